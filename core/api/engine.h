@@ -1,0 +1,62 @@
+/* engine.h - one store plus the definitions that work on it: every operator verb is one function
+ * here, used by the Lua module and by the command line.
+ *
+ * An engine belongs to one thread at a time. Every verb that writes runs in a transaction of its
+ * own and is acknowledged after it is synced. */
+#ifndef MOONSHIFT_API_ENGINE_H
+#define MOONSHIFT_API_ENGINE_H
+
+#include "run/executor.h"
+#include "script/script.h"
+#include "store/store.h"
+
+struct engine;
+
+struct engine_options {
+    const struct settings *settings; /* copied by reference: must outlive the engine */
+    enum store_mode mode;
+    struct clock *clock;
+    struct folder *folder;      /* NULL: no scripts here; definitions come from the store */
+    struct lua_State *borrowed; /* specs: run handlers in this state */
+    int modules, handlers;      /* registry refs, see script_options */
+};
+
+/* Opens the store; loads and deploys the folder if there is one. NULL: error. */
+struct engine *engine_open(const struct engine_options *options, struct error *error);
+void engine_close(struct engine *engine); /* gives locks back; NULL is fine */
+
+struct store *engine_store(struct engine *engine);
+struct clock *engine_clock(struct engine *engine);
+struct folder *engine_folder(struct engine *engine); /* borrowed; NULL: none */
+const struct definitions *engine_definitions(struct engine *engine);
+const struct settings *engine_settings(struct engine *engine);
+
+/* Loads the folder's present files as a new generation. False: the old one stays. */
+bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
+
+/* Creates jobs from an array of draft objects (draft.h), all or nothing, at most 1 000 a
+ * transaction when `bulk`; ids[i] is filled for each. Unknown handlers are refused with the known
+ * names. */
+bool engine_enqueue(struct engine *engine, json_t *specs, int64_t *ids, struct error *error);
+/* Reads and checks one draft without writing (the first pass of --from). */
+bool engine_check_draft(struct engine *engine, json_t *spec, struct error *error);
+
+/* Runs one job by hand, in this thread. The stored text is raised as `error` on failure; *result:
+ * the handler's result as a new reference (NULL: none). */
+bool engine_execute(struct engine *engine, int64_t id, bool force, json_t **result,
+                    struct error *error);
+
+struct engine_run {
+    int64_t done, failed;
+    double wait;
+    int settled, acquired;
+};
+/* Runs all that is due now, in this thread, at most `max` runs (error beyond). */
+bool engine_drain(struct engine *engine, int64_t max, struct engine_run *run, struct error *error);
+/* One turn without threads: settle, acquire, run, settle. */
+bool engine_turn(struct engine *engine, struct engine_run *run, struct error *error);
+
+/* For a borrowed script: pushes what the last failing handler raised. */
+void engine_push_raised(struct engine *engine);
+
+#endif

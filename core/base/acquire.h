@@ -1,0 +1,23 @@
+/* acquire.h - what an executor looks for: the question it puts to the store each turn. */
+#ifndef MOONSHIFT_BASE_ACQUIRE_H
+#define MOONSHIFT_BASE_ACQUIRE_H
+
+#include "base/definition.h"
+
+struct acquire {
+    int want;             /* at most so many jobs */
+    int lane_run;         /* at most so many jobs of one lane in one work item (16) */
+    int64_t priority_min; /* inclusive; INT64_MIN: open */
+    int64_t priority_max; /* inclusive; INT64_MAX: open */
+    bool by_priority;     /* higher first */
+    bool prefer_timers;
+    bool by_due_date;                   /* oldest first, by due date or creation */
+    bool ensure_due_date;               /* jobs without a due date are not taken */
+    bool deployment_aware;              /* only jobs of registered deployments, or of none */
+    time_ms aging;                      /* one priority point per so many ms waited; 0: off */
+    const struct definitions *handlers; /* only jobs whose handler is here; NULL: all */
+    const json_t *categories;           /* array of texts; NULL: all */
+    const char *executor_name;          /* whose registrations count */
+};
+
+#endif

@@ -1,0 +1,45 @@
+/* clock.h - the only place where time enters. No other file asks the system for the time. */
+#ifndef MOONSHIFT_BASE_CLOCK_H
+#define MOONSHIFT_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An instant in UTC milliseconds since 1970, or a span in milliseconds: the name says which. */
+typedef int64_t time_ms;
+
+/* "No such instant": an absent due date, a lock without expiry of its own. */
+#define TIME_NONE INT64_MIN
+/* "Never" / "for ever", when a wait has no end. */
+#define TIME_NEVER INT64_MAX
+
+/* A clock is the system's, or a virtual one that moves only when it is told to (specs).
+ * A virtual clock may be read and moved from any thread. */
+struct clock;
+
+/* The system's clock; shared, never freed. */
+struct clock *clock_system(void);
+
+/* A virtual clock standing at `start`. The caller releases it with clock_release. NULL: no memory.
+ */
+struct clock *clock_virtual_new(time_ms start);
+
+/* One owner more / less of a virtual clock; no effect on the system's. */
+struct clock *clock_retain(struct clock *clock);
+void clock_release(struct clock *clock);
+
+bool clock_is_virtual(const struct clock *clock);
+
+/* The wall-clock instant: due dates, lock expiry, history. */
+time_ms clock_now(const struct clock *clock);
+
+/* Moves a virtual clock by `span` ms (may be negative; saturates). */
+void clock_advance(struct clock *clock, time_ms span);
+void clock_set(struct clock *clock, time_ms now);
+
+/* Milliseconds that never jump: handler deadlines, back-off, display. Never stored. */
+time_ms clock_monotonic(void);
+/* The same in microseconds, for durations that are shown or measured. */
+int64_t clock_monotonic_us(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* definition.h - a job definition: what a handler file declares, after listeners and settings. */
+#ifndef MOONSHIFT_BASE_DEFINITION_H
+#define MOONSHIFT_BASE_DEFINITION_H
+
+#include "base/clock.h"
+#include <jansson.h>
+#include <stddef.h>
+
+struct definition {
+    int64_t id;             /* in the store; 0 until deployed */
+    char *name;             /* "billing/send_invoice" */
+    char *category;         /* NULL: none */
+    char *priority_text;    /* as shown: "20", "by_amount", "function"; NULL: none */
+    char *retry_text;       /* as shown: "R5/PT5M", "patient", "function"; NULL: standard */
+    char *file;             /* "handlers/billing/send_invoice.lua" */
+    json_t *properties;     /* an object, never NULL; kept in the store */
+    int64_t priority;       /* if has_priority */
+    time_ms timeout;        /* span; of one run */
+    int32_t retries;        /* runs a new job shows; 0: the setting decides */
+    bool has_priority;      /* a constant */
+    bool priority_function; /* decided by a call into Lua at creation */
+};
+
+/* The definitions of one generation, sorted by name; immutable once built. */
+struct definitions {
+    size_t count;
+    struct definition *list;
+};
+
+/* By name, or NULL. */
+const struct definition *definitions_find(const struct definitions *definitions, const char *name);
+
+/* From the array of objects that the Lua half describes its definitions with (see
+ * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, timeout (seconds),
+ * properties }. False: no memory or a wrong shape. */
+bool definitions_read(struct definitions *definitions, const json_t *array);
+void definitions_clear(struct definitions *definitions);
+
+/* For `check --json` and engine:definitions. A new reference. */
+json_t *definition_to_json(const struct definition *definition);
+
+#endif

@@ -1,0 +1,46 @@
+/* draft.h - from what a creator says (a JSON object) to a job that can be written.
+ *
+ * One place for the keys, limits and defaults of creation; engine:enqueue, job:enqueue, the command
+ * line and --from files all come through here. */
+#ifndef MOONSHIFT_BASE_DRAFT_H
+#define MOONSHIFT_BASE_DRAFT_H
+
+#include "base/definition.h"
+#include "base/error.h"
+#include "base/job.h"
+
+/* Settings that decide what a new job looks like. */
+struct draft_rules {
+    size_t payload_max;      /* bytes, default 1 MiB */
+    int32_t retries;         /* of a job whose definition names none */
+    bool ensure_due_date;    /* every job gets a due date: its creation time */
+    bool produce_priorities; /* false: every priority is 0 */
+    bool lane_of_root;       /* lane_scope = "root" */
+    int64_t priority;        /* of a job whose definition names none */
+};
+
+struct draft {
+    struct job job;      /* borrows its texts from `spec` and `payload` */
+    json_t *spec;        /* the caller's object, one reference held */
+    char *payload;       /* encoded JSON, owned */
+    bool unchecked;      /* the handler need not be known */
+    bool needs_priority; /* the definition's priority is a function: ask script_priority */
+};
+
+/* Reads { handler, payload, at | due, after | in, priority, lane, exclusive, instance, root,
+ * activity, retries, tenant, category, unchecked } into `draft`. Unknown keys: an error with "did
+ * you mean". `now` resolves relative times. draft_clear in any case afterwards. */
+bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
+                struct error *error);
+
+/* Fills in what the definition decides: retries, category, constant priority, exclusive, lane.
+ * `definition` may be NULL (an unchecked handler). */
+void draft_define(struct draft *draft, const struct definition *definition,
+                  const struct draft_rules *rules);
+
+/* What a job created by a running job inherits: root, instance is NOT inherited. */
+void draft_inherit(struct draft *draft, const struct job *creator);
+
+void draft_clear(struct draft *draft);
+
+#endif

@@ -1,0 +1,41 @@
+/* error.h - why something failed: a code that programs branch on, one sentence for people.
+ *
+ * The struct lives on the caller's stack; functions that can fail return bool (or NULL) and take a
+ * last parameter `struct error *`. Sentences are worded once, where the cause is known: lower case,
+ * no full stop, the thing, the value in quotes, what was expected. */
+#ifndef MOONSHIFT_BASE_ERROR_H
+#define MOONSHIFT_BASE_ERROR_H
+
+#include <stdbool.h>
+
+enum error_code {
+    ERROR_NONE,
+    ERROR_FAILED,     /* "failed": anything without a code of its own; exit 1 */
+    ERROR_USAGE,      /* "usage": the command line; exit 2 */
+    ERROR_INVALID,    /* "invalid": a bad value handed in; exit 2 */
+    ERROR_NOT_FOUND,  /* "not_found": no such id or name; exit 4 */
+    ERROR_CONFLICT,   /* "conflict": the state forbids it; exit 5 */
+    ERROR_CLOSED,     /* "closed": the engine or store is closed; exit 1 */
+    ERROR_DAMAGED,    /* "damaged": the database is not what it should be; exit 65 */
+    ERROR_FULL,       /* "full": no room on the disk (or a backlog limit); exit 74 */
+    ERROR_IO,         /* "io": the disk or the system refused; exit 74 */
+    ERROR_CONFIG,     /* "config": settings, script folder or schema version; exit 78 */
+    ERROR_INTERRUPTED /* "interrupted": the user asked to stop; exit 130 */
+};
+
+struct error {
+    enum error_code code;
+    char text[2048]; /* valid UTF-8, NUL-terminated, cut if longer */
+};
+
+/* Fills `error` (which may be NULL) and returns false, so that a failure path is one line. */
+bool error_set(struct error *error, enum error_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The word programs see for a code ("not_found"); never NULL. */
+const char *error_code_name(enum error_code code);
+
+/* The process exit status for a code, see the list above; 0 for ERROR_NONE. */
+int error_exit_status(enum error_code code);
+
+#endif

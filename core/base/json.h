@@ -1,0 +1,26 @@
+/* json.h - jansson with our strictness, set once (DECISIONS T15). */
+#ifndef MOONSHIFT_BASE_JSON_H
+#define MOONSHIFT_BASE_JSON_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <jansson.h>
+
+/* Call once before the first thread (seeds jansson's hashing). Safe to call again. */
+void json_setup(void);
+
+/* Any JSON value; duplicate keys, trailing text, bad UTF-8, \u0000, integers beyond 64 bits and
+ * depth beyond jansson's limit are refused with `what` and position: `payload: duplicate object key
+ * near '"a"' (line 1, column 9)`. A new reference or NULL. */
+json_t *json_read(const char *data, size_t size, const char *what, struct error *error);
+
+/* Compact text, malloc'ed, NUL-terminated; *size in bytes (may be NULL). NULL: no memory. */
+char *json_write(const json_t *value, size_t *size);
+
+/* object[key] = value, value's reference stolen; NULL value or no text becomes null. False: no
+ * memory. */
+bool json_put(json_t *object, const char *key, json_t *value);
+bool json_put_text(json_t *object, const char *key, const char *text);
+bool json_put_time(json_t *object, const char *key, time_ms time);
+
+#endif

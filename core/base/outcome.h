@@ -1,0 +1,55 @@
+/* outcome.h - how one run of a job ended; what a worker hands back and the store settles. */
+#ifndef MOONSHIFT_BASE_OUTCOME_H
+#define MOONSHIFT_BASE_OUTCOME_H
+
+#include "base/job.h"
+
+enum outcome_kind {
+    OUTCOME_SUCCESS,
+    OUTCOME_FAILURE,
+    OUTCOME_SNOOZE,    /* comes back at `due`, retries and attempt untouched */
+    OUTCOME_CANCELLED, /* the row goes; logged as cancelled */
+    OUTCOME_RETURNED   /* did not run (or was cut off): unlocked, nothing counted */
+};
+
+enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };
+
+/* One job:log / print line, kept with the attempt. */
+struct outcome_line {
+    struct outcome_line *next;
+    time_ms at;
+    char *text;
+};
+
+struct outcome {
+    struct outcome *next;
+    struct job *job; /* owned; as it was acquired (token, owner, retries, due) */
+    enum outcome_kind kind;
+    enum failure_reason reason; /* of a failure */
+    bool permanent;             /* the failure said so: no more retries */
+    bool decided;               /* a failure: retries and due below are the strategy's decision */
+    bool lane_ends;             /* the last of its work item: its lane is released */
+    int64_t lane_token;         /* token of the item's first job: the lane row's fence */
+    time_ms started;            /* wall clock; TIME_NONE if it never ran */
+    time_ms ended;
+    int32_t retries; /* left, after a failure */
+    time_ms due;     /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
+    char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
+    char *stack;
+    char *result;  /* JSON text of what the handler returned, or NULL */
+    char *warning; /* logged beside it: a strategy that raised, a result that is not JSON */
+    struct job
+        *created; /* jobs the handler created, in order; written with this outcome or not at all */
+    struct outcome_line *lines;
+};
+
+/* Takes the job over. NULL: no memory (the job is left to the caller). */
+struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
+void outcome_free(struct outcome *outcome);
+void outcome_free_list(struct outcome *outcome);
+
+const char *outcome_kind_name(enum outcome_kind kind); /* "successful", "failed", … */
+const char *
+failure_reason_name(enum failure_reason reason); /* "error", "timeout", "memory", "workerDied" */
+
+#endif

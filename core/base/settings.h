@@ -1,0 +1,80 @@
+/* settings.h - every setting: name, kind, default, value, and where the value came from (RULES
+ * §19).
+ *
+ * Precedence: flags > MOONSHIFT_… variables > moonshift.lua > defaults. Later rooms add a row to
+ * the table in settings.c and a field here. */
+#ifndef MOONSHIFT_BASE_SETTINGS_H
+#define MOONSHIFT_BASE_SETTINGS_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <jansson.h>
+
+enum setting_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG, ORIGIN_OPTION };
+
+enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
+
+struct settings {
+    /* store and identity */
+    char *store; /* URL, default "sqlite:moonshift.db" */
+    char *name;  /* executor name, default the host name */
+    char *who;   /* operation log: default the OS user */
+    /* executor */
+    bool active;
+    int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */
+    time_ms keep_alive;
+    int queue, page, lane_run;
+    int64_t priority_min, priority_max;
+    json_t *categories; /* array or NULL: all */
+    bool by_priority, prefer_timers, by_due_date, deployment_aware;
+    time_ms aging; /* 0: off */
+    time_ms wait, max_wait;
+    double wait_factor;
+    time_ms backoff, max_backoff;
+    int backoff_decrease_threshold;
+    time_ms queue_full_wait, lock_time, shutdown_wait;
+    int crash_limit, recycle_after;
+    /* jobs */
+    int retries;
+    char *retry; /* configuration text or file name; NULL: standard */
+    time_ms failed_job_wait;
+    int64_t priority; /* of jobs whose definition names none */
+    bool incidents, produce_priorities, ensure_due_date, lane_of_root;
+    enum history_level history;
+    time_ms timeout;
+    int64_t memory_limit;           /* bytes per worker state */
+    int64_t payload_max;            /* bytes */
+    enum setting_origin origin[64]; /* by row of the table */
+};
+
+/* All defaults. False: no memory. settings_clear releases what it holds. */
+bool settings_init(struct settings *settings, struct error *error);
+void settings_clear(struct settings *settings);
+
+/* Applies an object { name = value } from one origin; a value set by a stronger origin stays.
+ * Unknown names, wrong kinds and values out of range are refused, naming the name, the value, what
+ * was expected and (`where`, may be NULL) the file: `moonshift.lua: unknown setting "wrokers" (did
+ * you mean "workers"?)`. Spans are ISO text or seconds; priority_range is [min, max] with null for
+ * open. */
+bool settings_apply(struct settings *settings, enum setting_origin origin, const json_t *values,
+                    const char *where, struct error *error);
+
+/* One setting from text, as flags and variables give it: lists by comma, ranges MIN:MAX with either
+ * side empty, workers N or MIN:MAX, booleans true/false. */
+bool settings_apply_text(struct settings *settings, enum setting_origin origin, const char *name,
+                         const char *text, struct error *error);
+
+/* Every MOONSHIFT_<NAME> of the environment that names a setting; an unknown one is refused, except
+ * MOONSHIFT_DIR and MOONSHIFT_LOG_*. */
+bool settings_apply_environment(struct settings *settings, struct error *error);
+
+/* After the last apply: checks that span more than one setting (min > max and the like). */
+bool settings_check(const struct settings *settings, struct error *error);
+
+/* [{ name, value, origin, text }] in table order, for `moonshift settings`. A new reference. */
+json_t *settings_to_json(const struct settings *settings);
+
+/* The names, NULL-terminated, for flags and suggestions. */
+const char *const *settings_names(void);
+
+#endif

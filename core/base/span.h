@@ -1,0 +1,46 @@
+/* span.h - ISO 8601 instants and durations, as text and as milliseconds. Pure. */
+#ifndef MOONSHIFT_BASE_SPAN_H
+#define MOONSHIFT_BASE_SPAN_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <stddef.h>
+
+#define TIME_TEXT_SIZE 32 /* room for "2026-01-01T00:00:00.000Z" and any extreme */
+
+/* A duration with its calendar part apart: P1M and P1D are calendar steps, PT24H is elapsed time.
+ */
+struct span {
+    int64_t months; /* years * 12 + months */
+    int64_t days;   /* weeks * 7 + days */
+    time_ms ms;     /* the time part */
+};
+
+/* "2026-01-01T00:00:00.000Z" into `text` (TIME_TEXT_SIZE bytes). TIME_NONE gives "". */
+void time_format(time_ms time, char *text);
+
+/* Reads an ISO 8601 instant: date, optional time (T or blank; fraction up to ms, further digits are
+ * cut), optional zone (Z, +hh:mm, +hhmm, +hh); without zone it is UTC. Years 0000-9999. Errors name
+ * the text and the position: `time "2026-02-30": day 30 is not in month 02 (position 9)`. */
+bool time_parse(const char *text, time_ms *time, struct error *error);
+
+/* Reads "P1Y2M3W4DT5H6M7.5S" (any part may be absent, not all; fraction in the last part H, M or
+ * S). Negative durations are refused, overflow is an error. */
+bool span_parse(const char *text, struct span *span, struct error *error);
+
+/* As one number of ms, a day counted as 24 h; calendar months are refused where a fixed length is
+ * needed (timeouts, waits): `duration "P1M": months have no fixed length here (use days)`. */
+bool span_parse_ms(const char *text, time_ms *ms, struct error *error);
+
+/* `from` plus the span in UTC: months first (day clamped to the month's end), then days, then ms.
+ * Saturates at the year 9999. */
+time_ms span_add(time_ms from, const struct span *span);
+
+/* Shortest ISO text of a length, e.g. 300000 -> "PT5M"; `text` has TIME_TEXT_SIZE bytes. */
+void span_format(time_ms ms, char *text);
+
+/* Days since 1970-01-01 of a civil date (proleptic Gregorian), and back. */
+int64_t civil_to_days(int64_t year, int month, int day);
+void civil_from_days(int64_t days, int64_t *year, int *month, int *day);
+
+#endif

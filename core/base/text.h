@@ -1,0 +1,38 @@
+/* text.h - small helpers for text: growing buffers, UTF-8, "did you mean". */
+#ifndef MOONSHIFT_BASE_TEXT_H
+#define MOONSHIFT_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing, always NUL-terminated buffer. Zero-initialise; free with text_clear. */
+struct text {
+    char *data;  /* NULL while empty */
+    size_t size; /* bytes without the NUL */
+    size_t room;
+    bool failed; /* memory ran out: later appends do nothing */
+};
+
+void text_append(struct text *text, const char *data, size_t size);
+void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_clear(struct text *text);
+
+/* True if `data` is well-formed UTF-8 (no surrogates, no overlong forms); else *offset is the first
+ * bad byte. */
+bool utf8_valid(const char *data, size_t size, size_t *offset);
+
+/* A malloc'ed valid UTF-8, NUL-free copy of at most `max` bytes: bad bytes become U+FFFD, NUL
+ * becomes U+2400, cut at a character's edge. NULL: no memory. */
+char *utf8_clean(const char *data, size_t size, size_t max);
+
+/* Bytes of the first `characters` characters of valid UTF-8. */
+size_t utf8_prefix(const char *text, size_t characters);
+
+/* The name in `names` (NULL-terminated) closest to `word`, if close enough to be meant; else NULL.
+ */
+const char *suggest(const char *word, const char *const *names);
+
+/* The whole file into malloc'ed, NUL-terminated memory; *size without the NUL. NULL: errno says. */
+char *file_read(const char *path, size_t *size);
+
+#endif

@@ -1,0 +1,59 @@
+/* executor.h - one turn: settle, bury, promote, acquire. No threads, no waiting, no Lua: outcomes
+ * in, work items out. The store is used by the caller's thread. */
+#ifndef MOONSHIFT_RUN_EXECUTOR_H
+#define MOONSHIFT_RUN_EXECUTOR_H
+
+#include "base/outcome.h"
+#include "run/strategy.h"
+#include "store/store.h"
+
+/* Jobs that one worker runs back to back: a single job, or jobs of one lane in acquisition order.
+ */
+struct item {
+    struct item *next;
+    struct job *jobs;    /* list in order; taken one by one by the worker */
+    int count;           /* jobs left in the list */
+    int64_t lane_token;  /* token of the first job; fences the lane row */
+    _Atomic int refused; /* set when an outcome was stale: give the rest back unrun */
+};
+void item_free(struct item *item);
+
+/* Something a running job told the loop: progress, a log line, an extension. */
+struct note;
+
+struct turn {
+    /* in */
+    struct outcome *outcomes; /* list to settle; owned by the turn once it commits, else kept by it
+                                 for the next */
+    int room;                 /* jobs that may be acquired (free places of the queue); 0: none */
+    bool acquiring;           /* false while stopping or paused */
+    /* out */
+    struct item *items; /* list, best first; the caller's */
+    int settled, done, failed, stale, acquired, promoted, freed;
+    time_ms next; /* wall-clock instant of the next turn if nobody rings; TIME_NEVER: none */
+    bool again; /* work was left behind for lack of room or bounds: turn again when there is room */
+};
+
+struct executor;
+
+/* `store` is joined under settings->name. `serves` (handlers, categories, range) is copied. */
+struct executor *executor_new(struct store *store, const struct settings *settings,
+                              struct clock *clock, int workers, struct error *error);
+/* Settles nothing; leaves the store (every lock goes back). */
+void executor_free(struct executor *executor);
+
+/* The handlers this executor serves from now on (a new generation). `definitions` must outlive the
+ * executor or the next call. */
+void executor_serve(struct executor *executor, const struct definitions *definitions);
+
+/* One turn in one transaction (none if there is nothing to write and nothing to look for). False:
+ * rolled back; outcomes are kept inside and settled by the next turn that works. */
+bool executor_turn(struct executor *executor, struct turn *turn, struct error *error);
+
+/* True if outcomes wait inside after a failed turn. */
+bool executor_pending(const struct executor *executor);
+
+/* { name, id, acquired, done, failed, stale, … } for status. A new reference. */
+json_t *executor_status(const struct executor *executor);
+
+#endif

@@ -1,0 +1,49 @@
+/* pool.h - worker threads behind a bounded queue. Items in, outcomes out; only bytes cross. One
+ * mutex guards the queue, the outcomes and the counters; no other lock is held with it. */
+#ifndef MOONSHIFT_RUN_POOL_H
+#define MOONSHIFT_RUN_POOL_H
+
+#include "run/executor.h"
+#include "script/script.h"
+
+struct pool;
+
+struct pool_options {
+    const struct settings *settings;
+    struct clock *clock;
+    struct script_options
+        script;              /* folder of the first generation, host, hook; copied per worker */
+    struct store *store;     /* crash slots only */
+    void (*wake)(void *arg); /* any worker thread: outcomes (or notes) are there; must not block */
+    void *wake_arg;
+};
+
+struct pool *pool_new(const struct pool_options *options, struct error *error);
+/* Joins the threads (they must have been stopped) and frees what is queued. */
+void pool_free(struct pool *pool);
+
+/* Takes the items over. Only as many jobs as pool_room said. */
+void pool_submit(struct pool *pool, struct item *items);
+/* Free places: queue + idle workers - jobs waiting. Never negative. */
+int pool_room(struct pool *pool);
+/* Every outcome since the last call, in order of completion; the caller's. */
+struct outcome *pool_outcomes(struct pool *pool);
+/* Jobs running now, jobs waiting in memory. */
+void pool_load(struct pool *pool, int *running, int *waiting);
+
+/* Workers open this folder before their next item; running jobs finish on the old one. */
+void pool_renew(struct pool *pool, struct folder *folder);
+
+/* Once a second or at pool_deadline: cuts off handlers past their time, logs those that do not end,
+ * ends threads that idled longer than keep_alive. */
+void pool_tick(struct pool *pool);
+/* Monotonic instant of the earliest handler deadline; TIME_NEVER: none. */
+time_ms pool_deadline(struct pool *pool);
+
+/* Stops taking items; those not begun come back as OUTCOME_RETURNED. With `cut` running handlers
+ * are cut off too. Returns at once; the outcomes follow. */
+void pool_stop(struct pool *pool, bool cut);
+/* True when every worker is idle and every outcome has been taken. */
+bool pool_quiet(struct pool *pool);
+
+#endif

@@ -1,0 +1,48 @@
+/* folder.h - the bytes of a script folder: read once, then immutable and shared by every worker. A
+ * generation IS a folder: what a worker loads later (require "lib.x") still comes from these bytes.
+ */
+#ifndef MOONSHIFT_SCRIPT_FOLDER_H
+#define MOONSHIFT_SCRIPT_FOLDER_H
+
+#include "base/error.h"
+#include <jansson.h>
+#include <stddef.h>
+
+struct folder_file {
+    char *path; /* relative, '/'-separated: "handlers/billing/send_invoice.lua" */
+    char *text; /* NUL-terminated */
+    size_t size;
+    bool stock; /* from the stock scripts; not part of the deployment's hash */
+};
+
+struct folder {
+    size_t count; /* files, sorted by path, unique */
+    struct folder_file *files;
+    char *path;       /* as the user gave it, for messages; "" for none */
+    char *name;       /* of the deployment: the folder's base name */
+    char hash[65];    /* hex of the user's files (not the stock ones) */
+    json_t *warnings; /* array of texts: unknown sub-folders and the like */
+    /* a reference count follows, private */
+};
+
+/* Reads handlers, priorities, retries, listeners, schedules, batches, lib (*.lua, recursively, no
+ * dot-files) and moonshift.lua of each path in turn (the first one wins a clash), the stock scripts
+ * behind them. `count` 0: the stock scripts alone. Limits: 10 000 files, 1 MiB a file.
+ * NULL: error names the path. */
+struct folder *folder_read(const char *const *paths, size_t count, struct error *error);
+
+/* From [{ path, text }] as the store keeps them, the stock scripts behind them. */
+struct folder *folder_from_json(const json_t *files, const char *name, struct error *error);
+
+/* One owner more / less; any thread. */
+struct folder *folder_retain(struct folder *folder);
+void folder_release(struct folder *folder);
+
+/* By path, or NULL. */
+const struct folder_file *folder_find(const struct folder *folder, const char *path);
+
+/* Evaluates moonshift.lua in a bare, limited state: its table as a JSON object; {} if there is
+ * none. NULL: error names file, line and reason. */
+json_t *folder_settings(const struct folder *folder, struct error *error);
+
+#endif

@@ -1,0 +1,14 @@
+/* rules.h - the pure C rules offered to Lua: json, time, durations, retry text. Preloaded as
+ * "moonshift.rules" in every state (worker, program, spec). */
+#ifndef MOONSHIFT_SCRIPT_RULES_H
+#define MOONSHIFT_SCRIPT_RULES_H
+
+#include <lua.h>
+
+/* Pushes the table { null, array(t), decode(text), encode(value), time(text) -> ms,
+ * format_time(ms) -> text, duration(text | seconds) -> ms, add_duration(ms, text) -> ms,
+ * retry(text) -> { runs, delays }, retry_due(text, retries_before, now) -> ms, suggest(word, list)
+ * }; each returns nil, message on bad input. */
+int luaopen_moonshift_rules(lua_State *L);
+
+#endif

@@ -1,0 +1,94 @@
+/* script.h - one Lua state with one script folder loaded: runs jobs, priorities, strategies.
+ *
+ * A struct script belongs to one thread at a time. Nothing a script does ends the process or
+ * escapes as a Lua error: a failure is an outcome or an error. */
+#ifndef MOONSHIFT_SCRIPT_SCRIPT_H
+#define MOONSHIFT_SCRIPT_SCRIPT_H
+
+#include "base/definition.h"
+#include "base/draft.h"
+#include "base/error.h"
+#include "base/outcome.h"
+#include "base/settings.h"
+#include "script/folder.h"
+
+struct script;
+struct lua_State;
+
+/* How a deadline reaches a running handler (DECISIONS C23). */
+enum script_hook {
+    HOOK_ALWAYS,    /* a count hook looks at the clock: the module, sanitizer builds */
+    HOOK_ON_SIGNAL, /* script_interrupt arms it: the program */
+    HOOK_OFF        /* a borrowed state */
+};
+
+/* What a running handler may ask of the outside. Called on the script's thread; NULL members: the
+ * verb raises "not available here". Only bytes cross. */
+struct script_host {
+    void *arg;
+    /* an id for a job that the handler creates; 0: error */
+    int64_t (*next_id)(void *arg, struct error *error);
+    /* 1 the store knows this handler although the folder does not, 0 no, -1 error */
+    int (*knows)(void *arg, const char *handler, struct error *error);
+    bool (*extend)(void *arg, const struct job *job, time_ms until, struct error *error);
+    bool (*progress)(void *arg, const struct job *job, double fraction, const char *text,
+                     struct error *error);
+    bool (*cancelled)(void *arg, const struct job *job);
+    /* a read-only question: kind "jobs" | "count" | "job"; a new reference or NULL */
+    json_t *(*query)(void *arg, const char *kind, const json_t *filters, struct error *error);
+};
+
+struct script_options {
+    struct folder *folder;           /* retained */
+    const struct settings *settings; /* must outlive the script */
+    struct clock *clock;
+    enum script_hook hook;
+    struct script_host host;
+    struct lua_State *borrowed; /* run in this state (specs), or NULL: a state of our own */
+    int modules, handlers;      /* borrowed only: registry refs of tables, or LUA_NOREF (-2) */
+};
+
+/* Loads the whole folder. NULL: `error` is the first problem; script_problems has them all. */
+struct script *script_open(const struct script_options *options, struct error *error);
+void script_close(struct script *script); /* NULL is fine */
+
+/* Loads and reports: *definitions as JSON (definitions_read shape), *problems as an array of
+ * { file, line, message }; new references. False: the folder could not even be tried. For `check`.
+ */
+bool script_check(const struct script_options *options, json_t **definitions, json_t **problems,
+                  struct error *error);
+
+/* The definitions of the folder, owned by the script. */
+struct definitions *script_definitions(struct script *script);
+
+/* Runs one job to its outcome, the retry decision included (outcome->decided). Takes the job over.
+ * Never NULL except when memory is out. */
+struct outcome *script_run(struct script *script, struct job *job);
+
+/* The retry decision for a failure without a run (worker died, cut off): fills retries and due. */
+void script_decide(struct script *script, struct outcome *outcome);
+
+/* The priority of a draft whose definition has a function; limited to 1 s. */
+bool script_priority(struct script *script, struct job *draft, struct error *error);
+
+/* True after a failure by memory, or `recycle_after` jobs: replace this script by a fresh one. */
+bool script_worn(const struct script *script);
+
+/* Monotonic instant by which the running handler must end; TIME_NEVER while none runs. Any thread.
+ */
+time_ms script_deadline(const struct script *script);
+
+/* Arms the count hook so that the running handler raises its time limit (or its cancellation).
+ * Async-signal-safe; only from a signal handler on the script's own thread. */
+void script_interrupt(struct script *script);
+
+/* Any thread: the running job, if it is `job`, is to be cut off ("cancelled", "stopping") at the
+ * next interrupt; its outcome is then OUTCOME_CANCELLED or OUTCOME_RETURNED. */
+enum script_cut { CUT_NONE, CUT_CANCEL, CUT_RETURN };
+void script_cut(struct script *script, int64_t job, enum script_cut cut);
+
+/* The value a borrowed script's last failing handler raised, pushed on the borrowed state (nil if
+ * none): execute re-raises it as it is. */
+void script_push_raised(struct script *script);
+
+#endif

@@ -1,0 +1,23 @@
+/* value.h - Lua values and JSON, both ways; moonshift.null, moonshift.array, exact integers. */
+#ifndef MOONSHIFT_SCRIPT_VALUE_H
+#define MOONSHIFT_SCRIPT_VALUE_H
+
+#include "base/error.h"
+#include <jansson.h>
+#include <lua.h>
+
+/* The Lua value at `index` as JSON: a new reference, or NULL with an error that names the path:
+ * `payload.items[3]: cannot store a function (expected nil, boolean, number, text or table)`.
+ * Tables: empty is {}, 1..n is an array, text keys an object, mixed keys, NaN, infinities, cycles,
+ * depth over 100 and invalid UTF-8 are errors. Never raises. */
+json_t *value_to_json(lua_State *L, int index, const char *what, struct error *error);
+
+/* Pushes a JSON value: null inside tables is moonshift.null, at the top nil. May raise for memory:
+ * call it under protection. */
+void value_push_json(lua_State *L, const json_t *value);
+
+/* Pushes moonshift.null / marks the table on top as an array (keeps [] and {} apart). */
+void value_push_null(lua_State *L);
+void value_mark_array(lua_State *L);
+
+#endif

@@ -1,0 +1,232 @@
+/* store.h - the verbs every database must offer. They speak of jobs, not of SQL; they are handed
+ * the time; they know no Lua and no thread. One struct store belongs to one thread at a time.
+ *
+ * Writes happen between store_begin and store_commit; what was acknowledged after store_commit
+ * returned true is synced to disk. A verb that returns false has filled `error`; the caller then
+ * rolls back. ERROR_FULL may be tried again later, ERROR_IO and ERROR_DAMAGED are final. */
+#ifndef MOONSHIFT_STORE_STORE_H
+#define MOONSHIFT_STORE_STORE_H
+
+#include "base/acquire.h"
+#include "base/error.h"
+#include "base/outcome.h"
+#include "base/settings.h"
+
+struct store;
+
+enum store_mode { STORE_WRITE, STORE_CREATE, STORE_READ };
+
+/* Opens "sqlite:PATH" or "sqlite::memory:". STORE_CREATE makes an empty store where there is none;
+ * STORE_WRITE and STORE_READ refuse with ERROR_NOT_FOUND. Header, schema version and foreign tables
+ * are checked (ERROR_DAMAGED / ERROR_CONFIG), nothing else is read. `settings` must outlive the
+ * store. */
+struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
+                         struct error *error);
+void store_close(struct store *store); /* leaves (store_leave) if joined; NULL is fine */
+
+/* The database file's path, or NULL for a store in memory. Owned by the store. */
+const char *store_path(const struct store *store);
+
+/* One write transaction, through the gate (DECISIONS C3). */
+bool store_begin(struct store *store, struct error *error);
+bool store_commit(struct store *store, struct error *error);
+void store_rollback(struct store *store);
+
+/* Moves the write-ahead log into the database if this process holds (or can take) the right to, and
+ * the log has grown past `pages`. Call between transactions, when idle or often. Never waits. */
+bool store_checkpoint(struct store *store, int pages, struct error *error);
+
+/* ---- deployments and definitions ---- */
+
+struct store_file {
+    const char *path;
+    const char *text;
+    size_t size;
+};
+
+struct store_deployment {
+    const char *name, *hash; /* the same name and hash: the same deployment */
+    const struct store_file *files;
+    size_t file_count;
+    struct definitions *definitions; /* their ids are filled in */
+};
+
+/* In a transaction of its own if none is open. Registers it for `executor_name` (may be NULL). */
+bool store_deploy(struct store *store, const struct store_deployment *deployment,
+                  const char *executor_name, time_ms now, int64_t *id, struct error *error);
+
+/* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */
+json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error);
+
+/* What the store knows of a handler: 1 known, 0 unknown, -1 error. `deployment` may be NULL. */
+int store_knows(struct store *store, const char *handler, int64_t *deployment, struct error *error);
+
+/* ---- creation ---- */
+
+/* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state.
+ * Applies an override of the definition (unless priority_given), definition and instance
+ * suspension. `deployment` is the creator's (0: none). */
+bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+                  struct error *error);
+
+/* Hands out `count` ids ahead of a commit, so that job:enqueue can return them: 0 on error. Ids
+ * that are never written are simply skipped. In a transaction of its own if none is open. */
+int64_t store_reserve_ids(struct store *store, int count, struct error *error);
+
+/* ---- executors, leases, crashes ---- */
+
+struct store_executor {
+    int64_t id;                   /* out; its byte in the gate is held until store_leave */
+    const char *name;             /* "node-1" */
+    int workers;                  /* crash slots wanted */
+    const struct acquire *serves; /* published for the gap watch and doorbells */
+};
+
+bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+                struct error *error);
+/* Gives every lock back that this executor still holds, and leaves. In a transaction of its own. */
+bool store_leave(struct store *store, struct error *error);
+bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
+
+/* True if some other executor is provably dead or its lease has run out at `now`: two system calls
+ * at the most per known executor, no read of the database. */
+bool store_sees_dead(struct store *store, time_ms now);
+
+struct store_buried {
+    int freed; /* locks given back */
+    struct job
+        *worker_died; /* jobs at crash_limit now: dead with an incident; owned by the caller */
+    int crashed;      /* jobs whose crashes went up, those included */
+};
+/* Frees the locks of executors that are dead or overdue; counts crashes by their slots (C1). */
+bool store_bury(struct store *store, time_ms now, struct store_buried *buried, struct error *error);
+
+/* The crash slot of worker `index` (of this joined executor): set before the handler, clear after
+ * it. Any thread, no lock: each worker writes its own slot. No effect in memory stores. */
+void store_slot_set(struct store *store, int index, int64_t job, int64_t token);
+void store_slot_clear(struct store *store, int index);
+
+/* The doorbell: a file descriptor readable when somebody rang (-1: none), made by store_join;
+ * store_bell_empty must be called before reading the store. */
+int store_bell(const struct store *store);
+void store_bell_empty(struct store *store);
+/* Rings every other live executor whose range and categories may want what the last committed
+ * transaction made ready; called by store_commit itself. */
+
+/* ---- the turn ---- */
+
+enum settled {
+    SETTLED,      /* written */
+    SETTLED_DEAD, /* written, retries are 0: an incident is open */
+    SETTLED_STALE /* the lock was lost: nothing written (its lane is released all the same) */
+};
+
+/* Writes one outcome with everything the job created; fenced by id, owner and token. */
+bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                  struct error *error);
+
+/* Makes at most `limit` due timers ready; *count of them. */
+bool store_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
+
+/* Locks the best jobs for the joined executor. *jobs: a list in acquisition order; jobs of one lane
+ * stand in one run, their lane_id equal; free with job_free_list. *more: ready jobs were left
+ * behind. */
+bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                   struct job **jobs, int *count, bool *more, struct error *error);
+
+/* Takes one job whatever its due date, suspension, lock or retries (by hand). ERROR_CONFLICT while
+ * another job of its lane runs, unless `force`. */
+bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+                struct error *error);
+
+/* Moves a running job's own lock expiry to `until`; ERROR_CONFLICT if the lock is lost. */
+bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                  struct error *error);
+
+/* The earliest instant at which something may change without anybody ringing: next due date, next
+ * lease or lock expiry of others. TIME_NEVER: nothing scheduled. Reads; call inside the turn. */
+bool store_next(struct store *store, time_ms now, time_ms *at, struct error *error);
+
+/* Progress and log lines of running jobs; not part of the job's transaction. */
+bool store_progress(struct store *store, int64_t job, double fraction, const char *text,
+                    time_ms now, struct error *error);
+bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,
+                struct error *error);
+
+/* ---- questions (also on STORE_READ connections) ---- */
+
+struct store_page {
+    const char *sort; /* a field of RULES §1, NULL: id */
+    bool descending;
+    int64_t after; /* ids above this one only (paging by id); 0: from the start */
+    int64_t offset;
+    int limit; /* rows at most */
+};
+
+/* Jobs that match the filters (DECISIONS §5 "Queries"), as job_to_json objects in an array. Unknown
+ * filter: ERROR_INVALID with "did you mean". A new reference or NULL. */
+json_t *store_jobs(struct store *store, const json_t *filters, const struct store_page *page,
+                   time_ms now, struct error *error);
+bool store_jobs_count(struct store *store, const json_t *filters, time_ms now, int64_t *count,
+                      struct error *error);
+/* One job with `stack`, `progress`; NULL with ERROR_NOT_FOUND. */
+json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *error);
+json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,
+                          struct error *error);
+json_t *store_incidents(struct store *store, const json_t *filters, const struct store_page *page,
+                        struct error *error);
+json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,
+                  struct error *error);
+json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
+                         struct error *error);
+json_t *store_deployments(struct store *store, struct error *error);
+/* One object: waiting per state, by definition, oldest ready, executors with range and last seen,
+ * metrics. */
+json_t *store_stats(struct store *store, time_ms now, struct error *error);
+/* `moonshift check --store`: integrity_check and "every job is in exactly one place". Array of
+ * texts. */
+json_t *store_verify(struct store *store, struct error *error);
+
+/* ---- operator verbs: each writes its operation-log entry (who = settings->who) ----
+ * `ids` is all or nothing: an unknown id or a wrong state changes nothing. At most 1 000 ids. */
+
+struct ids {
+    const int64_t *list;
+    size_t count;
+};
+
+bool store_set_retries(struct store *store, struct ids ids, int32_t retries, bool set_due,
+                       time_ms due, time_ms now, struct error *error);
+/* The configured number for each job: what `job retry ID` without a number does. */
+bool store_retry(struct store *store, struct ids ids, const struct definitions *definitions,
+                 time_ms now, struct error *error);
+bool store_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
+                        struct error *error);
+bool store_set_due(struct store *store, struct ids ids, time_ms due, time_ms now,
+                   struct error *error);
+bool store_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
+                         struct error *error);
+bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
+bool store_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
+bool store_annotate(struct store *store, int64_t incident, const char *note, time_ms now,
+                    struct error *error);
+
+/* ---- metrics ---- */
+enum metric {
+    METRIC_ACQUISITIONS,
+    METRIC_ACQUIRED,
+    METRIC_LOCK_FAILURES,
+    METRIC_REJECTED,
+    METRIC_SUCCESSFUL,
+    METRIC_FAILED,
+    METRIC_LOCKED_EXCLUSIVE,
+    METRIC_STALE_COMMITS,
+    METRIC_COUNT
+};
+const char *metric_name(enum metric metric);
+/* Adds to the stored counters of this executor; definition 0 is the total. In the turn, at most
+ * once a second. */
+bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
+                      struct error *error);
+
+#endif
