@@ -1,0 +1,179 @@
+-- Several executors on one store, started, stopped and killed as processes of their own.
+local process = require "spec.support.process"
+
+local handlers = {
+  ["handlers/work.lua"] = [[
+return function(job)
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:write("run ", job.id, "\n")
+  file:close()
+end
+]],
+  ["handlers/slow.lua"] = [[
+return function(job)
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:write("run ", job.id, "\n")
+  file:close()
+  os.execute("sleep 30")
+end
+]],
+  ["handlers/crash.lua"] = [[
+return function()
+  local pid = io.open("/proc/self/stat"):read("n")
+  os.execute("kill -9 " .. pid)
+end
+]],
+  ["handlers/wait.lua"] = [[
+return function()
+  os.execute("sleep 0.2")
+end
+]],
+}
+
+describe("executors", function()
+  local dir, store, runs, pids
+
+  before_each(function()
+    dir = process.folder(handlers)
+    store, runs, pids = "sqlite:" .. dir .. "/jobs.db", dir .. "/runs", {}
+    process.environment = "RUNS=" .. runs
+  end)
+
+  after_each(function()
+    for _, pid in ipairs(pids) do
+      process.kill(pid, "KILL")
+    end
+    process.remove(dir)
+  end)
+
+  local function start(...)
+    local pid = process.start(dir .. "/log", "run", dir, "--store", store, ...)
+    pids[#pids + 1] = pid
+    return pid
+  end
+
+  local function enqueue(handler, count, ...)
+    local status, output, errors = process.moonshift("enqueue", handler, "-C", dir, "--store",
+      store, "--count", tostring(count), "--ids", ...)
+    assert.equal(0, status, errors)
+    local ids = {}
+    for id in output:gmatch("%d+") do
+      ids[#ids + 1] = id
+    end
+    return ids
+  end
+
+  local function count_runs()
+    local counts, total = {}, 0
+    for id in process.read(runs):gmatch("run (%d+)\n") do
+      counts[id] = (counts[id] or 0) + 1
+      total = total + 1
+    end
+    return counts, total
+  end
+
+  local function rows(question)
+    return process.sql(dir .. "/jobs.db", question)
+  end
+
+  it("run every job once when two share a store", function()
+    local ids = enqueue("work", 2000)
+    start("--workers", "2")
+    start("--workers", "2")
+    process.await("an empty store", 30, function()
+      return rows("SELECT count(*) FROM job")[1] == "0"
+    end)
+    local counts, total = count_runs()
+    assert.equal(2000, total)
+    for _, id in ipairs(ids) do
+      assert.equal(1, counts[id])
+    end
+  end)
+
+  it("take over the jobs of a killed one within a second", function()
+    enqueue("slow", 1)
+    local first = start("--workers", "1")
+    process.await("the first run", 5, function()
+      return select(2, count_runs()) == 1
+    end)
+    process.kill(first, "KILL")
+    process.await_end(first, 5)
+    start("--workers", "1")
+    process.await("the second run", 1.5, function()
+      return select(2, count_runs()) == 2
+    end)
+  end)
+
+  it("take over from a killed peer that ran beside them within two seconds", function()
+    enqueue("slow", 1)
+    local first = start("--workers", "1")
+    process.await("the first run", 5, function()
+      return select(2, count_runs()) == 1
+    end)
+    start("--workers", "1")
+    process.pause(0.5)
+    process.kill(first, "KILL")
+    process.await("the second run", 2.5, function()
+      return select(2, count_runs()) == 2
+    end)
+  end)
+
+  it("count a job that kills its process three times as an incident, and nobody beside it", function()
+    enqueue("crash", 1, "--priority", "5")
+    enqueue("wait", 20)
+    for _ = 1, 3 do
+      local pid = start("--workers", "2")
+      process.await_end(pid, 10)
+    end
+    assert.same({ "workerDied" }, rows("SELECT type FROM incident WHERE ended IS NULL"))
+    assert.same({ "0|3" }, rows("SELECT retries, crashes FROM job WHERE retries=0"))
+    local status = process.moonshift("run", dir, "--store", store, "--drain")
+    assert.equal(0, status)
+    assert.same({ "20" }, rows("SELECT count(*) FROM ended WHERE outcome=0"))
+    assert.same({ "1" }, rows("SELECT count(*) FROM incident"))
+  end)
+
+  it("leave nothing locked after TERM and end with 0", function()
+    enqueue("wait", 200)
+    local pid = start("--workers", "2")
+    process.await("the first success", 5, function()
+      return tonumber(rows("SELECT count(*) FROM ended")[1] or "0") > 0
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 5)
+    assert.same({ "0" }, rows("SELECT count(*) FROM locked"))
+    assert.same({ "0" }, rows("SELECT count(*) FROM attempt"))
+    local left = tonumber(rows("SELECT count(*) FROM job")[1])
+    local done = tonumber(rows("SELECT count(*) FROM ended")[1])
+    assert.equal(200, left + done)
+  end)
+
+  it("refuse the late commit of one that was stopped beyond its lock", function()
+    enqueue("wait", 1)
+    local first = start("--workers", "1", "--lock-time", "PT1S")
+    process.await("the lock", 5, function()
+      return rows("SELECT count(*) FROM locked")[1] == "1"
+    end)
+    process.kill(first, "STOP")
+    start("--workers", "1", "--lock-time", "PT1S")
+    process.await("the other executor's success", 6, function()
+      return rows("SELECT count(*) FROM ended WHERE outcome=0")[1] == "1"
+    end)
+    process.kill(first, "CONT")
+    process.await("the refusal", 5, function()
+      return process.read(dir .. "/log"):find("stale", 1, true)
+    end)
+    assert.same({ "1" }, rows("SELECT count(*) FROM ended"))
+  end)
+
+  it("start a job enqueued by another process at once", function()
+    start("--workers", "1")
+    process.await("the executor", 5, function()
+      return rows("SELECT count(*) FROM executor WHERE state=1")[1] == "1"
+    end)
+    enqueue("work", 1)
+    process.await("the run", 0.5, function()
+      return select(2, count_runs()) == 1
+    end)
+  end)
+end)

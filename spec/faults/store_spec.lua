@@ -1,0 +1,132 @@
+-- Stores that are damaged, foreign, newer, or out of room.
+local process = require "spec.support.process"
+
+local handlers = { ["handlers/work.lua"] = "return function() end\n" }
+
+describe("a store", function()
+  local dir, path
+
+  before_each(function()
+    dir = process.folder(handlers)
+    path = dir .. "/jobs.db"
+  end)
+
+  after_each(function()
+    process.remove(dir)
+  end)
+
+  local function verb(words)
+    return process.run(process.command(table.unpack(words)) .. " -C " .. dir .. " --store sqlite:"
+      .. path)
+  end
+
+  local function write(text)
+    local file = assert(io.open(path, "wb"))
+    file:write(text)
+    file:close()
+  end
+
+  it("that is not a database is refused with 65, named and left alone", function()
+    write(("no database "):rep(1000))
+    local status, _, errors = verb { "run", "--drain" }
+    assert.equal(65, status)
+    assert.truthy(errors:find(path, 1, true), errors)
+    assert.equal(("no database "):rep(1000), process.read(path))
+  end)
+
+  it("of a newer schema is refused with 78 and names both versions", function()
+    assert.equal(0, (verb { "run", "--drain" }))
+    process.run("sqlite3 " .. path .. " 'PRAGMA user_version=99'")
+    local status, _, errors = verb { "stats" }
+    assert.equal(78, status)
+    assert.truthy(errors:find("99", 1, true), errors)
+  end)
+
+  it("of another program is refused and left alone", function()
+    process.run("sqlite3 " .. path .. " 'CREATE TABLE song(id)'")
+    local status, _, errors = verb { "enqueue", "work" }
+    assert.is_true(status == 65 or status == 78, errors)
+    assert.same({ "song" }, process.sql(path, "SELECT name FROM sqlite_master"))
+  end)
+
+  it("with overwritten pages fails with 65 and never looks healthy", function()
+    assert.equal(0, (verb { "enqueue", "work", "--count", "2000" }))
+    process.run("sqlite3 " .. path .. " 'PRAGMA wal_checkpoint(TRUNCATE)'")
+    process.run(("dd if=/dev/urandom of=%s bs=4096 seek=2 count=60 conv=notrunc"):format(path))
+    assert.equal(65, (verb { "check", "--store" }))
+  end)
+
+  it("that is missing is not made by a question", function()
+    local status, _, errors = verb { "job", "list" }
+    assert.equal(4, status)
+    assert.truthy(errors:find(path, 1, true), errors)
+    assert.is_nil(io.open(path))
+  end)
+end)
+
+describe("a full disk", function()
+  local disk, dir, pid
+
+  before_each(function()
+    dir, disk = process.folder(handlers), process.folder()
+    local status = process.run("mount -t tmpfs -o size=3m tmpfs " .. disk)
+    if status ~= 0 then
+      disk = nil
+    end
+  end)
+
+  after_each(function()
+    if pid then
+      process.kill(pid, "KILL")
+      process.await_end(pid, 5)
+    end
+    if disk then
+      process.run("umount -l " .. disk)
+    end
+    process.remove(dir)
+  end)
+
+  local function verb(words)
+    return process.run(process.command(table.unpack(words)) .. " -C " .. dir .. " --store sqlite:"
+      .. disk .. "/jobs.db")
+  end
+
+  local function fill()
+    process.run("dd if=/dev/zero of=" .. disk .. "/filler bs=4096")
+  end
+
+  it("refuses creation with a clear message and loses nothing acknowledged", function()
+    if not disk then
+      return pending("mounting a small disk needs root")
+    end
+    assert.equal(0, (verb { "enqueue", "work", "--count", "100" }))
+    fill()
+    local status, _, errors = verb { "enqueue", "work", "--count", "20000" }
+    assert.equal(74, status)
+    assert.truthy(errors:find("full", 1, true), errors)
+    os.remove(disk .. "/filler")
+    local drained, _, text = verb { "run", "--drain" }
+    assert.equal(0, drained, text)
+    local done = tonumber(process.sql(disk .. "/jobs.db", "SELECT count(*) FROM ended")[1])
+    assert.is_true(done >= 100)
+  end)
+
+  it("pauses a running executor, which resumes by itself", function()
+    if not disk then
+      return pending("mounting a small disk needs root")
+    end
+    assert.equal(0, (verb { "enqueue", "work", "--count", "3000", "--in", "PT2S" }))
+    pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. disk .. "/jobs.db")
+    process.await("the executor", 5, function()
+      return process.read(dir .. "/log"):find("started", 1, true)
+    end)
+    fill()
+    process.await("the pause", 10, function()
+      return process.read(dir .. "/log"):find("full", 1, true)
+    end)
+    os.remove(disk .. "/filler")
+    process.await("every job's end", 20, function()
+      return process.sql(disk .. "/jobs.db", "SELECT count(*) FROM ended")[1] == "3000"
+    end)
+  end)
+end)

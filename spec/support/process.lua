@@ -1,0 +1,127 @@
+-- Real processes for the fault specs: start, signal, wait, read. Everything is started through the
+-- shell; nothing here knows how moonshift works inside.
+local process = { environment = "" } -- environment: "NAME=value" words for what is started
+
+local root = io.popen("pwd"):read("l")
+local program = os.getenv("MOONSHIFT_PROGRAM") or root .. "/build/moonshift"
+
+-- Quotes one word for the shell.
+function process.quote(word)
+  return "'" .. tostring(word):gsub("'", "'\\''") .. "'"
+end
+
+-- A command line of the program; arguments are quoted.
+function process.command(...)
+  local words = { process.quote(program) }
+  for _, word in ipairs({ ... }) do
+    words[#words + 1] = process.quote(word)
+  end
+  return table.concat(words, " ")
+end
+
+-- Runs a shell command to its end: exit status (128 + n for signal n), standard output, standard error.
+function process.run(command)
+  local errors = os.tmpname()
+  local pipe = io.popen("{ " .. command .. "\n} 2>" .. errors, "r")
+  local output = pipe:read("a")
+  local _, how, status = pipe:close()
+  local file = io.open(errors)
+  local text = file:read("a")
+  file:close()
+  os.remove(errors)
+  return how == "signal" and 128 + status or status or 0, output, text
+end
+
+-- Runs the program with these arguments to its end.
+function process.moonshift(...)
+  return process.run(process.command(...))
+end
+
+-- Starts the program in the background; output goes to `log`. Returns its pid.
+function process.start(log, ...)
+  local line = ("exec env %s %s >>%s 2>&1 </dev/null"):format(process.environment, process.command(...),
+    process.quote(log))
+  local pipe = io.popen(("sh -c %s & echo $!"):format(process.quote(line)))
+  local pid = pipe:read("n")
+  pipe:close()
+  return pid
+end
+
+function process.kill(pid, signal)
+  return os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid))
+end
+
+-- A process that is there and not a zombie.
+function process.alive(pid)
+  local file = io.open(("/proc/%d/stat"):format(pid))
+  if not file then
+    return false
+  end
+  local state = file:read("a"):match("^%d+ %b() (%a)")
+  file:close()
+  return state ~= "Z"
+end
+
+function process.pause(seconds)
+  os.execute(("sleep %.3f"):format(seconds))
+end
+
+-- Asks `condition` every 20 ms until it answers, at most `seconds`: its answer, or an error.
+function process.await(what, seconds, condition)
+  for _ = 1, math.ceil(seconds / 0.02) do
+    local answer = condition()
+    if answer then
+      return answer
+    end
+    process.pause(0.02)
+  end
+  error(("waited %g s for %s"):format(seconds, what), 2)
+end
+
+function process.await_end(pid, seconds)
+  return process.await("the end of process " .. pid, seconds, function()
+    return not process.alive(pid)
+  end)
+end
+
+-- A fresh folder with these files { ["handlers/x.lua"] = text }.
+function process.folder(files)
+  local pipe = io.popen("mktemp -d")
+  local path = pipe:read("l")
+  pipe:close()
+  for name, text in pairs(files or {}) do
+    os.execute("mkdir -p " .. process.quote(path .. "/" .. (name:match("^(.*)/") or "")))
+    local file = assert(io.open(path .. "/" .. name, "wb"))
+    file:write(text)
+    file:close()
+  end
+  return path
+end
+
+function process.remove(path)
+  os.execute("rm -rf " .. process.quote(path))
+end
+
+-- The file's text, "" if it is not there.
+function process.read(path)
+  local file = io.open(path, "rb")
+  if not file then
+    return ""
+  end
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+-- Rows of a question put to the database by its own command line tool, not by our code.
+function process.sql(store, question)
+  local _, output = process.run(("sqlite3 -cmd '.timeout 5000' -readonly %s %s"):format(
+    process.quote(store), process.quote(question)))
+  local rows = {}
+  for line in output:gmatch("[^\n]+") do
+    rows[#rows + 1] = line
+  end
+  return rows
+end
+
+return process
