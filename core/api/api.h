@@ -10,6 +10,9 @@
 /* `moonshift.core`, the C module behind lua/moonshift/init.lua. */
 int luaopen_moonshift_core(lua_State *L);
 
+/* `core.strategy`: the waits and pages of run/strategy.h as functions, for specs. */
+int luaopen_moonshift_strategy(lua_State *L);
+
 /* Pushes nil, message, code; returns 3. */
 int api_fail(lua_State *L, const struct error *error);
 

@@ -34,9 +34,8 @@ const struct settings *engine_settings(struct engine *engine);
 /* Loads the folder's present files as a new generation. False: the old one stays. */
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
 
-/* Creates jobs from an array of draft objects (draft.h), all or nothing, at most 1 000 a
- * transaction when `bulk`; ids[i] is filled for each. Unknown handlers are refused with the known
- * names. */
+/* Creates jobs from an array of draft objects (draft.h) in one transaction, all or nothing; ids[i]
+ * is filled for each. Unknown handlers are refused with the known names. */
 bool engine_enqueue(struct engine *engine, json_t *specs, int64_t *ids, struct error *error);
 /* Reads and checks one draft without writing (the first pass of --from). */
 bool engine_check_draft(struct engine *engine, json_t *spec, struct error *error);
@@ -55,6 +54,29 @@ struct engine_run {
 bool engine_drain(struct engine *engine, int64_t max, struct engine_run *run, struct error *error);
 /* One turn without threads: settle, acquire, run, settle. */
 bool engine_turn(struct engine *engine, struct engine_run *run, struct error *error);
+
+/* The same under other settings (range, categories, name): the engine leaves the store and joins it
+ * again when they change. `settings` must outlive the engine or the next call. */
+bool engine_turn_as(struct engine *engine, const struct settings *settings, struct engine_run *run,
+                    struct error *error);
+/* { name, id, acquired, done, … } of the engine's own executor; NULL if it has not joined. */
+json_t *engine_status(struct engine *engine);
+
+/* ---- operator verbs: store.h says what each does; here each is one transaction, at the engine's
+ * time. `ids` is all or nothing. ---- */
+
+bool engine_set_retries(struct engine *engine, struct ids ids, int32_t retries, bool set_due,
+                        time_ms due, struct error *error);
+bool engine_retry(struct engine *engine, struct ids ids, struct error *error);
+bool engine_set_priority(struct engine *engine, struct ids ids, int64_t priority,
+                         struct error *error);
+bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, struct error *error);
+bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
+                          struct error *error);
+bool engine_delete(struct engine *engine, struct ids ids, struct error *error);
+bool engine_cancel(struct engine *engine, struct ids ids, struct error *error);
+bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
+                     struct error *error);
 
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);
