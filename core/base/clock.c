@@ -1,0 +1,74 @@
+#include "base/clock.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct clock {
+    bool is_virtual;
+    _Atomic int owners;
+    _Atomic time_ms now; /* of a virtual clock */
+};
+
+static struct clock system_clock;
+
+struct clock *clock_system(void) {
+    return &system_clock;
+}
+
+struct clock *clock_virtual_new(time_ms start) {
+    struct clock *clock = malloc(sizeof *clock);
+    if (!clock)
+        return NULL;
+    clock->is_virtual = true;
+    atomic_init(&clock->owners, 1);
+    atomic_init(&clock->now, start);
+    return clock;
+}
+
+struct clock *clock_retain(struct clock *clock) {
+    if (clock->is_virtual)
+        atomic_fetch_add(&clock->owners, 1);
+    return clock;
+}
+
+void clock_release(struct clock *clock) {
+    if (clock && clock->is_virtual && atomic_fetch_sub(&clock->owners, 1) == 1)
+        free(clock);
+}
+
+bool clock_is_virtual(const struct clock *clock) {
+    return clock->is_virtual;
+}
+
+static int64_t read_us(clockid_t id) {
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+time_ms clock_now(const struct clock *clock) {
+    return clock->is_virtual ? atomic_load(&clock->now) : read_us(CLOCK_REALTIME) / 1000;
+}
+
+void clock_advance(struct clock *clock, time_ms span) {
+    if (!clock->is_virtual)
+        return;
+    time_ms now = atomic_load(&clock->now), then;
+    do {
+        if (__builtin_add_overflow(now, span, &then))
+            then = span < 0 ? TIME_NONE + 1 : TIME_NEVER - 1;
+    } while (!atomic_compare_exchange_weak(&clock->now, &now, then));
+}
+
+void clock_set(struct clock *clock, time_ms now) {
+    if (clock->is_virtual)
+        atomic_store(&clock->now, now);
+}
+
+time_ms clock_monotonic(void) {
+    return read_us(CLOCK_MONOTONIC) / 1000;
+}
+
+int64_t clock_monotonic_us(void) {
+    return read_us(CLOCK_MONOTONIC);
+}

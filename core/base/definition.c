@@ -1,0 +1,137 @@
+#include "base/definition.h"
+#include "base/json.h"
+#include "base/span.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct definition *)a)->name, ((const struct definition *)b)->name);
+}
+
+const struct definition *definitions_find(const struct definitions *definitions, const char *name) {
+    size_t low = 0, high = definitions->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(name, definitions->list[middle].name);
+        if (order == 0)
+            return &definitions->list[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* A text member: absent is fine (NULL), another kind is not. */
+static bool read_text(const json_t *object, const char *key, char **text) {
+    const json_t *value = json_object_get(object, key);
+    if (!value || json_is_null(value))
+        return true;
+    return json_is_string(value) && (*text = strdup(json_string_value(value)));
+}
+
+static bool read_priority(const json_t *object, struct definition *definition) {
+    const json_t *value = json_object_get(object, "priority");
+    if (!json_is_integer(value)) {
+        definition->priority_function = json_is_string(value);
+        return read_text(object, "priority", &definition->priority_text);
+    }
+    definition->has_priority = true;
+    definition->priority = json_integer_value(value);
+    return asprintf(&definition->priority_text, "%lld", (long long)definition->priority) > 0;
+}
+
+static bool read_limits(const json_t *object, struct definition *definition) {
+    const json_t *retries = json_object_get(object, "retries");
+    const json_t *timeout = json_object_get(object, "timeout");
+    if (json_is_integer(retries)) {
+        json_int_t count = json_integer_value(retries);
+        definition->retries = count > INT32_MAX ? INT32_MAX : count < 0 ? 0 : (int32_t)count;
+    }
+    if (json_is_string(timeout))
+        return span_parse_ms(json_string_value(timeout), &definition->timeout, NULL);
+    double ms = json_number_value(timeout) * 1000;
+    if (!(ms >= 0 && ms < 9e15))
+        return false;
+    definition->timeout = llround(ms);
+    return true;
+}
+
+static bool definition_read(struct definition *definition, const json_t *object) {
+    const json_t *properties = json_object_get(object, "properties");
+    definition->properties =
+        json_is_object(properties) ? json_deep_copy(properties) : json_object();
+    return definition->properties && read_text(object, "name", &definition->name) &&
+           definition->name && read_text(object, "file", &definition->file) &&
+           read_text(object, "category", &definition->category) &&
+           read_text(object, "retry", &definition->retry_text) &&
+           read_priority(object, definition) && read_limits(object, definition);
+}
+
+static bool have_twins(const struct definitions *definitions) {
+    for (size_t i = 1; i < definitions->count; i++)
+        if (by_name(&definitions->list[i - 1], &definitions->list[i]) == 0)
+            return true;
+    return false;
+}
+
+bool definitions_read(struct definitions *definitions, const json_t *array) {
+    size_t count = json_array_size(array);
+    *definitions = (struct definitions){0, calloc(count + 1, sizeof *definitions->list)};
+    if (!definitions->list)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        definitions->count = i + 1;
+        if (!definition_read(&definitions->list[i], json_array_get(array, i))) {
+            definitions_clear(definitions);
+            return false;
+        }
+    }
+    qsort(definitions->list, count, sizeof *definitions->list, by_name);
+    if (!have_twins(definitions))
+        return true;
+    definitions_clear(definitions);
+    return false;
+}
+
+void definitions_clear(struct definitions *definitions) {
+    for (size_t i = 0; i < definitions->count; i++) {
+        struct definition *definition = &definitions->list[i];
+        free(definition->name);
+        free(definition->category);
+        free(definition->priority_text);
+        free(definition->retry_text);
+        free(definition->file);
+        json_decref(definition->properties);
+    }
+    free(definitions->list);
+    *definitions = (struct definitions){0};
+}
+
+static json_t *priority_to_json(const struct definition *definition) {
+    if (definition->has_priority)
+        return json_integer(definition->priority);
+    return definition->priority_text ? json_string(definition->priority_text) : NULL;
+}
+
+json_t *definition_to_json(const struct definition *definition) {
+    char timeout[TIME_TEXT_SIZE];
+    span_format(definition->timeout, timeout);
+    json_t *object = json_object();
+    if (object && json_put(object, "id", definition->id ? json_integer(definition->id) : NULL) &&
+        json_put_text(object, "name", definition->name) &&
+        json_put_text(object, "file", definition->file) &&
+        json_put_text(object, "category", definition->category) &&
+        json_put(object, "priority", priority_to_json(definition)) &&
+        json_put_text(object, "retry", definition->retry_text) &&
+        json_put(object, "retries",
+                 definition->retries ? json_integer(definition->retries) : NULL) &&
+        json_put_text(object, "timeout", timeout) &&
+        json_put(object, "properties", json_incref(definition->properties)))
+        return object;
+    json_decref(object);
+    return NULL;
+}

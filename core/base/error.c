@@ -1,0 +1,53 @@
+#include "base/error.h"
+#include "base/text.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int exit_status;
+} codes[] = {
+    [ERROR_NONE] = {"none", 0},           [ERROR_FAILED] = {"failed", 1},
+    [ERROR_USAGE] = {"usage", 2},         [ERROR_INVALID] = {"invalid", 2},
+    [ERROR_NOT_FOUND] = {"not_found", 4}, [ERROR_CONFLICT] = {"conflict", 5},
+    [ERROR_CLOSED] = {"closed", 1},       [ERROR_DAMAGED] = {"damaged", 65},
+    [ERROR_FULL] = {"full", 74},          [ERROR_IO] = {"io", 74},
+    [ERROR_CONFIG] = {"config", 78},      [ERROR_INTERRUPTED] = {"interrupted", 130},
+};
+
+/* Bytes of a value quoted in the sentence may be anything; the sentence is UTF-8 all the same. */
+static void repair(char *text, bool cut) {
+    size_t size = strlen(text), bad = 0;
+    while (!utf8_valid(text + bad, size - bad, &bad)) {
+        if (cut && size - bad < 4 && ((unsigned char)text[bad] & 0xC0) == 0xC0) {
+            text[bad] = 0;
+            return;
+        }
+        text[bad] = '?';
+    }
+}
+
+bool error_set(struct error *error, enum error_code code, const char *format, ...) {
+    if (!error)
+        return false;
+    char text[sizeof error->text]; /* the arguments may lie in error->text */
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        text[0] = 0;
+    repair(text, length >= (int)sizeof text);
+    error->code = code;
+    memcpy(error->text, text, strlen(text) + 1);
+    return false;
+}
+
+const char *error_code_name(enum error_code code) {
+    return codes[code].name;
+}
+
+int error_exit_status(enum error_code code) {
+    return codes[code].exit_status;
+}

@@ -1,0 +1,62 @@
+#include "base/outcome.h"
+#include <stdlib.h>
+
+struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    if (!outcome)
+        return NULL;
+    outcome->job = job;
+    outcome->kind = kind;
+    outcome->started = outcome->ended = outcome->due = TIME_NONE;
+    outcome->retries = job->retries;
+    return outcome;
+}
+
+static void lines_free(struct outcome_line *line) {
+    while (line) {
+        struct outcome_line *next = line->next;
+        free(line->text);
+        free(line);
+        line = next;
+    }
+}
+
+void outcome_free(struct outcome *outcome) {
+    if (!outcome)
+        return;
+    job_free(outcome->job);
+    job_free_list(outcome->created);
+    lines_free(outcome->lines);
+    free(outcome->message);
+    free(outcome->stack);
+    free(outcome->result);
+    free(outcome->warning);
+    free(outcome);
+}
+
+void outcome_free_list(struct outcome *outcome) {
+    while (outcome) {
+        struct outcome *next = outcome->next;
+        outcome_free(outcome);
+        outcome = next;
+    }
+}
+
+const char *outcome_kind_name(enum outcome_kind kind) {
+    static const char *const names[] = {
+        [OUTCOME_SUCCESS] = "successful", [OUTCOME_FAILURE] = "failed",
+        [OUTCOME_SNOOZE] = "snoozed",     [OUTCOME_CANCELLED] = "cancelled",
+        [OUTCOME_RETURNED] = "returned",
+    };
+    return names[kind];
+}
+
+const char *failure_reason_name(enum failure_reason reason) {
+    static const char *const names[] = {
+        [REASON_ERROR] = "error",
+        [REASON_TIMEOUT] = "timeout",
+        [REASON_MEMORY] = "memory",
+        [REASON_WORKER_DIED] = "workerDied",
+    };
+    return names[reason];
+}

@@ -1,0 +1,193 @@
+#include "base/text.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool text_reserve(struct text *text, size_t more) {
+    if (text->failed || more > SIZE_MAX / 4 - text->size)
+        return false;
+    size_t need = text->size + more + 1;
+    if (need <= text->room)
+        return true;
+    size_t room = need < 64 ? 64 : need + need / 2;
+    char *data = realloc(text->data, room);
+    if (!data)
+        return false;
+    text->data = data;
+    text->room = room;
+    return true;
+}
+
+void text_append(struct text *text, const char *data, size_t size) {
+    if (!text_reserve(text, size)) {
+        text->failed = true;
+        return;
+    }
+    if (size)
+        memcpy(text->data + text->size, data, size);
+    text->size += size;
+    text->data[text->size] = 0;
+}
+
+void text_add(struct text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0 || !text_reserve(text, (size_t)length)) {
+        text->failed = true;
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(text->data + text->size, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->size += (size_t)length;
+}
+
+void text_clear(struct text *text) {
+    free(text->data);
+    *text = (struct text){0};
+}
+
+/* Bytes of the well-formed character at `data`, 0 if there is none (Unicode 15, table 3-7). */
+static size_t character(const unsigned char *data, size_t size) {
+    unsigned char first = data[0], low = 0x80, high = 0xBF;
+    if (first < 0x80)
+        return 1;
+    if (first < 0xC2 || first > 0xF4)
+        return 0;
+    size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (size < length)
+        return 0;
+    if (first == 0xE0)
+        low = 0xA0;
+    else if (first == 0xED)
+        high = 0x9F;
+    else if (first == 0xF0)
+        low = 0x90;
+    else if (first == 0xF4)
+        high = 0x8F;
+    if (data[1] < low || data[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((data[i] & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
+bool utf8_valid(const char *data, size_t size, size_t *offset) {
+    size_t at = 0;
+    while (at < size) {
+        size_t length = character((const unsigned char *)data + at, size - at);
+        if (length == 0) {
+            if (offset)
+                *offset = at;
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
+char *utf8_clean(const char *data, size_t size, size_t max) {
+    struct text clean = {0};
+    text_append(&clean, "", 0);
+    for (size_t at = 0; at < size && !clean.failed;) {
+        size_t length = character((const unsigned char *)data + at, size - at);
+        const char *piece = length ? data + at : "\xEF\xBF\xBD";
+        size_t bytes = length ? length : 3;
+        if (length == 1 && data[at] == 0) {
+            piece = "\xE2\x90\x80";
+            bytes = 3;
+        }
+        if (clean.size + bytes > max)
+            break;
+        text_append(&clean, piece, bytes);
+        at += length ? length : 1;
+    }
+    if (clean.failed)
+        text_clear(&clean);
+    return clean.data;
+}
+
+size_t utf8_prefix(const char *text, size_t characters) {
+    size_t at = 0;
+    while (text[at] && characters-- > 0) {
+        do
+            at++;
+        while (((unsigned char)text[at] & 0xC0) == 0x80);
+    }
+    return at;
+}
+
+#define WORD_MAX 64 /* longer words have no near neighbour worth naming */
+
+static size_t smallest(size_t a, size_t b, size_t c) {
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Edits that turn one word into the other: insert, delete, replace, swap neighbours. */
+static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size) {
+    unsigned char rows[3][WORD_MAX + 1];
+    for (size_t j = 0; j <= b_size; j++)
+        rows[0][j] = (unsigned char)j;
+    for (size_t i = 1; i <= a_size; i++) {
+        unsigned char *row = rows[i % 3], *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        row[0] = (unsigned char)i;
+        for (size_t j = 1; j <= b_size; j++) {
+            size_t replace = above[j - 1] + (size_t)(a[i - 1] != b[j - 1]);
+            size_t best = smallest(replace, above[j] + 1u, row[j - 1] + 1u);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = smallest(best, before[j - 2] + 1u, best);
+            row[j] = (unsigned char)best;
+        }
+    }
+    return rows[a_size % 3][b_size];
+}
+
+const char *suggest(const char *word, const char *const *names) {
+    size_t size = strlen(word);
+    if (size == 0 || size > WORD_MAX)
+        return NULL;
+    const char *closest = NULL;
+    size_t limit = size / 3 > 2 ? size / 3 : 2;
+    if (limit >= size)
+        limit = size - 1; /* nothing of the word would be left */
+    size_t least = limit + 1;
+    for (; *names; names++) {
+        size_t length = strlen(*names);
+        if (length > WORD_MAX)
+            continue;
+        size_t edits = distance(word, size, *names, length);
+        if (edits < least) {
+            least = edits;
+            closest = *names;
+        }
+    }
+    return closest;
+}
+
+char *file_read(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return NULL;
+    struct text text = {0};
+    char part[16384];
+    size_t got;
+    text_append(&text, "", 0);
+    while ((got = fread(part, 1, sizeof part, file)) > 0)
+        text_append(&text, part, got);
+    int reason = ferror(file) ? errno : text.failed ? ENOMEM : 0;
+    fclose(file);
+    if (reason) {
+        text_clear(&text);
+        errno = reason;
+        return NULL;
+    }
+    *size = text.size;
+    return text.data;
+}
