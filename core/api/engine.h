@@ -59,6 +59,8 @@ bool engine_turn(struct engine *engine, struct engine_run *run, struct error *er
  * again when they change. `settings` must outlive the engine or the next call. */
 bool engine_turn_as(struct engine *engine, const struct settings *settings, struct engine_run *run,
                     struct error *error);
+/* Leaves the store if the engine joined it under these settings; the next turn joins it again. */
+void engine_leave(struct engine *engine, const struct settings *settings);
 /* { name, id, acquired, done, … } of the engine's own executor; NULL if it has not joined. */
 json_t *engine_status(struct engine *engine);
 

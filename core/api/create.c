@@ -1,0 +1,78 @@
+#include "api/engine_state.h"
+#include <stdlib.h>
+
+static struct draft_rules rules_of(const struct engine *engine) {
+    const struct settings *settings = engine->options.settings;
+    struct draft_rules rules = {.payload_max = (size_t)settings->payload_max,
+                                .retries = settings->retries,
+                                .ensure_due_date = settings->ensure_due_date,
+                                .produce_priorities = settings->produce_priorities,
+                                .lane_of_root = settings->lane_of_root,
+                                .priority = settings->priority};
+    return rules;
+}
+
+/* From what the creator says to a job that can be written; draft_clear in any case. */
+static bool draft_complete(struct engine *engine, struct draft *draft, json_t *spec,
+                           struct error *error) {
+    struct draft_rules rules = rules_of(engine);
+    if (!draft_read(draft, spec, &rules, engine_now(engine), error))
+        return false;
+    struct generation *generation;
+    const struct definition *definition;
+    const char *handler = draft->job.handler;
+    if (!engine_find(engine, handler, &generation, &definition, error))
+        return false;
+    if (!definition && !generation && !draft->unchecked)
+        return engine_unknown(engine, handler, error);
+    draft_define(draft, definition, &rules);
+    if (!draft->needs_priority)
+        return true;
+    return script_priority(generation->script, &draft->job, error);
+}
+
+static bool write_jobs(struct engine *engine, struct job *jobs, struct error *error) {
+    if (!store_begin(engine->store, error))
+        return false;
+    if (store_create(engine->store, jobs, 0, engine_now(engine), error) &&
+        store_commit(engine->store, error))
+        return true;
+    store_rollback(engine->store);
+    return false;
+}
+
+static bool create(struct engine *engine, json_t *specs, struct draft *drafts, int64_t *ids,
+                   struct error *error) {
+    size_t count = json_array_size(specs);
+    for (size_t i = 0; i < count; i++) {
+        if (!draft_complete(engine, &drafts[i], json_array_get(specs, i), error))
+            return false;
+        drafts[i].job.next = i + 1 < count ? &drafts[i + 1].job : NULL;
+    }
+    if (!write_jobs(engine, &drafts[0].job, error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        ids[i] = drafts[i].job.id;
+    return true;
+}
+
+bool engine_enqueue(struct engine *engine, json_t *specs, int64_t *ids, struct error *error) {
+    size_t count = json_array_size(specs);
+    if (count == 0)
+        return true;
+    struct draft *drafts = calloc(count, sizeof *drafts);
+    if (!drafts)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    bool ok = create(engine, specs, drafts, ids, error);
+    for (size_t i = 0; i < count; i++)
+        draft_clear(&drafts[i]);
+    free(drafts);
+    return ok;
+}
+
+bool engine_check_draft(struct engine *engine, json_t *spec, struct error *error) {
+    struct draft draft = {0};
+    bool ok = draft_complete(engine, &draft, spec, error);
+    draft_clear(&draft);
+    return ok;
+}

@@ -1,0 +1,58 @@
+/* engine_state.h - what an engine is made of; private to core/api/. */
+#ifndef MOONSHIFT_API_ENGINE_STATE_H
+#define MOONSHIFT_API_ENGINE_STATE_H
+
+#include "api/engine.h"
+#include "base/draft.h"
+
+/* One loaded script folder. The engine's own, or one that an earlier deployment left in the store.
+ */
+struct generation {
+    struct generation *next;
+    int64_t deployment; /* 0: not in the store (a connection that only reads) */
+    struct folder *folder;
+    struct script *script;
+};
+
+struct engine {
+    struct engine_options options;
+    struct store *store;
+    struct generation *current; /* NULL: no folder */
+    struct generation *older;   /* loaded from the store when a handler asked for them */
+    struct executor *executor;  /* NULL until the first turn */
+    const struct settings *joined_as;
+    int64_t next_id, ids_left; /* handed out ahead for jobs that handlers create */
+    time_ms renewed;           /* when the lease was last written */
+    bool running;              /* a handler runs: no second turn, no close */
+};
+
+/* Loads `folder` (retained). NULL: error. generation_free closes it; NULL is fine. */
+struct generation *generation_new(struct engine *engine, struct folder *folder, bool borrow,
+                                  struct error *error);
+void generation_free(struct generation *generation);
+/* A fresh Lua state for the same folder, if the present one is worn; else nothing. */
+void generation_freshen(struct engine *engine, struct generation *generation);
+
+/* The generation that serves `handler`, and its definition (NULL for one that was created
+ * unchecked): the folder first, else the store. *generation NULL: nobody knows it; no error. False:
+ * error. */
+bool engine_find(struct engine *engine, const char *handler, struct generation **generation,
+                 const struct definition **definition, struct error *error);
+/* Fills ERROR_NOT_FOUND with the names that are known; returns false. */
+bool engine_unknown(struct engine *engine, const char *handler, struct error *error);
+
+/* Runs a job in this thread; takes it over. NULL: no memory. */
+struct outcome *engine_run_job(struct engine *engine, struct generation *generation,
+                               struct job *job);
+
+/* Joins the store under `settings` if it has not, or under others. */
+bool engine_join(struct engine *engine, const struct settings *settings, struct error *error);
+/* True if nothing runs in this engine; else ERROR_CONFLICT. */
+bool engine_idle(const struct engine *engine, struct error *error);
+
+/* What running handlers may ask of the engine. */
+struct script_host engine_host(struct engine *engine);
+
+time_ms engine_now(const struct engine *engine);
+
+#endif

@@ -1,0 +1,77 @@
+#include "api/engine_state.h"
+#include "base/json.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The generation that can run this job; ERROR_NOT_FOUND if there is no such job or handler. */
+static struct generation *generation_of(struct engine *engine, int64_t id, struct error *error) {
+    json_t *row = store_job(engine->store, id, engine_now(engine), error);
+    const char *handler = json_string_value(json_object_get(row, "handler"));
+    struct generation *generation = NULL;
+    const struct definition *definition;
+    if (handler && engine_find(engine, handler, &generation, &definition, error) && !definition) {
+        engine_unknown(engine, handler, error);
+        generation = NULL;
+    }
+    json_decref(row);
+    return generation;
+}
+
+static struct job *take(struct engine *engine, int64_t id, bool force, struct error *error) {
+    struct job *job = NULL;
+    if (!store_begin(engine->store, error))
+        return NULL;
+    if (store_take(engine->store, id, force, engine_now(engine), &job, error) &&
+        store_commit(engine->store, error))
+        return job;
+    store_rollback(engine->store);
+    job_free(job);
+    return NULL;
+}
+
+/* What the caller is told, read before the outcome is handed over to the turn. */
+static bool tell(const struct outcome *outcome, json_t **result, struct error *error) {
+    *result = NULL;
+    if (outcome->kind == OUTCOME_FAILURE)
+        return error_set(error, ERROR_FAILED, "%s: %s%s%s", outcome->job->handler,
+                         outcome->message ? outcome->message : "", outcome->stack ? "\n" : "",
+                         outcome->stack ? outcome->stack : "");
+    if (outcome->result)
+        *result = json_read(outcome->result, strlen(outcome->result), "result", NULL);
+    return true;
+}
+
+static bool settle(struct engine *engine, struct outcome *outcome, int64_t id,
+                   struct error *error) {
+    struct turn turn = {.outcomes = outcome};
+    if (!executor_turn(engine->executor, &turn, error))
+        return false;
+    if (turn.stale == 0)
+        return true;
+    return error_set(error, ERROR_CONFLICT,
+                     "job %lld lost its lock while it ran: its result was refused", (long long)id);
+}
+
+bool engine_execute(struct engine *engine, int64_t id, bool force, json_t **result,
+                    struct error *error) {
+    *result = NULL;
+    if (!engine_idle(engine, error) || !engine_join(engine, engine->options.settings, error))
+        return false;
+    struct generation *generation = generation_of(engine, id, error);
+    struct job *job = generation ? take(engine, id, force, error) : NULL;
+    struct outcome *outcome = job ? engine_run_job(engine, generation, job) : NULL;
+    if (!outcome)
+        return job ? error_set(error, ERROR_FAILED, "out of memory") : false;
+    outcome->lane_ends = true;
+    outcome->lane_token = outcome->job->token;
+    struct error failure = {0};
+    bool ok = tell(outcome, result, &failure);
+    if (settle(engine, outcome, id, error)) {
+        if (!ok && error)
+            *error = failure;
+        return ok;
+    }
+    json_decref(*result);
+    *result = NULL;
+    return false;
+}

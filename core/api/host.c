@@ -1,0 +1,74 @@
+#include "api/engine_state.h"
+#include <string.h>
+
+#define IDS_AHEAD 64        /* reserved at once for jobs that handlers create */
+#define QUESTION_ROWS 10000 /* a handler's list of jobs is at most so long */
+
+static int64_t next_id(void *arg, struct error *error) {
+    struct engine *engine = arg;
+    if (engine->ids_left == 0) {
+        engine->next_id = store_reserve_ids(engine->store, IDS_AHEAD, error);
+        if (engine->next_id == 0)
+            return 0;
+        engine->ids_left = IDS_AHEAD;
+    }
+    engine->ids_left--;
+    return engine->next_id++;
+}
+
+static int knows(void *arg, const char *handler, struct error *error) {
+    struct engine *engine = arg;
+    return store_knows(engine->store, handler, NULL, error);
+}
+
+static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
+    struct engine *engine = arg;
+    if (!store_begin(engine->store, error))
+        return false;
+    if (store_extend(engine->store, job->id, job->token, until, error) &&
+        store_commit(engine->store, error))
+        return true;
+    store_rollback(engine->store);
+    return false;
+}
+
+static bool progress(void *arg, const struct job *job, double fraction, const char *text,
+                     struct error *error) {
+    struct engine *engine = arg;
+    if (!store_begin(engine->store, error))
+        return false;
+    if (store_progress(engine->store, job->id, fraction, text, engine_now(engine), error) &&
+        store_commit(engine->store, error))
+        return true;
+    store_rollback(engine->store);
+    return false;
+}
+
+static json_t *count_jobs(struct engine *engine, const json_t *filters, struct error *error) {
+    int64_t count = 0;
+    if (!store_jobs_count(engine->store, filters, engine_now(engine), &count, error))
+        return NULL;
+    return json_integer(count);
+}
+
+static json_t *query(void *arg, const char *kind, const json_t *filters, struct error *error) {
+    struct engine *engine = arg;
+    if (strcmp(kind, "count") == 0)
+        return count_jobs(engine, filters, error);
+    if (strcmp(kind, "job") == 0) {
+        int64_t id = json_integer_value(json_object_get(filters, "id"));
+        return store_job(engine->store, id, engine_now(engine), error);
+    }
+    struct store_page page = {.limit = QUESTION_ROWS};
+    return store_jobs(engine->store, filters, &page, engine_now(engine), error);
+}
+
+struct script_host engine_host(struct engine *engine) {
+    struct script_host host = {.arg = engine,
+                               .next_id = next_id,
+                               .knows = knows,
+                               .extend = extend,
+                               .progress = progress,
+                               .query = query};
+    return host;
+}

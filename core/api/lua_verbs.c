@@ -1,0 +1,119 @@
+#include "api/lua_engine.h"
+#include "base/span.h"
+
+/* The operator's verbs. Argument 2 is a list of ids; each verb returns how many it touched. */
+
+/* Raises for anything but a list of integers; the memory is Lua's. */
+static struct ids check_ids(lua_State *L) {
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_Integer count = luaL_len(L, 2);
+    int64_t *list = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *list, 0);
+    for (lua_Integer i = 0; i < count; i++) {
+        int is_integer = 0;
+        lua_rawgeti(L, 2, i + 1);
+        list[i] = lua_tointegerx(L, -1, &is_integer);
+        if (!is_integer)
+            luaL_error(L, "id %I is a %s (expected an integer)", i + 1, luaL_typename(L, -1));
+        lua_pop(L, 1);
+    }
+    return (struct ids){list, (size_t)count};
+}
+
+static bool read_due(lua_State *L, int index, time_ms *due, struct error *error) {
+    *due = TIME_NONE;
+    return lua_isnoneornil(L, index) || time_parse(luaL_checkstring(L, index), due, error);
+}
+
+static int touched(lua_State *L, bool ok, struct ids ids, const struct error *error) {
+    if (!ok)
+        return api_fail(L, error);
+    lua_pushinteger(L, (lua_Integer)ids.count);
+    return 1;
+}
+
+/* set_retries(ids, n, set_due, due) */
+static int set_retries(lua_State *L) {
+    struct error error;
+    time_ms due;
+    struct engine *engine = lua_engine_open(L, &error);
+    lua_Integer retries = luaL_checkinteger(L, 3);
+    luaL_argcheck(L, retries >= 0 && retries <= INT32_MAX, 3, "0 or more retries expected");
+    bool set_due = lua_toboolean(L, 4);
+    struct ids ids = check_ids(L);
+    bool ok = engine && read_due(L, 5, &due, &error) &&
+              engine_set_retries(engine, ids, (int32_t)retries, set_due, due, &error);
+    return touched(L, ok, ids, &error);
+}
+
+static int retry(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    struct ids ids = check_ids(L);
+    return touched(L, engine && engine_retry(engine, ids, &error), ids, &error);
+}
+
+static int set_priority(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    lua_Integer priority = luaL_checkinteger(L, 3);
+    struct ids ids = check_ids(L);
+    return touched(L, engine && engine_set_priority(engine, ids, priority, &error), ids, &error);
+}
+
+static int set_due(lua_State *L) {
+    struct error error;
+    time_ms due;
+    struct engine *engine = lua_engine_open(L, &error);
+    struct ids ids = check_ids(L);
+    bool ok = engine && read_due(L, 3, &due, &error) && engine_set_due(engine, ids, due, &error);
+    return touched(L, ok, ids, &error);
+}
+
+static int set_suspended(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    bool suspended = lua_toboolean(L, 3);
+    struct ids ids = check_ids(L);
+    return touched(L, engine && engine_set_suspended(engine, ids, suspended, &error), ids, &error);
+}
+
+static int delete (lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    struct ids ids = check_ids(L);
+    return touched(L, engine && engine_delete(engine, ids, &error), ids, &error);
+}
+
+static int cancel(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    struct ids ids = check_ids(L);
+    return touched(L, engine && engine_cancel(engine, ids, &error), ids, &error);
+}
+
+static int annotate(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    lua_Integer incident = luaL_checkinteger(L, 2);
+    const char *note = luaL_checkstring(L, 3);
+    if (!engine || !engine_annotate(engine, incident, note, &error))
+        return api_fail(L, &error);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+static const luaL_Reg methods[] = {
+    {"set_retries", set_retries},
+    {"retry", retry},
+    {"set_priority", set_priority},
+    {"set_due", set_due},
+    {"set_suspended", set_suspended},
+    {"delete", delete},
+    {"cancel", cancel},
+    {"annotate", annotate},
+    {NULL, NULL},
+};
+
+void lua_verbs_register(lua_State *L) {
+    luaL_setfuncs(L, methods, 0);
+}

@@ -1,0 +1,176 @@
+#include "api/engine_state.h"
+#include <math.h>
+
+/* What one round of turning, running and settling has in hand. */
+struct round {
+    struct engine *engine;
+    int64_t runs, max;        /* runs so far, and at most */
+    bool over;                /* more was there to run */
+    struct outcome *outcomes; /* not yet settled, in order */
+    struct outcome **last;
+};
+
+bool engine_join(struct engine *engine, const struct settings *settings, struct error *error) {
+    if (engine->executor && engine->joined_as == settings)
+        return true;
+    executor_free(engine->executor);
+    engine->executor = executor_new(engine->store, settings, engine->options.clock, 1, error);
+    engine->joined_as = settings;
+    if (!engine->executor)
+        return false;
+    executor_serve(engine->executor, engine_definitions(engine));
+    engine->renewed = engine_now(engine);
+    return true;
+}
+
+void engine_leave(struct engine *engine, const struct settings *settings) {
+    if (engine->joined_as != settings)
+        return;
+    executor_free(engine->executor);
+    engine->executor = NULL;
+    engine->joined_as = NULL;
+}
+
+json_t *engine_status(struct engine *engine) {
+    return engine->executor ? executor_status(engine->executor) : NULL;
+}
+
+void engine_push_raised(struct engine *engine) {
+    if (engine->current)
+        script_push_raised(engine->current->script);
+}
+
+static void keep(struct round *round, struct outcome *outcome) {
+    *round->last = outcome;
+    round->last = &outcome->next;
+}
+
+static void add(struct engine_run *run, const struct turn *turn) {
+    run->done += turn->done;
+    run->failed += turn->failed;
+    run->settled += turn->settled;
+    run->acquired += turn->acquired;
+}
+
+/* Settles what the round has in hand and, with room, acquires. */
+static bool turn(struct round *round, int room, struct turn *turn, struct engine_run *run,
+                 struct error *error) {
+    *turn = (struct turn){.outcomes = round->outcomes, .room = room, .acquiring = room > 0};
+    round->outcomes = NULL;
+    round->last = &round->outcomes;
+    if (!executor_turn(round->engine->executor, turn, error))
+        return false;
+    round->engine->renewed = engine_now(round->engine);
+    add(run, turn);
+    return true;
+}
+
+struct outcome *engine_run_job(struct engine *engine, struct generation *generation,
+                               struct job *job) {
+    engine->ids_left = 0; /* ids grow in commit order: none older than what was created meanwhile */
+    store_slot_set(engine->store, 0, job->id, job->token);
+    engine->running = true;
+    struct outcome *outcome = script_run(generation->script, job);
+    engine->running = false;
+    store_slot_clear(engine->store, 0);
+    generation_freshen(engine, generation);
+    return outcome;
+}
+
+/* The lease is renewed by a turn of its own when jobs run long: a lock must not outlive it. */
+static bool renew(struct round *round, struct engine_run *run, struct error *error) {
+    struct engine *engine = round->engine;
+    struct turn renewal;
+    if (engine_now(engine) - engine->renewed < engine->joined_as->lock_time / 3)
+        return true;
+    return turn(round, 0, &renewal, run, error);
+}
+
+/* Runs the next job of an item, or gives it back once the round has run its share. */
+static bool run_next(struct round *round, struct item *item, bool give_back, struct error *error) {
+    struct job *job = item->jobs;
+    bool lane_ends = !job->next;
+    struct generation *generation = round->engine->current;
+    item->jobs = job->next;
+    job->next = NULL;
+    round->over |= round->runs >= round->max;
+    bool back = give_back || round->over || item->refused;
+    struct outcome *outcome =
+        back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(round->engine, generation, job);
+    if (!outcome)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    round->runs += !back;
+    outcome->lane_ends = lane_ends;
+    outcome->lane_token = item->lane_token;
+    keep(round, outcome);
+    return true;
+}
+
+static bool run_items(struct round *round, struct item *items, struct engine_run *run,
+                      struct error *error) {
+    bool ok = true;
+    for (struct item *item = items; item; item = items) {
+        items = item->next;
+        while (item->jobs) {
+            bool ran = run_next(round, item, !ok, ok ? error : NULL);
+            ok = ran && ok && renew(round, run, error);
+        }
+        item_free(item);
+    }
+    return ok;
+}
+
+static double wait_of(const struct engine *engine, const struct turn *turn) {
+    if (turn->again)
+        return 0;
+    if (turn->next == TIME_NEVER)
+        return INFINITY;
+    double wait = (double)(turn->next - engine_now(engine)) / 1000;
+    return wait > 0 ? wait : 0;
+}
+
+static bool start(struct round *round, struct engine *engine, const struct settings *settings,
+                  int64_t max, struct engine_run *run, struct error *error) {
+    *run = (struct engine_run){0};
+    *round = (struct round){.engine = engine, .max = max, .last = &round->outcomes};
+    return engine_idle(engine, error) && engine_join(engine, settings, error);
+}
+
+bool engine_turn_as(struct engine *engine, const struct settings *settings, struct engine_run *run,
+                    struct error *error) {
+    struct round round;
+    struct turn first, second;
+    if (!start(&round, engine, settings, INT64_MAX, run, error) ||
+        !turn(&round, settings->queue, &first, run, error))
+        return false;
+    bool ok = run_items(&round, first.items, run, error);
+    if (!turn(&round, 0, &second, run, ok ? error : NULL) || !ok)
+        return false;
+    run->wait = first.again ? 0 : wait_of(engine, &second);
+    return true;
+}
+
+bool engine_turn(struct engine *engine, struct engine_run *run, struct error *error) {
+    return engine_turn_as(engine, engine->options.settings, run, error);
+}
+
+bool engine_drain(struct engine *engine, int64_t max, struct engine_run *run, struct error *error) {
+    struct round round;
+    struct turn now;
+    const struct settings *settings = engine->options.settings;
+    bool ok = start(&round, engine, settings, max, run, error), more = ok;
+    while (more) {
+        if (!turn(&round, settings->queue, &now, run, error))
+            return false;
+        more = now.items || now.again;
+        ok = run_items(&round, now.items, run, error);
+        more = more && ok && !round.over;
+    }
+    if (!ok || !round.over)
+        return ok;
+    if (!turn(&round, 0, &now, run, error))
+        return false;
+    return error_set(error, ERROR_FAILED,
+                     "drain did not end after %lld runs (expected jobs that come to an end)",
+                     (long long)max);
+}
