@@ -1,0 +1,260 @@
+-- The engine: one store and the scripts that work on it. Every verb that takes an id also takes a
+-- list of ids or a query of jobs; all or nothing, at most 1 000 at once.
+local core = require "moonshift.core"
+local definitions = require "moonshift.definitions"
+local options = require "moonshift.options"
+local query = require "moonshift.query"
+
+local IDS_MAX = 1000   -- touched by one verb
+local RUNS_MAX = 100000 -- of one drain
+
+local OWN = { scripts = true, clock = true, modules = true, handlers = true, borrow = true }
+
+local Engine = {}
+Engine.__index = Engine
+Engine.__name = "moonshift.engine"
+
+local engine = {}
+
+-- open { store = "sqlite:jobs.db", scripts = "dir", clock = …, any setting } -> engine, or nil,
+-- message, code. Also the way of moonshift.testing, which adds `borrow`.
+function engine.open(given, level)
+  level = (level or 1) + 1
+  given = options.table(given, "open", level)
+  local clock = options.clock(given.clock, level)
+  local opened, message, code = core.open {
+    settings = options.settings(given, OWN),
+    scripts = options.paths(given.scripts, level),
+    clock = clock,
+    borrow = given.borrow,
+    modules = given.modules,
+    handlers = given.handlers,
+  }
+  if not opened then
+    return nil, message, code
+  end
+  local executors = setmetatable({}, { __mode = "k" })
+  return setmetatable({ core = opened, clock = clock, executors = executors }, Engine)
+end
+
+function engine.is(value)
+  return getmetatable(value) == Engine
+end
+
+local function check_id(id, level)
+  local integer = type(id) == "number" and math.tointeger(id)
+  if not integer then
+    local shown = type(id) == "number" and tostring(id) or "a " .. type(id)
+    error(("id is %s (expected an integer, a list of them or a query)"):format(shown), level + 1)
+  end
+  return integer
+end
+
+local function unique(list, level)
+  local ids, seen = {}, {}
+  for _, id in ipairs(list) do
+    id = check_id(id, level + 1)
+    if not seen[id] then
+      seen[id] = true
+      ids[#ids + 1] = id
+    end
+  end
+  return ids
+end
+
+-- An id, a list of ids or a query as a list of ids; nil, message, code if it is too much.
+local function ids_of(what)
+  if query.is(what) then
+    return what:ids(IDS_MAX)
+  end
+  if type(what) ~= "table" then
+    return { check_id(what, 3) }
+  end
+  local ids = unique(what, 3)
+  if #ids > IDS_MAX then
+    return nil, ("%d jobs (expected at most %d at once)"):format(#ids, IDS_MAX), "invalid"
+  end
+  return ids
+end
+
+-- Calls a verb of core with the ids that `what` means.
+local function apply(self, verb, what, ...)
+  local ids, message, code = ids_of(what)
+  if not ids then
+    return nil, message, code
+  end
+  return self.core[verb](self.core, ids, ...)
+end
+
+local function check_integer(value, name)
+  local integer = type(value) == "number" and math.tointeger(value)
+  if not integer then
+    error(("%s is %s (expected an integer)"):format(name, tostring(value)), 3)
+  end
+  return integer
+end
+
+local function check_instant(value, name)
+  if value ~= nil and type(value) ~= "string" then
+    error(("%s is a %s (expected an instant as text, or nil)"):format(name, type(value)), 3)
+  end
+  return value
+end
+
+-- enqueue(handler, payload, { after | at, priority, lane, exclusive, instance, root, activity,
+-- retries, tenant, category, unchecked }) -> id, "created".
+function Engine:enqueue(handler, payload, given)
+  return self.core:enqueue(handler, payload, given)
+end
+
+-- enqueue_many { { handler, payload, options }, … } -> ids in order; all or nothing.
+function Engine:enqueue_many(list)
+  return self.core:enqueue_many(list)
+end
+
+function Engine:jobs(filters)
+  return query.new(self.core, "jobs", filters)
+end
+
+function Engine:definitions(filters)
+  return query.new(self.core, "definitions", filters)
+end
+
+function Engine:incidents(filters)
+  return query.new(self.core, "incidents", filters)
+end
+
+function Engine:log(filters)
+  return query.new(self.core, "log", filters)
+end
+
+function Engine:operations(filters)
+  return query.new(self.core, "operations", filters)
+end
+
+-- One job with its stack, or nil, message, "not_found".
+function Engine:job(id)
+  return self.core:job(check_id(id, 2))
+end
+
+-- One definition as an object (definitions.lua), or nil, message, "not_found".
+function Engine:definition(name)
+  if type(name) ~= "string" then
+    error(("name is a %s (expected text)"):format(type(name)), 2)
+  end
+  local row, message, code = self:definitions({ name = name }):one()
+  if not row then
+    return nil, message or ('unknown definition "%s"'):format(name), code or "not_found"
+  end
+  return definitions.new(self, row)
+end
+
+-- Runs a job by hand, in this thread, whatever its due date, lock or retries. Returns the handler's
+-- result; raises what the handler raised. With several, runs them in order and returns how many.
+function Engine:execute(what, given)
+  local force = options.only(given, "execute", { force = true }).force
+  if type(what) ~= "table" then
+    return self.core:execute(check_id(what, 2), force)
+  end
+  local ids, message, code = ids_of(what)
+  for _, id in ipairs(ids or {}) do
+    message, code = select(2, self.core:execute(id, force))
+    if message then
+      return nil, message, code
+    end
+  end
+  return ids and #ids, message, code
+end
+
+-- Runs all that is due now, and what that creates, in this thread: { done = n, failed = n }.
+-- drain { max = n } is an error if there is work after n runs (100 000).
+function Engine:drain(given)
+  local max = options.only(given, "drain", { max = true }).max
+  return self.core:drain(check_integer(max or RUNS_MAX, "max"))
+end
+
+-- One turn without threads: { settled, acquired, done, failed, wait (seconds) }.
+function Engine:turn()
+  return self.core:turn()
+end
+
+-- Moves a virtual clock; runs nothing. Returns the new instant.
+function Engine:advance(span)
+  return self.clock:advance(span)
+end
+
+-- set_retries(id, n, { due = "…" }): n = 0 makes it dead with an incident.
+function Engine:set_retries(what, retries, given)
+  local due = options.only(given, "set_retries", { due = true }).due
+  check_instant(due, "due")
+  return apply(self, "set_retries", what, check_integer(retries, "retries"), due ~= nil, due)
+end
+
+-- Sets the configured number of retries.
+function Engine:retry(what)
+  return apply(self, "retry", what)
+end
+
+function Engine:set_priority(what, priority)
+  return apply(self, "set_priority", what, check_integer(priority, "priority"))
+end
+
+-- Without a date the job is due at once, and its due date absent.
+function Engine:set_due(what, due)
+  return apply(self, "set_due", what, check_instant(due, "due"))
+end
+
+function Engine:suspend(what)
+  return apply(self, "set_suspended", what, true)
+end
+
+function Engine:activate(what)
+  return apply(self, "set_suspended", what, false)
+end
+
+-- Refused while the job is locked.
+function Engine:delete(what)
+  return apply(self, "delete", what)
+end
+
+function Engine:cancel(what)
+  return apply(self, "cancel", what)
+end
+
+-- Leaves a note on an incident.
+function Engine:annotate(incident, note)
+  return self.core:annotate(check_id(incident, 2), note)
+end
+
+function Engine:stats()
+  return self.core:stats()
+end
+
+function Engine:deployments()
+  return self.core:deployments()
+end
+
+-- { { name, value, origin, text }, … }
+function Engine:settings()
+  return self.core:settings()
+end
+
+-- Loads the scripts again, as a whole; nil, message, code and the old ones stay if they are broken.
+-- Executors that were started load them too.
+function Engine:reload()
+  local ok, message, code = self.core:reload()
+  if ok then
+    for executor in pairs(self.executors) do
+      executor.core:reload()
+    end
+  end
+  return ok, message, code
+end
+
+function Engine:close()
+  return self.core:close()
+end
+
+Engine.__close = Engine.close
+
+return engine

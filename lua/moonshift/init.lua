@@ -1,0 +1,37 @@
+-- moonshift - the module: engines, executors, clocks. Everything a program calls starts here.
+--
+-- Expected failure returns nil, message, code; misuse raises. Instants are text
+-- ("2026-01-01T00:00:00.000Z"), spans ISO 8601 text or seconds.
+local core = require "moonshift.core"
+local engine = require "moonshift.engine"
+local executor = require "moonshift.executor"
+
+local moonshift = {
+  version = core.version,
+  null = core.rules.null,   -- null inside a payload
+  array = core.rules.array, -- array {} is [], a plain {} is {}
+  clock = { virtual = core.virtual_clock, system = core.system_clock },
+  open = engine.open,
+  executor = executor.new,
+}
+
+-- time("2026-01-01T00:00:00Z") -> milliseconds since 1970, or nil, message, "invalid".
+function moonshift.time(text)
+  if type(text) ~= "string" then
+    error(("time is a %s (expected text)"):format(type(text)), 2)
+  end
+  local ms, message = core.rules.time(text)
+  if not ms then
+    return nil, message, "invalid"
+  end
+  return ms
+end
+
+-- Specs are no part of a program that runs: testing is loaded when it is asked for.
+return setmetatable(moonshift, {
+  __index = function(_, name)
+    if name == "testing" then
+      return require "moonshift.testing"
+    end
+  end,
+})

@@ -1,0 +1,87 @@
+-- What callers hand in as a table: which keys are known, which of them are settings.
+local core = require "moonshift.core"
+
+local null, suggest = core.rules.null, core.rules.suggest
+
+local options = {}
+
+-- Raises if `value` is not a table (nil is {}), naming `what`; returns the table.
+function options.table(value, what, level)
+  if value == nil then
+    return {}
+  end
+  if type(value) ~= "table" then
+    error(("%s is a %s (expected a table)"):format(what, type(value)), (level or 2) + 1)
+  end
+  return value
+end
+
+-- The same for a table that has only the keys in `known`.
+function options.only(value, what, known)
+  value = options.table(value, what, 3)
+  for key in pairs(value) do
+    if not known[key] then
+      local names = {}
+      for name in pairs(known) do
+        names[#names + 1] = name
+      end
+      local meant = suggest(tostring(key), names)
+      local hint = meant and (' (did you mean "%s"?)'):format(meant) or ""
+      error(('%s: unknown key "%s"%s'):format(what, tostring(key), hint), 3)
+    end
+  end
+  return value
+end
+
+-- { 50, nil } and { nil, 100 }: an open side has no place in a Lua list.
+local function range(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local min, max = value[1], value[2]
+  return { min == nil and null or min, max == nil and null or max }
+end
+
+-- All but the keys in `own`: the settings of RULES §19, as core takes them.
+function options.settings(value, own)
+  local settings = {}
+  for key, given in pairs(value) do
+    if not own[key] then
+      settings[key] = given
+    end
+  end
+  settings.priority_range = range(settings.priority_range)
+  return settings
+end
+
+-- "dir" or { "dir", "dir" } as a list of texts; nil stays nil.
+function options.paths(value, level)
+  if value == nil then
+    return nil
+  end
+  local list = type(value) == "table" and value or { value }
+  for _, path in ipairs(list) do
+    if type(path) ~= "string" then
+      local message = "scripts has a %s (expected a folder's path, or several)"
+      error(message:format(type(path)), level + 1)
+    end
+  end
+  if #list == 0 then
+    error("scripts is empty (expected a folder's path, or several)", level + 1)
+  end
+  return list
+end
+
+-- A clock of moonshift.clock; nil is the system's.
+function options.clock(value, level)
+  if value == nil then
+    return core.system_clock()
+  end
+  local meta = type(value) == "userdata" and getmetatable(value)
+  if not meta or meta.__name ~= "moonshift.core.clock" then
+    error(("clock is a %s (expected one of moonshift.clock)"):format(type(value)), level + 1)
+  end
+  return value
+end
+
+return options

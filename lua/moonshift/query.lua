@@ -1,0 +1,148 @@
+-- Queries: a question that is asked when an answer is wanted. Filters are those of DECISIONS §5;
+-- an unknown one is refused with nil, message, "invalid" when the question is asked.
+--
+--   engine:jobs({ handler = "mail" }):sort("priority", "desc"):page(2, 50):list()
+--
+-- sort and page return a new query; the old one stays as it was.
+local LIST_MAX = 10000 -- rows that :list and :ids hold at once
+local EACH_PAGE = 500  -- rows that :each holds at once
+
+local Query = {}
+Query.__index = Query
+Query.__name = "moonshift.query"
+
+local query = {}
+
+-- core: the engine's C half; kind: "jobs", "definitions", "incidents", "log" or "operations".
+function query.new(core, kind, filters)
+  if filters ~= nil and type(filters) ~= "table" then
+    error(("%s: filters is a %s (expected a table)"):format(kind, type(filters)), 3)
+  end
+  return setmetatable({ core = core, kind = kind, filters = filters or {} }, Query)
+end
+
+function query.is(value)
+  return getmetatable(value) == Query
+end
+
+local function copy(self)
+  local new = {}
+  for key, value in pairs(self) do
+    new[key] = value
+  end
+  return setmetatable(new, Query)
+end
+
+-- At most `limit` rows with ids above `after`.
+local function ask(self, limit, after)
+  local offset = 0
+  if self.size then
+    offset, limit = (self.number - 1) * self.size, math.min(limit, self.size)
+  end
+  local ask_core = self.core[self.kind]
+  return ask_core(self.core, self.filters, self.field, self.descending, after, offset, limit)
+end
+
+-- Sorts by a field of the rows; "asc" unless told.
+function Query:sort(field, direction)
+  if type(field) ~= "string" then
+    error(("sort: field is a %s (expected a name)"):format(type(field)), 2)
+  end
+  if direction ~= nil and direction ~= "asc" and direction ~= "desc" then
+    error(('sort: direction is "%s" (expected "asc" or "desc")'):format(tostring(direction)), 2)
+  end
+  local new = copy(self)
+  new.field, new.descending = field, direction == "desc"
+  return new
+end
+
+-- The n-th page of `size` rows, counted from 1.
+function Query:page(number, size)
+  if math.type(number) ~= "integer" or number < 1 then
+    error(("page: number is %s (expected 1 or more)"):format(tostring(number)), 2)
+  end
+  if math.type(size) ~= "integer" or size < 1 or size > LIST_MAX then
+    error(("page: size is %s (expected 1 to %d)"):format(tostring(size), LIST_MAX), 2)
+  end
+  local new = copy(self)
+  new.number, new.size = number, size
+  return new
+end
+
+-- All rows, or nil, message, "invalid" if there are more than 10 000.
+function Query:list()
+  local rows, message, code = ask(self, LIST_MAX + 1)
+  if rows and #rows > LIST_MAX then
+    return nil,
+      ("more than %d %s match (expected fewer: use each or page)"):format(LIST_MAX, self.kind),
+      "invalid"
+  end
+  return rows, message, code
+end
+
+-- The one row, nil if there is none, or nil, message, "conflict" if there are several.
+function Query:one()
+  local rows, message, code = ask(self, 2)
+  if rows and #rows > 1 then
+    return nil, ("several %s match (expected one)"):format(self.kind), "conflict"
+  end
+  return rows and rows[1], message, code
+end
+
+-- Calls fn(row) for each row; holds a page of rows at a time, ordered by id. With sort or page the
+-- rows are those of :list. fn returning false ends it. Returns the number of calls.
+function Query:each(fn)
+  if type(fn) ~= "function" then
+    error(("each: a %s (expected a function)"):format(type(fn)), 2)
+  end
+  local whole = self.field or self.size
+  local calls, after = 0, 0
+  repeat
+    local rows, message, code
+    if whole then
+      rows, message, code = self:list()
+    else
+      rows, message, code = ask(self, EACH_PAGE, after)
+    end
+    if not rows then
+      return nil, message, code
+    end
+    for _, row in ipairs(rows) do
+      calls = calls + 1
+      if fn(row) == false then
+        return calls
+      end
+    end
+    after = rows[1] and rows[#rows].id
+  until whole or #rows < EACH_PAGE
+  return calls
+end
+
+-- How many rows match; a page does not change it.
+function Query:count()
+  if self.kind == "jobs" then
+    return self.core:count_jobs(self.filters)
+  end
+  local all = copy(self)
+  all.field, all.size = nil, nil
+  return all:each(function() end)
+end
+
+-- The ids of all rows, at most `max` (10 000).
+function Query:ids(max)
+  local limit = max or LIST_MAX
+  local rows, message, code = ask(self, limit + 1)
+  if not rows then
+    return nil, message, code
+  end
+  if #rows > limit then
+    return nil, ("more than %d %s match (expected fewer)"):format(limit, self.kind), "invalid"
+  end
+  local ids = {}
+  for i, row in ipairs(rows) do
+    ids[i] = row.id
+  end
+  return ids
+end
+
+return query
