@@ -1,9 +1,11 @@
 # Moonshift: `make help` lists the targets.
-CC       ?= gcc
+VERSION  := 0.1.0
+CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 LUA      ?= lua5.4
 BUILD    ?= build
 prefix   ?= /usr/local
-VERSION  := 0.1.0
+DESTDIR  ?=
+MAKEFLAGS += $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
 	-Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wpointer-arith \
@@ -16,17 +18,109 @@ LIBS     := -lsqlite3 -lev -ljansson -lpthread -lm
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 EMBED    := $(sort $(wildcard lua/moonshift/*.lua scripts/*/*.lua core/store/sqlite/*.sql))
+CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
+C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*/*.[ch])
+LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run
+
+BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
+CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 strace python3
 
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+
+demo: deps ## install what is missing, build, run the orders example to its end
+	@$(MAKE) --no-print-directory all
+	@MOONSHIFT=$(BUILD)/moonshift LUA=$(LUA) sh examples/orders/run.sh
+
+check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
+	@$(MAKE) --no-print-directory all contracts
+	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(SPECS) \
+	  --step "clang builds it without a warning" \
+	    "$(MAKE) -s --no-print-directory objects CC=clang BUILD=$(BUILD)/clang" \
+	  --step "clang-format and luacheck have nothing to say" \
+	    "$(MAKE) -s --no-print-directory lint" \
+	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract))
+
+asan: check-deps ## run the suite with the address and undefined behaviour sanitizers
+	@$(MAKE) --no-print-directory sanitized NAME=asan \
+	  SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+
+tsan: check-deps ## run the suite with the thread sanitizer
+	@$(MAKE) --no-print-directory sanitized NAME=tsan SANITIZE=-fsanitize=thread
+
+sanitized:
+	@$(MAKE) --no-print-directory BUILD=build/$(NAME) CFLAGS="-O1 -g" all contracts build/$(NAME)/host
+	@LUA=build/$(NAME)/host BUILD=build/$(NAME) LIMIT=1800 \
+	  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run $(SPECS) \
+	  $(foreach contract,$(wildcard spec/*/*/*_contract.c), \
+	    --step $(contract) build/$(NAME)/$(contract:.c=))
+
+lint: ## clang-format and luacheck, changing nothing
+	@clang-format --dry-run -Werror $(C_FILES)
+	@luacheck -q --no-color $(LUA_FILES)
+
+format: ## let clang-format rewrite the C files
+	@clang-format -i $(C_FILES)
+
+deps: ## on Debian, as root: install the packages that building needs and that are missing
+	@$(call install-packages,$(BUILD_PACKAGES))
+
+check-deps: ## the same for the packages that `make check` needs
+	@$(call install-packages,$(CHECK_PACKAGES))
+
+# Says nothing and takes a hundredth of a second when nothing is missing.
+define install-packages
+command -v dpkg-query >/dev/null || { echo "no dpkg here, expecting to find: $(1)"; exit 0; }; \
+missing=$$(for name in $(1); do dpkg-query -W -f '$${Status}' $$name 2>/dev/null | \
+  grep -q ' installed' || echo $$name; done); missing=$$(echo $$missing); \
+[ -n "$$missing" ] || exit 0; \
+if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+  echo "missing packages: $$missing (run as root: apt-get install $$missing)" >&2; exit 1; fi; \
+echo "installing $$missing"; export DEBIAN_FRONTEND=noninteractive; \
+get() { apt-get install -qq -y --no-install-recommends $$missing </dev/null 2>&1; }; \
+log=$$(get) || { apt-get -qq update; log=$$(get); } || { echo "$$log" >&2; exit 1; }
+endef
+
+install: all ## install program, module, Lua files, stock scripts and man page (DESTDIR=, prefix=)
+	@sh -e -c 'put() { install -d "$$2"; install -m $$3 $$1 "$$2"; }; at="$(DESTDIR)$(prefix)"; \
+	  put $(BUILD)/moonshift "$$at/bin" 755; \
+	  put $(BUILD)/lua/moonshift/core.so "$$at/lib/lua/5.4/moonshift" 644; \
+	  put "$(wildcard lua/moonshift/*.lua)" "$$at/share/lua/5.4/moonshift" 644; \
+	  for kind in scripts/*; do put "$$kind/*.lua" "$$at/share/moonshift/$$kind" 644; done; \
+	  put docs/moonshift.1 "$$at/share/man/man1" 644'
+
+uninstall: ## remove what `make install` put there
+	@rm -rf "$(DESTDIR)$(prefix)/bin/moonshift" "$(DESTDIR)$(prefix)/share/moonshift" \
+	  "$(DESTDIR)$(prefix)/lib/lua/5.4/moonshift" "$(DESTDIR)$(prefix)/share/lua/5.4/moonshift" \
+	  "$(DESTDIR)$(prefix)/share/man/man1/moonshift.1"
+
+clean: ## remove what was built
+	@rm -rf $(BUILD)
+
+objects: $(BUILD)/core/main.o $(OBJECTS)
+contracts: $(CONTRACTS)
 
 $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
 	@echo LINK $@
 	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4 -Wl,-E
 
+$(BUILD)/host: $(BUILD)/core/host.o $(OBJECTS)
+	@echo LINK $@
+	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4 -Wl,-E
+
+# Never unloaded: an executor's threads may outlive the Lua state. Not linked to liblua: a foreign
+# interpreter then says "undefined symbol" instead of crashing.
 $(BUILD)/lua/moonshift/core.so: $(OBJECTS)
 	@echo LINK $@
 	@mkdir -p $(@D)
 	@$(CC) $(SANITIZE) -shared -Wl,-z,nodelete -o $@ $^ $(LIBS)
+
+$(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
+	@echo LINK $@
+	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4
 
 $(BUILD)/%.o: %.c
 	@echo CC $<
@@ -40,10 +134,9 @@ $(BUILD)/gen/embedded.o: $(BUILD)/gen/embedded.c
 # The Lua half, the stock scripts and the schema travel inside the binary.
 $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
-	@$(LUA) core/base/embed.lua $(EMBED) > $@
+	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-clean: ## remove what was built
-	rm -rf $(BUILD)
-
-.PHONY: all clean
--include $(OBJECTS:.o=.d) $(BUILD)/core/main.d
+.PHONY: all help demo check asan tsan sanitized lint format deps check-deps install uninstall clean \
+	objects contracts
+.PRECIOUS: $(BUILD)/%.o
+-include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d)

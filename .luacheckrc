@@ -1,0 +1,6 @@
+std = "lua54"
+max_line_length = 100
+cache = false
+
+files["spec"].std = "+busted"
+files["examples/*/spec"].std = "+busted"
