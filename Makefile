@@ -5,7 +5,9 @@ LUA      ?= lua5.4
 BUILD    ?= build
 prefix   ?= /usr/local
 DESTDIR  ?=
-MAKEFLAGS += $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 2))
+ifeq ($(findstring -j,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
 	-Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wpointer-arith \
