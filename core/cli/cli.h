@@ -1,27 +1,32 @@
-/* cli.h - the program's verbs. One file per command group; each verb parses its own flags. */
+/* cli.h - the program's verbs. One file per command group, each with its own table of commands; a
+ * verb is handed its flags, calls the engine or the store, and prints. */
 #ifndef MOONSHIFT_CLI_CLI_H
 #define MOONSHIFT_CLI_CLI_H
 
-#include "api/engine.h"
 #include "base/error.h"
 #include "base/settings.h"
 
-/* What every verb shares after its common flags (-C DIR, --store URL, --json, settings) are read.
- */
+struct flag;
+struct flags;
+
+/* What every verb shares; filled in by setup.h as far as the verb asks for it. */
 struct cli {
     struct settings settings;
     const char *directory; /* the script folder, or NULL if there is none */
-    struct folder *folder; /* read on demand */
-    bool json;
-    bool interactive; /* standard error is a terminal */
+    struct folder *folder; /* its bytes, or NULL */
+    bool json;             /* --json: one document on standard output */
+    bool interactive;      /* standard error is a terminal */
 };
 
 struct cli_command {
-    const char *name;                                   /* "job list" */
-    const char *usage;                                  /* "job list [--state STATE] …" */
-    const char *summary;                                /* one line for --help */
-    const char *help;                                   /* the page of `help VERB` */
-    int (*run)(struct cli *cli, int argc, char **argv); /* the exit status */
+    const char *name;         /* "job list" */
+    const char *usage;        /* what follows the name: "[--state STATE] …" */
+    const char *summary;      /* one line for --help */
+    const char *help;         /* what `help VERB` says beside the flags; may be "" */
+    const struct flag *flags; /* its own flags, ended by a NULL name; NULL: none */
+    int words_min, words_max; /* arguments that are not flags; -1: any number */
+    bool takes_settings;      /* any setting may be given as a flag */
+    bool (*run)(struct cli *cli, const struct flags *flags, struct error *error);
 };
 
 /* Runs the whole command line; returns the exit status. */
@@ -29,5 +34,24 @@ int cli_main(int argc, char **argv);
 
 /* Prints `moonshift: <text>` to standard error and returns the error's exit status. */
 int cli_fail(const struct error *error);
+
+/* The commands of each file, ended by a NULL name. */
+extern const struct cli_command run_commands[];
+extern const struct cli_command check_commands[];
+extern const struct cli_command enqueue_commands[];
+extern const struct cli_command job_commands[];
+extern const struct cli_command incident_commands[];
+extern const struct cli_command stats_commands[];
+extern const struct cli_command settings_commands[];
+extern const struct cli_command help_commands[];
+
+/* All of them, in the order of --help; ended by NULL. */
+extern const struct cli_command *const cli_groups[];
+
+/* By its words: "job" "list", or "run" and anything. *words: how many it took. NULL: unknown. */
+const struct cli_command *cli_find(const char *first, const char *second, int *words);
+
+/* Why cli_find found nothing: an unknown verb, or a group without its second word. False. */
+bool cli_unknown(const char *first, const char *second, struct error *error);
 
 #endif

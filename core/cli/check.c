@@ -1,0 +1,191 @@
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+#include "script/folder.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What `check` has to say about a folder. */
+struct report {
+    json_t *definitions, *problems, *warnings;
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+static void report_clear(struct report *report) {
+    json_decref(report->definitions);
+    json_decref(report->problems);
+    json_decref(report->warnings);
+}
+
+/* "moonshift.lua:3: text" taken apart; what names no line is said of the whole file. */
+static json_t *problem_of(const char *text) {
+    const char *file = "moonshift.lua";
+    size_t size = strlen(file);
+    if (strncmp(text, file, size) != 0 || text[size] != ':')
+        return json_pack("{ss so ss}", "file", file, "line", json_null(), "message", text);
+    const char *rest = text + size + 1;
+    char *end;
+    long line = isdigit((unsigned char)*rest) ? strtol(rest, &end, 10) : 0;
+    if (line > 0 && *end == ':')
+        rest = end + 1;
+    rest += strspn(rest, " ");
+    return json_pack("{ss so ss}", "file", file, "line",
+                     line > 0 ? json_integer(line) : json_null(), "message", rest);
+}
+
+/* The definitions as everybody sees them, timeout as ISO text. */
+static bool definitions_shape(struct report *report, json_t *described, struct error *error) {
+    struct definitions definitions;
+    if (!definitions_read(&definitions, described))
+        return true; /* a folder with problems may describe only half of them */
+    bool fine = true;
+    for (size_t i = 0; fine && i < definitions.count; i++) {
+        json_t *object = definition_to_json(&definitions.list[i]);
+        json_object_del(object, "id");
+        fine = object && json_array_append_new(report->definitions, object) == 0;
+    }
+    definitions_clear(&definitions);
+    return fine || no_memory(error);
+}
+
+static bool scripts_check(struct cli *cli, struct report *report, struct error *error) {
+    struct script_options options = {
+        .folder = cli->folder,
+        .settings = &cli->settings,
+        .clock = clock_system(),
+        .hook = HOOK_ALWAYS,
+        .modules = -2, /* LUA_NOREF */
+        .handlers = -2,
+    };
+    json_t *described = NULL, *problems = NULL;
+    bool fine = script_check(&options, &described, &problems, error) &&
+                (json_array_extend(report->problems, problems) == 0 || no_memory(error)) &&
+                definitions_shape(report, described, error);
+    json_decref(described);
+    json_decref(problems);
+    return fine;
+}
+
+static bool report_make(struct cli *cli, struct report *report, struct error *error) {
+    *report = (struct report){json_array(), json_array(), NULL};
+    if (!report->definitions || !report->problems)
+        return no_memory(error);
+    report->warnings = json_incref(cli->folder->warnings);
+    struct error first = {0};
+    if (!setup_file(cli, &first) &&
+        json_array_append_new(report->problems, problem_of(first.text)) != 0)
+        return no_memory(error);
+    return scripts_check(cli, report, error);
+}
+
+static const struct column columns[] = {
+    {"name", "HANDLER", COLUMN_LEFT},
+    {"priority", "PRIORITY", COLUMN_RIGHT},
+    {"retry", "RETRY", COLUMN_LEFT},
+    {"timeout", "TIMEOUT", COLUMN_LEFT},
+    {"category", "CATEGORY", COLUMN_OPTIONAL},
+    {"file", "FILE", COLUMN_LEFT},
+    {0},
+};
+
+static void problem_print(const json_t *problem) {
+    const json_t *line = json_object_get(problem, "line");
+    char number[24] = "";
+    if (json_is_integer(line) && json_integer_value(line) > 0)
+        snprintf(number, sizeof number, "%lld:", (long long)json_integer_value(line));
+    char *file = output_value(json_object_get(problem, "file"), false);
+    char *message = output_value(json_object_get(problem, "message"), true);
+    if (file && message)
+        fprintf(stderr, "%s%s%s %s\n", file, file[0] ? ":" : "", number, message);
+    free(file);
+    free(message);
+}
+
+static bool report_print(const struct report *report, struct error *error) {
+    size_t i;
+    json_t *element;
+    json_array_foreach(report->problems, i, element) {
+        problem_print(element);
+    }
+    json_array_foreach(report->warnings, i, element) {
+        char *text = output_value(element, false);
+        fprintf(stderr, "warning: %s\n", text ? text : "");
+        free(text);
+    }
+    return table_print(columns, report->definitions, output_width(), error);
+}
+
+static bool folder_check(struct cli *cli, struct error *error) {
+    struct report report = {0};
+    bool fine = report_make(cli, &report, error);
+    size_t problems = json_array_size(report.problems);
+    if (fine && cli->json)
+        fine = output_json(json_pack("{sO sO sO}", "definitions", report.definitions, "problems",
+                                     report.problems, "warnings", report.warnings),
+                           error);
+    else if (fine)
+        fine = report_print(&report, error);
+    report_clear(&report);
+    if (fine && problems > 0)
+        return error_set(error, ERROR_FAILED, "%s: %zu %s", cli->directory, problems,
+                         problems == 1 ? "problem" : "problems");
+    return fine;
+}
+
+/* ---- the store ---- */
+
+static bool findings_print(const struct cli *cli, json_t *findings, struct error *error) {
+    size_t i, count = json_array_size(findings);
+    json_t *finding;
+    if (cli->json && !output_json(json_pack("{sO}", "problems", findings), error))
+        return false;
+    if (count > 0) {
+        json_array_foreach(findings, i, finding) {
+            char *text = output_value(finding, false);
+            fprintf(stderr, "%s\n", text ? text : "");
+            free(text);
+        }
+        return error_set(error, ERROR_DAMAGED, "store \"%s\": %zu %s", cli->settings.store, count,
+                         count == 1 ? "thing is wrong" : "things are wrong");
+    }
+    if (!cli->json)
+        output_add("%s: nothing is wrong\n", cli->settings.store);
+    return true;
+}
+
+static bool store_check(struct cli *cli, struct error *error) {
+    if (!setup_folder(cli, error) || !setup_file(cli, error))
+        return false;
+    struct store *store = store_open(cli->settings.store, STORE_READ, &cli->settings, error);
+    json_t *findings = store ? store_verify(store, error) : NULL;
+    bool fine = findings && findings_print(cli, findings, error);
+    json_decref(findings);
+    store_close(store);
+    return fine;
+}
+
+static bool check_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    if (!setup_outside(cli, flags, flags->word_count > 0 ? flags->words[0] : NULL, error))
+        return false;
+    if (flags_has(flags, "--store"))
+        return store_check(cli, error);
+    return setup_needs_folder(cli, error) && setup_folder(cli, error) && folder_check(cli, error);
+}
+
+static const struct flag check_flags[] = {
+    {"--store", "[URL]", "check the store instead of the folder"},
+    {0},
+};
+
+const struct cli_command check_commands[] = {
+    {"check", "[DIR] [--store [URL]]", "load a script folder and run nothing",
+     "Shows every definition, and every problem with file and line; exit status 1 if there is any."
+     "\nWith --store: reads the whole store; exit status 65 if anything in it is wrong.",
+     check_flags, 0, 1, false, check_run},
+    {0},
+};

@@ -1,0 +1,69 @@
+#include "cli/display.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include <stdio.h>
+#include <unistd.h>
+
+#define RATE_SPAN 500 /* ms that a rate is measured over at least */
+
+static void put(const struct text *text) {
+    if (text->data && write(STDERR_FILENO, text->data, text->size) < 0)
+        return; /* nobody looks on any more */
+}
+
+void display_line(const char *text) {
+    struct text line = {0};
+    size_t size = table_text_fit(text, output_error_width() - 1);
+    text_add(&line, "\r%.*s\033[K", (int)size, text);
+    put(&line);
+    text_clear(&line);
+}
+
+/* Any thread: the log's line takes the place of ours, which comes back with the next tick. */
+static void display_log(void *arg, const char *log) {
+    (void)arg;
+    struct text line = {0};
+    text_add(&line, "\r%s\033[K\n", log);
+    put(&line);
+    text_clear(&line);
+}
+
+void display_start(struct display *display) {
+    display->at = clock_monotonic();
+    log_sink(display_log, NULL);
+}
+
+static void display_rate(struct display *display, int64_t ended) {
+    time_ms now = clock_monotonic(), span = now - display->at;
+    if (span < RATE_SPAN && display->ended > 0)
+        return;
+    display->rate = (double)(ended - display->ended) * 1000 / (double)(span > 0 ? span : 1);
+    display->at = now;
+    display->ended = ended;
+}
+
+void display_tick(struct display *display, const struct loop_status *status) {
+    display_rate(display, status->done + status->failed);
+    struct text line = {0};
+    text_add(&line, "%s  done %lld  failed %lld  waiting %d  running %d  %.0f/s", status->name,
+             (long long)status->done, (long long)status->failed, status->waiting, status->running,
+             display->rate);
+    if (status->paused)
+        text_add(&line, "  store full, paused");
+    if (status->stopping)
+        text_add(&line, "  stopping");
+    if (line.data)
+        display_line(line.data);
+    text_clear(&line);
+}
+
+void display_end(struct display *display) {
+    (void)display;
+    log_sink(NULL, NULL);
+    struct text line = {0};
+    text_add(&line, "\n");
+    put(&line);
+    text_clear(&line);
+}

@@ -1,0 +1,22 @@
+/* display.h - what `run` shows on a terminal: one line, refreshed in place. */
+#ifndef MOONSHIFT_CLI_DISPLAY_H
+#define MOONSHIFT_CLI_DISPLAY_H
+
+#include "run/loop.h"
+
+struct display {
+    time_ms at; /* monotonic, of the last line */
+    int64_t ended;
+    double rate; /* runs ended a second */
+};
+
+/* From now on log lines appear above the line. */
+void display_start(struct display *display);
+void display_tick(struct display *display, const struct loop_status *status);
+/* Leaves the last line standing. */
+void display_end(struct display *display);
+
+/* One line on standard error in place of the last one, cut to the terminal's width. */
+void display_line(const char *text);
+
+#endif

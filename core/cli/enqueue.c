@@ -1,0 +1,223 @@
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/bulk.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX ((int64_t)1 << 30) /* bytes of one JSON text on the way in */
+
+static const struct flag enqueue_flags[] = {
+    {"--at", "ISO", "due at this instant"},
+    {"--in", "SPAN", "due after this span (PT5M)"},
+    {"--priority", "N", "instead of the handler's own"},
+    {"--lane", "KEY", "one job of a lane runs at a time"},
+    {"--exclusive", "BOOL", "false: beside the others of its lane"},
+    {"--instance", "KEY", "what the job belongs to; the lane too, unless --lane is given"},
+    {"--root", "KEY", "the top of its instance's hierarchy"},
+    {"--activity", "NAME", "the step it stands for"},
+    {"--tenant", "NAME", ""},
+    {"--category", "NAME", "instead of the handler's own"},
+    {"--retries", "N", "runs, instead of the configured number"},
+    {"--unchecked", NULL, "the handler need not be known yet"},
+    {"--count", "N", "so many equal jobs; prints count, first and last id"},
+    {"--from", "FILE", "one JSON object a line ({handler, payload, due, …}); -: standard input"},
+    {"--skip-bad", NULL, "with --from: list bad lines and write the rest"},
+    {"--ids", NULL, "print every id"},
+    {0},
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+/* Room for a text whose payload may be written with escapes throughout. */
+static size_t text_room(const struct settings *settings) {
+    int64_t room = settings->payload_max > TEXT_MAX / 6 ? TEXT_MAX : settings->payload_max * 6;
+    return (size_t)room + 65536;
+}
+
+/* Standard input to its end. */
+static json_t *payload_read(size_t room, struct error *error) {
+    struct text text = {0};
+    char part[65536];
+    size_t got;
+    json_t *payload = NULL;
+    text_append(&text, "", 0);
+    while (text.size <= room && (got = fread(part, 1, sizeof part, stdin)) > 0)
+        text_append(&text, part, got);
+    if (ferror(stdin))
+        error_set(error, ERROR_IO, "standard input: %s", strerror(errno));
+    else if (text.failed)
+        no_memory(error);
+    else if (text.size > room)
+        error_set(error, ERROR_INVALID, "payload: longer than %zu bytes", room);
+    else
+        payload = json_read(text.data ? text.data : "", text.size, "payload", error);
+    text_clear(&text);
+    return payload;
+}
+
+static bool payload_put(const struct cli *cli, const struct flags *flags, json_t *spec,
+                        struct error *error) {
+    if (flags->word_count < 2)
+        return true;
+    const char *text = flags->words[1];
+    json_t *payload = strcmp(text, "-") == 0 ? payload_read(text_room(&cli->settings), error)
+                                             : json_read(text, strlen(text), "payload", error);
+    return payload && (json_put(spec, "payload", payload) || no_memory(error));
+}
+
+static bool text_put(json_t *spec, const char *key, const char *what, const char *text,
+                     struct error *error) {
+    json_t *value = json_string(text);
+    if (!value)
+        return error_set(error, ERROR_USAGE, "%s \"%s\": not valid UTF-8", what, text);
+    return json_put(spec, key, value) || no_memory(error);
+}
+
+static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
+    static const char *const names[][2] = {
+        {"--at", "at"},         {"--in", "after"},
+        {"--lane", "lane"},     {"--instance", "instance"},
+        {"--root", "root"},     {"--activity", "activity"},
+        {"--tenant", "tenant"}, {"--category", "category"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = flags_text(flags, names[i][0]);
+        if (text && !text_put(spec, names[i][1], names[i][0], text, error))
+            return false;
+    }
+    return text_put(spec, "handler", "handler", flags->words[0], error);
+}
+
+static bool values_put(const struct flags *flags, json_t *spec, struct error *error) {
+    int64_t priority = 0, retries = 0;
+    bool exclusive = false;
+    if (!flags_integer(flags, "--priority", INT64_MIN, INT64_MAX, &priority, error) ||
+        !flags_integer(flags, "--retries", 1, INT32_MAX, &retries, error))
+        return false;
+    const char *text = flags_text(flags, "--exclusive");
+    if (text && !flags_boolean("--exclusive", text, &exclusive, error))
+        return false;
+    return ((!flags_has(flags, "--priority") ||
+             json_put(spec, "priority", json_integer(priority))) &&
+            (retries == 0 || json_put(spec, "retries", json_integer(retries))) &&
+            (!text || json_put(spec, "exclusive", json_boolean(exclusive))) &&
+            (!flags_has(flags, "--unchecked") || json_put(spec, "unchecked", json_true()))) ||
+           no_memory(error);
+}
+
+/* What the command line says as a draft's object; NULL: error. */
+static json_t *spec_make(const struct cli *cli, const struct flags *flags, struct error *error) {
+    json_t *spec = json_object();
+    if (!spec)
+        no_memory(error);
+    else if (texts_put(flags, spec, error) && values_put(flags, spec, error) &&
+             payload_put(cli, flags, spec, error))
+        return spec;
+    json_decref(spec);
+    return NULL;
+}
+
+static bool chunk_enqueue(struct engine *engine, json_t *spec, size_t count,
+                          struct receipt *receipt, struct error *error) {
+    int64_t ids[BULK_CHUNK];
+    json_t *specs = json_array();
+    bool fine = specs != NULL;
+    for (size_t i = 0; fine && i < count; i++)
+        fine = json_array_append(specs, spec) == 0;
+    fine = (fine || no_memory(error)) && engine_enqueue(engine, specs, ids, error) &&
+           receipt_add(receipt, ids, count, error);
+    json_decref(specs);
+    return fine;
+}
+
+/* `count` equal jobs, a thousand a transaction. */
+static bool count_enqueue(const struct cli *cli, struct engine *engine, json_t *spec, int64_t count,
+                          struct receipt *receipt, struct error *error) {
+    struct progress progress = {.on = cli->interactive};
+    bool fine = true;
+    while (fine && receipt->count < count) {
+        int64_t left = count - receipt->count;
+        size_t part = left < BULK_CHUNK ? (size_t)left : BULK_CHUNK;
+        fine = chunk_enqueue(engine, spec, part, receipt, error);
+        progress_show(&progress, "writing", receipt->count, count);
+    }
+    progress_end(&progress);
+    if (fine || receipt->count == 0)
+        return fine;
+    char why[sizeof error->text];
+    memcpy(why, error->text, sizeof why);
+    return error_set(error, error->code, "%lld of %lld jobs are in: %s", (long long)receipt->count,
+                     (long long)count, why);
+}
+
+static bool from_enqueue(const struct cli *cli, const struct flags *flags, struct engine *engine,
+                         struct receipt *receipt, struct error *error) {
+    struct bulk_options options = {
+        .path = flags_text(flags, "--from"),
+        .line_max = text_room(&cli->settings),
+        .skip_bad = flags_has(flags, "--skip-bad"),
+        .unchecked = flags_has(flags, "--unchecked"),
+        .interactive = cli->interactive,
+    };
+    return bulk_enqueue(engine, &options, receipt, error);
+}
+
+/* --from says everything about its jobs itself. */
+static bool usage_check(const struct flags *flags, struct error *error) {
+    static const char *const own[] = {"--at",        "--in",       "--priority", "--lane",
+                                      "--exclusive", "--instance", "--root",     "--activity",
+                                      "--tenant",    "--category", "--retries",  "--count"};
+    if (!flags_has(flags, "--from")) {
+        if (flags_has(flags, "--skip-bad"))
+            return error_set(error, ERROR_USAGE, "--skip-bad goes with --from");
+        return flags->word_count > 0 ||
+               error_set(error, ERROR_USAGE, "enqueue needs a HANDLER (or --from FILE)");
+    }
+    if (flags->word_count > 0)
+        return error_set(error, ERROR_USAGE, "unexpected \"%s\" (--from names handlers itself)",
+                         flags->words[0]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (flags_has(flags, own[i]))
+            return error_set(error, ERROR_USAGE, "%s does not go with --from", own[i]);
+    return true;
+}
+
+static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engine *engine,
+                         struct receipt *receipt, struct error *error) {
+    if (flags_has(flags, "--from"))
+        return from_enqueue(cli, flags, engine, receipt, error);
+    int64_t count = 1;
+    json_t *spec = NULL;
+    bool fine = flags_integer(flags, "--count", 1, INT64_MAX, &count, error) &&
+                (spec = spec_make(cli, flags, error)) &&
+                count_enqueue(cli, engine, spec, count, receipt, error);
+    json_decref(spec);
+    return fine;
+}
+
+static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct receipt receipt = {0};
+    struct engine *engine = NULL;
+    bool fine = usage_check(flags, error) && receipt_start(&receipt, cli, flags, error) &&
+                (engine = setup_engine(cli, flags, STORE_CREATE, true, error)) &&
+                jobs_enqueue(cli, flags, engine, &receipt, error);
+    struct error late = {0};
+    if ((fine || receipt.count > 0) && !receipt_print(&receipt, &late) && fine)
+        fine = error_set(error, late.code, "%s", late.text);
+    engine_close(engine);
+    receipt_clear(&receipt);
+    return fine;
+}
+
+const struct cli_command enqueue_commands[] = {
+    {"enqueue", "HANDLER [PAYLOAD | -] [--at ISO | --in SPAN] … | --from FILE", "create jobs",
+     "PAYLOAD is JSON; - reads it from standard input. Prints the id, once the job is on disk.",
+     enqueue_flags, 0, 2, false, enqueue_run},
+    {0},
+};

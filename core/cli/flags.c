@@ -1,0 +1,254 @@
+#include "cli/flags.h"
+#include "base/text.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct flag flags_common[] = {
+    {"-C", "DIR", "the script folder (else MOONSHIFT_DIR, else the working directory)"},
+    {"--store", "URL", "the store (else moonshift.lua's, else sqlite:moonshift.db)"},
+    {"--json", NULL, "one JSON document instead of text"},
+    {"--help", NULL, "this page"},
+    {0},
+};
+
+/* Stands for every setting given as a flag. */
+static const struct flag setting_flag = {"", "VALUE", ""};
+
+static const struct flag *list_find(const struct flag *list, const char *name) {
+    for (; list && list->name; list++)
+        if (strcmp(list->name, name) == 0)
+            return list;
+    return NULL;
+}
+
+/* "lock_time" == "--lock-time", with the dashes of the flag left out already. */
+static bool setting_equals(const char *setting, const char *flag) {
+    for (; *setting && *flag; setting++, flag++)
+        if (*setting != (*flag == '-' ? '_' : *flag))
+            return false;
+    return *setting == *flag;
+}
+
+const char *flags_setting(const char *flag) {
+    if (strncmp(flag, "--", 2) != 0)
+        return NULL;
+    for (const char *const *name = settings_names(); *name; name++)
+        if (setting_equals(*name, flag + 2))
+            return *name;
+    return NULL;
+}
+
+static const struct flag *flag_find(const struct cli_command *command, const char *name) {
+    const struct flag *flag = list_find(command->flags, name);
+    if (!flag)
+        flag = list_find(flags_common, strcmp(name, "-h") == 0 ? "--help" : name);
+    if (!flag && command->takes_settings && flags_setting(name))
+        flag = &setting_flag;
+    return flag;
+}
+
+/* The names that may have been meant, ended by NULL; those of settings are made for the occasion.
+ */
+struct names {
+    const char **list;
+    size_t count;
+};
+
+static void names_add(struct names *names, const char *name) {
+    const char **list = realloc(names->list, (names->count + 2) * sizeof *list);
+    if (!list)
+        return;
+    names->list = list;
+    list[names->count++] = name;
+    list[names->count] = NULL;
+}
+
+static void names_add_flags(struct names *names, const struct flag *flag) {
+    for (; flag && flag->name; flag++)
+        names_add(names, flag->name);
+}
+
+static char *setting_as_flag(const char *setting) {
+    size_t size = strlen(setting);
+    char *name = malloc(size + 3);
+    if (!name)
+        return NULL;
+    memcpy(name, "--", 2);
+    for (size_t i = 0; i <= size; i++)
+        name[i + 2] = setting[i] == '_' ? '-' : setting[i];
+    return name;
+}
+
+static bool unknown_flag(const struct cli_command *command, const char *name, struct error *error) {
+    struct names names = {0};
+    names_add_flags(&names, command->flags);
+    names_add_flags(&names, flags_common);
+    size_t settings = names.count;
+    for (const char *const *setting = settings_names(); command->takes_settings && *setting;
+         setting++) {
+        char *flag = setting_as_flag(*setting);
+        if (flag)
+            names_add(&names, flag);
+    }
+    const char *meant = names.list ? suggest(name, names.list) : NULL;
+    if (meant)
+        error_set(error, ERROR_USAGE, "unknown flag \"%s\" (did you mean \"%s\"?)", name, meant);
+    else
+        error_set(error, ERROR_USAGE, "unknown flag \"%s\" (see moonshift help %s)", name,
+                  command->name);
+    for (size_t i = settings; i < names.count; i++)
+        free((void *)names.list[i]);
+    free(names.list);
+    return false;
+}
+
+static bool no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+static bool word_add(struct flags *flags, const char *word, struct error *error) {
+    const char **words = realloc(flags->words, (size_t)(flags->word_count + 1) * sizeof *words);
+    if (!words)
+        return no_memory(error);
+    flags->words = words;
+    words[flags->word_count++] = word;
+    return true;
+}
+
+static bool given_add(struct flags *flags, const struct flag *flag, char *name, const char *value,
+                      struct error *error) {
+    struct flag_given *given = realloc(flags->given, (flags->count + 1) * sizeof *given);
+    if (!given) {
+        free(name);
+        return no_memory(error);
+    }
+    flags->given = given;
+    given[flags->count++] = (struct flag_given){flag, name, value};
+    if (strcmp(flag->name, "--help") == 0)
+        flags->helps = true;
+    return true;
+}
+
+/* "sqlite:jobs.db" begins with a scheme, a folder's name does not. */
+static bool has_scheme(const char *word) {
+    size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz");
+    return letters > 0 && word[letters] == ':';
+}
+
+/* Reads the flag at `*at`, and its value behind it; moves `*at` to the last word it took. */
+static bool flag_read(struct flags *flags, int argc, char **argv, int *at, struct error *error) {
+    const char *word = argv[*at], *equals = strchr(word, '=');
+    char *name = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
+    if (!name)
+        return no_memory(error);
+    const struct flag *flag = flag_find(flags->command, name);
+    const char *value = equals ? equals + 1 : NULL;
+    bool fine = true;
+    if (!flag)
+        fine = unknown_flag(flags->command, name, error);
+    else if (!flag->value && equals)
+        fine = error_set(error, ERROR_USAGE, "flag \"%s\" takes no value", name);
+    else if (flag->value && !equals && flag->value[0] != '[') {
+        if (*at + 1 >= argc)
+            fine = error_set(error, ERROR_USAGE, "flag \"%s\" needs a value (expected %s)", name,
+                             flag->value);
+        else
+            value = argv[++*at];
+    } else if (flag->value && !equals && *at + 1 < argc && has_scheme(argv[*at + 1]))
+        value = argv[++*at];
+    if (fine)
+        return given_add(flags, flag, name, value, error);
+    free(name);
+    return false;
+}
+
+static bool is_flag(const char *word) {
+    return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]);
+}
+
+static bool words_check(const struct flags *flags, struct error *error) {
+    const struct cli_command *command = flags->command;
+    if (flags->helps)
+        return true;
+    if (flags->word_count < command->words_min)
+        return error_set(error, ERROR_USAGE, "%s needs more (usage: moonshift %s %s)",
+                         command->name, command->name, command->usage);
+    if (command->words_max >= 0 && flags->word_count > command->words_max)
+        return error_set(error, ERROR_USAGE, "unexpected \"%s\" (usage: moonshift %s %s)",
+                         flags->words[command->words_max], command->name, command->usage);
+    return true;
+}
+
+bool flags_parse(struct flags *flags, const struct cli_command *command, int argc, char **argv,
+                 struct error *error) {
+    *flags = (struct flags){.command = command};
+    bool ended = false;
+    for (int i = 0; i < argc; i++) {
+        if (!ended && strcmp(argv[i], "--") == 0)
+            ended = true;
+        else if (!ended && is_flag(argv[i])) {
+            if (!flag_read(flags, argc, argv, &i, error))
+                return false;
+        } else if (!word_add(flags, argv[i], error))
+            return false;
+    }
+    return words_check(flags, error);
+}
+
+void flags_clear(struct flags *flags) {
+    for (size_t i = 0; i < flags->count; i++)
+        free((void *)flags->given[i].name);
+    free(flags->given);
+    free(flags->words);
+    *flags = (struct flags){0};
+}
+
+static const struct flag_given *given_last(const struct flags *flags, const char *name) {
+    for (size_t i = flags->count; i > 0; i--)
+        if (strcmp(flags->given[i - 1].name, name) == 0)
+            return &flags->given[i - 1];
+    return NULL;
+}
+
+bool flags_has(const struct flags *flags, const char *name) {
+    return given_last(flags, name) != NULL;
+}
+
+const char *flags_text(const struct flags *flags, const char *name) {
+    const struct flag_given *given = given_last(flags, name);
+    return given ? given->value : NULL;
+}
+
+bool flags_number(const char *what, const char *text, int64_t min, int64_t max, int64_t *value,
+                  struct error *error) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    bool whole = end != text && *end == '\0' && !isspace((unsigned char)text[0]);
+    if (whole && errno == 0 && number >= min && number <= max) {
+        *value = number;
+        return true;
+    }
+    if (min == INT64_MIN && max == INT64_MAX)
+        return error_set(error, ERROR_USAGE, "%s \"%s\": expected a 64-bit integer", what, text);
+    if (max == INT64_MAX)
+        return error_set(error, ERROR_USAGE, "%s \"%s\": expected an integer from %lld", what, text,
+                         (long long)min);
+    return error_set(error, ERROR_USAGE, "%s \"%s\": expected an integer from %lld to %lld", what,
+                     text, (long long)min, (long long)max);
+}
+
+bool flags_integer(const struct flags *flags, const char *name, int64_t min, int64_t max,
+                   int64_t *value, struct error *error) {
+    const char *text = flags_text(flags, name);
+    return !text || flags_number(name, text, min, max, value, error);
+}
+
+bool flags_boolean(const char *what, const char *text, bool *value, struct error *error) {
+    *value = !text || strcmp(text, "true") == 0;
+    if (*value || strcmp(text, "false") == 0)
+        return true;
+    return error_set(error, ERROR_USAGE, "%s \"%s\": expected true or false", what, text);
+}

@@ -1,0 +1,59 @@
+/* flags.h - the words behind a verb, taken apart: `--flag value`, `--flag=value`, switches, and
+ * arguments. `--` ends the flags; `-` and negative numbers are arguments. */
+#ifndef MOONSHIFT_CLI_FLAGS_H
+#define MOONSHIFT_CLI_FLAGS_H
+
+#include "cli/cli.h"
+#include <stdint.h>
+
+struct flag {
+    const char *name;  /* "--priority" */
+    const char *value; /* what the help calls its value: "N"; NULL: a switch; "[URL]": optional, and
+                          then only after `=`, or as the next word if that begins with a scheme */
+    const char *help;
+};
+
+struct flag_given {
+    const struct flag *flag;
+    const char *name;  /* without what follows `=`; owned by the flags */
+    const char *value; /* NULL: a switch, or left out */
+};
+
+struct flags {
+    const struct cli_command *command;
+    struct flag_given *given; /* in order */
+    size_t count;
+    const char **words; /* the arguments, in order */
+    int word_count;
+    bool helps; /* --help was among them */
+};
+
+/* Reads the words behind the verb; flags_clear in any case afterwards. */
+bool flags_parse(struct flags *flags, const struct cli_command *command, int argc, char **argv,
+                 struct error *error);
+void flags_clear(struct flags *flags);
+
+/* True if the flag was given, with or without a value. */
+bool flags_has(const struct flags *flags, const char *name);
+
+/* The last value given, or NULL. */
+const char *flags_text(const struct flags *flags, const char *name);
+
+/* Leaves *value as it is if the flag is absent. False: not an integer of min … max. */
+bool flags_integer(const struct flags *flags, const char *name, int64_t min, int64_t max,
+                   int64_t *value, struct error *error);
+
+/* The same for a text from anywhere; `what` names it in the error. */
+bool flags_number(const char *what, const char *text, int64_t min, int64_t max, int64_t *value,
+                  struct error *error);
+
+/* "true" or "false" (NULL, a flag without its value, is true). */
+bool flags_boolean(const char *what, const char *text, bool *value, struct error *error);
+
+/* The flags that every verb takes, ended by a NULL name. */
+extern const struct flag flags_common[];
+
+/* The setting that a flag names, with underscores ("lock_time" for "--lock-time"), or NULL. */
+const char *flags_setting(const char *flag);
+
+#endif

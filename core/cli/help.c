@@ -1,0 +1,98 @@
+#include "cli/help.h"
+#include "cli/flags.h"
+#include "cli/output.h"
+#include <stdio.h>
+#include <string.h>
+
+static void summary_print(const struct cli_command *command) {
+    output_add("  %-18s %s\n", command->name, command->summary);
+}
+
+void help_overview(void) {
+    output_add("usage: moonshift VERB [flags]\n\n"
+               "A durable job executor scripted in Lua.\n\n");
+    for (const struct cli_command *const *group = cli_groups; *group; group++)
+        for (const struct cli_command *command = *group; command->name; command++)
+            summary_print(command);
+    output_add("\nEvery verb takes -C DIR, --store URL, --json and --help; see moonshift help VERB."
+               "\n\nExit status: 0 done, 1 failed, 2 usage or a bad value, 4 not found, 5 conflict,"
+               "\n65 damaged store, 74 input/output, 78 settings or schema, 130 interrupted.\n");
+}
+
+static void flags_print(const struct flag *flag, const struct flag *unless) {
+    for (; flag && flag->name; flag++) {
+        bool own = false;
+        for (const struct flag *other = unless; other && other->name; other++)
+            own = own || strcmp(other->name, flag->name) == 0;
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s", flag->name, flag->value ? " " : "",
+                 flag->value ? flag->value : "");
+        if (!own)
+            output_add("  %-26s %s\n", left, flag->help);
+    }
+}
+
+void help_command(const struct cli_command *command) {
+    output_add("usage: moonshift %s%s%s\n\n%s\n", command->name, command->usage[0] ? " " : "",
+               command->usage, command->summary);
+    if (command->help[0])
+        output_add("\n%s\n", command->help);
+    output_add("\n");
+    flags_print(command->flags, NULL);
+    flags_print(flags_common, command->flags);
+    if (command->takes_settings)
+        output_add("\nAny setting is a flag too (--lock-time PT1M); moonshift settings lists"
+                   " them.\n");
+}
+
+bool help_topic(const char *first, const char *second, struct error *error) {
+    int words;
+    const struct cli_command *command = cli_find(first, second, &words);
+    if (command) {
+        help_command(command);
+        return true;
+    }
+    size_t found = 0, size = strlen(first);
+    for (const struct cli_command *const *group = cli_groups; !second && *group; group++)
+        for (command = *group; command->name; command++)
+            if (strncmp(command->name, first, size) == 0 && command->name[size] == ' ') {
+                summary_print(command);
+                found++;
+            }
+    return found > 0 || cli_unknown(first, second, error);
+}
+
+bool help_version(bool json, struct error *error) {
+    if (json)
+        return output_json(json_pack("{ss}", "version", MOONSHIFT_VERSION), error);
+    output_add("moonshift %s\n", MOONSHIFT_VERSION);
+    return true;
+}
+
+static bool help_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    (void)cli;
+    if (flags->word_count > 0)
+        return help_topic(flags->words[0], flags->word_count > 1 ? flags->words[1] : NULL, error);
+    help_overview();
+    return true;
+}
+
+static bool version_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    (void)flags;
+    return help_version(cli->json, error);
+}
+
+const struct cli_command help_commands[] = {
+    {.name = "version",
+     .usage = "",
+     .summary = "print the program's version",
+     .help = "",
+     .run = version_run},
+    {.name = "help",
+     .usage = "[VERB]",
+     .summary = "explain a verb",
+     .help = "",
+     .words_max = 2,
+     .run = help_run},
+    {0},
+};

@@ -1,0 +1,84 @@
+#include "cli/output.h"
+#include "cli/query.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+
+static const struct flag list_flags[] = {
+    QUERY_PAGE_FLAGS,
+    {"--id", "ID,…", "these incidents"},
+    {"--type", "NAME,…", "failedJob, workerDied, …"},
+    {"--job", "ID,…", "of these jobs"},
+    {"--definition", "ID,…", "of these definitions"},
+    {"--open", "[BOOL]", "not resolved yet"},
+    {0},
+};
+#define LIST_FILTERS (list_flags + 3)
+
+static const struct column list_columns[] = {
+    {"id", "ID", COLUMN_RIGHT},
+    {"type", "TYPE", COLUMN_LEFT},
+    {"job", "JOB", COLUMN_RIGHT},
+    {"handler", "HANDLER", COLUMN_OPTIONAL},
+    {"created", "CREATED", COLUMN_LEFT},
+    {"ended", "ENDED", COLUMN_OPTIONAL},
+    {"message", "MESSAGE", COLUMN_OPTIONAL},
+    {"note", "NOTE", COLUMN_OPTIONAL},
+    {0},
+};
+
+static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct query query;
+    struct store *store = NULL;
+    bool fine = query_read(&query, flags, LIST_FILTERS, error) &&
+                (store = setup_store(cli, flags, STORE_READ, error)) &&
+                query_print(cli, list_columns,
+                            store_incidents(store, query.filters, &query.page, error), error);
+    store_close(store);
+    query_clear(&query);
+    return fine;
+}
+
+static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    json_t *filters = json_pack("{sI}", "id", (json_int_t)id);
+    struct store_page page = {.limit = 1};
+    json_t *list = store ? store_incidents(store, filters, &page, error) : NULL;
+    json_t *incident = json_array_get(list, 0);
+    bool fine = list != NULL;
+    if (fine && !incident)
+        fine = error_set(error, ERROR_NOT_FOUND, "unknown incident %lld", (long long)id);
+    else if (fine && cli->json)
+        fine = output_json(json_incref(incident), error);
+    else if (fine)
+        output_fields(incident);
+    json_decref(list);
+    json_decref(filters);
+    store_close(store);
+    return fine;
+}
+
+static bool annotate_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    bool fine = engine && engine_annotate(engine, id, flags->words[1], error);
+    engine_close(engine);
+    if (fine && cli->json)
+        return output_json(json_pack("{sI}", "count", (json_int_t)1), error);
+    if (fine)
+        output_add("1 incident annotated\n");
+    return fine;
+}
+
+const struct cli_command incident_commands[] = {
+    {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
+     false, list_run},
+    {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, show_run},
+    {"incident annotate", "ID NOTE", "keep a note with an incident", "", NULL, 2, 2, false,
+     annotate_run},
+    {0},
+};

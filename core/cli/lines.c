@@ -1,0 +1,140 @@
+#include "cli/lines.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void signal_note(int number) {
+    (void)number;
+    interrupted = 1;
+}
+
+bool lines_interrupted(void) {
+    return interrupted;
+}
+
+static bool failed(const struct lines *lines, struct error *error) {
+    if (interrupted)
+        return error_set(error, ERROR_INTERRUPTED, "interrupted");
+    return error_set(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%s: %s", lines->name,
+                     strerror(errno));
+}
+
+/* A file without a name, in TMPDIR or /tmp. */
+static FILE *file_temporary(void) {
+    const char *directory = getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/moonshift-XXXXXX",
+             directory && directory[0] ? directory : "/tmp");
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return NULL;
+    unlink(path);
+    FILE *file = fdopen(fd, "w+");
+    if (!file)
+        close(fd);
+    return file;
+}
+
+static bool spool_copy(struct lines *lines, FILE *spool, struct error *error) {
+    char part[65536];
+    size_t got;
+    errno = 0;
+    while (!interrupted && (got = fread(part, 1, sizeof part, lines->file)) > 0)
+        if (fwrite(part, 1, got, spool) != got)
+            return error_set(error, ERROR_IO, "temporary file: %s", strerror(errno));
+    if (interrupted || ferror(lines->file))
+        return failed(lines, error);
+    return fflush(spool) == 0 || error_set(error, ERROR_IO, "temporary file: %s", strerror(errno));
+}
+
+static void file_close(struct lines *lines) {
+    if (lines->file && lines->file != stdin)
+        fclose(lines->file);
+    lines->file = NULL;
+}
+
+static bool spool(struct lines *lines, struct error *error) {
+    FILE *spool = file_temporary();
+    if (!spool)
+        return error_set(error, ERROR_IO, "temporary file: %s", strerror(errno));
+    bool fine = spool_copy(lines, spool, error);
+    file_close(lines);
+    lines->file = spool;
+    lines->spooled = true;
+    rewind(spool);
+    return fine && (fstat(fileno(spool), &lines->seen) == 0 || failed(lines, error));
+}
+
+bool lines_open(struct lines *lines, const char *path, size_t max, struct error *error) {
+    bool standard = strcmp(path, "-") == 0;
+    *lines = (struct lines){.name = standard ? "standard input" : path, .max = max};
+    struct sigaction action = {.sa_handler = signal_note}; /* no SA_RESTART: reads end */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    lines->file = standard ? stdin : fopen(path, "re");
+    if (!lines->file || fstat(fileno(lines->file), &lines->seen) != 0)
+        return failed(lines, error);
+    if (S_ISDIR(lines->seen.st_mode)) {
+        errno = EISDIR;
+        return failed(lines, error);
+    }
+    lines->text = malloc(max + 1);
+    if (!lines->text)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    if (!S_ISREG(lines->seen.st_mode) && !spool(lines, error))
+        return false;
+    lines->start = ftello(lines->file);
+    lines->total = lines->seen.st_size - lines->start;
+    return true;
+}
+
+void lines_close(struct lines *lines) {
+    file_close(lines);
+    free(lines->text);
+    lines->text = NULL;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+bool lines_next(struct lines *lines, struct error *error) {
+    int byte;
+    lines->size = 0;
+    lines->too_long = false;
+    errno = 0;
+    while (!interrupted && (byte = getc_unlocked(lines->file)) != EOF) {
+        lines->read++;
+        if (byte == '\n')
+            break;
+        if (lines->size < lines->max)
+            lines->text[lines->size++] = (char)byte;
+        else
+            lines->too_long = true;
+    }
+    lines->text[lines->size] = '\0';
+    if (interrupted || ferror(lines->file))
+        return failed(lines, error);
+    if (lines->size == 0 && feof(lines->file))
+        return false;
+    lines->number++;
+    return true;
+}
+
+static bool same_time(struct timespec a, struct timespec b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool lines_again(struct lines *lines, struct error *error) {
+    struct stat now;
+    if (fstat(fileno(lines->file), &now) != 0 || fseeko(lines->file, lines->start, SEEK_SET) != 0)
+        return failed(lines, error);
+    lines->number = 0;
+    lines->read = 0;
+    return lines->spooled ||
+           (now.st_size == lines->seen.st_size && same_time(now.st_mtim, lines->seen.st_mtim)) ||
+           error_set(error, ERROR_CONFLICT, "%s was changed while it was read (nothing written)",
+                     lines->name);
+}

@@ -1,0 +1,39 @@
+/* lines.h - a file of lines that is read twice: a pipe is spooled to a temporary file. Memory is
+ * bounded by the longest line that is allowed. */
+#ifndef MOONSHIFT_CLI_LINES_H
+#define MOONSHIFT_CLI_LINES_H
+
+#include "base/error.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+struct lines {
+    const char *name; /* for messages: the path, or "standard input" */
+    FILE *file;
+    struct stat seen; /* when it was opened */
+    bool spooled;
+    size_t max; /* bytes of a line */
+    char *text; /* the present line, NUL-terminated, without its newline */
+    size_t size;
+    int64_t number; /* of the present line, from 1 */
+    bool too_long;  /* it was cut at `max` */
+    off_t start;    /* where the first line begins: standard input may stand anywhere */
+    off_t read;     /* bytes so far */
+    off_t total;    /* bytes in all */
+};
+
+/* `path` "-": standard input. lines_close in any case afterwards. */
+bool lines_open(struct lines *lines, const char *path, size_t max, struct error *error);
+void lines_close(struct lines *lines);
+
+/* The next line; false at the end, or with error->code set if it could not be read. */
+bool lines_next(struct lines *lines, struct error *error);
+
+/* To the first line again. False: the file was changed meanwhile. */
+bool lines_again(struct lines *lines, struct error *error);
+
+/* True if a signal asked to stop. From lines_open to lines_close INT and TERM only say so. */
+bool lines_interrupted(void);
+
+#endif

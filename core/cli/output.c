@@ -1,0 +1,139 @@
+#include "cli/output.h"
+#include "base/json.h"
+#include "base/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static int output_errno; /* of the first write that failed */
+
+static void signal_nothing(int number) {
+    (void)number;
+}
+
+void output_setup(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
+    struct sigaction action = {.sa_handler = signal_nothing, .sa_flags = SA_RESTART};
+    sigaction(SIGPIPE, &action, NULL); /* not SIG_IGN: programs started by handlers inherit that */
+}
+
+static void output_check(bool fine) {
+    if (!fine && output_errno == 0)
+        output_errno = errno ? errno : EIO;
+}
+
+void output_add(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    output_check(vfprintf(stdout, format, list) >= 0);
+    va_end(list);
+}
+
+bool output_json(json_t *value, struct error *error) {
+    size_t size;
+    char *text = value ? json_write(value, &size) : NULL;
+    json_decref(value);
+    if (!text)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    output_check(fwrite(text, 1, size, stdout) == size);
+    output_add("\n");
+    free(text);
+    return true;
+}
+
+bool output_finish(struct error *error) {
+    output_check(fflush(stdout) == 0);
+    if (output_errno == 0)
+        return true;
+    return error_set(error, ERROR_IO, "standard output: %s", strerror(output_errno));
+}
+
+static int terminal_width(int fd) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    int width = columns ? atoi(columns) : 0;
+    return width > 0 ? width : 80;
+}
+
+int output_width(void) {
+    return isatty(STDOUT_FILENO) ? terminal_width(STDOUT_FILENO) : 0;
+}
+
+int output_error_width(void) {
+    int width = terminal_width(STDERR_FILENO);
+    return width < 20 ? 20 : width;
+}
+
+/* Control characters of ASCII and, as UTF-8, of Latin-1 (C2 80 … C2 9F) become blanks. */
+static void clean(char *text, bool lines) {
+    for (unsigned char *byte = (unsigned char *)text; *byte; byte++) {
+        bool keeps = lines && (*byte == '\n' || *byte == '\t');
+        if ((*byte < ' ' && !keeps) || *byte == 0x7f)
+            *byte = ' ';
+        else if (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0)
+            byte[0] = byte[1] = ' ';
+    }
+}
+
+static char *value_write(const json_t *value) {
+    if (json_is_string(value))
+        return strndup(json_string_value(value), json_string_length(value));
+    if (json_is_null(value) || !value)
+        return strdup("");
+    if (json_is_boolean(value))
+        return strdup(json_is_true(value) ? "yes" : "no");
+    return json_write(value, NULL);
+}
+
+char *output_clean(const char *text, bool lines) {
+    char *copy = strdup(text);
+    if (copy)
+        clean(copy, lines);
+    return copy;
+}
+
+char *output_value(const json_t *value, bool lines) {
+    char *text = value_write(value);
+    if (text)
+        clean(text, lines);
+    return text;
+}
+
+static void field_text(const char *key, int width, const char *text) {
+    if (!strchr(text, '\n')) {
+        output_add("%-*s  %s\n", width, key, text);
+        return;
+    }
+    output_add("%s\n", key);
+    while (*text) {
+        int size = (int)strcspn(text, "\n");
+        output_add("    %.*s\n", size, text);
+        text += size + (text[size] == '\n');
+    }
+}
+
+void output_fields(const json_t *object) {
+    const char *key;
+    json_t *value;
+    int width = 0;
+    json_object_foreach((json_t *)object, key, value) {
+        if (!json_is_null(value) && (int)strlen(key) > width)
+            width = (int)strlen(key);
+    }
+    json_object_foreach((json_t *)object, key, value) {
+        char *text = json_is_null(value) ? NULL : output_value(value, true);
+        if (text)
+            field_text(key, width, text);
+        free(text);
+    }
+}

@@ -1,0 +1,156 @@
+#include "cli/query.h"
+#include "base/json.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_DEFAULT 50
+#define LIMIT_MAX 10000
+
+static bool no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+/* "--min-priority" as the store knows it: min_priority. */
+static void filter_key(const char *flag, char *key, size_t room) {
+    size_t size = 0;
+    for (flag += 2; *flag && size + 1 < room; flag++)
+        key[size++] = *flag == '-' ? '_' : *flag;
+    key[size] = '\0';
+}
+
+/* A second value of the same filter makes a list of both. */
+static bool filter_add(json_t *filters, const char *key, json_t *value, struct error *error) {
+    json_t *old = json_object_get(filters, key);
+    if (!value)
+        return no_memory(error);
+    if (!old)
+        return json_object_set_new(filters, key, value) == 0 || no_memory(error);
+    if (!json_is_array(old)) {
+        json_t *list = json_pack("[O]", old);
+        if (!list || json_object_set_new(filters, key, list) != 0) {
+            json_decref(value);
+            return no_memory(error);
+        }
+        old = list;
+    }
+    return json_array_append_new(old, value) == 0 || no_memory(error);
+}
+
+static bool integer_add(json_t *filters, const char *key, const char *flag, const char *text,
+                        struct error *error) {
+    int64_t number;
+    return flags_number(flag, text, INT64_MIN, INT64_MAX, &number, error) &&
+           filter_add(filters, key, json_integer(number), error);
+}
+
+static bool list_add(json_t *filters, const char *key, const struct flag_given *given,
+                     bool integers, struct error *error) {
+    char *copy = strdup(given->value), *rest = copy;
+    bool fine = copy || no_memory(error);
+    for (char *part; fine && (part = strsep(&rest, ","));)
+        fine = integers ? integer_add(filters, key, given->name, part, error)
+                        : filter_add(filters, key, json_string(part), error);
+    free(copy);
+    return fine;
+}
+
+/* FIELD=VALUE: the value as JSON if it is any, else as text. */
+static bool payload_add(json_t *filters, const char *key, const char *text, struct error *error) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return error_set(error, ERROR_USAGE, "--payload \"%s\": expected FIELD=VALUE", text);
+    json_t *members = json_object_get(filters, key);
+    if (!members && json_object_set_new(filters, key, members = json_object()) != 0)
+        return no_memory(error);
+    json_t *value = json_read(equals + 1, strlen(equals + 1), "", NULL);
+    if (!value)
+        value = json_string(equals + 1);
+    if (!value)
+        return error_set(error, ERROR_USAGE, "--payload \"%s\": not valid UTF-8", text);
+    return json_object_setn_new(members, text, (size_t)(equals - text), value) == 0 ||
+           no_memory(error);
+}
+
+static bool switch_add(json_t *filters, const char *key, const struct flag_given *given,
+                       struct error *error) {
+    bool value;
+    return flags_boolean(given->name, given->value, &value, error) &&
+           (json_object_set_new(filters, key, json_boolean(value)) == 0 || no_memory(error));
+}
+
+static bool filter_read(json_t *filters, const struct flag_given *given, struct error *error) {
+    const char *kind = given->flag->value;
+    char key[64];
+    filter_key(given->name, key, sizeof key);
+    if (strcmp(kind, "[BOOL]") == 0)
+        return switch_add(filters, key, given, error);
+    if (strcmp(kind, "N") == 0)
+        return integer_add(filters, key, given->name, given->value, error);
+    if (strcmp(kind, "ID,…") == 0 || strcmp(kind, "NAME,…") == 0)
+        return list_add(filters, key, given, kind[0] == 'I', error);
+    if (strcmp(kind, "FIELD=VALUE") == 0)
+        return payload_add(filters, key, given->value, error);
+    json_t *text = json_string(given->value);
+    if (!text)
+        return error_set(error, ERROR_USAGE, "%s: not valid UTF-8", given->name);
+    return filter_add(filters, key, text, error);
+}
+
+static bool sort_read(struct query *query, const struct flags *flags, struct error *error) {
+    const char *text = flags_text(flags, "--sort");
+    if (!text)
+        return true;
+    size_t size = strcspn(text, ":");
+    const char *order = text + size;
+    bool descends = strcmp(order, ":desc") == 0;
+    if (size == 0 || size >= sizeof query->sort || (*order && !descends && strcmp(order, ":asc")))
+        return error_set(error, ERROR_USAGE,
+                         "--sort \"%s\": expected FIELD, FIELD:asc or FIELD:desc", text);
+    for (size_t i = 0; i < size; i++)
+        query->sort[i] = text[i] == '-' ? '_' : text[i];
+    query->page.sort = query->sort;
+    query->page.descending = descends;
+    return true;
+}
+
+static bool page_read(struct query *query, const struct flags *flags, struct error *error) {
+    int64_t limit = LIMIT_DEFAULT, page = 1;
+    if (!flags_integer(flags, "--limit", 1, LIMIT_MAX, &limit, error) ||
+        !flags_integer(flags, "--page", 1, INT32_MAX, &page, error))
+        return false;
+    query->page.limit = (int)limit;
+    query->page.offset = (page - 1) * limit;
+    return sort_read(query, flags, error);
+}
+
+bool query_read(struct query *query, const struct flags *flags, const struct flag *filters,
+                struct error *error) {
+    *query = (struct query){.filters = json_object()};
+    if (!query->filters)
+        return no_memory(error);
+    for (size_t i = 0; i < flags->count; i++)
+        for (const struct flag *filter = filters; filter->name; filter++)
+            if (flags->given[i].flag == filter &&
+                !filter_read(query->filters, &flags->given[i], error))
+                return false;
+    return page_read(query, flags, error);
+}
+
+void query_clear(struct query *query) {
+    json_decref(query->filters);
+    query->filters = NULL;
+}
+
+bool query_print(const struct cli *cli, const struct column *columns, json_t *rows,
+                 struct error *error) {
+    if (!rows)
+        return false;
+    if (cli->json)
+        return output_json(rows, error);
+    bool fine = table_print(columns, rows, output_width(), error);
+    json_decref(rows);
+    return fine;
+}

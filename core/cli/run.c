@@ -1,0 +1,146 @@
+#include "base/log.h"
+#include "cli/display.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "run/loop.h"
+#include "script/folder.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What the loop calls back with. */
+struct watch {
+    struct cli *cli;
+    struct display display;
+};
+
+static void watch_tick(void *arg, const struct loop_status *status) {
+    display_tick(&((struct watch *)arg)->display, status);
+}
+
+/* Reads the folder again for the loop's reload; a moonshift.lua that could not be started with is
+ * refused with it, the settings in force stay. Runs in a thread of its own. */
+static struct folder *folder_again(void *arg, struct error *error) {
+    const struct cli *cli = ((struct watch *)arg)->cli;
+    struct settings settings;
+    struct folder *folder = folder_read(&cli->directory, 1, error);
+    if (!folder)
+        return NULL;
+    bool fine = settings_init(&settings, error) &&
+                setup_apply(&settings, folder, cli->directory, error) &&
+                settings_check(&settings, error);
+    settings_clear(&settings);
+    if (fine)
+        return folder;
+    folder_release(folder);
+    return NULL;
+}
+
+static bool log_level_read(const char *text, enum log_level *level, struct error *error) {
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+    for (int i = 0; text && i < 4; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *level = (enum log_level)i;
+            return true;
+        }
+    return !text || error_set(error, ERROR_USAGE,
+                              "log level \"%s\": expected error, warn, info or debug", text);
+}
+
+static bool log_format_read(const char *text, enum log_format *format, struct error *error) {
+    *format = text && strcmp(text, "json") == 0 ? LOG_JSON : LOG_LOGFMT;
+    return !text || *format == LOG_JSON || strcmp(text, "logfmt") == 0 ||
+           error_set(error, ERROR_USAGE, "log format \"%s\": expected logfmt or json", text);
+}
+
+static const char *flag_or_variable(const struct flags *flags, const char *flag,
+                                    const char *variable) {
+    const char *text = flags_text(flags, flag);
+    if (!text)
+        text = getenv(variable);
+    return text && text[0] ? text : NULL;
+}
+
+/* Log lines unless a person looks on: then one refreshed line, and what goes wrong above it. */
+static bool log_setup(struct cli *cli, const struct flags *flags, struct error *error) {
+    const char *text = flag_or_variable(flags, "--log-format", "MOONSHIFT_LOG_FORMAT");
+    if (text)
+        cli->interactive = false;
+    enum log_level level = cli->interactive ? LOG_WARN : LOG_INFO;
+    enum log_format format;
+    if (!log_format_read(text, &format, error) ||
+        !log_level_read(flag_or_variable(flags, "--log-level", "MOONSHIFT_LOG_LEVEL"), &level,
+                        error))
+        return false;
+    log_configure(format, level);
+    return true;
+}
+
+static void warnings_log(const struct folder *folder) {
+    size_t i;
+    json_t *warning;
+    json_array_foreach(folder->warnings, i, warning) {
+        log_event(LOG_WARN, "folder warning", "text:s", json_string_value(warning));
+    }
+}
+
+/* The jobs failed, the command did not: their number is said, the status stays 0. */
+static void failures_tell(const struct cli *cli, struct loop *loop) {
+    struct loop_status status = {0};
+    loop_status(loop, &status);
+    if (status.failed > 0 && !cli->interactive)
+        log_event(LOG_WARN, "some runs failed", "failed:l done:l", status.failed, status.done);
+}
+
+static bool loop_start(struct watch *watch, bool drain, struct error *error) {
+    struct cli *cli = watch->cli;
+    struct loop_options options = {
+        .store_url = cli->settings.store,
+        .settings = &cli->settings,
+        .clock = clock_system(),
+        .folder = cli->folder,
+        .signals = true,
+        .drain = drain,
+        .reload = folder_again,
+        .tick = cli->interactive ? watch_tick : NULL,
+        .arg = watch,
+    };
+    struct loop *loop = loop_new(&options, error);
+    if (!loop)
+        return false;
+    if (cli->interactive)
+        display_start(&watch->display);
+    bool fine = loop_run(loop, error);
+    if (cli->interactive)
+        display_end(&watch->display);
+    failures_tell(cli, loop);
+    loop_free(loop);
+    return fine;
+}
+
+static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct watch watch = {.cli = cli};
+    const char *word = flags->word_count > 0 ? flags->words[0] : NULL;
+    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, word, error) ||
+        !setup_needs_folder(cli, error))
+        return false;
+    warnings_log(cli->folder);
+    return loop_start(&watch, flags_has(flags, "--drain"), error);
+}
+
+static const struct flag run_flags[] = {
+    {"--workers", "N", "worker threads (else one per processor)"},
+    {"--priority-range", "MIN:MAX", "run jobs of these priorities only; either side may be empty"},
+    {"--drain", NULL, "end when nothing is left that is due"},
+    {"--log-format", "FORMAT", "logfmt or json; also on a terminal"},
+    {"--log-level", "LEVEL", "error, warn, info or debug"},
+    {0},
+};
+
+const struct cli_command run_commands[] = {
+    {"run", "[DIR] [--workers N] [--priority-range MIN:MAX] [--drain] …",
+     "run the jobs of a script folder",
+     "Runs until TERM or INT: running jobs are waited for (setting shutdown_wait), a second signal"
+     "\nstops at once. HUP loads the folder again; a broken one is refused and the old one stays.",
+     run_flags, 0, 1, true, run_run},
+    {0},
+};

@@ -1,0 +1,111 @@
+#include "cli/setup.h"
+#include "api/config.h"
+#include "script/folder.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool looks_like_folder(void) {
+    struct stat info;
+    return access("moonshift.lua", F_OK) == 0 ||
+           (stat("handlers", &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+static bool directory_find(struct cli *cli, const struct flags *flags, const char *word,
+                           struct error *error) {
+    const char *given = flags_text(flags, "-C"), *variable = getenv("MOONSHIFT_DIR");
+    if (word && given)
+        return error_set(error, ERROR_USAGE, "the folder is given twice (\"%s\" and -C \"%s\")",
+                         word, given);
+    if (word || given)
+        cli->directory = word ? word : given;
+    else if (variable && variable[0])
+        cli->directory = variable;
+    else
+        cli->directory = looks_like_folder() ? "." : NULL;
+    return true;
+}
+
+/* --store and, where the verb takes them, all other settings. A bad value is the user's. */
+static bool flags_apply(struct cli *cli, const struct flags *flags, struct error *error) {
+    for (size_t i = 0; i < flags->count; i++) {
+        const struct flag_given *given = &flags->given[i];
+        const char *name = given->value ? flags_setting(given->name) : NULL;
+        if (!name || (!flags->command->takes_settings && strcmp(name, "store") != 0))
+            continue;
+        if (!settings_apply_text(&cli->settings, ORIGIN_FLAG, name, given->value, error)) {
+            error->code = ERROR_USAGE;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool setup_outside(struct cli *cli, const struct flags *flags, const char *word,
+                   struct error *error) {
+    return directory_find(cli, flags, word, error) && settings_init(&cli->settings, error) &&
+           flags_apply(cli, flags, error) && settings_apply_environment(&cli->settings, error);
+}
+
+bool setup_folder(struct cli *cli, struct error *error) {
+    if (!cli->directory)
+        return true;
+    cli->folder = folder_read(&cli->directory, 1, error);
+    return cli->folder != NULL;
+}
+
+bool setup_apply(struct settings *settings, const struct folder *folder, const char *directory,
+                 struct error *error) {
+    json_t *paths = json_pack("[s]", directory);
+    bool fine = paths ? config_apply(settings, folder, paths, error)
+                      : error_set(error, ERROR_INVALID, "folder: not valid UTF-8");
+    json_decref(paths);
+    return fine;
+}
+
+bool setup_file(struct cli *cli, struct error *error) {
+    return (!cli->folder || setup_apply(&cli->settings, cli->folder, cli->directory, error)) &&
+           settings_check(&cli->settings, error);
+}
+
+bool setup_settings(struct cli *cli, const struct flags *flags, const char *word,
+                    struct error *error) {
+    return setup_outside(cli, flags, word, error) && setup_folder(cli, error) &&
+           setup_file(cli, error);
+}
+
+bool setup_needs_folder(const struct cli *cli, struct error *error) {
+    return cli->directory ||
+           error_set(error, ERROR_USAGE,
+                     "no script folder here (expected DIR, -C DIR, MOONSHIFT_DIR, or moonshift.lua "
+                     "or handlers/ in the working directory)");
+}
+
+struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
+                          struct error *error) {
+    if (!setup_settings(cli, flags, NULL, error))
+        return NULL;
+    return store_open(cli->settings.store, mode, &cli->settings, error);
+}
+
+struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
+                            bool scripts, struct error *error) {
+    if (!setup_settings(cli, flags, NULL, error))
+        return NULL;
+    struct engine_options options = {
+        .settings = &cli->settings,
+        .mode = mode,
+        .clock = clock_system(),
+        .folder = scripts ? cli->folder : NULL,
+        .modules = -2, /* LUA_NOREF */
+        .handlers = -2,
+    };
+    return engine_open(&options, error);
+}
+
+void setup_clear(struct cli *cli) {
+    folder_release(cli->folder);
+    settings_clear(&cli->settings);
+}

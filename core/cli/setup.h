@@ -1,0 +1,38 @@
+/* setup.h - what a verb works on: the script folder, the settings, the store. */
+#ifndef MOONSHIFT_CLI_SETUP_H
+#define MOONSHIFT_CLI_SETUP_H
+
+#include "api/engine.h"
+#include "cli/cli.h"
+#include "cli/flags.h"
+
+/* Finds the folder (DIR or -C, MOONSHIFT_DIR, the working directory if it looks like one) and reads
+ * it, then every setting: flags, variables, moonshift.lua, defaults. `word`: DIR, or NULL. */
+bool setup_settings(struct cli *cli, const struct flags *flags, const char *word,
+                    struct error *error);
+
+/* The same in three steps, for `check`: flags and variables; the folder's bytes; moonshift.lua. */
+bool setup_outside(struct cli *cli, const struct flags *flags, const char *word,
+                   struct error *error);
+bool setup_folder(struct cli *cli, struct error *error);
+bool setup_file(struct cli *cli, struct error *error);
+
+/* moonshift.lua of `folder` applied to `settings`; its store is beside that file. */
+bool setup_apply(struct settings *settings, const struct folder *folder, const char *directory,
+                 struct error *error);
+
+/* True if there is a script folder; else an error that says how to name one. */
+bool setup_needs_folder(const struct cli *cli, struct error *error);
+
+/* setup_settings, then the store alone: for questions and operators. */
+struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
+                          struct error *error);
+
+/* setup_settings, then an engine; with `scripts`, the folder (if there is one) is loaded into it.
+ */
+struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
+                            bool scripts, struct error *error);
+
+void setup_clear(struct cli *cli);
+
+#endif
