@@ -1,0 +1,161 @@
+-- Which job runs first: priority, age, lanes.
+local engines = require "spec.support.engines"
+local testing = require "moonshift.testing"
+
+describe("the order of jobs", function()
+  local engine, seen
+
+  before_each(function()
+    seen = {}
+    engine = testing.engine {
+      handlers = {
+        note = function(job)
+          seen[#seen + 1] = job.payload.n
+        end,
+      },
+    }
+  end)
+
+  after_each(engines.clean)
+
+  local function note(n, options)
+    return assert(engine:enqueue("note", { n = n }, options))
+  end
+
+  it("is by priority, highest first", function()
+    note(1, { priority = 5 })
+    note(2, { priority = -3 })
+    note(3, { priority = 50 })
+    note(4)
+    engine:drain()
+    assert.same({ 3, 1, 4, 2 }, seen)
+  end)
+
+  it("is by age within a priority", function()
+    note(1)
+    engine:advance(1)
+    note(2, { at = "2025-06-01T00:00:00Z" })
+    note(3)
+    engine:drain()
+    assert.same({ 2, 1, 3 }, seen)
+  end)
+
+  it("lets a due timer run among the others", function()
+    note(1, { after = "PT1M" })
+    engine:drain()
+    assert.same({}, seen)
+    engine:advance("PT59.999S")
+    engine:drain()
+    assert.same({}, seen)
+    engine:advance(0.001)
+    engine:drain()
+    assert.same({ 1 }, seen)
+  end)
+
+  it("follows set_priority", function()
+    note(1)
+    local id = note(2)
+    engine:set_priority(id, 9)
+    engine:drain()
+    assert.same({ 2, 1 }, seen)
+  end)
+
+  it("asks a priority function at creation", function()
+    local private = engines.private {
+      ["handlers/pay.lua"] = 'return { priority = "by_amount", run = function() end }',
+      ["priorities/by_amount.lua"] =
+        "return function(job) return math.min(80, 20 + (job.payload.amount or 0) // 100) end",
+    }
+    assert.equal(21, private:job(private:enqueue("pay", { amount = 120 })).priority)
+    assert.equal(80, private:job(private:enqueue("pay", { amount = 10 ^ 6 })).priority)
+    assert.equal(5, private:job(private:enqueue("pay", {}, { priority = 5 })).priority)
+  end)
+
+  it("refuses a priority that is no integer, and writes nothing", function()
+    local private = engines.private {
+      ["handlers/pay.lua"] = "return { priority = function() return 0.5 end, run = print }",
+    }
+    local id, message = private:enqueue("pay")
+    assert.is_nil(id)
+    assert.matches("0.5", message, 1, true)
+    assert.equal(0, private:jobs():count())
+  end)
+
+  it("ignores every priority when produce_priorities is off", function()
+    local private = engines.private({
+      ["handlers/pay.lua"] = "return { priority = 7, run = print }",
+    }, { produce_priorities = false })
+    assert.equal(0, private:job(private:enqueue("pay", {}, { priority = 9 })).priority)
+  end)
+
+  it("ignores priorities when by_priority is off", function()
+    engine = testing.engine {
+      by_priority = false,
+      handlers = {
+        note = function(job)
+          seen[#seen + 1] = job.payload.n
+        end,
+      },
+    }
+    note(1)
+    note(2, { priority = 9 })
+    engine:drain()
+    assert.same({ 1, 2 }, seen)
+  end)
+
+  it("ages waiting jobs when told to", function()
+    engine = testing.engine {
+      aging = "PT10S",
+      handlers = {
+        note = function(job)
+          seen[#seen + 1] = job.payload.n
+        end,
+      },
+    }
+    note(1, { priority = 0 })
+    engine:advance("PT100S")
+    note(2, { priority = 9 })
+    note(3, { priority = 11 })
+    engine:drain()
+    assert.same({ 3, 1, 2 }, seen)
+  end)
+
+  it("keeps the jobs of a lane in order, and one at a time", function()
+    for i = 1, 40 do
+      note(i, { lane = "customer-9" })
+    end
+    engine:drain()
+    for i = 1, 40 do
+      assert.equal(i, seen[i])
+    end
+  end)
+
+  it("lets the next of a lane run when one fails and waits", function()
+    engine = testing.engine {
+      retry = "R2/PT1M",
+      handlers = {
+        note = function(job)
+          seen[#seen + 1] = job.payload.n
+          assert(job.payload.n ~= 1 or job.attempt > 1)
+        end,
+      },
+    }
+    note(1, { lane = "a" })
+    note(2, { lane = "a" })
+    engine:drain()
+    engine:advance("PT1M")
+    engine:drain()
+    assert.same({ 1, 2, 1 }, seen)
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("runs every job of many lanes and priorities", function()
+    local count = 0
+    for i = 1, 300 do
+      note(i, { lane = "l" .. i % 7, priority = i % 3, exclusive = i % 5 ~= 0 })
+      count = count + 1
+    end
+    assert.same({ done = count, failed = 0 }, engine:drain())
+    assert.equal(0, engine:jobs():count())
+  end)
+end)

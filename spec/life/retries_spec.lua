@@ -1,0 +1,200 @@
+-- What happens to a job that fails, seen from outside: when it runs again, and how often.
+local engines = require "spec.support.engines"
+local testing = require "moonshift.testing"
+
+describe("a failing job", function()
+  after_each(engines.clean)
+
+  local FAIL = "function() error('no luck', 0) end"
+
+  local function engine_with(retry, files)
+    files = files or {}
+    files["handlers/fail.lua"] = ("return { retry = %s, run = %s }"):format(retry, FAIL)
+    return engines.private(files)
+  end
+
+  -- Drains at every due date until the job is dead: the delays in seconds between its runs.
+  local function delays(engine, id)
+    local moonshift = require "moonshift"
+    local list = {}
+    for _ = 1, 20 do
+      engine:drain { max = 1 }
+      local job = engine:job(id)
+      if job.state == "dead" then
+        return list
+      end
+      local now = moonshift.time(engine.clock:now())
+      list[#list + 1] = (moonshift.time(job.due) - now) // 1000
+      engine.clock:set(job.due)
+    end
+  end
+
+  it("runs three times at once without a configuration, then is dead", function()
+    local engine = testing.engine {
+      handlers = {
+        fail = function()
+          error("no luck", 0)
+        end,
+      },
+    }
+    local id = engine:enqueue("fail")
+    assert.same({ done = 0, failed = 3 }, engine:drain())
+    local job = engine:job(id)
+    assert.equal("dead", job.state)
+    assert.equal(0, job.retries)
+    assert.equal("no luck", job.message)
+  end)
+
+  it("opens exactly one incident when it dies", function()
+    local engine = engine_with('"R1/PT1M"')
+    local id = engine:enqueue("fail")
+    engine:drain()
+    local incident = engine:incidents({ job = id }):one()
+    assert.equal("failedJob", incident.type)
+    assert.matches("no luck", incident.message, 1, true)
+  end)
+
+  it("keeps the stack", function()
+    local engine = engines.private {
+      ["handlers/fail.lua"] = "return function() error('no luck') end",
+    }
+    local id = engine:enqueue("fail")
+    engine:drain()
+    assert.matches("handlers/fail.lua:1: no luck", engine:job(id).message, 1, true)
+    assert.matches("traceback", engine:job(id).stack, 1, true)
+  end)
+
+  it("waits failed_job_wait without a configuration", function()
+    local files = { ["handlers/fail.lua"] = "return " .. FAIL }
+    local engine = engines.private(files, { failed_job_wait = "PT10S" })
+    assert.same({ 10, 10 }, delays(engine, engine:enqueue("fail")))
+  end)
+
+  it("runs five times with R5/PT5M", function()
+    local engine = engine_with('"R5/PT5M"')
+    local id = engine:enqueue("fail")
+    assert.equal(5, engine:job(id).retries)
+    assert.same({ 300, 300, 300, 300 }, delays(engine, id))
+  end)
+
+  it("runs n + 1 times with n delays", function()
+    local engine = engine_with('"PT10M, PT17M,PT20M"')
+    local id = engine:enqueue("fail")
+    assert.equal(4, engine:job(id).retries)
+    assert.same({ 600, 1020, 1200 }, delays(engine, id))
+  end)
+
+  it("runs twice with one delay", function()
+    local engine = engine_with('"PT8M"')
+    assert.same({ 480 }, delays(engine, engine:enqueue("fail")))
+  end)
+
+  it("runs once with R0 and R1", function()
+    for _, text in ipairs { '"R0/PT5M"', '"R1/PT5M"' } do
+      local engine = engine_with(text)
+      local id = engine:enqueue("fail")
+      assert.equal(1, engine:job(id).retries)
+      assert.same({}, delays(engine, id))
+    end
+  end)
+
+  it("does not end with R/PT5M", function()
+    local engine = engine_with('"R/PT5M"')
+    local id = engine:enqueue("fail")
+    assert.is_nil(delays(engine, id))
+    assert.equal("scheduled", engine:job(id).state)
+  end)
+
+  it("asks a strategy in a file", function()
+    local engine = engine_with('"patient"', {
+      ["retries/patient.lua"] = [[
+        return function(job, failure)
+          if failure.permanent or job.attempt > 4 then return nil end
+          return 60 * 5 ^ (job.attempt - 1)
+        end
+      ]],
+    })
+    assert.same({ 60, 300, 1500, 7500 }, delays(engine, engine:enqueue("fail")))
+  end)
+
+  it("asks a function, whose second value sets the retries left", function()
+    local engine = engine_with('function() return "PT1M", 7 end')
+    local id = engine:enqueue("fail")
+    engine:drain()
+    assert.equal(7, engine:job(id).retries)
+    assert.equal("2026-01-01T00:01:00.000Z", engine:job(id).due)
+  end)
+
+  it("tells a strategy what failed", function()
+    local engine = engine_with([[
+      function(job, failure)
+        return job.attempt + #failure.message + (failure.reason == "error" and 100 or 0)
+      end]])
+    local id = engine:enqueue("fail")
+    engine:drain()
+    assert.equal("2026-01-01T00:01:48.000Z", engine:job(id).due)
+  end)
+
+  it("falls back to the standard strategy when a strategy raises", function()
+    local engine = engine_with("function() error('strategy') end")
+    local id = engine:enqueue("fail")
+    assert.same({ done = 0, failed = 3 }, engine:drain())
+    assert.equal("dead", engine:job(id).state)
+  end)
+
+  it("gives up at once when the failure is permanent", function()
+    local engine = engines.private {
+      ["handlers/fail.lua"] = [[
+        return { retry = "R5/PT5M", run = function()
+          error { message = "no such customer", permanent = true }
+        end }
+      ]],
+    }
+    local id = engine:enqueue("fail")
+    assert.same({ done = 0, failed = 1 }, engine:drain())
+    assert.equal("dead", engine:job(id).state)
+    assert.equal("no such customer", engine:job(id).message)
+  end)
+
+  it("has failed when it returns nil and a text", function()
+    local engine = engines.private {
+      ["handlers/fail.lua"] = "return function() return nil, 'no route to host' end",
+    }
+    local id = engine:enqueue("fail")
+    engine:drain()
+    assert.equal("no route to host", engine:job(id).message)
+  end)
+
+  it("keeps the number of retries that its creator named", function()
+    local engine = engine_with('"R5/PT5M"')
+    local id = engine:enqueue("fail", nil, { retries = 2 })
+    engine:drain()
+    assert.equal(1, engine:job(id).retries)
+  end)
+
+  it("uses the first delay while its retries are above the list", function()
+    local engine = engine_with('"PT1M,PT2M"')
+    local id = engine:enqueue("fail", nil, { retries = 5 })
+    assert.same({ 60, 60, 60, 120 }, delays(engine, id))
+  end)
+
+  it("takes the retry setting when its handler names none", function()
+    local files = { ["handlers/fail.lua"] = "return " .. FAIL }
+    local engine = engines.private(files, { retry = "R2/PT7S" })
+    assert.same({ 7 }, delays(engine, engine:enqueue("fail")))
+  end)
+
+  it("takes what a listener set", function()
+    local engine = engines.private {
+      ["handlers/payments/charge.lua"] = "return " .. FAIL,
+      ["listeners/payments.lua"] = [[
+        return function(definition)
+          if definition.name:match("^payments/") then
+            definition.retry = definition.retry or "PT1M,PT10M"
+          end
+        end
+      ]],
+    }
+    assert.same({ 60, 600 }, delays(engine, engine:enqueue("payments/charge")))
+  end)
+end)

@@ -1,0 +1,133 @@
+local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+describe("executor", function()
+  after_each(engines.clean)
+
+  it("turns without threads, under its own settings", function()
+    local engine = testing.engine { handlers = { a = function() end } }
+    engine:enqueue("a", {}, { priority = 5 })
+    engine:enqueue("a", {}, { priority = 50 })
+    local high = moonshift.executor { engines = { engine }, priority_range = { 10, nil } }
+    local low = moonshift.executor { engines = { engine }, priority_range = { nil, 9 } }
+    assert.equal(1, high:turn().done)
+    assert.equal(0, high:turn().done)
+    assert.equal(5, engine:jobs():one().priority)
+    assert.equal(1, low:turn().done)
+  end)
+
+  it("takes only the categories it is told to", function()
+    local engine = testing.engine { handlers = { a = function() end } }
+    engine:enqueue("a", {}, { category = "mail" })
+    engine:enqueue("a")
+    local executor = moonshift.executor { engines = { engine }, categories = { "mail" } }
+    assert.equal(1, executor:turn().done)
+    assert.is_nil(engine:jobs():one().category)
+  end)
+
+  it("cannot be started on a store in memory", function()
+    local executor = moonshift.executor { engines = { testing.engine() } }
+    local ok, message, code = executor:start()
+    assert.is_nil(ok)
+    assert.equal("an executor on a store in memory cannot be started (expected turn or drain)",
+      message)
+    assert.equal("conflict", code)
+  end)
+
+  it("cannot be started on a virtual clock", function()
+    local engine <close> = engines.durable({}, {
+      clock = moonshift.clock.virtual("2026-01-01T00:00:00Z"),
+    })
+    local executor = moonshift.executor { engines = { engine } }
+    local _, message = executor:start()
+    assert.equal("an executor on a virtual clock cannot be started (expected turn or drain)",
+      message)
+  end)
+
+  it("serves one engine", function()
+    local engine = testing.engine()
+    assert.has_error(function()
+      moonshift.executor { engines = { engine, engine } }
+    end, "engines has 2 engines (expected one)")
+    assert.has_error(function()
+      moonshift.executor { name = "node-1" }
+    end, "engines has no engine (expected { engine })")
+  end)
+
+  it("refuses settings that it does not know", function()
+    local executor, message = moonshift.executor { engines = { testing.engine() }, queu = 1 }
+    assert.is_nil(executor)
+    assert.matches('unknown setting "queu" (did you mean "queue"?)', message, 1, true)
+  end)
+
+  it("is inactive until it is started", function()
+    local executor = moonshift.executor { engines = { testing.engine() }, name = "node-1" }
+    local status = executor:status()
+    assert.equal("inactive", status.state)
+    assert.equal("node-1", status.name)
+    assert.equal(0, status.done)
+  end)
+
+  describe("started", function()
+    local files = { ["handlers/a.lua"] = "return function(job) return job.payload end" }
+
+    it("runs what is enqueued until it is stopped", function()
+      local engine <close> = engines.durable(files)
+      local executor = moonshift.executor { engines = { engine }, workers = 2 }
+      assert.is_true(executor:start())
+      assert.equal("running", executor:status().state)
+      for i = 1, 50 do
+        assert(engine:enqueue("a", { n = i }))
+      end
+      process.await("50 jobs", 10, function()
+        return executor:status().done == 50
+      end)
+      assert.is_true(executor:stop())
+      assert.equal("stopped", executor:status().state)
+      assert.equal(50, executor:status().done)
+      assert.equal(0, engine:jobs():count())
+    end)
+
+    it("cannot be started twice, but again after a stop", function()
+      local engine <close> = engines.durable(files)
+      local executor <close> = moonshift.executor { engines = { engine }, workers = 1 }
+      assert(executor:start())
+      assert.equal("conflict", select(3, executor:start()))
+      assert(executor:stop())
+      assert.is_true(executor:start())
+    end)
+
+    it("leaves nothing locked", function()
+      local engine <close> = engines.durable(files)
+      local executor = moonshift.executor { engines = { engine }, workers = 1 }
+      executor:start()
+      engine:enqueue("a")
+      executor:stop()
+      assert.equal(0, engine:jobs({ locked = true }):count())
+    end)
+
+    it("is stopped by the end of the program", function()
+      local folder = engines.folder(files)
+      local script = ([[
+        local moonshift = require "moonshift"
+        local engine = assert(moonshift.open { store = "sqlite:%s/x.db", scripts = "%s" })
+        local executor = moonshift.executor { engines = { engine }, workers = 2 }
+        assert(executor:start())
+        engine:enqueue("a")
+      ]]):format(folder, folder)
+      local status, output, errors = process.run("lua5.4 -e " .. process.quote(script))
+      assert.equal("", output .. errors)
+      assert.equal(0, status)
+    end)
+
+    it("needs scripts", function()
+      local first, folder = engines.durable(files)
+      first:close()
+      local engine <close> = moonshift.open { store = "sqlite:" .. folder .. "/jobs.db" }
+      local _, message = moonshift.executor({ engines = { engine } }):start()
+      assert.equal("the engine has no scripts to run", message)
+    end)
+  end)
+end)

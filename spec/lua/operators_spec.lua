@@ -1,0 +1,160 @@
+local testing = require "moonshift.testing"
+
+describe("operator verbs", function()
+  local engine
+
+  before_each(function()
+    engine = testing.engine {
+      handlers = {
+        fine = function() end,
+        fail = function()
+          error("no luck", 0)
+        end,
+      },
+    }
+  end)
+
+  local function dead()
+    local id = engine:enqueue("fail", nil, { retries = 1 })
+    engine:drain()
+    return id
+  end
+
+  it("takes an id, a list of ids or a query, and says how many it touched", function()
+    engine:enqueue_many { { "fine" }, { "fine" }, { "fine" } }
+    assert.equal(1, engine:set_priority(1, 7))
+    assert.equal(2, engine:set_priority({ 1, 2, 1 }, 8))
+    assert.equal(3, engine:set_priority(engine:jobs { handler = "fine" }, 9))
+    assert.equal(0, engine:set_priority(engine:jobs { handler = "fail" }, 9))
+    assert.equal(9, engine:job(3).priority)
+  end)
+
+  it("is all or nothing", function()
+    local id = engine:enqueue("fine")
+    local touched, message, code = engine:set_priority({ id, 99 }, 7)
+    assert.is_nil(touched)
+    assert.matches("99", message, 1, true)
+    assert.equal("not_found", code)
+    assert.equal(0, engine:job(id).priority)
+  end)
+
+  it("refuses more than a thousand", function()
+    local entries = {}
+    for i = 1, 1001 do
+      entries[i] = { "fine" }
+    end
+    local ids = assert(engine:enqueue_many(entries))
+    local touched, message, code = engine:suspend(ids)
+    assert.is_nil(touched)
+    assert.equal("1001 jobs (expected at most 1000 at once)", message)
+    assert.equal("invalid", code)
+    assert.equal("invalid", select(3, engine:suspend(engine:jobs())))
+  end)
+
+  it("raises for what is no id", function()
+    assert.has_error(function()
+      engine:delete("7")
+    end, "id is a string (expected an integer, a list of them or a query)")
+    assert.has_error(function()
+      engine:delete { 1, 1.5 }
+    end, "id is 1.5 (expected an integer, a list of them or a query)")
+  end)
+
+  it("sets retries, which brings a dead job back and resolves its incident", function()
+    local id = dead()
+    assert.equal("dead", engine:job(id).state)
+    assert.equal(1, engine:incidents({ open = true }):count())
+    assert.equal(1, engine:set_retries(id, 2))
+    assert.equal("ready", engine:job(id).state)
+    assert.equal(0, engine:incidents({ open = true }):count())
+    assert.equal(1, engine:incidents():count())
+  end)
+
+  it("sets retries with a due date", function()
+    local id = dead()
+    engine:set_retries(id, 2, { due = "2026-01-02T00:00:00Z" })
+    assert.equal("2026-01-02T00:00:00.000Z", engine:job(id).due)
+    assert.equal("scheduled", engine:job(id).state)
+  end)
+
+  it("sets retries to 0, which makes a job dead with an incident", function()
+    local id = engine:enqueue("fine")
+    engine:set_retries(id, 0)
+    assert.equal("dead", engine:job(id).state)
+    assert.equal("failedJob", engine:incidents({ open = true }):one().type)
+    assert.same({ done = 0, failed = 0 }, engine:drain())
+  end)
+
+  it("sets the configured number of retries", function()
+    local id = dead()
+    engine:retry(id)
+    assert.equal(3, engine:job(id).retries)
+  end)
+
+  it("sets and clears due dates", function()
+    local id = engine:enqueue("fine")
+    engine:set_due(id, "2026-01-01T01:00:00Z")
+    assert.equal("scheduled", engine:job(id).state)
+    engine:set_due(id, nil)
+    assert.is_nil(engine:job(id).due)
+    assert.equal("ready", engine:job(id).state)
+  end)
+
+  it("suspends and activates", function()
+    local id = engine:enqueue("fine")
+    engine:suspend(id)
+    assert.equal("suspended", engine:job(id).state)
+    assert.same({ done = 0, failed = 0 }, engine:drain())
+    engine:activate(id)
+    assert.same({ done = 1, failed = 0 }, engine:drain())
+  end)
+
+  it("deletes, and logs it", function()
+    local id = engine:enqueue("fine")
+    assert.equal(1, engine:delete(id))
+    assert.equal("not_found", select(3, engine:job(id)))
+    assert.equal("deleted", engine:log({ job = id }):one().outcome)
+  end)
+
+  it("cancels a waiting job, and logs it", function()
+    local id = engine:enqueue("fine")
+    assert.equal(1, engine:cancel(id))
+    assert.equal("not_found", select(3, engine:job(id)))
+    assert.equal("cancelled", engine:log({ job = id }):one().outcome)
+  end)
+
+  it("writes an operation for each call, none for the engine's own work", function()
+    local id = dead()
+    assert.equal(0, engine:operations():count())
+    engine:set_retries(id, 2)
+    local operation = engine:operations():one()
+    assert.equal(1, operation.count)
+    assert.equal("2026-01-01T00:00:00.000Z", operation.at)
+  end)
+
+  it("leaves notes on incidents", function()
+    dead()
+    local incident = engine:incidents():one()
+    assert.is_true(engine:annotate(incident.id, "called them"))
+    assert.equal("called them", engine:incidents():one().note)
+    assert.equal("not_found", select(3, engine:annotate(99, "nobody")))
+  end)
+
+  it("shows a definition and sets the retries of its dead jobs", function()
+    local id = dead()
+    local waiting = engine:enqueue("fail", nil, { retries = 5 })
+    local definition = engine:definition("fail")
+    assert.equal("fail", definition.name)
+    assert.equal(2, definition:jobs():count())
+    assert.equal(1, definition:set_retries(4))
+    assert.equal(4, engine:job(id).retries)
+    assert.equal(5, engine:job(waiting).retries)
+    assert.equal("not_found", select(3, engine:definition("nobody")))
+  end)
+
+  it("tells statistics and deployments", function()
+    engine:enqueue("fine")
+    assert.is_table(engine:stats())
+    assert.is_table(engine:deployments())
+  end)
+end)
