@@ -49,6 +49,7 @@ static bool create(struct engine *engine, json_t *specs, struct draft *drafts, i
             return false;
         drafts[i].job.next = i + 1 < count ? &drafts[i + 1].job : NULL;
     }
+    engine->ids_left = 0; /* a handler's next job must not get an id older than these */
     if (!write_jobs(engine, &drafts[0].job, error))
         return false;
     for (size_t i = 0; i < count; i++)

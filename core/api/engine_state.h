@@ -22,7 +22,6 @@ struct engine {
     struct executor *executor;  /* NULL until the first turn */
     const struct settings *joined_as;
     int64_t next_id, ids_left; /* handed out ahead for jobs that handlers create */
-    time_ms renewed;           /* when the lease was last written */
     bool running;              /* a handler runs: no second turn, no close */
 };
 

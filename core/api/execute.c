@@ -57,6 +57,7 @@ bool engine_execute(struct engine *engine, int64_t id, bool force, json_t **resu
     *result = NULL;
     if (!engine_idle(engine, error) || !engine_join(engine, engine->options.settings, error))
         return false;
+    engine->ids_left = 0;
     struct generation *generation = generation_of(engine, id, error);
     struct job *job = generation ? take(engine, id, force, error) : NULL;
     struct outcome *outcome = job ? engine_run_job(engine, generation, job) : NULL;

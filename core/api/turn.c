@@ -19,7 +19,6 @@ bool engine_join(struct engine *engine, const struct settings *settings, struct 
     if (!engine->executor)
         return false;
     executor_serve(engine->executor, engine_definitions(engine));
-    engine->renewed = engine_now(engine);
     return true;
 }
 
@@ -60,14 +59,12 @@ static bool turn(struct round *round, int room, struct turn *turn, struct engine
     round->last = &round->outcomes;
     if (!executor_turn(round->engine->executor, turn, error))
         return false;
-    round->engine->renewed = engine_now(round->engine);
     add(run, turn);
     return true;
 }
 
 struct outcome *engine_run_job(struct engine *engine, struct generation *generation,
                                struct job *job) {
-    engine->ids_left = 0; /* ids grow in commit order: none older than what was created meanwhile */
     store_slot_set(engine->store, 0, job->id, job->token);
     engine->running = true;
     struct outcome *outcome = script_run(generation->script, job);
@@ -81,18 +78,16 @@ struct outcome *engine_run_job(struct engine *engine, struct generation *generat
 static bool renew(struct round *round, struct engine_run *run, struct error *error) {
     struct engine *engine = round->engine;
     struct turn renewal;
-    if (engine_now(engine) - engine->renewed < engine->joined_as->lock_time / 3)
+    time_ms left = executor_lease(engine->executor) - clock_monotonic();
+    if (left > engine->joined_as->lock_time / 3 * 2)
         return true;
     return turn(round, 0, &renewal, run, error);
 }
 
 /* Runs the next job of an item, or gives it back once the round has run its share. */
 static bool run_next(struct round *round, struct item *item, bool give_back, struct error *error) {
-    struct job *job = item->jobs;
-    bool lane_ends = !job->next;
+    struct job *job = item_take(item);
     struct generation *generation = round->engine->current;
-    item->jobs = job->next;
-    job->next = NULL;
     round->over |= round->runs >= round->max;
     bool back = give_back || round->over || item->refused;
     struct outcome *outcome =
@@ -100,7 +95,7 @@ static bool run_next(struct round *round, struct item *item, bool give_back, str
     if (!outcome)
         return error_set(error, ERROR_FAILED, "out of memory");
     round->runs += !back;
-    outcome->lane_ends = lane_ends;
+    outcome->lane_ends = !item->jobs;
     outcome->lane_token = item->lane_token;
     keep(round, outcome);
     return true;
@@ -133,7 +128,10 @@ static bool start(struct round *round, struct engine *engine, const struct setti
                   int64_t max, struct engine_run *run, struct error *error) {
     *run = (struct engine_run){0};
     *round = (struct round){.engine = engine, .max = max, .last = &round->outcomes};
-    return engine_idle(engine, error) && engine_join(engine, settings, error);
+    if (!engine_idle(engine, error))
+        return false;
+    engine->ids_left = 0; /* ids grow in commit order: none from before what was created since */
+    return engine_join(engine, settings, error);
 }
 
 bool engine_turn_as(struct engine *engine, const struct settings *settings, struct engine_run *run,
