@@ -1,0 +1,51 @@
+-- The program as a user meets it: a command line in a folder of its own.
+local process = require "spec.support.process"
+
+local program = {}
+
+-- Runs the program to its end: status, standard output, standard error. `options` may hold `stdin`
+-- (a text), `env` { NAME = value }, `dir` (where it runs) and `terminal` (columns: standard output
+-- and error are one terminal, what it shows comes back as the output).
+function program.run(arguments, options)
+  options = options or {}
+  local words = {}
+  for name, value in pairs(options.env or {}) do
+    words[#words + 1] = process.quote(name .. "=" .. value)
+  end
+  local line = "env " .. table.concat(words, " ") .. " " .. process.command(table.unpack(arguments))
+  if options.terminal then
+    local inner = ("stty cols %d; %s"):format(options.terminal, line)
+    line = "script -qefc " .. process.quote(inner) .. " /dev/null"
+  end
+  local input = "/dev/null"
+  if options.stdin then
+    input = os.tmpname()
+    local file = assert(io.open(input, "wb"))
+    file:write(options.stdin)
+    file:close()
+  end
+  local cd = options.dir and "cd " .. process.quote(options.dir) .. " && " or ""
+  local status, output, errors = process.run(cd .. line .. " <" .. process.quote(input))
+  if options.stdin then
+    os.remove(input)
+  end
+  return status, output, errors
+end
+
+-- A folder with scripts and a store of its own: { path, store, run(...), clean() }.
+function program.place(files)
+  local place = { path = process.folder(files) }
+  place.store = place.path .. "/moonshift.db"
+
+  function place.run(...)
+    return program.run({ ... }, { dir = place.path })
+  end
+
+  function place.clean()
+    process.remove(place.path)
+  end
+
+  return place
+end
+
+return program
