@@ -38,7 +38,9 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
 void draft_define(struct draft *draft, const struct definition *definition,
                   const struct draft_rules *rules);
 
-/* What a job created by a running job inherits: root, instance is NOT inherited. */
+/* What a job created by a running job inherits: its root (else its instance, as root) and tenant;
+ * the instance is NOT inherited. Call between draft_read and draft_define; borrows from `creator`.
+ */
 void draft_inherit(struct draft *draft, const struct job *creator);
 
 void draft_clear(struct draft *draft);

@@ -1,6 +1,6 @@
 #include "base/json.h"
-#include "base/span.h"
 #include "base/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,4 +155,37 @@ bool json_put_time(json_t *object, const char *key, time_ms time) {
     char text[TIME_TEXT_SIZE];
     time_format(time, text);
     return json_put_text(object, key, text[0] ? text : NULL);
+}
+
+bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number) {
+    if (json_is_real(value)) {
+        double real = json_real_value(value);
+        if (!(real >= -0x1p63 && real < 0x1p63) || real != floor(real))
+            return false;
+        *number = (int64_t)real;
+    } else if (json_is_integer(value))
+        *number = json_integer_value(value);
+    else
+        return false;
+    return *number >= low && *number <= high;
+}
+
+bool json_span(const json_t *value, const char *what, struct span *span, struct error *error) {
+    if (json_is_string(value)) {
+        struct error cause;
+        return span_parse(json_string_value(value), span, &cause) ||
+               error_set(error, cause.code, "%s: %s", what, cause.text);
+    }
+    double seconds = json_is_number(value) ? json_number_value(value) : -1;
+    if (!(seconds >= 0 && seconds <= 3e11))
+        return json_refuse(what, value, "seconds or an ISO 8601 duration such as \"PT5M\"", error);
+    *span = (struct span){.ms = llround(seconds * 1000)};
+    return true;
+}
+
+bool json_refuse(const char *what, const json_t *value, const char *expected, struct error *error) {
+    char *text = json_write(value, NULL);
+    error_set(error, ERROR_INVALID, "%s %.100s: expected %s", what, text ? text : "?", expected);
+    free(text);
+    return false;
 }

@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_BASE_JSON_H
 #define MOONSHIFT_BASE_JSON_H
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/span.h"
 #include <jansson.h>
 
 /* Call once before the first thread (seeds jansson's hashing). Safe to call again. */
@@ -22,5 +22,15 @@ char *json_write(const json_t *value, size_t *size);
 bool json_put(json_t *object, const char *key, json_t *value);
 bool json_put_text(json_t *object, const char *key, const char *text);
 bool json_put_time(json_t *object, const char *key, time_ms time);
+
+/* A whole number within [low, high]; 5.0 is one. */
+bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number);
+
+/* A span as people give it: ISO text, or a number of seconds that is not negative. `what` names the
+ * key: `after: duration "5m": expected P, …`. */
+bool json_span(const json_t *value, const char *what, struct span *span, struct error *error);
+
+/* ERROR_INVALID `retries "many": expected a whole number`; returns false. */
+bool json_refuse(const char *what, const json_t *value, const char *expected, struct error *error);
 
 #endif

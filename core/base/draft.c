@@ -1,0 +1,220 @@
+#include "base/draft.h"
+#include "base/json.h"
+#include "base/span.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A member that is absent or null: NULL. */
+static const json_t *member(const struct draft *draft, const char *key) {
+    const json_t *value = json_object_get(draft->spec, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+static bool check_keys(const json_t *spec, struct error *error) {
+    static const char *const keys[] = {"handler",   "payload",  "at",      "due",       "after",
+                                       "in",        "priority", "lane",    "exclusive", "instance",
+                                       "root",      "activity", "retries", "tenant",    "category",
+                                       "unchecked", NULL};
+    for (void *at = json_object_iter((json_t *)(uintptr_t)spec); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)spec, at)) {
+        const char *key = json_object_iter_key(at);
+        size_t i = 0;
+        while (keys[i] && strcmp(keys[i], key) != 0)
+            i++;
+        if (keys[i])
+            continue;
+        const char *meant = suggest(key, keys);
+        if (!meant)
+            return error_set(error, ERROR_INVALID, "job: unknown key \"%.100s\"", key);
+        return error_set(error, ERROR_INVALID, "job: unknown key \"%.100s\" (did you mean \"%s\"?)",
+                         key, meant);
+    }
+    return true;
+}
+
+/* C0, DEL and, behind 0xC2, C1. */
+static bool has_control(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (*at < 0x20 || *at == 0x7F || (*at == 0xC2 && at[1] < 0xA0))
+            return true;
+    return false;
+}
+
+static bool read_name(const struct draft *draft, const char *key, const char **name,
+                      struct error *error) {
+    const json_t *value = member(draft, key);
+    if (!value)
+        return true;
+    if (!json_is_string(value))
+        return json_refuse(key, value, "a text", error);
+    const char *text = json_string_value(value);
+    size_t size = json_string_length(value);
+    if (size == 0)
+        return error_set(error, ERROR_INVALID, "%s: expected a text that is not empty", key);
+    if (size > JOB_NAME_MAX)
+        return error_set(error, ERROR_INVALID, "%s \"%.40s…\": %zu bytes, at most %d are allowed",
+                         key, text, size, JOB_NAME_MAX);
+    if (strlen(text) != size || has_control(text))
+        return error_set(error, ERROR_INVALID, "%s: control characters are not allowed", key);
+    *name = text;
+    return true;
+}
+
+static bool read_names(struct draft *draft, struct error *error) {
+    struct job *job = &draft->job;
+    if (!member(draft, "handler"))
+        return error_set(error, ERROR_INVALID, "handler: expected the name of a handler");
+    return read_name(draft, "handler", &job->handler, error) &&
+           read_name(draft, "lane", &job->lane, error) &&
+           read_name(draft, "instance", &job->instance, error) &&
+           read_name(draft, "root", &job->root, error) &&
+           read_name(draft, "activity", &job->activity, error) &&
+           read_name(draft, "tenant", &job->tenant, error) &&
+           read_name(draft, "category", &job->category, error);
+}
+
+static bool read_payload(struct draft *draft, const struct draft_rules *rules,
+                         struct error *error) {
+    const json_t *payload = json_object_get(draft->spec, "payload");
+    if (!payload)
+        return true;
+    size_t size;
+    draft->payload = json_write(payload, &size);
+    if (!draft->payload)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    if (size > rules->payload_max)
+        return error_set(error, ERROR_INVALID, "payload: %zu bytes, at most %zu are allowed", size,
+                         rules->payload_max);
+    draft->job.payload = draft->payload;
+    draft->job.payload_size = size;
+    return true;
+}
+
+static bool read_numbers(struct draft *draft, struct error *error) {
+    const json_t *priority = member(draft, "priority"), *retries = member(draft, "retries");
+    int64_t count = 0;
+    draft->job.priority_given = priority != NULL;
+    if (priority && !json_whole(priority, INT64_MIN, INT64_MAX, &draft->job.priority))
+        return json_refuse("priority", priority, "a whole number of 64 bits", error);
+    draft->job.retries_given = retries != NULL;
+    if (retries && !json_whole(retries, 1, INT32_MAX, &count))
+        return json_refuse("retries", retries, "a whole number from 1 to 2147483647", error);
+    draft->job.retries = (int32_t)count;
+    return true;
+}
+
+static bool read_flag(const struct draft *draft, const char *key, bool *flag, struct error *error) {
+    const json_t *value = member(draft, key);
+    if (value && !json_is_boolean(value))
+        return json_refuse(key, value, "true or false", error);
+    if (value)
+        *flag = json_is_true(value);
+    return true;
+}
+
+static bool read_flags(struct draft *draft, struct error *error) {
+    struct job *job = &draft->job;
+    job->exclusive = job->lane || job->instance;
+    return read_flag(draft, "exclusive", &job->exclusive, error) &&
+           read_flag(draft, "unchecked", &draft->unchecked, error);
+}
+
+static bool read_at(const char *key, const json_t *value, time_ms *due, struct error *error) {
+    if (!json_is_string(value))
+        return json_refuse(key, value, "an ISO 8601 time such as \"2026-01-31T12:00:00Z\"", error);
+    struct error cause;
+    return time_parse(json_string_value(value), due, &cause) ||
+           error_set(error, cause.code, "%s: %s", key, cause.text);
+}
+
+static bool read_after(const char *key, const json_t *value, time_ms now, time_ms *due,
+                       struct error *error) {
+    struct span span;
+    if (!json_span(value, key, &span, error))
+        return false;
+    *due = span_add(now, &span);
+    return true;
+}
+
+static bool read_due(struct draft *draft, const struct draft_rules *rules, time_ms now,
+                     struct error *error) {
+    static const char *const keys[] = {"at", "due", "after", "in"};
+    const char *given = NULL;
+    draft->job.due = rules->ensure_due_date ? now : TIME_NONE;
+    for (size_t i = 0; i < 4; i++) {
+        if (!member(draft, keys[i]))
+            continue;
+        if (given)
+            return error_set(error, ERROR_INVALID,
+                             "%s and %s: expected only one of at, due, after, in", given, keys[i]);
+        given = keys[i];
+    }
+    if (!given)
+        return true;
+    draft->job.type = JOB_TIMER;
+    const json_t *value = member(draft, given);
+    return given[0] == 'd' || given[1] == 't'
+               ? read_at(given, value, &draft->job.due, error)
+               : read_after(given, value, now, &draft->job.due, error);
+}
+
+bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
+                struct error *error) {
+    *draft = (struct draft){.spec = json_incref(spec)};
+    struct job *job = &draft->job;
+    job->created = now;
+    job->attempt = 1;
+    job->lock_expiration = TIME_NONE;
+    if (!json_is_object(spec))
+        return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
+    return check_keys(spec, error) && read_names(draft, error) &&
+           read_payload(draft, rules, error) && read_numbers(draft, error) &&
+           read_flags(draft, error) && read_due(draft, rules, now, error);
+}
+
+static void define_lane(struct job *job, const struct draft_rules *rules) {
+    if (!job->lane && rules->lane_of_root && (job->instance || job->exclusive))
+        job->lane = job->root;
+    if (!job->lane)
+        job->lane = job->instance;
+    job->lane_id = job->lane && job->exclusive ? job_lane_id(job->lane) : 0;
+}
+
+static void define_priority(struct draft *draft, const struct definition *definition,
+                            const struct draft_rules *rules) {
+    struct job *job = &draft->job;
+    if (!rules->produce_priorities) {
+        job->priority = 0;
+        job->priority_given = true; /* an override does not raise it either */
+    } else if (!job->priority_given) {
+        job->priority =
+            definition && definition->has_priority ? definition->priority : rules->priority;
+        draft->needs_priority = definition && definition->priority_function;
+    }
+}
+
+void draft_define(struct draft *draft, const struct definition *definition,
+                  const struct draft_rules *rules) {
+    struct job *job = &draft->job;
+    if (!job->retries_given)
+        job->retries = definition && definition->retries ? definition->retries : rules->retries;
+    if (!job->category && definition)
+        job->category = definition->category;
+    define_lane(job, rules);
+    define_priority(draft, definition, rules);
+}
+
+void draft_inherit(struct draft *draft, const struct job *creator) {
+    struct job *job = &draft->job;
+    if (!job->root)
+        job->root = creator->root ? creator->root : creator->instance;
+    if (!job->tenant)
+        job->tenant = creator->tenant;
+}
+
+void draft_clear(struct draft *draft) {
+    json_decref(draft->spec);
+    free(draft->payload);
+    *draft = (struct draft){0};
+}
