@@ -47,7 +47,7 @@ static json_t *line_read(const struct bulk *bulk, struct error *error) {
         error_set(error, ERROR_INVALID, "longer than %zu bytes", lines->max);
         return NULL;
     }
-    json_t *spec = json_read(text, size, "line", error);
+    json_t *spec = json_read(text, size, "JSON", error);
     if (!spec)
         return NULL;
     if (!json_is_object(spec))

@@ -75,7 +75,7 @@ static bool report_make(struct cli *cli, struct report *report, struct error *er
     *report = (struct report){json_array(), json_array(), NULL};
     if (!report->definitions || !report->problems)
         return no_memory(error);
-    report->warnings = json_incref(cli->folder->warnings);
+    report->warnings = cli->folder->warnings ? json_incref(cli->folder->warnings) : json_array();
     struct error first = {0};
     if (!setup_file(cli, &first) &&
         json_array_append_new(report->problems, problem_of(first.text)) != 0)
@@ -84,12 +84,12 @@ static bool report_make(struct cli *cli, struct report *report, struct error *er
 }
 
 static const struct column columns[] = {
-    {"name", "HANDLER", COLUMN_LEFT},
+    {"name", "HANDLER", COLUMN_CUT},
     {"priority", "PRIORITY", COLUMN_RIGHT},
-    {"retry", "RETRY", COLUMN_LEFT},
+    {"retry", "RETRY", COLUMN_CUT},
     {"timeout", "TIMEOUT", COLUMN_LEFT},
     {"category", "CATEGORY", COLUMN_OPTIONAL},
-    {"file", "FILE", COLUMN_LEFT},
+    {"file", "FILE", COLUMN_CUT},
     {0},
 };
 
@@ -146,8 +146,9 @@ static bool findings_print(const struct cli *cli, json_t *findings, struct error
         return false;
     if (count > 0) {
         json_array_foreach(findings, i, finding) {
-            char *text = output_value(finding, false);
-            fprintf(stderr, "%s\n", text ? text : "");
+            char *text = cli->json ? NULL : output_value(finding, false);
+            if (text)
+                fprintf(stderr, "%s\n", text);
             free(text);
         }
         return error_set(error, ERROR_DAMAGED, "store \"%s\": %zu %s", cli->settings.store, count,

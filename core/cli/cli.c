@@ -148,8 +148,8 @@ int cli_main(int argc, char **argv) {
     bool fine = before + 1 < argc ? line_run(argc, argv, before, &error)
                                   : line_without_verb(argc, argv, &error);
     struct error late = {0};
-    int status = fine ? 0 : cli_fail(&error);
-    if (!output_finish(&late) && status == 0)
-        status = cli_fail(&late);
-    return status;
+    bool written = output_finish(&late);
+    if (!fine)
+        return cli_fail(&error);
+    return written ? 0 : cli_fail(&late);
 }

@@ -19,7 +19,7 @@ static const struct flag enqueue_flags[] = {
     {"--instance", "KEY", "what the job belongs to; the lane too, unless --lane is given"},
     {"--root", "KEY", "the top of its instance's hierarchy"},
     {"--activity", "NAME", "the step it stands for"},
-    {"--tenant", "NAME", ""},
+    {"--tenant", "NAME", "on whose behalf"},
     {"--category", "NAME", "instead of the handler's own"},
     {"--retries", "N", "runs, instead of the configured number"},
     {"--unchecked", NULL, "the handler need not be known yet"},

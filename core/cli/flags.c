@@ -170,14 +170,15 @@ static bool is_flag(const char *word) {
 
 static bool words_check(const struct flags *flags, struct error *error) {
     const struct cli_command *command = flags->command;
+    const char *blank = command->usage[0] ? " " : "";
     if (flags->helps)
         return true;
     if (flags->word_count < command->words_min)
-        return error_set(error, ERROR_USAGE, "%s needs more (usage: moonshift %s %s)",
-                         command->name, command->name, command->usage);
+        return error_set(error, ERROR_USAGE, "%s needs more (usage: moonshift %s%s%s)",
+                         command->name, command->name, blank, command->usage);
     if (command->words_max >= 0 && flags->word_count > command->words_max)
-        return error_set(error, ERROR_USAGE, "unexpected \"%s\" (usage: moonshift %s %s)",
-                         flags->words[command->words_max], command->name, command->usage);
+        return error_set(error, ERROR_USAGE, "unexpected \"%s\" (usage: moonshift %s%s%s)",
+                         flags->words[command->words_max], command->name, blank, command->usage);
     return true;
 }
 

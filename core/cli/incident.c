@@ -18,11 +18,11 @@ static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
     {"type", "TYPE", COLUMN_LEFT},
     {"job", "JOB", COLUMN_RIGHT},
-    {"handler", "HANDLER", COLUMN_OPTIONAL},
+    {"handler", "HANDLER", COLUMN_OPTIONAL | COLUMN_CUT},
     {"created", "CREATED", COLUMN_LEFT},
     {"ended", "ENDED", COLUMN_OPTIONAL},
-    {"message", "MESSAGE", COLUMN_OPTIONAL},
-    {"note", "NOTE", COLUMN_OPTIONAL},
+    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT},
+    {"note", "NOTE", COLUMN_OPTIONAL | COLUMN_CUT},
     {0},
 };
 

@@ -44,14 +44,14 @@ static const struct flag list_flags[] = {
 
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
-    {"handler", "HANDLER", COLUMN_LEFT},
+    {"handler", "HANDLER", COLUMN_CUT},
     {"state", "STATE", COLUMN_LEFT},
     {"priority", "PRIORITY", COLUMN_RIGHT},
     {"retries", "RETRIES", COLUMN_RIGHT},
     {"due", "DUE", COLUMN_OPTIONAL},
-    {"lane", "LANE", COLUMN_OPTIONAL},
-    {"lock_owner", "LOCK OWNER", COLUMN_OPTIONAL},
-    {"message", "MESSAGE", COLUMN_OPTIONAL},
+    {"lane", "LANE", COLUMN_OPTIONAL | COLUMN_CUT},
+    {"lock_owner", "LOCK OWNER", COLUMN_OPTIONAL | COLUMN_CUT},
+    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT},
     {0},
 };
 

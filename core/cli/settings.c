@@ -4,7 +4,7 @@
 
 static const struct column columns[] = {
     {"name", "NAME", COLUMN_LEFT},
-    {"text", "VALUE", COLUMN_LEFT},
+    {"text", "VALUE", COLUMN_CUT},
     {"origin", "FROM", COLUMN_LEFT},
     {0},
 };

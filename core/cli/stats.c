@@ -20,7 +20,7 @@ static bool columns_make(struct column *columns, json_t *row) {
     json_object_foreach(row, key, value) {
         columns->key = key;
         columns->title = title_of(key, true);
-        columns->look = COLUMN_OPTIONAL | (json_is_number(value) ? COLUMN_RIGHT : COLUMN_LEFT);
+        columns->look = COLUMN_OPTIONAL | (json_is_number(value) ? COLUMN_RIGHT : COLUMN_CUT);
         if (!columns->title)
             return false;
         columns++;

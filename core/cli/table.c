@@ -118,15 +118,18 @@ static int table_width(const struct table *table) {
     return width;
 }
 
-/* Takes from the widest column, and of equal ones from the last, until the line fits. */
+/* Takes from the widest column that may be cut, and of equal ones from the last, until the line
+ * fits. */
 static void table_fit(struct table *table, int width) {
     for (int over = table_width(table) - width; over > 0; over--) {
-        size_t widest = 0;
+        int *widest = NULL;
         for (size_t i = 0; i < table->column_count; i++)
-            widest = table->widths[i] >= table->widths[widest] ? i : widest;
-        if (table->widths[widest] <= COLUMN_LEAST)
+            if ((table->columns[i].look & COLUMN_CUT) && table->widths[i] > COLUMN_LEAST &&
+                (!widest || table->widths[i] >= *widest))
+                widest = &table->widths[i];
+        if (!widest)
             return;
-        table->widths[widest]--;
+        (*widest)--;
     }
 }
 

@@ -9,6 +9,7 @@ enum {
     COLUMN_LEFT = 0,
     COLUMN_RIGHT = 1,    /* numbers stand at the right edge */
     COLUMN_OPTIONAL = 2, /* left out while every row has nothing here */
+    COLUMN_CUT = 4,      /* free text: shortened where the line would be too wide */
 };
 
 struct column {
