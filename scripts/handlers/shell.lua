@@ -1,0 +1,18 @@
+-- Runs one shell command. Payload: { command = <text> }. What it prints on both streams is kept
+-- line by line with the attempt; an exit status other than 0 is a failure. The handler timeout (5
+-- minutes unless the setting `timeout` says otherwise) ends the command and everything it
+-- started.
+return function(job)
+  local command = job.payload.command
+  if type(command) ~= "string" then
+    error({ message = "payload.command: expected a text", permanent = true })
+  end
+  local pipe = assert(io.popen("{ " .. command .. "\n} 2>&1"))
+  for line in pipe:lines() do
+    job:log(line)
+  end
+  local fine, how, number = pipe:close()
+  if not fine then
+    error(("command ended with %s %d"):format(how == "exit" and "status" or how, number), 0)
+  end
+end

@@ -1,0 +1,9 @@
+-- Waits 10, 20, 40 … seconds, at most an hour, up to 12 runs; each wait is lengthened by up to a
+-- quarter, so that jobs that failed together do not come back together. For things that repair
+-- themselves. A permanent failure is given up at once. Returns seconds.
+return function(job, failure)
+  if failure.permanent or job.attempt > 11 then
+    return nil
+  end
+  return math.min(3600, 10 * 2 ^ (job.attempt - 1)) * (1 + math.random() / 4)
+end
