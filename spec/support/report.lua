@@ -1,5 +1,5 @@
--- How busted reports to spec/run: failures in full, and "N passed, N failed" as the last line. Errors
--- outside a test (a file that does not load, a broken before_each) count as failed.
+-- How busted reports to spec/run: failures in full, and "N passed, N failed" as the last line.
+-- Errors outside a test (a file that does not load, a broken before_each) count as failed.
 local busted = require "busted"
 
 local function text_of(message)
