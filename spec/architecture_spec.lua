@@ -25,7 +25,21 @@ local lua_clocks = { "os%.time", "os%.date", "os%.clock" }
 local lua_clock_home = {}
 
 -- Nouns too large for one file: the parts, and the header that declares what they define.
-local parts = {}
+local parts = {
+  ["core/api/core.c"] = "core/api/api.h",
+  ["core/api/create.c"] = "core/api/engine.h",
+  ["core/api/execute.c"] = "core/api/engine.h",
+  ["core/api/generation.c"] = "core/api/engine_state.h",
+  ["core/api/host.c"] = "core/api/engine_state.h",
+  ["core/api/lua_clock.c"] = "core/api/lua_engine.h",
+  ["core/api/lua_creation.c"] = "core/api/lua_engine.h",
+  ["core/api/lua_executor.c"] = "core/api/lua_engine.h",
+  ["core/api/lua_questions.c"] = "core/api/lua_engine.h",
+  ["core/api/lua_strategy.c"] = "core/api/api.h",
+  ["core/api/lua_verbs.c"] = "core/api/lua_engine.h",
+  ["core/api/turn.c"] = "core/api/engine.h",
+  ["core/api/verbs.c"] = "core/api/engine.h",
+}
 
 local function list(offenders)
   return table.concat(offenders, "\n")
