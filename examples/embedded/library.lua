@@ -23,9 +23,9 @@ function verbs.work()
 end
 
 function verbs.list()
-  for job in engine:jobs({ handler = "remind" }):each() do
+  engine:jobs({ handler = "remind" }):each(function(job)
     print(("%d  %s  %s  %s"):format(job.id, job.due, job.payload.reader, job.payload.book))
-  end
+  end)
 end
 
 local verb = verbs[arg[1]]
