@@ -33,14 +33,6 @@ static bool check_keys(const json_t *spec, struct error *error) {
     return true;
 }
 
-/* C0, DEL and, behind 0xC2, C1. */
-static bool has_control(const char *text) {
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
-        if (*at < 0x20 || *at == 0x7F || (*at == 0xC2 && at[1] < 0xA0))
-            return true;
-    return false;
-}
-
 static bool read_name(const struct draft *draft, const char *key, const char **name,
                       struct error *error) {
     const json_t *value = member(draft, key);
@@ -55,7 +47,7 @@ static bool read_name(const struct draft *draft, const char *key, const char **n
     if (size > JOB_NAME_MAX)
         return error_set(error, ERROR_INVALID, "%s \"%.40s…\": %zu bytes, at most %d are allowed",
                          key, text, size, JOB_NAME_MAX);
-    if (strlen(text) != size || has_control(text))
+    if (strlen(text) != size || utf8_has_control(text))
         return error_set(error, ERROR_INVALID, "%s: control characters are not allowed", key);
     *name = text;
     return true;

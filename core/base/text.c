@@ -92,6 +92,13 @@ bool utf8_valid(const char *data, size_t size, size_t *offset) {
     return true;
 }
 
+bool utf8_has_control(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (*at < 0x20 || *at == 0x7F || (*at == 0xC2 && at[1] < 0xA0)) /* C1 lies behind 0xC2 */
+            return true;
+    return false;
+}
+
 char *utf8_clean(const char *data, size_t size, size_t max) {
     struct text clean = {0};
     text_append(&clean, "", 0);

@@ -21,6 +21,9 @@ void text_clear(struct text *text);
  * bad byte. */
 bool utf8_valid(const char *data, size_t size, size_t *offset);
 
+/* True if valid UTF-8 holds a control character (C0, DEL, C1). */
+bool utf8_has_control(const char *text);
+
 /* A malloc'ed valid UTF-8, NUL-free copy of at most `max` bytes: bad bytes become U+FFFD, NUL
  * becomes U+2400, cut at a character's edge. NULL: no memory. */
 char *utf8_clean(const char *data, size_t size, size_t max);

@@ -1,0 +1,372 @@
+#include "base/setting.h"
+#include "base/json.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A setting being written: its place in the struct and what an error calls it. */
+struct target {
+    const struct setting *setting;
+    void *field;
+    const char *label;
+    struct error *error;
+};
+
+static bool refuse(const struct target *target, const json_t *value, const char *expected) {
+    return json_refuse(target->label, value, expected, target->error);
+}
+
+static bool refuse_bounds(const struct target *target, const json_t *value, const char *kind) {
+    char expected[128];
+    snprintf(expected, sizeof expected, "%s from %lld to %lld", kind,
+             (long long)target->setting->low, (long long)target->setting->high);
+    return refuse(target, value, expected);
+}
+
+static bool set_bool(const struct target *target, const json_t *value) {
+    if (!json_is_boolean(value))
+        return refuse(target, value, "true or false");
+    *(bool *)target->field = json_is_true(value);
+    return true;
+}
+
+static bool set_int(const struct target *target, const json_t *value) {
+    int64_t number;
+    if (!json_whole(value, target->setting->low, target->setting->high, &number))
+        return refuse_bounds(target, value, "a whole number");
+    *(int *)target->field = (int)number;
+    return true;
+}
+
+static bool set_int64(const struct target *target, const json_t *value) {
+    if (!json_whole(value, target->setting->low, target->setting->high, target->field))
+        return refuse(target, value, "a whole number of 64 bits");
+    return true;
+}
+
+static bool set_factor(const struct target *target, const json_t *value) {
+    double number = json_is_number(value) ? json_number_value(value) : -1;
+    if (!(number >= (double)target->setting->low && number <= (double)target->setting->high))
+        return refuse_bounds(target, value, "a number");
+    *(double *)target->field = number;
+    return true;
+}
+
+static bool set_span(const struct target *target, const json_t *value) {
+    struct span span;
+    if (!json_span(value, target->label, &span, target->error))
+        return false;
+    if (span.months)
+        return refuse(target, value, "days or less: months have no fixed length");
+    time_ms ms = span.days * INT64_C(86400000) + span.ms;
+    if (ms < target->setting->low)
+        return refuse(target, value, "a duration longer than 0");
+    *(time_ms *)target->field = ms;
+    return true;
+}
+
+static bool set_span_off(const struct target *target, const json_t *value) {
+    bool off = json_is_false(value) ||
+               (json_is_string(value) && strcmp(json_string_value(value), "off") == 0);
+    if (!off)
+        return set_span(target, value);
+    *(time_ms *)target->field = 0;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    int shift;
+} units[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+#define UNITS (sizeof units / sizeof *units)
+
+/* "64MiB" as bytes; -1 if it is not that. */
+static int64_t parse_size(const char *text) {
+    int64_t number = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9' && number < INT64_C(1) << 32; at++)
+        number = number * 10 + (*at - '0');
+    if (at == text)
+        return -1;
+    while (*at == ' ')
+        at++;
+    for (size_t i = 0; i < UNITS; i++)
+        if (strcmp(at, units[i].name) == 0)
+            return number << units[i].shift;
+    return -1;
+}
+
+static bool set_size(const struct target *target, const json_t *value) {
+    int64_t size = -1, low = target->setting->low, high = target->setting->high;
+    if (json_is_string(value))
+        size = parse_size(json_string_value(value));
+    else if (!json_whole(value, low, high, &size))
+        size = -1;
+    if (size < low || size > high)
+        return refuse_bounds(target, value, "a size such as \"64MiB\", or bytes,");
+    *(int64_t *)target->field = size;
+    return true;
+}
+
+static bool set_text(const struct target *target, const json_t *value) {
+    char **field = target->field, *copy = NULL;
+    if (!json_is_null(value) || target->setting->initial) {
+        const char *text = json_string_value(value);
+        if (!text || !*text || utf8_has_control(text))
+            return refuse(target, value, "a text without control characters");
+        if (json_string_length(value) > (size_t)target->setting->high)
+            return error_set(target->error, ERROR_INVALID,
+                             "%s: %zu bytes, at most %lld are allowed", target->label,
+                             json_string_length(value), (long long)target->setting->high);
+        copy = strdup(text);
+        if (!copy)
+            return error_set(target->error, ERROR_FAILED, "out of memory");
+    }
+    free(*field);
+    *field = copy;
+    return true;
+}
+
+static bool set_list(const struct target *target, const json_t *value) {
+    json_t **field = target->field;
+    bool empty_object = json_is_object(value) && json_object_size(value) == 0; /* {} of Lua */
+    if (!json_is_null(value) && !json_is_array(value) && !empty_object)
+        return refuse(target, value, "a list of texts");
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (json_string_length(json_array_get(value, i)) == 0)
+            return refuse(target, value, "a list of texts");
+    json_t *copy = json_array_size(value) ? json_deep_copy(value) : NULL;
+    if (json_array_size(value) && !copy)
+        return error_set(target->error, ERROR_FAILED, "out of memory");
+    json_decref(*field);
+    *field = copy;
+    return true;
+}
+
+/* Two whole numbers as an array or under their names; one that is absent stays as it is. */
+static bool read_pair(const json_t *value, const char *const *names, int64_t low, int64_t high,
+                      int64_t pair[2]) {
+    size_t found = 0,
+           size = json_is_array(value) ? json_array_size(value) : json_object_size(value);
+    if (!json_is_array(value) && !json_is_object(value))
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *side =
+            json_is_array(value) ? json_array_get(value, i) : json_object_get(value, names[i]);
+        found += side != NULL;
+        if (side && !json_is_null(side) && !json_whole(side, low, high, &pair[i]))
+            return false;
+    }
+    return found == size;
+}
+
+static bool set_range(const struct target *target, const json_t *value) {
+    static const char *const names[] = {"min", "max"};
+    int64_t pair[2] = {INT64_MIN, INT64_MAX}, *field = target->field;
+    if (!json_is_null(value) && !read_pair(value, names, INT64_MIN, INT64_MAX, pair))
+        return refuse(target, value, "{min, max}, two whole numbers, either may be left open");
+    field[0] = pair[0];
+    field[1] = pair[1];
+    return true;
+}
+
+static bool set_workers(const struct target *target, const json_t *value) {
+    static const char *const names[] = {"core", "max"};
+    int64_t low = target->setting->low, high = target->setting->high, pair[2] = {-1, -1};
+    int *field = target->field;
+    if (json_whole(value, low, high, &pair[0]))
+        pair[1] = pair[0];
+    else if (!read_pair(value, names, low, high, pair) || pair[0] < 0 || pair[1] < pair[0])
+        return refuse_bounds(target, value, "a whole number, or {core, max},");
+    field[0] = (int)pair[0];
+    field[1] = (int)pair[1];
+    return true;
+}
+
+/* The place of a text among `words`; -1: not one of them. */
+static int find_word(const json_t *value, const char *const *words) {
+    for (int i = 0; json_is_string(value) && words[i]; i++)
+        if (strcmp(json_string_value(value), words[i]) == 0)
+            return i;
+    return -1;
+}
+
+static const char *const scopes[] = {"instance", "root", NULL};
+static const char *const levels[] = {
+    [HISTORY_NONE] = "none", [HISTORY_FAILURES] = "failures", [HISTORY_FULL] = "full", NULL};
+
+static bool set_scope(const struct target *target, const json_t *value) {
+    int found = find_word(value, scopes);
+    if (found < 0)
+        return refuse(target, value, "\"instance\" or \"root\"");
+    *(bool *)target->field = found == 1;
+    return true;
+}
+
+static bool set_history(const struct target *target, const json_t *value) {
+    int found = find_word(value, levels);
+    if (found < 0)
+        return refuse(target, value, "\"none\", \"failures\" or \"full\"");
+    *(enum history_level *)target->field = (enum history_level)found;
+    return true;
+}
+
+bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
+                 const char *label, struct error *error) {
+    static bool (*const setters[])(const struct target *, const json_t *) = {
+        [SETTING_BOOL] = set_bool,       [SETTING_INT] = set_int,
+        [SETTING_INT64] = set_int64,     [SETTING_FACTOR] = set_factor,
+        [SETTING_SPAN] = set_span,       [SETTING_SPAN_OFF] = set_span_off,
+        [SETTING_SIZE] = set_size,       [SETTING_TEXT] = set_text,
+        [SETTING_LIST] = set_list,       [SETTING_RANGE] = set_range,
+        [SETTING_WORKERS] = set_workers, [SETTING_SCOPE] = set_scope,
+        [SETTING_HISTORY] = set_history,
+    };
+    struct target target = {setting, (char *)settings + setting->offset, label, error};
+    return setters[setting->kind](&target, value);
+}
+
+/* A number if it is one; any other text stays a text, to be quoted by whoever refuses it. */
+static json_t *scalar_from_text(const char *text) {
+    json_t *value = json_read(text, strlen(text), "setting", NULL);
+    if (json_is_number(value) || json_is_boolean(value))
+        return value;
+    json_decref(value);
+    return json_string(text);
+}
+
+static json_t *list_from_text(const char *text) {
+    json_t *list = json_array();
+    while (list && *text) {
+        size_t size = strcspn(text, ",");
+        if (json_array_append_new(list, json_stringn(text, size)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+        text += size + (text[size] == ',');
+    }
+    return list;
+}
+
+/* "MIN:MAX", either side empty; without a colon a scalar. */
+static json_t *pair_from_text(const char *text) {
+    const char *colon = strchr(text, ':');
+    if (!colon)
+        return scalar_from_text(text);
+    char low[32];
+    size_t size = (size_t)(colon - text);
+    if (size >= sizeof low)
+        return json_string(text);
+    memcpy(low, text, size);
+    low[size] = 0;
+    json_t *pair = json_array();
+    bool fine =
+        pair && json_array_append_new(pair, size ? scalar_from_text(low) : json_null()) == 0 &&
+        json_array_append_new(pair, colon[1] ? scalar_from_text(colon + 1) : json_null()) == 0;
+    if (fine)
+        return pair;
+    json_decref(pair);
+    return NULL;
+}
+
+json_t *setting_from_text(const struct setting *setting, const char *text) {
+    switch (setting->kind) {
+    case SETTING_TEXT:
+        return json_string(text);
+    case SETTING_LIST:
+        return list_from_text(text);
+    case SETTING_RANGE:
+    case SETTING_WORKERS:
+        return pair_from_text(text);
+    default:
+        return scalar_from_text(text);
+    }
+}
+
+static json_t *span_value(time_ms ms) {
+    char text[TIME_TEXT_SIZE];
+    span_format(ms, text);
+    return json_string(text);
+}
+
+static json_t *side_value(int64_t side, int64_t open) {
+    return side == open ? json_null() : json_integer(side);
+}
+
+json_t *setting_value(const struct setting *setting, const struct settings *settings) {
+    const void *field = (const char *)settings + setting->offset;
+    const int64_t *numbers = field;
+    const int *pair = field;
+    switch (setting->kind) {
+    case SETTING_BOOL:
+        return json_boolean(*(const bool *)field);
+    case SETTING_INT:
+        return json_integer(*pair);
+    case SETTING_INT64:
+    case SETTING_SIZE:
+        return json_integer(*numbers);
+    case SETTING_FACTOR:
+        return json_real(*(const double *)field);
+    case SETTING_SPAN:
+        return span_value(*numbers);
+    case SETTING_SPAN_OFF:
+        return *numbers ? span_value(*numbers) : json_false();
+    case SETTING_TEXT:
+        return *(char *const *)field ? json_string(*(char *const *)field) : json_null();
+    case SETTING_LIST:
+        return *(json_t *const *)field ? json_deep_copy(*(json_t *const *)field) : json_null();
+    case SETTING_RANGE:
+        if (numbers[0] == INT64_MIN && numbers[1] == INT64_MAX)
+            return json_null();
+        return json_pack("[o, o]", side_value(numbers[0], INT64_MIN),
+                         side_value(numbers[1], INT64_MAX));
+    case SETTING_WORKERS:
+        return pair[0] == pair[1] ? json_integer(*pair) : json_pack("[i, i]", pair[0], pair[1]);
+    case SETTING_SCOPE:
+        return json_string(scopes[*(const bool *)field]);
+    case SETTING_HISTORY:
+        return json_string(levels[*(const enum history_level *)field]);
+    }
+    return NULL;
+}
+
+static void add_size(struct text *out, int64_t size) {
+    size_t unit = UNITS;
+    while (unit > 0 && (size == 0 || size & ((INT64_C(1) << units[unit - 1].shift) - 1)))
+        unit--;
+    if (unit)
+        text_add(out, "%lld%s", (long long)(size >> units[unit - 1].shift), units[unit - 1].name);
+    else
+        text_add(out, "%lld", (long long)size);
+}
+
+static void add_value(struct text *out, const json_t *value, const char *none) {
+    char *text = json_is_string(value) || json_is_null(value) ? NULL : json_write(value, NULL);
+    text_add(out, "%s", json_is_string(value) ? json_string_value(value) : text ? text : none);
+    free(text);
+}
+
+static void add_list(struct text *out, const json_t *list, const char *separator) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        text_add(out, "%s", i ? separator : "");
+        add_value(out, json_array_get(list, i), "");
+    }
+}
+
+char *setting_text(const struct setting *setting, const struct settings *settings) {
+    struct text out = {0};
+    json_t *value = setting_value(setting, settings);
+    if (setting->kind == SETTING_SIZE)
+        add_size(&out, json_integer_value(value));
+    else if (setting->kind == SETTING_SPAN_OFF && json_is_false(value))
+        text_add(&out, "off");
+    else if (json_is_array(value))
+        add_list(&out, value, setting->kind == SETTING_LIST ? "," : ":");
+    else
+        add_value(&out, value, "-");
+    if (!value || out.failed)
+        text_clear(&out);
+    json_decref(value);
+    return out.data;
+}
