@@ -1,0 +1,137 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+local bad = table.concat({
+  '\xef\xbb\xbf{"handler":"work","payload":{"n":1},"priority":5,"lane":"a"}\r',
+  "",
+  '{"handler":"wrok"}',
+  '{"handler":"work","payload":}',
+  "[1]",
+  '{"handler":"work","prioritty":5}',
+  '{"handler":"work","due":"2030-01-01T00:00:00Z"}',
+}, "\n")
+
+local complaints = [[
+moonshift: orders.jsonl:3: unknown handler "wrok" (known: work)
+moonshift: orders.jsonl:4: JSON: unexpected token near '}' (line 1, column 29)
+moonshift: orders.jsonl:5: expected a JSON object with handler and payload
+moonshift: orders.jsonl:6: unknown option "prioritty" (did you mean "priority"?)
+]]
+
+describe("enqueue --from", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["orders.jsonl"] = bad,
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function write(name, text)
+    local file = assert(io.open(place.path .. "/" .. name, "wb"))
+    file:write(text)
+    file:close()
+  end
+
+  local function count()
+    return tonumber(process.sql(place.store, "SELECT count(*) FROM job")[1])
+  end
+
+  it("names every bad line and writes nothing", function()
+    local status, output, errors = place.run("enqueue", "--from", "orders.jsonl")
+    assert.equal(2, status)
+    assert.equal("", output)
+    assert.equal(complaints .. "moonshift: orders.jsonl: 4 bad lines, nothing written "
+      .. "(--skip-bad keeps the rest)\n", errors)
+    assert.equal(0, count())
+  end)
+
+  it("keeps the rest with --skip-bad and lists the bad ones", function()
+    local status, output, errors = place.run("enqueue", "--from", "orders.jsonl", "--skip-bad")
+    assert.equal(0, status)
+    assert.equal("2 1 2\n", output)
+    assert.equal(complaints, errors)
+    assert.same({ "5|a|", "0||1893456000000" }, process.sql(place.store,
+      "SELECT priority, lane_key, due FROM job ORDER BY id"))
+  end)
+
+  it("says in its document how many were skipped", function()
+    local _, output = place.run("enqueue", "--from", "orders.jsonl", "--skip-bad", "--json")
+    assert.equal('{"count":2,"first":1,"last":2,"skipped":4}\n', output)
+  end)
+
+  it("reads standard input", function()
+    local status, output = program.run({ "enqueue", "--from", "-", "--ids" }, { dir = place.path,
+      stdin = '{"handler":"work"}\n{"handler":"work"}\n' })
+    assert.equal(0, status)
+    assert.equal("1\n2\n", output)
+  end)
+
+  it("reads a pipe, which it cannot read twice", function()
+    local script = [[cd %s && yes '{"handler":"work"}' | head -2500 | %s]]
+    local status, output = process.run(script:format(place.path,
+      process.command("enqueue", "--from", "-")))
+    assert.equal(0, status)
+    assert.truthy(output:find("^2500 "))
+    assert.equal(2500, count())
+  end)
+
+  it("takes an empty file for what it is", function()
+    write("empty.jsonl", "")
+    local status, output = place.run("enqueue", "--from", "empty.jsonl")
+    assert.equal(0, status)
+    assert.equal("0 - -\n", output)
+  end)
+
+  it("takes unknown handlers that are not to be checked", function()
+    write("later.jsonl", '{"handler":"later"}\n')
+    local status, output = place.run("enqueue", "--from", "later.jsonl", "--unchecked")
+    assert.equal(0, status)
+    assert.equal("1 1 1\n", output)
+  end)
+
+  it("gives up after twenty bad lines", function()
+    write("bad.jsonl", ("[]\n"):rep(1000))
+    local status, _, errors = place.run("enqueue", "--from", "bad.jsonl")
+    assert.equal(2, status)
+    assert.truthy(errors:find("bad.jsonl: 20 bad lines or more, nothing written", 1, true), errors)
+  end)
+
+  it("refuses a line without end", function()
+    write("long.jsonl", ('"'):rep(8 << 20))
+    local status, _, errors = place.run("enqueue", "--from", "long.jsonl")
+    assert.equal(2, status)
+    assert.truthy(errors:find("long.jsonl:1: longer than 6356992 bytes", 1, true), errors)
+  end)
+
+  it("refuses a file that is not there, and a folder", function()
+    local status, _, errors = place.run("enqueue", "--from", "none.jsonl")
+    assert.equal(4, status)
+    assert.equal("moonshift: none.jsonl: No such file or directory\n", errors)
+    status, _, errors = place.run("enqueue", "--from", "handlers")
+    assert.equal(74, status)
+    assert.equal("moonshift: handlers: Is a directory\n", errors)
+  end)
+
+  it("shows its progress on a terminal", function()
+    write("many.jsonl", ('{"handler":"work"}\n'):rep(20000))
+    local status, output = program.run({ "enqueue", "--from", "many.jsonl" }, { dir = place.path,
+      terminal = 80 })
+    assert.equal(0, status)
+    assert.truthy(output:find("\rchecking byte ", 1, true), output)
+    assert.truthy(output:find("20000 1 20000", 1, true), output)
+  end)
+
+  it("stops when it is interrupted", function()
+    local script = "cd %s; sleep 1 | timeout --preserve-status -s INT 0.3 %s"
+    local status, _, errors = process.run(script:format(place.path,
+      process.command("enqueue", "--from", "-")))
+    assert.equal(130, status)
+    assert.equal("moonshift: interrupted\n", errors)
+  end)
+end)

@@ -1,0 +1,79 @@
+local program = require "spec.support.program"
+
+describe("check", function()
+  local place
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("shows every definition with its priority, retry and timeout", function()
+    place = program.place {
+      ["handlers/bill.lua"] = "return { priority = 20, retry = 'R5/PT5M', timeout = 'PT30S',\n"
+        .. "  run = function() end }\n",
+      ["handlers/mail/send.lua"] = "return function() end\n",
+    }
+    local status, output, errors = place.run("check")
+    assert.equal(0, status, errors)
+    assert.truthy(output:find("\nbill +20 +R5/PT5M +PT30S +handlers/bill%.lua\n"), output)
+    assert.truthy(output:find("\nmail/send .*handlers/mail/send%.lua\n"), output)
+  end)
+
+  it("names every problem with file and line and answers 1", function()
+    place = program.place {
+      ["moonshift.lua"] = "return { wrokers = 4 }\n",
+      ["handlers/a.lua"] = "return function(job)\n  x = = 1\nend\n",
+      ["handlers/b.lua"] = "return {}\n",
+    }
+    local status, _, errors = place.run("check")
+    assert.equal(1, status)
+    assert.truthy(errors:find('moonshift.lua: unknown setting "wrokers" (did you mean "workers"?)\n',
+      1, true), errors)
+    assert.truthy(errors:find("handlers/a.lua:2: unexpected symbol near '='\n", 1, true), errors)
+    assert.truthy(errors:find("handlers/b.lua", 1, true), errors)
+    assert.truthy(errors:find("\nmoonshift: .: 3 problems\n", 1, true), errors)
+  end)
+
+  it("is one document with --json", function()
+    place = program.place { ["handlers/a.lua"] = "return 5\n",
+      ["handlers/b.lua"] = "return function() end\n" }
+    local status, output = place.run("check", "--json")
+    assert.equal(1, status)
+    assert.truthy(output:find('^{"definitions":%[.*"problems":%[{.*"warnings":%[.*%]}\n$'), output)
+    assert.truthy(output:find('"file":"handlers/a.lua"', 1, true), output)
+  end)
+
+  it("warns of folders that mean nothing", function()
+    place = program.place { ["handlers/a.lua"] = "return function() end\n", ["handler/b.lua"] = "" }
+    local status, _, errors = place.run("check")
+    assert.equal(0, status)
+    assert.truthy(errors:find("^warning: .*handler"), errors)
+  end)
+
+  it("runs nothing and makes no store", function()
+    place = program.place { ["handlers/a.lua"] = "return function() end\n" }
+    place.run("check")
+    assert.is_nil(io.open(place.store))
+  end)
+
+  it("reads the whole store with --store", function()
+    place = program.place { ["handlers/a.lua"] = "return function() end\n" }
+    place.run("enqueue", "a", "--count", "10")
+    local status, output, errors = place.run("check", "--store")
+    assert.equal(0, status, errors)
+    assert.equal("sqlite:moonshift.db: nothing is wrong\n", output)
+    assert.equal('{"problems":[]}\n', select(2, place.run("check", "--store", "sqlite:moonshift.db",
+      "--json")))
+  end)
+
+  it("finds a job that is nowhere", function()
+    place = program.place { ["handlers/a.lua"] = "return function() end\n" }
+    place.run("enqueue", "a", "--count", "3")
+    os.execute("sqlite3 " .. place.store .. " 'DELETE FROM ready WHERE id = 2'")
+    local status, _, errors = place.run("check", "--store")
+    assert.equal(65, status)
+    assert.truthy(errors:find("2", 1, true), errors)
+    assert.truthy(errors:find('moonshift: store "sqlite:moonshift.db": 1 thing is wrong\n', 1, true),
+      errors)
+  end)
+end)

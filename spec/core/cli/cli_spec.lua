@@ -1,0 +1,39 @@
+local program = require "spec.support.program"
+
+describe("the program", function()
+  local function refused(...)
+    local status, output, errors = program.run({ ... }, { dir = "/tmp" })
+    assert.equal("", output)
+    return status, errors
+  end
+
+  it("without a verb says where help is", function()
+    local status, errors = refused()
+    assert.equal(2, status)
+    assert.equal("moonshift: no verb given (see moonshift --help)\n", errors)
+  end)
+
+  it("suggests the verb that was meant", function()
+    local status, errors = refused("enqeue", "work")
+    assert.equal(2, status)
+    assert.equal('moonshift: unknown verb "enqeue" (did you mean "enqueue"?)\n', errors)
+  end)
+
+  it("suggests the second word that was meant", function()
+    local status, errors = refused("job", "lst")
+    assert.equal(2, status)
+    assert.equal('moonshift: unknown verb "job lst" (did you mean "job list"?)\n', errors)
+  end)
+
+  it("names the verbs of a group", function()
+    local status, errors = refused("incident")
+    assert.equal(2, status)
+    assert.equal("moonshift: incident needs a verb (expected list, show, annotate)\n", errors)
+  end)
+
+  it("refuses a verb that resembles none", function()
+    local status, errors = refused("xyzzy")
+    assert.equal(2, status)
+    assert.equal('moonshift: unknown verb "xyzzy" (see moonshift --help)\n', errors)
+  end)
+end)

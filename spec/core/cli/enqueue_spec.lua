@@ -1,0 +1,152 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+describe("enqueue", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/sized.lua"] = "return { priority = function(job) return job.payload.size end,\n"
+        .. "  run = function() end }\n",
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function jobs(columns)
+    return process.sql(place.store, "SELECT " .. columns .. " FROM job ORDER BY id")
+  end
+
+  local function refused(...)
+    local status, output, errors = place.run("enqueue", ...)
+    assert.equal("", output)
+    return status, errors
+  end
+
+  it("prints the id of the job", function()
+    local status, output, errors = place.run("enqueue", "work", '{"a":1}')
+    assert.equal(0, status, errors)
+    assert.equal("1\n", output)
+    assert.same({ '{"a":1}' }, jobs("payload"))
+  end)
+
+  it("prints one document with --json", function()
+    local _, output = place.run("enqueue", "work", "--json")
+    assert.equal('{"id":1}\n', output)
+  end)
+
+  it("takes the payload from standard input", function()
+    local status, output = program.run({ "enqueue", "work", "-" }, { dir = place.path,
+      stdin = ' {"text": "é \\u0022 😀"}\n' })
+    assert.equal(0, status)
+    assert.equal("1\n", output)
+    assert.same({ '{"text":"é \\" 😀"}' }, jobs("payload"))
+  end)
+
+  it("hands every flag on", function()
+    local status, _, errors = place.run("enqueue", "work", "--at", "2030-01-02T03:04:05Z",
+      "--priority", "7", "--lane", "l", "--exclusive", "true", "--instance", "i", "--root", "r",
+      "--activity", "a", "--tenant", "t", "--category", "c", "--retries", "4")
+    assert.equal(0, status, errors)
+    local _, output = place.run("job", "show", "1", "--json")
+    for _, part in ipairs { '"due":"2030-01-02T03:04:05.000Z"', '"priority":7', '"lane":"l"',
+      '"exclusive":true', '"instance":"i"', '"root":"r"', '"activity":"a"', '"tenant":"t"',
+      '"category":"c"', '"retries":4', '"state":"scheduled"' } do
+      assert.truthy(output:find(part, 1, true), part .. " missing in " .. output)
+    end
+  end)
+
+  it("makes a job due after a span", function()
+    assert.equal(0, (place.run("enqueue", "work", "--in", "PT5M")))
+    assert.same({ "300000" }, jobs("due - created"))
+  end)
+
+  it("asks the folder for a priority that is a function", function()
+    assert.equal(0, (place.run("enqueue", "sized", '{"size":42}')))
+    assert.same({ "42" }, jobs("priority"))
+  end)
+
+  it("knows the handlers of the store where there is no folder", function()
+    assert.equal(0, (place.run("enqueue", "work")))
+    local status, output = program.run({ "enqueue", "work", "--store", "sqlite:" .. place.store },
+      { dir = "/" })
+    assert.equal(0, status)
+    assert.equal("2\n", output)
+  end)
+
+  it("refuses an unknown handler with the known ones", function()
+    local status, errors = refused("wrok")
+    assert.equal(4, status)
+    assert.equal('moonshift: unknown handler "wrok" (known: sized, work)\n', errors)
+  end)
+
+  it("writes an unknown handler that is not to be checked", function()
+    local status, output = place.run("enqueue", "later", "--unchecked")
+    assert.equal(0, status)
+    assert.equal("1\n", output)
+  end)
+
+  it("refuses a payload that is not JSON and names the position", function()
+    local status, errors = refused("work", '{"a":1')
+    assert.equal(2, status)
+    assert.equal("moonshift: payload: '}' expected near end of file (line 1, column 6)\n", errors)
+  end)
+
+  it("refuses a due date that is none", function()
+    local status, errors = refused("work", "--at", "2026-02-30")
+    assert.equal(2, status)
+    assert.truthy(errors:find('"2026-02-30"', 1, true), errors)
+  end)
+
+  it("refuses two due dates", function()
+    assert.equal(2, (refused("work", "--at", "2026-02-03", "--in", "PT5M")))
+  end)
+
+  it("refuses flags that contradict --from", function()
+    local status, errors = refused("--from", "x.jsonl", "--lane", "a")
+    assert.equal(2, status)
+    assert.equal("moonshift: --lane does not go with --from\n", errors)
+  end)
+
+  it("refuses to skip lines of nothing", function()
+    local status, errors = refused("work", "--skip-bad")
+    assert.equal(2, status)
+    assert.equal("moonshift: --skip-bad goes with --from\n", errors)
+  end)
+
+  it("needs a handler", function()
+    local status, errors = refused()
+    assert.equal(2, status)
+    assert.equal("moonshift: enqueue needs a HANDLER (or --from FILE)\n", errors)
+  end)
+
+  describe("with --count", function()
+    it("prints how many, the first and the last", function()
+      local status, output = place.run("enqueue", "work", "--count", "2500")
+      assert.equal(0, status)
+      local count, first, last = output:match("^(%d+) (%d+) (%d+)\n$")
+      assert.equal("2500", count)
+      assert.same({ first .. "|" .. last .. "|2500" }, process.sql(place.store,
+        "SELECT min(id), max(id), count(*) FROM job"))
+    end)
+
+    it("prints every id with --ids", function()
+      local _, output = place.run("enqueue", "work", "--count", "3", "--ids")
+      assert.equal("1\n2\n3\n", output)
+    end)
+
+    it("prints one document with --json", function()
+      local _, output = place.run("enqueue", "work", "--count", "2", "--json", "--ids")
+      assert.equal('{"count":2,"first":1,"last":2,"ids":[1,2]}\n', output)
+    end)
+
+    it("counts from one", function()
+      local status, errors = refused("work", "--count", "0")
+      assert.equal(2, status)
+      assert.equal('moonshift: --count "0": expected an integer from 1\n', errors)
+    end)
+  end)
+end)

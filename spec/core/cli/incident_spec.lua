@@ -1,0 +1,50 @@
+local program = require "spec.support.program"
+
+describe("incident", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/fail.lua"] = "return { retry = 'R1/PT1S',\n"
+        .. "  run = function() error('no luck') end }\n",
+    }
+    place.run("enqueue", "fail")
+    place.run("run", "--drain")
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("list shows what is open", function()
+    local status, output = place.run("incident", "list", "--open")
+    assert.equal(0, status)
+    assert.truthy(output:find("failedJob", 1, true), output)
+    assert.truthy(output:find("no luck", 1, true), output)
+  end)
+
+  it("list is an array with --json", function()
+    local _, output = place.run("incident", "list", "--json", "--job", "1")
+    assert.truthy(output:find('^%[{"id":%d+,'), output)
+    assert.equal("[]\n", select(2, place.run("incident", "list", "--json", "--job", "2")))
+  end)
+
+  it("show is an object with --json", function()
+    local id = select(2, place.run("incident", "list", "--json")):match('"id":(%d+)')
+    local status, output = place.run("incident", "show", id, "--json")
+    assert.equal(0, status)
+    assert.truthy(output:find('^{"id":' .. id .. ","), output)
+  end)
+
+  it("show answers an unknown id with 4", function()
+    local status, _, errors = place.run("incident", "show", "99")
+    assert.equal(4, status)
+    assert.equal("moonshift: unknown incident 99\n", errors)
+  end)
+
+  it("annotate keeps a note", function()
+    local id = select(2, place.run("incident", "list", "--json")):match('"id":(%d+)')
+    assert.equal("1 incident annotated\n", select(2, place.run("incident", "annotate", id, "mine")))
+    assert.truthy(select(2, place.run("incident", "show", id)):find("\nnote +mine\n"))
+  end)
+end)

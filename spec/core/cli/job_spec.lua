@@ -1,0 +1,225 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+describe("job", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/fail.lua"] = "return { retry = 'R1/PT1S', run = function(job)\n"
+        .. "  error('no luck with ' .. (job.payload.n or 'it')) end }\n",
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  -- A dead job with the id 1.
+  local function dead()
+    place.run("enqueue", "fail", '{"n":"seven"}')
+    place.run("run", "--drain")
+  end
+
+  local function ids(...)
+    local _, output, errors = place.run("job", "list", "--json", ...)
+    local list = {}
+    for id in output:gmatch('"id":(%d+)') do
+      list[#list + 1] = id
+    end
+    return table.concat(list, " "), errors
+  end
+
+  describe("list", function()
+    it("is one document with --json", function()
+      place.run("enqueue", "work", '{"a":[1,2.5,null]}', "--in", "PT1H")
+      local status, output = place.run("job", "list", "--json")
+      assert.equal(0, status)
+      assert.truthy(output:find('^%[{"id":1,'))
+      assert.truthy(output:find('"payload":{"a":[1,2.5,null]}', 1, true))
+      assert.truthy(output:find('"due":"%d+-%d+-%d+T%d+:%d+:%d+%.%d%d%dZ"'))
+      assert.truthy(output:find('"lane":null', 1, true))
+    end)
+
+    it("is an empty document where nothing matches", function()
+      place.run("enqueue", "work")
+      local _, output = place.run("job", "list", "--json", "--handler", "fail")
+      assert.equal("[]\n", output)
+    end)
+
+    it("filters", function()
+      place.run("enqueue", "work", '{"invoice":7}', "--priority", "5", "--lane", "a,b")
+      place.run("enqueue", "fail", "--in", "PT1H", "--tenant", "acme")
+      place.run("enqueue", "work", "--priority", "50", "--category", "mail")
+      assert.equal("1 3", (ids("--handler", "work")))
+      assert.equal("1 2 3", (ids("--handler", "work,fail")))
+      assert.equal("2", (ids("--state", "scheduled")))
+      assert.equal("1", (ids("--lane", "a,b")))
+      assert.equal("2 3", (ids("--id", "2,3")))
+      assert.equal("3", (ids("--min-priority", "6")))
+      assert.equal("1", (ids("--payload", "invoice=7")))
+      assert.equal("1 3", (ids("--executable")))
+      assert.equal("2", (ids("--tenant", "acme")))
+      assert.equal("3", (ids("--category", "mail", "--handler", "work")))
+      assert.equal("1 2 3", (ids("--suspended=false")))
+    end)
+
+    it("sorts and pages", function()
+      place.run("enqueue", "work", "--count", "5")
+      assert.equal("5 4", (ids("--sort", "id:desc", "--limit", "2")))
+      assert.equal("3 4", (ids("--limit", "2", "--page", "2")))
+    end)
+
+    it("shows 50 jobs unless told otherwise", function()
+      place.run("enqueue", "work", "--count", "60")
+      assert.equal(50, select(2, (ids()):gsub("%d+", "")))
+      assert.equal(60, select(2, (ids("--limit", "100")):gsub("%d+", "")))
+    end)
+
+    it("refuses a flag that is no filter, a state that is none, an order that is none", function()
+      place.run("enqueue", "work")
+      local status, _, errors = place.run("job", "list", "--hander", "x")
+      assert.equal(2, status)
+      assert.equal('moonshift: unknown flag "--hander" (did you mean "--handler"?)\n', errors)
+      assert.equal(2, (place.run("job", "list", "--state", "redy")))
+      assert.equal(2, (place.run("job", "list", "--sort", "colour")))
+    end)
+
+    it("refuses an order that it cannot read", function()
+      local status, _, errors = place.run("job", "list", "--sort", "id:up")
+      assert.equal(2, status)
+      assert.equal('moonshift: --sort "id:up": expected FIELD, FIELD:asc or FIELD:desc\n', errors)
+    end)
+
+    it("makes no store", function()
+      local status, _, errors = place.run("job", "list")
+      assert.equal(4, status)
+      assert.truthy(errors:find("moonshift.db", 1, true), errors)
+      assert.is_nil(io.open(place.store))
+    end)
+  end)
+
+  describe("show", function()
+    it("shows the fields that are there, one a line", function()
+      place.run("enqueue", "work", '{"a":1}', "--lane", "x")
+      local status, output = place.run("job", "show", "1")
+      assert.equal(0, status)
+      assert.truthy(output:find("\nhandler +work\n"), output)
+      assert.truthy(output:find('\npayload +{"a":1}\n'), output)
+      assert.is_nil(output:find("tenant", 1, true))
+    end)
+
+    it("shows the stack of the last failure", function()
+      dead()
+      local _, output = place.run("job", "show", "1")
+      assert.truthy(output:find("no luck with seven", 1, true), output)
+      assert.truthy(output:find("\nstack\n    ", 1, true), output)
+      assert.truthy(output:find("handlers/fail.lua:2:", 1, true), output)
+    end)
+
+    it("is an object with --json", function()
+      dead()
+      local _, output = place.run("job", "show", "1", "--json")
+      assert.truthy(output:find('^{"id":1,'))
+      assert.truthy(output:find('"state":"dead"', 1, true))
+      assert.truthy(output:find('"stack":"', 1, true))
+    end)
+
+    it("answers an unknown id with 4", function()
+      place.run("enqueue", "work")
+      local status, output, errors = place.run("job", "show", "77")
+      assert.equal(4, status)
+      assert.equal("", output)
+      assert.truthy(errors:find("77", 1, true), errors)
+    end)
+
+    it("refuses an id that is none", function()
+      local status, _, errors = place.run("job", "show", "abc")
+      assert.equal(2, status)
+      assert.equal('moonshift: id "abc": expected an integer from 1\n', errors)
+    end)
+  end)
+
+  describe("retry", function()
+    it("gives the configured number of runs and resolves the incident", function()
+      dead()
+      local status, output = place.run("job", "retry", "1")
+      assert.equal(0, status)
+      assert.equal("1 job retried\n", output)
+      assert.same({ "1" }, process.sql(place.store, "SELECT retries FROM job"))
+      assert.equal("[]\n", select(2, place.run("incident", "list", "--open", "--json")))
+    end)
+
+    it("gives as many runs as are asked for, at the time asked for", function()
+      dead()
+      local status, _, errors = place.run("job", "retry", "1", "--retries", "5", "--due",
+        "2030-01-01T00:00:00Z")
+      assert.equal(0, status, errors)
+      assert.same({ "5|1893456000000" }, process.sql(place.store, "SELECT retries, due FROM job"))
+    end)
+
+    it("changes all or none", function()
+      dead()
+      assert.equal(4, (place.run("job", "retry", "1", "99")))
+      assert.same({ "0" }, process.sql(place.store, "SELECT retries FROM job"))
+    end)
+
+    it("answers with a number with --json", function()
+      dead()
+      local _, output = place.run("job", "retry", "1", "--json")
+      assert.equal('{"count":1}\n', output)
+    end)
+  end)
+
+  describe("delete", function()
+    it("deletes several", function()
+      place.run("enqueue", "work", "--count", "3")
+      local status, output = place.run("job", "delete", "1", "3")
+      assert.equal(0, status)
+      assert.equal("2 jobs deleted\n", output)
+      assert.equal("2", (ids()))
+    end)
+
+    it("answers an unknown id with 4 and deletes nothing", function()
+      place.run("enqueue", "work")
+      local status, _, errors = place.run("job", "delete", "1", "9")
+      assert.equal(4, status)
+      assert.truthy(errors:find("9", 1, true), errors)
+      assert.equal("1", (ids()))
+    end)
+  end)
+
+  it("suspends and activates", function()
+    place.run("enqueue", "work")
+    assert.equal("1 job suspended\n", select(2, place.run("job", "suspend", "1")))
+    assert.equal("1", (ids("--state", "suspended")))
+    assert.equal("1 job activated\n", select(2, place.run("job", "activate", "1")))
+    assert.equal("1", (ids("--state", "ready")))
+  end)
+
+  it("changes a priority and a due date", function()
+    place.run("enqueue", "work")
+    assert.equal("1 job changed\n", select(2, place.run("job", "priority", "-9", "1")))
+    assert.equal(0, (place.run("job", "due", "2030-01-01T00:00:00Z", "1")))
+    assert.same({ "-9|1893456000000" }, process.sql(place.store, "SELECT priority, due FROM job"))
+    assert.equal(0, (place.run("job", "due", "none", "1")))
+    assert.same({ "-9|" }, process.sql(place.store, "SELECT priority, due FROM job"))
+  end)
+
+  it("cancels", function()
+    place.run("enqueue", "work")
+    assert.equal("1 job cancelled\n", select(2, place.run("job", "cancel", "1")))
+    assert.equal("", (ids()))
+  end)
+
+  it("executes by hand", function()
+    place.run("enqueue", "work", "--in", "PT1H")
+    assert.equal(0, (place.run("job", "execute", "1")))
+    assert.equal("", (ids()))
+    place.run("enqueue", "fail")
+    local status, _, errors = place.run("job", "execute", "2")
+    assert.equal(1, status)
+    assert.truthy(errors:find("no luck with it", 1, true), errors)
+  end)
+end)

@@ -1,0 +1,127 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+describe("run", function()
+  local place, pid
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/fail.lua"] = "return { retry = 'R1/PT1S',\n"
+        .. "  run = function() error('no luck') end }\n",
+    }
+  end)
+
+  after_each(function()
+    if pid and process.alive(pid) then
+      process.kill(pid, "KILL")
+      process.await_end(pid, 5)
+    end
+    pid = nil
+    place.clean()
+  end)
+
+  local function ended()
+    return process.sql(place.store, "SELECT count(*) FROM ended")[1]
+  end
+
+  local function start(...)
+    pid = process.start(place.path .. "/log", "run", place.path, "--store",
+      "sqlite:" .. place.store, ...)
+    process.await("the executor", 5, function()
+      return process.read(place.path .. "/log"):find("started", 1, true)
+    end)
+  end
+
+  it("drains what is due and ends", function()
+    place.run("enqueue", "work", "--count", "20")
+    place.run("enqueue", "work", "--in", "PT1H")
+    local status, _, errors = place.run("run", "--drain")
+    assert.equal(0, status, errors)
+    assert.equal("20", ended())
+  end)
+
+  it("ends with 0 though jobs failed and says how many", function()
+    place.run("enqueue", "fail", "--count", "3")
+    local status, output, errors = place.run("run", "--drain")
+    assert.equal(0, status)
+    assert.equal("", output)
+    assert.truthy(errors:find('event="some runs failed" failed=3', 1, true), errors)
+  end)
+
+  it("runs the priorities of its range only", function()
+    for _, priority in ipairs { "1", "5", "9" } do
+      place.run("enqueue", "work", "--priority", priority)
+    end
+    place.run("run", "--drain", "--priority-range", "4:6")
+    assert.same({ "1", "9" }, process.sql(place.store, "SELECT priority FROM job ORDER BY 1"))
+  end)
+
+  it("logs lines of JSON if asked to", function()
+    place.run("enqueue", "fail")
+    local _, _, errors = place.run("run", "--drain", "--log-format", "json")
+    for line in errors:gmatch("[^\n]+") do
+      assert.truthy(line:find('^{".*}$'), line)
+    end
+    assert.is_true(#errors > 0)
+  end)
+
+  it("refuses a log format that is none", function()
+    local status, _, errors = place.run("run", "--log-format", "xml")
+    assert.equal(2, status)
+    assert.equal('moonshift: log format "xml": expected logfmt or json\n', errors)
+  end)
+
+  it("ends with 0 on TERM and on INT", function()
+    for _, signal in ipairs { "TERM", "INT" } do
+      local status = process.run(("cd %s && timeout --preserve-status -s %s 0.5 %s"):format(
+        place.path, signal, process.command("run")))
+      assert.equal(0, status)
+    end
+  end)
+
+  it("starts a job that another process creates", function()
+    start()
+    place.run("enqueue", "work")
+    process.await("the job", 2, function()
+      return ended() == "1"
+    end)
+  end)
+
+  it("loads the folder again on HUP and refuses a broken one", function()
+    start()
+    local file = assert(io.open(place.path .. "/handlers/late.lua", "w"))
+    file:write("return function() end\n")
+    file:close()
+    place.run("enqueue", "late")
+    process.kill(pid, "HUP")
+    process.await("the new handler", 3, function()
+      return ended() == "1"
+    end)
+    file = assert(io.open(place.path .. "/moonshift.lua", "w"))
+    file:write("return { wrokers = 4 }\n")
+    file:close()
+    process.kill(pid, "HUP")
+    process.await("the refusal", 3, function()
+      return process.read(place.path .. "/log"):find("wrokers", 1, true)
+    end)
+    assert.is_true(process.alive(pid))
+  end)
+
+  it("refuses a folder with a problem and makes no store", function()
+    local broken = program.place { ["handlers/a.lua"] = "return 5\n" }
+    local status, _, errors = broken.run("run", "--drain")
+    assert.equal(78, status)
+    assert.truthy(errors:find("handlers/a.lua", 1, true), errors)
+    assert.is_nil(io.open(broken.store))
+    broken.clean()
+  end)
+
+  it("shows one refreshed line on a terminal", function()
+    place.run("enqueue", "work", "--count", "20")
+    place.run("enqueue", "fail")
+    local status, output = program.run({ "run", "--drain" }, { dir = place.path, terminal = 100 })
+    assert.equal(0, status)
+    assert.truthy(output:find("\r[^\n]*done 20  failed 1  waiting 0  running 0  [%d]+/s"), output)
+  end)
+end)

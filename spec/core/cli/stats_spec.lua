@@ -1,0 +1,32 @@
+local program = require "spec.support.program"
+
+describe("stats", function()
+  local place
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+    place.run("enqueue", "work", "--count", "3")
+    place.run("enqueue", "work", "--in", "PT1H")
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("shows what waits", function()
+    local status, output = place.run("stats")
+    assert.equal(0, status)
+    assert.truthy(output:find("\nready +3\n"), output)
+    assert.truthy(output:find("\nscheduled +1\n"), output)
+  end)
+
+  it("is one object with --json", function()
+    local status, output = place.run("stats", "--json")
+    assert.equal(0, status)
+    assert.truthy(output:find('^{.*"ready":3.*}\n$'), output)
+  end)
+
+  it("shows nothing of a store that is not there", function()
+    assert.equal(4, (place.run("stats", "--store", "sqlite:none.db")))
+  end)
+end)
