@@ -111,7 +111,7 @@ static bool set_size(const struct target *target, const json_t *value) {
 
 static bool set_text(const struct target *target, const json_t *value) {
     char **field = target->field, *copy = NULL;
-    if (!json_is_null(value) || target->setting->initial) {
+    if (!json_is_null(value) || target->setting->low) {
         const char *text = json_string_value(value);
         if (!text || !*text || utf8_has_control(text))
             return refuse(target, value, "a text without control characters");

@@ -13,7 +13,7 @@ enum setting_kind {
     SETTING_SPAN,     /* time_ms; bounds in ms */
     SETTING_SPAN_OFF, /* time_ms; false or "off" is 0 */
     SETTING_SIZE,     /* int64_t, bytes; "64MiB" */
-    SETTING_TEXT,     /* char *, 1 to `high` bytes */
+    SETTING_TEXT,     /* char *, at most `high` bytes; NULL only if low is 0 */
     SETTING_LIST,     /* json_t *, array of texts or NULL for all */
     SETTING_RANGE,    /* two int64_t from `offset` on, open ends allowed */
     SETTING_WORKERS,  /* two int from `offset` on */

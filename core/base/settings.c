@@ -15,9 +15,9 @@
 
 /* `priority_range` and `workers` write the field after theirs, too (setting.h). */
 static const struct setting table[] = {
-    {"store", SETTING_TEXT, FIELD(store), 0, 4096, "sqlite:moonshift.db"},
-    {"name", SETTING_TEXT, FIELD(name), 0, JOB_NAME_MAX, NULL},
-    {"who", SETTING_TEXT, FIELD(who), 0, JOB_NAME_MAX, NULL},
+    {"store", SETTING_TEXT, FIELD(store), 1, 4096, "sqlite:moonshift.db"},
+    {"name", SETTING_TEXT, FIELD(name), 1, JOB_NAME_MAX, NULL},
+    {"who", SETTING_TEXT, FIELD(who), 1, JOB_NAME_MAX, NULL},
     {"active", SETTING_BOOL, FIELD(active), 0, 0, "true"},
     {"workers", SETTING_WORKERS, FIELD(workers_min), 1, 1024, NULL},
     {"keep_alive", SETTING_SPAN, FIELD(keep_alive), 0, 0, "PT5S"},
