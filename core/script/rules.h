@@ -6,9 +6,10 @@
 #include <lua.h>
 
 /* Pushes the table { null, array(t), decode(text), encode(value), time(text) -> ms,
- * format_time(ms) -> text, duration(text | seconds) -> ms, add_duration(ms, text) -> ms,
- * retry(text) -> { runs, delays }, retry_due(text, retries_before, now) -> ms, suggest(word, list)
- * }; each returns nil, message on bad input. */
+ * format_time(ms) -> text, duration(text | seconds) -> ms, add_duration(ms, text | seconds) -> ms,
+ * retry(text) -> { runs, delays = { { months, days, ms }, … } },
+ * retry_due(text, retries_before, now) -> ms, suggest(word, list) -> name or nil }. Bad input gives
+ * nil, message; a wrong type raises. */
 int luaopen_moonshift_rules(lua_State *L);
 
 #endif

@@ -1,0 +1,214 @@
+#include "script/rules.h"
+#include "base/json.h"
+#include "base/retry.h"
+#include "base/text.h"
+#include "script/value.h"
+#include <lauxlib.h>
+#include <string.h>
+
+/* nil, message */
+static int fail(lua_State *L, const struct error *error) {
+    lua_pushnil(L);
+    lua_pushstring(L, error->text);
+    return 2;
+}
+
+/* A text that C sees whole. */
+static const char *check_text(lua_State *L, int index) {
+    size_t size;
+    const char *text = luaL_checklstring(L, index, &size);
+    luaL_argcheck(L, strlen(text) == size, index, "text with a zero byte");
+    return text;
+}
+
+static int raise(lua_State *L) {
+    return luaL_error(L, "out of memory");
+}
+
+/* Calls push(L) with `owned` as light userdata, so that the caller can release it whatever Lua's
+ * memory says. False: the error is on top. */
+static bool push_protected(lua_State *L, lua_CFunction push, void *owned) {
+    luaL_checkstack(L, 2, NULL);
+    lua_pushcfunction(L, push);
+    lua_pushlightuserdata(L, owned);
+    return lua_pcall(L, 1, 1, 0) == LUA_OK;
+}
+
+static int push_value(lua_State *L) {
+    const json_t *value = lua_touserdata(L, 1);
+    if (json_is_null(value)) /* here null is what was asked for */
+        value_push_null(L);
+    else
+        value_push_json(L, value);
+    return 1;
+}
+
+static int push_text(lua_State *L) {
+    const struct text *text = lua_touserdata(L, 1);
+    lua_pushlstring(L, text->data, text->size);
+    return 1;
+}
+
+/* array(table): the same table, marked. */
+static int rules_array(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    value_mark_array(L);
+    return 1;
+}
+
+static int rules_decode(lua_State *L) {
+    size_t size;
+    struct error error;
+    const char *text = luaL_checklstring(L, 1, &size);
+    json_t *value = json_read(text, size, "json", &error);
+    if (!value)
+        return fail(L, &error);
+    bool ok = push_protected(L, push_value, value);
+    json_decref(value);
+    return ok ? 1 : lua_error(L);
+}
+
+static int rules_encode(lua_State *L) {
+    struct error error;
+    struct text text = {0};
+    luaL_checkany(L, 1);
+    json_t *value = value_to_json(L, 1, "value", &error);
+    if (!value)
+        return fail(L, &error);
+    text.data = json_write(value, &text.size);
+    json_decref(value);
+    if (!text.data)
+        return raise(L);
+    bool ok = push_protected(L, push_text, &text);
+    text_clear(&text);
+    return ok ? 1 : lua_error(L);
+}
+
+static int rules_time(lua_State *L) {
+    time_ms time;
+    struct error error;
+    if (!time_parse(check_text(L, 1), &time, &error))
+        return fail(L, &error);
+    lua_pushinteger(L, time);
+    return 1;
+}
+
+static int rules_format_time(lua_State *L) {
+    char text[TIME_TEXT_SIZE];
+    time_format(luaL_checkinteger(L, 1), text);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+/* A span at `index`, text or seconds. */
+static bool read_span(lua_State *L, int index, struct span *span, struct error *error) {
+    json_t *value = value_to_json(L, index, "duration", error);
+    if (!value)
+        return false;
+    bool ok = json_is_string(value) ? span_parse(json_string_value(value), span, error)
+                                    : json_span(value, "duration", span, error);
+    json_decref(value);
+    return ok;
+}
+
+static int rules_duration(lua_State *L) {
+    struct span span;
+    struct error error;
+    time_ms ms;
+    if (lua_type(L, 1) == LUA_TSTRING) {
+        if (!span_parse_ms(check_text(L, 1), &ms, &error))
+            return fail(L, &error);
+    } else {
+        if (!read_span(L, 1, &span, &error))
+            return fail(L, &error);
+        ms = span.ms;
+    }
+    lua_pushinteger(L, ms);
+    return 1;
+}
+
+static int rules_add_duration(lua_State *L) {
+    struct span span;
+    struct error error;
+    time_ms from = luaL_checkinteger(L, 1);
+    if (!read_span(L, 2, &span, &error))
+        return fail(L, &error);
+    lua_pushinteger(L, span_add(from, &span));
+    return 1;
+}
+
+static void push_span(lua_State *L, const struct span *span) {
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, span->months);
+    lua_setfield(L, -2, "months");
+    lua_pushinteger(L, span->days);
+    lua_setfield(L, -2, "days");
+    lua_pushinteger(L, span->ms);
+    lua_setfield(L, -2, "ms");
+}
+
+static int rules_retry(lua_State *L) {
+    struct retry retry;
+    struct error error;
+    if (!retry_parse(check_text(L, 1), &retry, &error))
+        return fail(L, &error);
+    lua_createtable(L, 0, 2);
+    lua_pushinteger(L, retry.runs);
+    lua_setfield(L, -2, "runs");
+    lua_createtable(L, retry.count, 0);
+    for (int i = 0; i < retry.count; i++) {
+        push_span(L, &retry.delays[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_setfield(L, -2, "delays");
+    return 1;
+}
+
+static int rules_retry_due(lua_State *L) {
+    struct retry retry;
+    struct error error;
+    lua_Integer before = luaL_checkinteger(L, 2);
+    luaL_argcheck(L, before >= INT32_MIN && before <= INT32_MAX, 2, "out of range");
+    if (!retry_parse(check_text(L, 1), &retry, &error))
+        return fail(L, &error);
+    lua_pushinteger(L, retry_due(&retry, (int32_t)before, luaL_checkinteger(L, 3)));
+    return 1;
+}
+
+/* suggest(word, list): the closest name or nil. */
+static int rules_suggest(lua_State *L) {
+    const char *word = luaL_checkstring(L, 1);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    size_t size = lua_rawlen(L, 2), count = 0;
+    const char **names = lua_newuserdatauv(L, (size + 1) * sizeof *names, 0);
+    for (size_t i = 1; i <= size; i++) {
+        if (lua_rawgeti(L, 2, (lua_Integer)i) == LUA_TSTRING)
+            names[count++] = lua_tostring(L, -1); /* the list keeps it alive */
+        lua_pop(L, 1);
+    }
+    names[count] = NULL;
+    lua_pushstring(L, suggest(word, names)); /* NULL pushes nil */
+    return 1;
+}
+
+int luaopen_moonshift_rules(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"array", rules_array},
+        {"decode", rules_decode},
+        {"encode", rules_encode},
+        {"time", rules_time},
+        {"format_time", rules_format_time},
+        {"duration", rules_duration},
+        {"add_duration", rules_add_duration},
+        {"retry", rules_retry},
+        {"retry_due", rules_retry_due},
+        {"suggest", rules_suggest},
+        {NULL, NULL},
+    };
+    json_setup();
+    luaL_newlib(L, functions);
+    value_push_null(L);
+    lua_setfield(L, -2, "null");
+    return 1;
+}
