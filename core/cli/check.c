@@ -171,7 +171,7 @@ static bool store_check(struct cli *cli, struct error *error) {
 }
 
 static bool check_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    if (!setup_outside(cli, flags, flags->word_count > 0 ? flags->words[0] : NULL, error))
+    if (!setup_outside(cli, flags, error))
         return false;
     if (flags_has(flags, "--store"))
         return store_check(cli, error);
@@ -187,6 +187,6 @@ const struct cli_command check_commands[] = {
     {"check", "[DIR] [--store [URL]]", "load a script folder and run nothing",
      "Shows every definition, and every problem with file and line; exit status 1 if there is any."
      "\nWith --store: reads the whole store; exit status 65 if anything in it is wrong.",
-     check_flags, 0, 1, false, check_run},
+     check_flags, 0, 1, false, true, check_run},
     {0},
 };

@@ -26,6 +26,7 @@ struct cli_command {
     const struct flag *flags; /* its own flags, ended by a NULL name; NULL: none */
     int words_min, words_max; /* arguments that are not flags; -1: any number */
     bool takes_settings;      /* any setting may be given as a flag */
+    bool takes_folder;        /* its first argument is the script folder */
     bool (*run)(struct cli *cli, const struct flags *flags, struct error *error);
 };
 

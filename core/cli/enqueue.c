@@ -218,6 +218,6 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
 const struct cli_command enqueue_commands[] = {
     {"enqueue", "HANDLER [PAYLOAD | -] [--at ISO | --in SPAN] … | --from FILE", "create jobs",
      "PAYLOAD is JSON; - reads it from standard input. Prints the id, once the job is on disk.",
-     enqueue_flags, 0, 2, false, enqueue_run},
+     enqueue_flags, 0, 2, false, false, enqueue_run},
     {0},
 };

@@ -76,9 +76,9 @@ static bool annotate_run(struct cli *cli, const struct flags *flags, struct erro
 
 const struct cli_command incident_commands[] = {
     {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
-     false, list_run},
-    {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, show_run},
-    {"incident annotate", "ID NOTE", "keep a note with an incident", "", NULL, 2, 2, false,
+     false, false, list_run},
+    {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
+    {"incident annotate", "ID NOTE", "keep a note with an incident", "", NULL, 2, 2, false, false,
      annotate_run},
     {0},
 };

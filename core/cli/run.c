@@ -119,12 +119,28 @@ static bool loop_start(struct watch *watch, bool drain, struct error *error) {
 
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct watch watch = {.cli = cli};
-    const char *word = flags->word_count > 0 ? flags->words[0] : NULL;
-    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, word, error) ||
+    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
         !setup_needs_folder(cli, error))
         return false;
     warnings_log(cli->folder);
     return loop_start(&watch, flags_has(flags, "--drain"), error);
+}
+
+/* `active = false` on the command line: everything but the running. */
+static bool deploy_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct engine *engine = setup_engine(cli, flags, STORE_CREATE, true, error);
+    bool fine = engine && setup_needs_folder(cli, error);
+    if (fine) {
+        size_t count = engine_definitions(engine)->count;
+        if (cli->json)
+            fine = output_json(json_pack("{ss ss sI}", "name", cli->folder->name, "hash",
+                                         cli->folder->hash, "definitions", (json_int_t)count),
+                               error);
+        else
+            output_add("%s: %zu handlers, %.12s\n", cli->folder->name, count, cli->folder->hash);
+    }
+    engine_close(engine);
+    return fine;
 }
 
 static const struct flag run_flags[] = {
@@ -141,6 +157,8 @@ const struct cli_command run_commands[] = {
      "run the jobs of a script folder",
      "Runs until TERM or INT: running jobs are waited for (setting shutdown_wait), a second signal"
      "\nstops at once. HUP loads the folder again; a broken one is refused and the old one stays.",
-     run_flags, 0, 1, true, run_run},
+     run_flags, 0, 1, true, true, run_run},
+    {"deploy", "[DIR]", "load a script folder into the store and run nothing",
+     "Jobs can then be created where the folder is not.", NULL, 0, 1, false, true, deploy_run},
     {0},
 };

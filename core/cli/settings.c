@@ -10,7 +10,7 @@ static const struct column columns[] = {
 };
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    if (!setup_settings(cli, flags, NULL, error))
+    if (!setup_settings(cli, flags, error))
         return false;
     json_t *list = settings_to_json(&cli->settings);
     if (cli->json || !list)
@@ -23,6 +23,6 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
 const struct cli_command settings_commands[] = {
     {"settings", "[--NAME VALUE] …", "show every setting and where it came from",
      "Flags win over MOONSHIFT_… variables, they over moonshift.lua, and that over the defaults.",
-     NULL, 0, 0, true, show_run},
+     NULL, 0, 0, true, false, show_run},
     {0},
 };

@@ -13,8 +13,9 @@ static bool looks_like_folder(void) {
            (stat("handlers", &info) == 0 && S_ISDIR(info.st_mode));
 }
 
-static bool directory_find(struct cli *cli, const struct flags *flags, const char *word,
-                           struct error *error) {
+static bool directory_find(struct cli *cli, const struct flags *flags, struct error *error) {
+    bool named = flags->command->takes_folder && flags->word_count > 0;
+    const char *word = named ? flags->words[0] : NULL;
     const char *given = flags_text(flags, "-C"), *variable = getenv("MOONSHIFT_DIR");
     if (word && given)
         return error_set(error, ERROR_USAGE, "the folder is given twice (\"%s\" and -C \"%s\")",
@@ -43,9 +44,8 @@ static bool flags_apply(struct cli *cli, const struct flags *flags, struct error
     return true;
 }
 
-bool setup_outside(struct cli *cli, const struct flags *flags, const char *word,
-                   struct error *error) {
-    return directory_find(cli, flags, word, error) && settings_init(&cli->settings, error) &&
+bool setup_outside(struct cli *cli, const struct flags *flags, struct error *error) {
+    return directory_find(cli, flags, error) && settings_init(&cli->settings, error) &&
            flags_apply(cli, flags, error) && settings_apply_environment(&cli->settings, error);
 }
 
@@ -70,10 +70,8 @@ bool setup_file(struct cli *cli, struct error *error) {
            settings_check(&cli->settings, error);
 }
 
-bool setup_settings(struct cli *cli, const struct flags *flags, const char *word,
-                    struct error *error) {
-    return setup_outside(cli, flags, word, error) && setup_folder(cli, error) &&
-           setup_file(cli, error);
+bool setup_settings(struct cli *cli, const struct flags *flags, struct error *error) {
+    return setup_outside(cli, flags, error) && setup_folder(cli, error) && setup_file(cli, error);
 }
 
 bool setup_needs_folder(const struct cli *cli, struct error *error) {
@@ -85,14 +83,14 @@ bool setup_needs_folder(const struct cli *cli, struct error *error) {
 
 struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
                           struct error *error) {
-    if (!setup_settings(cli, flags, NULL, error))
+    if (!setup_settings(cli, flags, error))
         return NULL;
     return store_open(cli->settings.store, mode, &cli->settings, error);
 }
 
 struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
                             bool scripts, struct error *error) {
-    if (!setup_settings(cli, flags, NULL, error))
+    if (!setup_settings(cli, flags, error))
         return NULL;
     struct engine_options options = {
         .settings = &cli->settings,

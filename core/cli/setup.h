@@ -7,13 +7,11 @@
 #include "cli/flags.h"
 
 /* Finds the folder (DIR or -C, MOONSHIFT_DIR, the working directory if it looks like one) and reads
- * it, then every setting: flags, variables, moonshift.lua, defaults. `word`: DIR, or NULL. */
-bool setup_settings(struct cli *cli, const struct flags *flags, const char *word,
-                    struct error *error);
+ * it, then every setting: flags, variables, moonshift.lua, defaults. */
+bool setup_settings(struct cli *cli, const struct flags *flags, struct error *error);
 
 /* The same in three steps, for `check`: flags and variables; the folder's bytes; moonshift.lua. */
-bool setup_outside(struct cli *cli, const struct flags *flags, const char *word,
-                   struct error *error);
+bool setup_outside(struct cli *cli, const struct flags *flags, struct error *error);
 bool setup_folder(struct cli *cli, struct error *error);
 bool setup_file(struct cli *cli, struct error *error);
 

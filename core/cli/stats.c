@@ -87,7 +87,7 @@ static bool stats_run(struct cli *cli, const struct flags *flags, struct error *
 }
 
 const struct cli_command stats_commands[] = {
-    {"stats", "", "show what waits, who works, and how much was done", "", NULL, 0, 0, false,
+    {"stats", "", "show what waits, who works, and how much was done", "", NULL, 0, 0, false, false,
      stats_run},
     {0},
 };
