@@ -32,10 +32,9 @@ static struct job *take(struct engine *engine, int64_t id, bool force, struct er
 /* What the caller is told, read before the outcome is handed over to the turn. */
 static bool tell(const struct outcome *outcome, json_t **result, struct error *error) {
     *result = NULL;
+    const char *text = outcome->stack ? outcome->stack : outcome->message;
     if (outcome->kind == OUTCOME_FAILURE)
-        return error_set(error, ERROR_FAILED, "%s: %s%s%s", outcome->job->handler,
-                         outcome->message ? outcome->message : "", outcome->stack ? "\n" : "",
-                         outcome->stack ? outcome->stack : "");
+        return error_set(error, ERROR_FAILED, "%s: %s", outcome->job->handler, text ? text : "");
     if (outcome->result)
         *result = json_read(outcome->result, strlen(outcome->result), "result", NULL);
     return true;
