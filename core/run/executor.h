@@ -4,22 +4,10 @@
 #define MOONSHIFT_RUN_EXECUTOR_H
 
 #include "base/outcome.h"
+#include "run/item.h"
+#include "run/notes.h"
 #include "run/strategy.h"
 #include "store/store.h"
-
-/* Jobs that one worker runs back to back: a single job, or jobs of one lane in acquisition order.
- */
-struct item {
-    struct item *next;
-    struct job *jobs;    /* list in order; taken one by one by the worker */
-    int count;           /* jobs left in the list */
-    int64_t lane_token;  /* token of the first job; fences the lane row */
-    _Atomic int refused; /* set when an outcome was stale: give the rest back unrun */
-};
-void item_free(struct item *item);
-
-/* Something a running job told the loop: progress, a log line, an extension. */
-struct note;
 
 struct turn {
     /* in */
@@ -27,11 +15,14 @@ struct turn {
                                  for the next */
     int room;                 /* jobs that may be acquired (free places of the queue); 0: none */
     bool acquiring;           /* false while stopping or paused */
+    bool quiet;               /* nobody rang since the last turn: look only if work is known of */
+    struct notes *notes;      /* what running jobs asked for; NULL: they are served elsewhere */
     /* out */
     struct item *items; /* list, best first; the caller's */
     int settled, done, failed, stale, acquired, promoted, freed;
     time_ms next; /* wall-clock instant of the next turn if nobody rings; TIME_NEVER: none */
     bool again; /* work was left behind for lack of room or bounds: turn again when there is room */
+    bool written; /* a transaction was committed */
 };
 
 struct executor;
@@ -47,11 +38,20 @@ void executor_free(struct executor *executor);
 void executor_serve(struct executor *executor, const struct definitions *definitions);
 
 /* One turn in one transaction (none if there is nothing to write and nothing to look for). False:
- * rolled back; outcomes are kept inside and settled by the next turn that works. */
+ * rolled back; outcomes are kept inside and settled by the next turn that works. An outcome whose
+ * effects the store refuses (ERROR_INVALID, _NOT_FOUND, _CONFLICT) becomes a failure of its job. */
 bool executor_turn(struct executor *executor, struct turn *turn, struct error *error);
+/* Writes the metrics that were not due yet, in a transaction of its own. */
+bool executor_flush(struct executor *executor, struct error *error);
+
+/* The monotonic instant at which the lease runs out unless it is renewed. */
+time_ms executor_lease(const struct executor *executor);
 
 /* True if outcomes wait inside after a failed turn. */
 bool executor_pending(const struct executor *executor);
+
+/* Its id in the store. */
+int64_t executor_id(const struct executor *executor);
 
 /* { name, id, acquired, done, failed, stale, … } for status. A new reference. */
 json_t *executor_status(const struct executor *executor);

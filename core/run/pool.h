@@ -1,5 +1,6 @@
 /* pool.h - worker threads behind a bounded queue. Items in, outcomes out; only bytes cross. One
- * mutex guards the queue, the outcomes and the counters; no other lock is held with it. */
+ * mutex guards the queue and the workers' states, no other lock is held with it; outcomes go
+ * through a list of their own without a lock. */
 #ifndef MOONSHIFT_RUN_POOL_H
 #define MOONSHIFT_RUN_POOL_H
 
@@ -18,18 +19,25 @@ struct pool_options {
     void *wake_arg;
 };
 
+/* Starts no thread yet: they come with the items, up to workers_max. */
 struct pool *pool_new(const struct pool_options *options, struct error *error);
-/* Joins the threads (they must have been stopped) and frees what is queued. */
-void pool_free(struct pool *pool);
+/* Ends the threads (they must have been stopped) and frees what is queued. False: a handler does
+ * not end; its thread and all it can reach (pool, store, host) are left behind and must not be
+ * freed. */
+bool pool_free(struct pool *pool);
 
-/* Takes the items over. Only as many jobs as pool_room said. */
+/* Takes the items over. Only as many jobs as pool_room said. This and all below: the loop's thread.
+ */
 void pool_submit(struct pool *pool, struct item *items);
-/* Free places: queue + idle workers - jobs waiting. Never negative. */
+/* Free places: queue + idle workers - jobs waiting. Never negative; 0 while no worker can load the
+ * folder. */
 int pool_room(struct pool *pool);
 /* Every outcome since the last call, in order of completion; the caller's. */
 struct outcome *pool_outcomes(struct pool *pool);
 /* Jobs running now, jobs waiting in memory. */
 void pool_load(struct pool *pool, int *running, int *waiting);
+/* Until then (monotonic) jobs may begin; later they are given back: their locks may be lost. */
+void pool_lease(struct pool *pool, time_ms until);
 
 /* Workers open this folder before their next item; running jobs finish on the old one. */
 void pool_renew(struct pool *pool, struct folder *folder);
@@ -37,13 +45,15 @@ void pool_renew(struct pool *pool, struct folder *folder);
 /* Once a second or at pool_deadline: cuts off handlers past their time, logs those that do not end,
  * ends threads that idled longer than keep_alive. */
 void pool_tick(struct pool *pool);
-/* Monotonic instant of the earliest handler deadline; TIME_NEVER: none. */
+/* Monotonic instant of the earliest handler deadline that pool_tick has to act on; TIME_NEVER:
+ * none.
+ */
 time_ms pool_deadline(struct pool *pool);
 
 /* Stops taking items; those not begun come back as OUTCOME_RETURNED. With `cut` running handlers
- * are cut off too. Returns at once; the outcomes follow. */
+ * are cut off too, again at each pool_tick. Returns at once; the outcomes follow. */
 void pool_stop(struct pool *pool, bool cut);
-/* True when every worker is idle and every outcome has been taken. */
+/* True when every job has come back and every outcome has been taken. */
 bool pool_quiet(struct pool *pool);
 
 #endif

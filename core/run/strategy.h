@@ -17,7 +17,9 @@ time_ms strategy_idle_wait(const struct settings *settings, int level);
 time_ms strategy_failure_wait(const struct settings *settings, int level, double jitter);
 /* page * 2^level, but never more than there is room for. */
 int strategy_page(const struct settings *settings, int level, int room);
-/* Moves the levels after one cycle. */
+/* After the n-th error in a row that will pass (a busy store): 0.1, 0.2, 0.4 … 5 s. */
+time_ms strategy_retry_wait(int level);
+/* Moves the levels after one cycle that asked for `asked` jobs; nothing asked, nothing learnt. */
 void strategy_after(struct strategy *strategy, const struct settings *settings, int asked, int got,
                     int lock_failures);
 

@@ -3,13 +3,14 @@
 #ifndef MOONSHIFT_RUN_THREAD_H
 #define MOONSHIFT_RUN_THREAD_H
 
+#include "base/clock.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 
 struct thread {
     pthread_t handle;
-    bool running;
+    bool running; /* started and not yet joined; touched by its owner only */
 };
 struct mutex {
     pthread_mutex_t handle;
@@ -18,10 +19,35 @@ struct condition {
     pthread_cond_t handle;
 };
 
-/* Starts `run(arg)` with every signal blocked except SIGURG (the deadline's). False: no thread. */
+/* Starts `run(arg)` with every signal blocked. False: no thread. */
 bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg);
+/* Waits for its end; no effect if it does not run. */
 void thread_join(struct thread *thread);
+/* Nobody will join it: it ends on its own. */
+void thread_detach(struct thread *thread);
+
+/* The deadline's signal (SIGURG), in the program only: what every interrupted thread does. */
+void thread_on_interrupt(void (*handler)(int signal));
+/* Called in a thread: from now on it can be interrupted. */
+void thread_take_interrupts(void);
 /* Sends the deadline's signal to a running thread. */
 void thread_interrupt(struct thread *thread);
+/* Writing to a closed pipe is an error, not the end of the program. An empty handler rather than
+ * SIG_IGN, which programs started by handlers would inherit. */
+void thread_survive_pipes(void);
+
+void mutex_init(struct mutex *mutex);
+void mutex_free(struct mutex *mutex);
+void mutex_lock(struct mutex *mutex);
+void mutex_unlock(struct mutex *mutex);
+
+void condition_init(struct condition *condition);
+void condition_free(struct condition *condition);
+/* As usual: the mutex is let go while waiting, and waking up proves nothing. */
+void condition_wait(struct condition *condition, struct mutex *mutex);
+/* False: the monotonic instant `until` has passed. */
+bool condition_wait_until(struct condition *condition, struct mutex *mutex, time_ms until);
+void condition_signal(struct condition *condition);
+void condition_broadcast(struct condition *condition);
 
 #endif

@@ -1,0 +1,121 @@
+#include "run/desk.h"
+#include "run/thread.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUESTION_ROWS = 10000 }; /* a handler's list of jobs is at most so long */
+
+struct desk {
+    const char *url;
+    const struct settings *settings;
+    struct clock *clock;
+    struct notes *notes;
+    struct mutex mutex;   /* guards the connection: one question at a time */
+    struct store *reader; /* NULL until somebody asks */
+};
+
+struct desk *desk_new(const char *store_url, const struct settings *settings, struct clock *clock,
+                      struct notes *notes) {
+    struct desk *desk = calloc(1, sizeof *desk);
+    if (!desk)
+        return NULL;
+    desk->url = store_url;
+    desk->settings = settings;
+    desk->clock = clock;
+    desk->notes = notes;
+    mutex_init(&desk->mutex);
+    return desk;
+}
+
+void desk_free(struct desk *desk) {
+    if (!desk)
+        return;
+    store_close(desk->reader);
+    mutex_free(&desk->mutex);
+    free(desk);
+}
+
+/* The connection, with the mutex held; NULL: error, and the mutex is free again. */
+static struct store *open_reader(struct desk *desk, struct error *error) {
+    mutex_lock(&desk->mutex);
+    if (!desk->reader)
+        desk->reader = store_open(desk->url, STORE_READ, desk->settings, error);
+    if (!desk->reader)
+        mutex_unlock(&desk->mutex);
+    return desk->reader;
+}
+
+static int64_t next_id(void *arg, struct error *error) {
+    struct desk *desk = arg;
+    return notes_next_id(desk->notes, error);
+}
+
+static int knows(void *arg, const char *handler, struct error *error) {
+    struct desk *desk = arg;
+    struct store *reader = open_reader(desk, error);
+    if (!reader)
+        return -1;
+    int known = store_knows(reader, handler, NULL, error);
+    mutex_unlock(&desk->mutex);
+    return known;
+}
+
+static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
+    struct desk *desk = arg;
+    return notes_extend(desk->notes, job->id, job->token, until, error);
+}
+
+static bool progress(void *arg, const struct job *job, double fraction, const char *text,
+                     struct error *error) {
+    struct desk *desk = arg;
+    return notes_progress(desk->notes, job->id, fraction, text, error);
+}
+
+/* Cancelled, deleted, suspended or taken by somebody else: what it does can no longer count. */
+static bool cancelled(void *arg, const struct job *job) {
+    struct desk *desk = arg;
+    struct error error = {0};
+    struct store *reader = open_reader(desk, &error);
+    if (!reader)
+        return false;
+    json_t *row = store_job(reader, job->id, clock_now(desk->clock), &error);
+    mutex_unlock(&desk->mutex);
+    bool ours = row ? json_integer_value(json_object_get(row, "token")) == job->token
+                    : error.code != ERROR_NOT_FOUND;
+    json_decref(row);
+    return !ours;
+}
+
+static json_t *answer(struct desk *desk, struct store *reader, const char *kind,
+                      const json_t *filters, struct error *error) {
+    time_ms now = clock_now(desk->clock);
+    if (strcmp(kind, "job") == 0)
+        return store_job(reader, json_integer_value(json_object_get(filters, "id")), now, error);
+    if (strcmp(kind, "count") == 0) {
+        int64_t count = 0;
+        return store_jobs_count(reader, filters, now, &count, error) ? json_integer(count) : NULL;
+    }
+    struct store_page page = {.limit = QUESTION_ROWS};
+    return store_jobs(reader, filters, &page, now, error);
+}
+
+static json_t *query(void *arg, const char *kind, const json_t *filters, struct error *error) {
+    struct desk *desk = arg;
+    struct store *reader = open_reader(desk, error);
+    if (!reader)
+        return NULL;
+    json_t *rows = answer(desk, reader, kind, filters, error);
+    mutex_unlock(&desk->mutex);
+    return rows;
+}
+
+struct script_host desk_host(struct desk *desk) {
+    struct script_host host = {.arg = desk,
+                               .next_id = next_id,
+                               .knows = knows,
+                               .extend = extend,
+                               .progress = progress,
+                               .cancelled = cancelled,
+                               .query = query};
+    return host;
+}

@@ -1,0 +1,331 @@
+#include "run/executor.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "run/settling.h"
+#include <stdlib.h>
+
+enum { PROMOTE_MAX = 1000, SECOND = 1000, CLOCK_STEP = 2000 };
+
+struct executor {
+    struct store *store;
+    const struct settings *settings;
+    struct clock *clock;
+    struct store_executor self;
+    struct acquire acquire;
+    struct strategy strategy;
+    struct settling settling;
+    struct metrics metrics;
+    bool look;            /* something may be ready */
+    time_ms next;         /* what the store said last */
+    time_ms renewed;      /* monotonic */
+    time_ms renewed_wall; /* the lease counts from here */
+    time_ms dead_seen;    /* monotonic; last time we asked who died */
+    time_ms flushed;      /* monotonic */
+    int64_t done, failed, stale, acquired;
+};
+
+/* What the open turn does, and what it has found. */
+struct work {
+    time_ms now, at; /* wall clock, monotonic */
+    bool notes, settles, buries, looks, renews, flushes;
+    bool again; /* an outcome was condemned: roll back and start over */
+    struct store_buried buried;
+    struct job *jobs; /* acquired; the items take them over */
+    int asked, count, promoted;
+    bool more;
+    time_ms next;
+};
+
+static struct acquire acquire_from(const struct settings *settings) {
+    struct acquire acquire = {
+        .lane_run = settings->lane_run,
+        .priority_min = settings->priority_min,
+        .priority_max = settings->priority_max,
+        .by_priority = settings->by_priority,
+        .prefer_timers = settings->prefer_timers,
+        .by_due_date = settings->by_due_date,
+        .ensure_due_date = settings->ensure_due_date,
+        .deployment_aware = settings->deployment_aware,
+        .aging = settings->aging,
+        .categories = settings->categories,
+        .executor_name = settings->name,
+    };
+    return acquire;
+}
+
+static void leased(struct executor *executor, time_ms now, time_ms at) {
+    executor->renewed_wall = now;
+    executor->renewed = at;
+}
+
+static bool join(struct executor *executor, struct error *error) {
+    time_ms now = clock_now(executor->clock), at = clock_monotonic();
+    if (!store_join(executor->store, &executor->self, now, executor->settings->lock_time, error))
+        return false;
+    leased(executor, now, at);
+    return true;
+}
+
+struct executor *executor_new(struct store *store, const struct settings *settings,
+                              struct clock *clock, int workers, struct error *error) {
+    struct executor *executor = calloc(1, sizeof *executor);
+    if (!executor) {
+        error_set(error, ERROR_FAILED, "out of memory");
+        return NULL;
+    }
+    executor->store = store;
+    executor->settings = settings;
+    executor->clock = clock;
+    executor->look = true;
+    executor->next = TIME_NEVER;
+    executor->flushed = clock_monotonic();
+    executor->dead_seen = executor->flushed - SECOND;
+    executor->acquire = acquire_from(settings);
+    settling_init(&executor->settling);
+    executor->self = (struct store_executor){
+        .name = settings->name, .workers = workers, .serves = &executor->acquire};
+    if (join(executor, error))
+        return executor;
+    free(executor);
+    return NULL;
+}
+
+void executor_free(struct executor *executor) {
+    struct error error;
+    if (!executor)
+        return;
+    if (!executor_flush(executor, &error))
+        log_event(LOG_WARN, "metrics lost", "reason:s", error.text);
+    if (!store_leave(executor->store, &error))
+        log_event(LOG_ERROR, "locks not given back", "reason:s", error.text);
+    settling_clear(&executor->settling);
+    metrics_clear(&executor->metrics);
+    free(executor);
+}
+
+void executor_serve(struct executor *executor, const struct definitions *definitions) {
+    executor->acquire.handlers = definitions;
+    executor->look = true;
+}
+
+bool executor_pending(const struct executor *executor) {
+    return executor->settling.list != NULL;
+}
+
+int64_t executor_id(const struct executor *executor) {
+    return executor->self.id;
+}
+
+time_ms executor_lease(const struct executor *executor) {
+    return executor->renewed + executor->settings->lock_time;
+}
+
+/* ---- what a turn will do ---- */
+
+/* At a third of the lease; at once after the clock was set back, or the lease would last longer. */
+static bool must_renew(const struct executor *executor, const struct work *work) {
+    time_ms third = executor->settings->lock_time / 3;
+    return work->at - executor->renewed >= third || work->now - executor->renewed_wall >= third ||
+           work->now < executor->renewed_wall - CLOCK_STEP;
+}
+
+/* Once a second; a virtual clock's seconds are the caller's. */
+static bool must_bury(struct executor *executor, const struct work *work) {
+    if (work->at - executor->dead_seen < SECOND && !clock_is_virtual(executor->clock))
+        return false;
+    executor->dead_seen = work->at;
+    return store_sees_dead(executor->store, work->now);
+}
+
+static bool plan(struct executor *executor, const struct turn *turn, struct work *work) {
+    time_ms notes_at = turn->notes ? notes_due(turn->notes) : TIME_NEVER;
+    bool room = turn->acquiring && turn->room > 0;
+    *work = (struct work){.now = clock_now(executor->clock), .at = clock_monotonic()};
+    work->settles = executor_pending(executor);
+    work->notes = notes_at != TIME_NEVER;
+    work->buries = must_bury(executor, work);
+    work->renews = must_renew(executor, work);
+    work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
+    executor->look = executor->look || !turn->quiet || work->now >= executor->next;
+    work->looks = room && (executor->look || work->settles || work->buries);
+    return work->settles || work->buries || work->renews || work->flushes || work->looks ||
+           notes_at <= work->at;
+}
+
+/* ---- inside the transaction ---- */
+
+static bool acquire(struct executor *executor, const struct turn *turn, struct work *work,
+                    struct error *error) {
+    if (!work->looks)
+        return true;
+    if (!store_promote(executor->store, work->now, PROMOTE_MAX, &work->promoted, error))
+        return false;
+    work->asked = strategy_page(executor->settings, executor->strategy.failure_level, turn->room);
+    executor->acquire.want = work->asked;
+    return store_acquire(executor->store, &executor->acquire, work->now, &work->jobs, &work->count,
+                         &work->more, error);
+}
+
+static bool write(struct executor *executor, const struct turn *turn, struct work *work,
+                  struct error *error) {
+    struct store *store = executor->store;
+    time_ms now = work->now;
+    return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
+           (!work->notes || notes_write(turn->notes, store, now, error)) &&
+           (!work->settles || settling_write(&executor->settling, store, executor->settings, now,
+                                             &work->again, error)) &&
+           (!work->buries || store_bury(store, now, &work->buried, error)) &&
+           acquire(executor, turn, work, error) &&
+           (!work->flushes || metrics_write(&executor->metrics, store, error)) &&
+           store_next(store, now, &work->next, error);
+}
+
+/* One transaction. False: rolled back, nothing is held. */
+static bool attempt(struct executor *executor, struct turn *turn, struct work *work,
+                    struct error *error) {
+    if (!store_begin(executor->store, error))
+        return false;
+    bool ok = write(executor, turn, work, error);
+    if (!ok)
+        job_free_list(work->jobs);
+    else if (!items_build(work->jobs, &turn->items))
+        ok = error_set(error, ERROR_FAILED, "out of memory");
+    ok = ok && store_commit(executor->store, error);
+    if (!ok) {
+        store_rollback(executor->store);
+        items_free(turn->items);
+        job_free_list(work->buried.worker_died);
+        turn->items = NULL;
+    }
+    if (work->notes)
+        notes_done(turn->notes, ok);
+    return ok;
+}
+
+/* ---- after the commit ---- */
+
+static void count_acquired(struct metrics *metrics, const struct item *items) {
+    metrics_add(metrics, 0, METRIC_ACQUISITIONS, 1);
+    for (const struct item *item = items; item; item = item->next)
+        for (const struct job *job = item->jobs; job; job = job->next) {
+            metrics_add(metrics, job->definition, METRIC_ACQUIRED, 1);
+            metrics_add(metrics, job->definition, METRIC_LOCKED_EXCLUSIVE, job->lane_id != 0);
+        }
+}
+
+static void tell_buried(const struct store_buried *buried) {
+    if (buried->freed > 0 || buried->crashed > 0)
+        log_event(LOG_WARN, "dead executor found", "freed:d crashed:d", buried->freed,
+                  buried->crashed);
+    for (const struct job *job = buried->worker_died; job; job = job->next)
+        log_event(LOG_ERROR, "incident", "job:l handler:s reason:s crashes:d", job->id,
+                  job->handler, failure_reason_name(REASON_WORKER_DIED), (int)job->crashes);
+    job_free_list(buried->worker_died);
+}
+
+/* Where nobody can ring, idle waits grow instead; a store in memory has nobody else. */
+static time_ms next_look(const struct executor *executor, time_ms now, time_ms next) {
+    int level = executor->strategy.idle_level;
+    if (!store_path(executor->store) || store_bell(executor->store) >= 0 || level == 0)
+        return next;
+    time_ms idle = now + strategy_idle_wait(executor->settings, level);
+    return idle < next ? idle : next;
+}
+
+static void looked(struct executor *executor, struct turn *turn, const struct work *work) {
+    turn->promoted = work->promoted;
+    turn->acquired = work->count;
+    executor->look = work->more || work->promoted >= PROMOTE_MAX;
+    strategy_after(&executor->strategy, executor->settings, work->asked, work->count, 0);
+    items_watch(&executor->settling.watched, turn->items);
+    if (work->count > 0)
+        count_acquired(&executor->metrics, turn->items);
+}
+
+static void add(struct executor *executor, const struct turn *turn) {
+    executor->done += turn->done;
+    executor->failed += turn->failed;
+    executor->stale += turn->stale;
+    executor->acquired += turn->acquired;
+}
+
+static void committed(struct executor *executor, struct turn *turn, const struct work *work) {
+    turn->written = true;
+    turn->freed = work->buried.freed;
+    if (work->renews)
+        leased(executor, work->now, work->at);
+    if (work->flushes) {
+        metrics_written(&executor->metrics);
+        executor->flushed = work->at;
+    }
+    tell_buried(&work->buried);
+    if (work->looks)
+        looked(executor, turn, work);
+    else if (work->settles || work->buries)
+        executor->look = true;
+    settling_done(&executor->settling, turn, &executor->metrics);
+    executor->next = next_look(executor, work->now, work->next);
+    add(executor, turn);
+}
+
+/* Without a loop nobody turns again in a second: when nothing is left to run, the counters follow
+ * at once. */
+static void flush_behind(struct executor *executor, const struct turn *turn) {
+    struct error error;
+    if (turn->notes || !turn->acquiring || turn->items || executor_flush(executor, &error))
+        return;
+    log_event(LOG_WARN, "metrics not written", "reason:s", error.text);
+}
+
+bool executor_turn(struct executor *executor, struct turn *turn, struct error *error) {
+    struct work work;
+    settling_add(&executor->settling, turn->outcomes);
+    turn->outcomes = NULL;
+    turn->items = NULL;
+    turn->settled = turn->done = turn->failed = turn->stale = 0;
+    turn->acquired = turn->promoted = turn->freed = 0;
+    turn->written = false;
+    while (plan(executor, turn, &work)) {
+        if (attempt(executor, turn, &work, error)) {
+            committed(executor, turn, &work);
+            flush_behind(executor, turn);
+            break;
+        }
+        if (!work.again)
+            return false;
+    }
+    turn->next = executor->next;
+    turn->again = executor->look && turn->acquiring;
+    return true;
+}
+
+bool executor_flush(struct executor *executor, struct error *error) {
+    struct metrics *metrics = &executor->metrics;
+    if (!metrics->dirty)
+        return true;
+    if (!store_begin(executor->store, error))
+        return false;
+    if (!metrics_write(metrics, executor->store, error) || !store_commit(executor->store, error)) {
+        store_rollback(executor->store);
+        return false;
+    }
+    metrics_written(metrics);
+    executor->flushed = clock_monotonic();
+    return true;
+}
+
+json_t *executor_status(const struct executor *executor) {
+    json_t *status = json_object();
+    if (!status)
+        return NULL;
+    bool ok = json_put_text(status, "name", executor->self.name);
+    ok = json_put(status, "id", json_integer(executor->self.id)) && ok;
+    ok = json_put(status, "acquired", json_integer(executor->acquired)) && ok;
+    ok = json_put(status, "done", json_integer(executor->done)) && ok;
+    ok = json_put(status, "failed", json_integer(executor->failed)) && ok;
+    ok = json_put(status, "stale", json_integer(executor->stale)) && ok;
+    if (ok)
+        return status;
+    json_decref(status);
+    return NULL;
+}

@@ -1,0 +1,70 @@
+/* foreman_state.h - what a foreman is made of; private to foreman.c, turning.c and watch.c. */
+#ifndef MOONSHIFT_RUN_FOREMAN_STATE_H
+#define MOONSHIFT_RUN_FOREMAN_STATE_H
+
+#include "run/deployment.h"
+#include "run/desk.h"
+#include "run/foreman.h"
+#include "run/pool.h"
+#include "run/reload.h"
+#include "run/thread.h"
+#include <sys/types.h>
+
+enum stage { WORKING, STOPPING, CUTTING, ENDED };
+
+struct foreman {
+    const struct loop_options *options;
+    const struct settings *settings;
+    void (*wake)(void *arg);
+    void *wake_arg;
+    struct store *store;
+    struct deployment *deployment;
+    struct notes *notes;
+    struct desk *desk;
+    struct executor *executor; /* NULL after the end */
+    struct pool *pool;
+    struct reload *reload; /* NULL: none under way */
+    bool reload_again;
+    enum stage stage;
+    int stops;
+    time_ms stage_until;                          /* monotonic; of STOPPING and CUTTING */
+    time_ms tick_at, look_at, retry_at, deadline; /* monotonic */
+    time_ms next;                                 /* wall clock: when something falls due */
+    bool rang;    /* look at the store: somebody rang, or it is time to make sure */
+    bool again;   /* work was left behind */
+    bool drained; /* the last turn found nothing to take */
+    bool paused;  /* the store is full */
+    bool written; /* since the last full checkpoint */
+    int errors;   /* turns that failed, in a row */
+    dev_t device; /* of the store's file */
+    ino_t inode;
+    struct error fatal;
+    struct mutex mutex; /* guards the status */
+    struct loop_status status;
+};
+
+/* The first error that cannot be outlived ends the work. */
+void foreman_give_up(struct foreman *foreman, const struct error *error);
+/* Nothing runs, nothing is known to wait. */
+bool foreman_idle(const struct foreman *foreman);
+
+/* ---- turning.c ---- */
+
+/* One turn of the executor, unless it must not be tried yet; what it acquired goes to the pool. */
+void turning_turn(struct foreman *foreman, time_ms now);
+/* Moves the log into the database once it has grown past `pages`. */
+void turning_checkpoint(struct foreman *foreman, int pages);
+
+/* ---- watch.c ---- */
+
+/* Notes which file the store is; false: error. */
+bool watch_file(struct foreman *foreman, struct error *error);
+/* What is done once a second. */
+void watch_tick(struct foreman *foreman, time_ms now);
+/* Brings the status up to date / and shows it to whoever looks on. */
+void watch_publish(struct foreman *foreman);
+void watch_show(struct foreman *foreman);
+/* A reload that has finished is adopted or refused. */
+void watch_reload(struct foreman *foreman);
+
+#endif

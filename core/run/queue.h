@@ -1,0 +1,20 @@
+/* queue.h - items in line, first in, first out. No lock of its own. */
+#ifndef MOONSHIFT_RUN_QUEUE_H
+#define MOONSHIFT_RUN_QUEUE_H
+
+#include "run/item.h"
+
+struct queue {
+    struct item *first, **last;
+};
+
+void queue_init(struct queue *queue);
+void queue_push(struct queue *queue, struct item *item);
+/* The first one, or NULL. */
+struct item *queue_shift(struct queue *queue);
+/* Moves everything in `from` to the end of `queue`. */
+void queue_append(struct queue *queue, struct queue *from);
+/* Everything, as a list. */
+struct item *queue_take(struct queue *queue);
+
+#endif

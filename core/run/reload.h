@@ -1,0 +1,29 @@
+/* reload.h - a script folder read and loaded again in a thread of its own: top-level code of
+ * foreign files never runs on the loop. */
+#ifndef MOONSHIFT_RUN_RELOAD_H
+#define MOONSHIFT_RUN_RELOAD_H
+
+#include "run/deployment.h"
+
+#define RELOAD_LIMIT 10000 /* ms; a folder that takes longer to load is refused */
+
+struct reload_options {
+    struct folder *(*read)(void *arg, struct error *error);
+    void *read_arg;
+    const struct settings *settings;
+    struct clock *clock;
+    void (*wake)(void *arg); /* called by the thread when it has finished */
+    void *wake_arg;
+};
+
+struct reload;
+
+/* NULL: no memory or no thread. */
+struct reload *reload_start(const struct reload_options *options, struct error *error);
+/* True once it has finished, or RELOAD_LIMIT has passed. */
+bool reload_finished(struct reload *reload);
+/* Waits until then and ends it in any case. The new deployment, or NULL: refused, and the reasons
+ * have been logged. A thread that did not finish is left behind and cleans up when it does. */
+struct deployment *reload_end(struct reload *reload);
+
+#endif

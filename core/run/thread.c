@@ -1,0 +1,105 @@
+#include "run/thread.h"
+#include <string.h>
+
+bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread->running = pthread_create(&thread->handle, NULL, run, arg) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return thread->running;
+}
+
+void thread_join(struct thread *thread) {
+    if (thread->running)
+        pthread_join(thread->handle, NULL);
+    thread->running = false;
+}
+
+void thread_detach(struct thread *thread) {
+    if (thread->running)
+        pthread_detach(thread->handle);
+    thread->running = false;
+}
+
+static void handle(int signal, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, NULL);
+}
+
+void thread_on_interrupt(void (*handler)(int signal)) {
+    handle(SIGURG, handler);
+}
+
+void thread_take_interrupts(void) {
+    sigset_t urgent;
+    sigemptyset(&urgent);
+    sigaddset(&urgent, SIGURG);
+    pthread_sigmask(SIG_UNBLOCK, &urgent, NULL);
+}
+
+void thread_interrupt(struct thread *thread) {
+    if (thread->running)
+        pthread_kill(thread->handle, SIGURG);
+}
+
+static void nothing(int signal) {
+    (void)signal;
+}
+
+void thread_survive_pipes(void) {
+    handle(SIGPIPE, nothing);
+}
+
+/* Sections are a few instructions long: spinning for a moment is cheaper than sleeping. */
+void mutex_init(struct mutex *mutex) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&mutex->handle, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+void mutex_free(struct mutex *mutex) {
+    pthread_mutex_destroy(&mutex->handle);
+}
+
+void mutex_lock(struct mutex *mutex) {
+    pthread_mutex_lock(&mutex->handle);
+}
+
+void mutex_unlock(struct mutex *mutex) {
+    pthread_mutex_unlock(&mutex->handle);
+}
+
+void condition_init(struct condition *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition->handle, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void condition_free(struct condition *condition) {
+    pthread_cond_destroy(&condition->handle);
+}
+
+void condition_wait(struct condition *condition, struct mutex *mutex) {
+    pthread_cond_wait(&condition->handle, &mutex->handle);
+}
+
+bool condition_wait_until(struct condition *condition, struct mutex *mutex, time_ms until) {
+    struct timespec at = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
+    return pthread_cond_timedwait(&condition->handle, &mutex->handle, &at) == 0;
+}
+
+void condition_signal(struct condition *condition) {
+    pthread_cond_signal(&condition->handle);
+}
+
+void condition_broadcast(struct condition *condition) {
+    pthread_cond_broadcast(&condition->handle);
+}

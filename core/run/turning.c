@@ -1,0 +1,79 @@
+#include "base/log.h"
+#include "run/foreman_state.h"
+
+enum { FULL_WAIT = 1000 };
+
+static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
+    foreman->rang = true;
+    if (error->code == ERROR_IO || error->code == ERROR_DAMAGED) {
+        foreman_give_up(foreman, error);
+    } else if (error->code == ERROR_FULL) {
+        if (!foreman->paused)
+            log_event(LOG_ERROR, "store full", "reason:s", error->text);
+        foreman->paused = true;
+        foreman->retry_at = now + FULL_WAIT;
+    } else {
+        foreman->errors++;
+        foreman->retry_at = now + strategy_retry_wait(foreman->errors);
+        log_event(LOG_WARN, "turn failed", "reason:s retry_ms:l", error->text,
+                  foreman->retry_at - now);
+    }
+}
+
+static void count(struct foreman *foreman, const struct turn *turn) {
+    mutex_lock(&foreman->mutex);
+    foreman->status.done += turn->done;
+    foreman->status.failed += turn->failed;
+    foreman->status.stale += turn->stale;
+    foreman->status.acquired += turn->acquired;
+    mutex_unlock(&foreman->mutex);
+}
+
+static void turned(struct foreman *foreman, const struct turn *turn, time_ms now) {
+    foreman->errors = 0;
+    foreman->next = turn->next;
+    foreman->again = turn->again || (foreman->paused && !turn->acquiring);
+    foreman->drained = turn->acquiring && !turn->again && !turn->items &&
+                       turn->next > clock_now(foreman->options->clock);
+    if (turn->written) {
+        foreman->written = true;
+        foreman->look_at = now + foreman->settings->max_wait;
+        count(foreman, turn);
+    }
+    if (foreman->paused && turn->acquiring) {
+        foreman->paused = false;
+        log_event(LOG_INFO, "resumed", "");
+    }
+    pool_lease(foreman->pool, executor_lease(foreman->executor));
+    if (turn->items)
+        pool_submit(foreman->pool, turn->items);
+}
+
+/* While the store is full, what has ended is written before anything new is begun. */
+void turning_turn(struct foreman *foreman, time_ms now) {
+    struct error error = {0};
+    foreman->drained = false;
+    if (now < foreman->retry_at)
+        return;
+    struct turn turn = {.quiet = !foreman->rang && !foreman->paused, .notes = foreman->notes};
+    turn.outcomes = pool_outcomes(foreman->pool);
+    turn.room = pool_room(foreman->pool);
+    turn.acquiring = foreman->stage == WORKING &&
+                     (!foreman->paused || (!turn.outcomes && !executor_pending(foreman->executor)));
+    foreman->rang = false;
+    if (executor_turn(foreman->executor, &turn, &error))
+        turned(foreman, &turn, now);
+    else
+        turn_failed(foreman, &error, now);
+}
+
+/* A checkpoint holds the loop up: often and short when nothing runs, seldom under load. */
+void turning_checkpoint(struct foreman *foreman, int pages) {
+    struct error error = {0};
+    if (store_checkpoint(foreman->store, pages, &error))
+        return;
+    if (error.code == ERROR_IO || error.code == ERROR_DAMAGED)
+        foreman_give_up(foreman, &error);
+    else
+        log_event(LOG_WARN, "checkpoint failed", "reason:s", error.text);
+}
