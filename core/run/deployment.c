@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include <stdlib.h>
 
-enum { NO_REFERENCE = -2, LOAD_LIMIT = 10000 };
+enum { NO_REFERENCE = -2 };
 
 static void log_problems(const json_t *problems) {
     size_t i;
@@ -37,11 +37,8 @@ static bool untried(const struct folder *folder, bool log, const struct error *e
 static bool check(struct deployment *deployment, const struct settings *settings,
                   struct clock *clock, bool log, struct error *error) {
     json_t *definitions = NULL, *problems = NULL;
-    struct settings limited = *settings;
-    if (limited.timeout <= 0 || limited.timeout > LOAD_LIMIT)
-        limited.timeout = LOAD_LIMIT;
     struct script_options options = {.folder = deployment->folder,
-                                     .settings = &limited,
+                                     .settings = settings,
                                      .clock = clock,
                                      .hook = HOOK_ALWAYS,
                                      .modules = NO_REFERENCE,
