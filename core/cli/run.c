@@ -119,8 +119,7 @@ static bool loop_start(struct watch *watch, bool drain, struct error *error) {
 
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct watch watch = {.cli = cli};
-    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
-        !setup_needs_folder(cli, error))
+    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error))
         return false;
     warnings_log(cli->folder);
     return loop_start(&watch, flags_has(flags, "--drain"), error);
@@ -129,7 +128,7 @@ static bool run_run(struct cli *cli, const struct flags *flags, struct error *er
 /* `active = false` on the command line: everything but the running. */
 static bool deploy_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct engine *engine = setup_engine(cli, flags, STORE_CREATE, true, error);
-    bool fine = engine && setup_needs_folder(cli, error);
+    bool fine = engine != NULL;
     if (fine) {
         size_t count = engine_definitions(engine)->count;
         if (cli->json)

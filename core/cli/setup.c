@@ -71,7 +71,9 @@ bool setup_file(struct cli *cli, struct error *error) {
 }
 
 bool setup_settings(struct cli *cli, const struct flags *flags, struct error *error) {
-    return setup_outside(cli, flags, error) && setup_folder(cli, error) && setup_file(cli, error);
+    return setup_outside(cli, flags, error) &&
+           (!flags->command->takes_folder || setup_needs_folder(cli, error)) &&
+           setup_folder(cli, error) && setup_file(cli, error);
 }
 
 bool setup_needs_folder(const struct cli *cli, struct error *error) {

@@ -7,7 +7,8 @@
 #include "cli/flags.h"
 
 /* Finds the folder (DIR or -C, MOONSHIFT_DIR, the working directory if it looks like one) and reads
- * it, then every setting: flags, variables, moonshift.lua, defaults. */
+ * it, then every setting: flags, variables, moonshift.lua, defaults. A verb that takes a folder
+ * needs one. */
 bool setup_settings(struct cli *cli, const struct flags *flags, struct error *error);
 
 /* The same in three steps, for `check`: flags and variables; the folder's bytes; moonshift.lua. */
