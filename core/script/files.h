@@ -1,0 +1,29 @@
+/* files.h - a growing list of script files, and reading one from disk. Private to script/. */
+#ifndef MOONSHIFT_SCRIPT_FILES_H
+#define MOONSHIFT_SCRIPT_FILES_H
+
+#include "script/folder.h"
+
+#define FILES_MAX 10000
+#define FILE_SIZE_MAX (1024 * 1024)
+
+struct files {
+    struct folder_file *list;
+    size_t count, room;
+    json_t *warnings; /* array of texts, borrowed */
+};
+
+/* Adds a file; `text` is copied. False: too many, too large, or no memory. */
+bool files_add(struct files *files, const char *path, const char *text, size_t size, bool stock,
+               struct error *error);
+
+/* Adds what a script folder holds: the known kinds, recursively, and moonshift.lua; warns about the
+ * rest. */
+bool files_read(struct files *files, const char *root, struct error *error);
+
+/* Sorts by path; of equal paths the one added first stays. False: no memory. */
+bool files_settle(struct files *files, struct error *error);
+
+void files_clear(struct files *files);
+
+#endif

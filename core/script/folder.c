@@ -1,0 +1,140 @@
+#include "script/folder.h"
+#include "base/embedded.h"
+#include "script/files.h"
+#include "script/sha256.h"
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shared_folder {
+    struct folder folder; /* first */
+    _Atomic int owners;
+};
+
+/* ---- making one ---- */
+
+static bool add_stock(struct files *files, struct error *error) {
+    static const char root[] = "scripts/";
+    for (const struct embedded *file = embedded_files; file->path; file++)
+        if (strncmp(file->path, root, sizeof root - 1) == 0 &&
+            !files_add(files, file->path + sizeof root - 1, file->text, file->size, true, error))
+            return false;
+    return true;
+}
+
+static void hash_files(struct folder *folder) {
+    struct sha256 hash;
+    sha256_begin(&hash);
+    for (size_t i = 0; i < folder->count; i++) {
+        const struct folder_file *file = &folder->files[i];
+        uint64_t size = file->size;
+        if (file->stock)
+            continue;
+        sha256_add(&hash, file->path, strlen(file->path) + 1);
+        sha256_add(&hash, &size, sizeof size);
+        sha256_add(&hash, file->text, file->size);
+    }
+    sha256_end(&hash, folder->hash);
+}
+
+static struct folder *folder_new(const char *path, const char *name) {
+    struct shared_folder *shared = calloc(1, sizeof *shared);
+    if (!shared)
+        return NULL;
+    struct folder *folder = &shared->folder;
+    atomic_init(&shared->owners, 1);
+    folder->path = strdup(path);
+    folder->name = strdup(name);
+    folder->warnings = json_array();
+    if (folder->path && folder->name && folder->warnings)
+        return folder;
+    folder_release(folder);
+    return NULL;
+}
+
+/* Hands the files over to the folder; both go if `ok` is false. */
+static struct folder *complete(struct folder *folder, struct files *files, bool ok,
+                               struct error *error) {
+    if (!ok || !add_stock(files, error) || !files_settle(files, error)) {
+        files_clear(files);
+        folder_release(folder);
+        return NULL;
+    }
+    folder->files = files->list;
+    folder->count = files->count;
+    hash_files(folder);
+    return folder;
+}
+
+static struct folder *refuse_memory(struct error *error) {
+    error_set(error, ERROR_FAILED, "out of memory while the script folder was read");
+    return NULL;
+}
+
+static const char *base_name(const char *path, char *buffer) {
+    const char *real = realpath(path, buffer);
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : "scripts";
+}
+
+struct folder *folder_read(const char *const *paths, size_t count, struct error *error) {
+    char buffer[PATH_MAX];
+    struct files files = {0};
+    struct folder *folder =
+        count ? folder_new(paths[0], base_name(paths[0], buffer)) : folder_new("", "stock");
+    if (!folder)
+        return refuse_memory(error);
+    files.warnings = folder->warnings;
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = files_read(&files, paths[i], error);
+    return complete(folder, &files, ok, error);
+}
+
+static bool add_stored(struct files *files, const json_t *stored, struct error *error) {
+    const json_t *path = json_object_get(stored, "path"), *text = json_object_get(stored, "text");
+    if (!json_is_string(path) || !json_is_string(text))
+        return error_set(error, ERROR_DAMAGED, "a deployment's file in the store is not readable");
+    return files_add(files, json_string_value(path), json_string_value(text),
+                     json_string_length(text), false, error);
+}
+
+struct folder *folder_from_json(const json_t *stored, const char *name, struct error *error) {
+    struct files files = {0};
+    struct folder *folder = folder_new("", name);
+    if (!folder)
+        return refuse_memory(error);
+    bool ok = true;
+    for (size_t i = 0; ok && i < json_array_size(stored); i++)
+        ok = add_stored(&files, json_array_get(stored, i), error);
+    return complete(folder, &files, ok, error);
+}
+
+/* ---- sharing ---- */
+
+struct folder *folder_retain(struct folder *folder) {
+    atomic_fetch_add(&((struct shared_folder *)folder)->owners, 1);
+    return folder;
+}
+
+void folder_release(struct folder *folder) {
+    if (!folder || atomic_fetch_sub(&((struct shared_folder *)folder)->owners, 1) > 1)
+        return;
+    struct files files = {folder->files, folder->count, folder->count, NULL};
+    files_clear(&files);
+    json_decref(folder->warnings);
+    free(folder->path);
+    free(folder->name);
+    free(folder);
+}
+
+static int by_path(const void *path, const void *file) {
+    return strcmp(path, ((const struct folder_file *)file)->path);
+}
+
+const struct folder_file *folder_find(const struct folder *folder, const char *path) {
+    if (folder->count == 0)
+        return NULL;
+    return bsearch(path, folder->files, folder->count, sizeof *folder->files, by_path);
+}
