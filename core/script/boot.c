@@ -1,0 +1,98 @@
+/* How a state comes by the Lua half: from the embedded copies in a state of our own, by ordinary
+ * require in a borrowed one. */
+#include "base/embedded.h"
+#include "base/json.h"
+#include "base/span.h"
+#include "base/text.h"
+#include "script/failure.h"
+#include "script/natives.h"
+#include "script/rules.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* "moonshift.retry" -> "lua/moonshift/retry.lua"; NULL if it is none of ours. */
+static const struct embedded *find_module(const char *name) {
+    char path[128] = "lua/";
+    size_t length = strlen(name);
+    if (strncmp(name, "moonshift.", 10) != 0 || length > 100)
+        return NULL;
+    for (size_t i = 0; i <= length; i++)
+        path[4 + i] = name[i] == '.' ? '/' : name[i];
+    strcat(path, ".lua");
+    return embedded_find(path);
+}
+
+static int search_embedded(lua_State *L) {
+    const char *name = luaL_checkstring(L, 1);
+    const struct embedded *file = find_module(name);
+    if (!file) {
+        lua_pushfstring(L, "no embedded module '%s'", name);
+        return 1;
+    }
+    lua_pushfstring(L, "@%s", file->path);
+    if (luaL_loadbufferx(L, file->text, file->size, lua_tostring(L, -1), "t") != LUA_OK)
+        return lua_error(L);
+    lua_pushstring(L, file->path);
+    return 2;
+}
+
+static void preload_rules(lua_State *L) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
+    lua_pushcfunction(L, luaopen_moonshift_rules);
+    lua_setfield(L, -2, "moonshift.rules");
+    lua_pop(L, 1);
+}
+
+/* Before the disk is searched: the Lua half belongs to this binary. */
+static void add_searcher(lua_State *L) {
+    lua_getglobal(L, "package");
+    lua_getfield(L, -1, "searchers");
+    for (lua_Integer i = (lua_Integer)lua_rawlen(L, -1); i >= 2; i--) {
+        lua_rawgeti(L, -1, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushcfunction(L, search_embedded);
+    lua_rawseti(L, -2, 2);
+    lua_pop(L, 2);
+}
+
+void script_boot(struct script *script, lua_State *L) {
+    preload_rules(L);
+    if (!script->state.borrowed)
+        add_searcher(L);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "moonshift.worker");
+    lua_call(L, 1, 1);
+}
+
+static json_t *problem_new(const char *file, const char *message) {
+    json_t *problem = json_object();
+    if (problem && json_put_text(problem, "file", file) &&
+        json_put(problem, "line", json_integer(1)) && json_put_text(problem, "message", message))
+        return problem;
+    json_decref(problem);
+    return NULL;
+}
+
+json_t *script_problem(struct script *script, const char *what, time_ms span) {
+    struct state *state = &script->state;
+    char limit[TIME_TEXT_SIZE], text[256];
+    if (state->stopped == STOP_NONE) {
+        char *message, *stack;
+        bool permanent;
+        failure_describe(state, &message, &stack, &permanent);
+        json_t *problem = message ? problem_new(script->loading, message) : NULL;
+        free(message);
+        free(stack);
+        return problem;
+    }
+    lua_pop(state->current, 1);
+    if (state->stopped == STOP_MEMORY) {
+        failure_bytes(state->limit, limit, sizeof limit);
+        snprintf(text, sizeof text, "%s needed more than the memory limit of %s", what, limit);
+    } else {
+        span_format(span, limit);
+        snprintf(text, sizeof text, "%s took longer than %s", what, limit);
+    }
+    return problem_new(script->loading, text);
+}

@@ -1,0 +1,154 @@
+/* Priorities and retry decisions: small calls into Lua around a job. */
+#include "base/text.h"
+#include "script/failure.h"
+#include "script/handle.h"
+#include <stdlib.h>
+
+ptrdiff_t script_find(const struct script *script, const char *name) {
+    const struct definition *found = definitions_find(&script->definitions, name);
+    return found ? found - script->definitions.list : -1;
+}
+
+/* ---- priority ---- */
+
+struct question {
+    struct script *script;
+    struct job *job;
+    struct handle *handle;
+    int64_t priority;
+};
+
+static int ask_priority(lua_State *L) {
+    struct question *question = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, question->script->worker);
+    lua_getfield(L, -1, "priority");
+    lua_pushstring(L, question->job->handler);
+    question->handle = handle_push(question->script, L, question->job, NULL);
+    lua_call(L, 2, 1);
+    question->priority = lua_tointeger(L, -1);
+    return 0;
+}
+
+bool script_priority(struct script *script, struct job *draft, struct error *error) {
+    struct question question = {.script = script, .job = draft};
+    struct state *state = &script->state;
+    int status = state_call(state, ask_priority, &question, 0, FUNCTION_SPAN);
+    handle_end(question.handle);
+    if (status == LUA_OK) {
+        draft->priority = question.priority;
+        return true;
+    }
+    if (state->stopped != STOP_NONE) {
+        script->worn |= state->stopped == STOP_MEMORY;
+        lua_pop(state->current, 1);
+        return error_set(error, ERROR_FAILED, "priority of \"%s\": %s", draft->handler,
+                         state->stopped == STOP_MEMORY ? "needed more than the memory limit"
+                                                       : "took longer than PT1S");
+    }
+    char *message, *stack;
+    bool permanent;
+    failure_describe(state, &message, &stack, &permanent);
+    error_set(error, ERROR_INVALID, "priority of \"%s\": %s", draft->handler,
+              message ? message : "out of memory");
+    free(message);
+    free(stack);
+    return false;
+}
+
+/* ---- retries ---- */
+
+struct decision {
+    struct script *script;
+    struct outcome *outcome;
+    struct handle *handle;
+    time_ms delay; /* TIME_NONE: give up */
+    int32_t retries;
+    bool given; /* retries was */
+};
+
+static void push_failure(lua_State *L, const struct outcome *outcome) {
+    lua_createtable(L, 0, 5);
+    lua_pushstring(L, outcome->message ? outcome->message : "");
+    lua_setfield(L, -2, "message");
+    lua_pushstring(L, outcome->stack ? outcome->stack : "");
+    lua_setfield(L, -2, "traceback");
+    lua_pushstring(L, failure_reason_name(outcome->reason));
+    lua_setfield(L, -2, "reason");
+    lua_pushboolean(L, outcome->permanent);
+    lua_setfield(L, -2, "permanent");
+    lua_pushinteger(L, outcome->job->attempt);
+    lua_setfield(L, -2, "attempt");
+}
+
+/* decide(name, job, failure) -> delay in ms or nil, retries or nil */
+static int ask_strategy(lua_State *L) {
+    struct decision *decision = lua_touserdata(L, 1);
+    if (decision->script->worn && !decision->script->state.borrowed)
+        lua_gc(L, LUA_GCCOLLECT); /* room after a failure by memory */
+    lua_rawgeti(L, LUA_REGISTRYINDEX, decision->script->worker);
+    lua_getfield(L, -1, "decide");
+    lua_pushstring(L, decision->outcome->job->handler);
+    decision->handle = handle_push(decision->script, L, decision->outcome->job, NULL);
+    push_failure(L, decision->outcome);
+    lua_call(L, 3, 2);
+    decision->delay = lua_isnil(L, -2) ? TIME_NONE : lua_tointeger(L, -2);
+    decision->given = !lua_isnil(L, -1);
+    decision->retries = (int32_t)lua_tointeger(L, -1);
+    return 0;
+}
+
+static void keep_warning(struct script *script, struct outcome *outcome) {
+    struct state *state = &script->state;
+    struct text text = {0};
+    char *message = NULL, *stack = NULL;
+    bool permanent;
+    if (state->stopped == STOP_NONE)
+        failure_describe(state, &message, &stack, &permanent);
+    else
+        lua_pop(state->current, 1);
+    script->worn |= state->stopped == STOP_MEMORY;
+    text_add(&text, "retry strategy of \"%s\" failed, the standard one decided: %s",
+             outcome->job->handler,
+             message                         ? message
+             : state->stopped == STOP_MEMORY ? "it needed more than the memory limit"
+                                             : "it took longer than PT1S");
+    free(message);
+    free(stack);
+    free(outcome->warning);
+    outcome->warning = text.data;
+}
+
+static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
+    struct decision decision = {.script = script, .outcome = outcome};
+    int status = state_call(&script->state, ask_strategy, &decision, 0, FUNCTION_SPAN);
+    handle_end(decision.handle);
+    if (status != LUA_OK) {
+        keep_warning(script, outcome);
+        return false;
+    }
+    int32_t left = outcome->job->retries - 1;
+    bool again = decision.delay != TIME_NONE;
+    outcome->due = again ? outcome->ended + decision.delay : TIME_NONE;
+    outcome->retries = decision.given ? decision.retries : !again ? 0 : left > 1 ? left : 1;
+    return true;
+}
+
+static void decide_standard(struct script *script, struct outcome *outcome) {
+    time_ms wait = script->settings->failed_job_wait;
+    int32_t left = outcome->job->retries - 1;
+    outcome->retries = outcome->permanent || left < 0 ? 0 : left;
+    outcome->due = wait > 0 && !outcome->permanent ? outcome->ended + wait : TIME_NONE;
+}
+
+void script_decide(struct script *script, struct outcome *outcome) {
+    ptrdiff_t at = script_find(script, outcome->job->handler);
+    const struct plan *plan = at < 0 ? NULL : &script->plans[at];
+    if (outcome->ended == TIME_NONE)
+        outcome->ended = clock_now(script->clock);
+    outcome->decided = true;
+    if (plan && plan->strategy && decide_by_strategy(script, outcome))
+        return;
+    decide_standard(script, outcome);
+    if (plan && plan->retry && !outcome->permanent)
+        outcome->due = retry_due(plan->retry, outcome->job->retries, outcome->ended);
+}

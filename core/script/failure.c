@@ -1,0 +1,96 @@
+#include "script/failure.h"
+#include "base/job.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "script/script_state.h"
+#include "script/value.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct description {
+    char *message;
+    bool permanent;
+};
+
+/* A table without a message and without __tostring: what it holds, if that can be written. */
+static bool describe_json(lua_State *L, struct description *description) {
+    struct error error;
+    size_t size;
+    json_t *value = value_to_json(L, 1, "error", &error);
+    char *text = value ? json_write(value, &size) : NULL;
+    if (text)
+        description->message = utf8_clean(text, size, JOB_STACK_MAX);
+    free(text);
+    json_decref(value);
+    return description->message != NULL;
+}
+
+/* Runs protected: __index and __tostring are user code. */
+static int describe(lua_State *L) {
+    struct description *description = lua_touserdata(L, 2);
+    lua_settop(L, 1);
+    if (lua_istable(L, 1)) {
+        lua_pushliteral(L, "permanent");
+        lua_rawget(L, 1);
+        description->permanent = lua_toboolean(L, -1);
+        lua_getfield(L, 1, "message");
+        if (!lua_isstring(L, -1) && luaL_getmetafield(L, 1, "__tostring") == LUA_TNIL &&
+            describe_json(L, description))
+            return 0;
+        lua_settop(L, 3);
+        if (lua_isstring(L, 3))
+            lua_replace(L, 1);
+    }
+    size_t size;
+    const char *text = luaL_tolstring(L, 1, &size);
+    description->message = utf8_clean(text, size, JOB_STACK_MAX);
+    return 0;
+}
+
+static char *without_text(const char *type) {
+    char text[128];
+    snprintf(text, sizeof text, "error object (a %s that cannot be turned into text)", type);
+    return strdup(text);
+}
+
+char *failure_stack(const struct state *state, const char *message) {
+    static const char base[] = "\n\t[C]: in ?";
+    struct text text = {0};
+    text_add(&text, "%s", message);
+    if (state->traceback) {
+        size_t size = strlen(state->traceback), tail = sizeof base - 1;
+        while (size >= tail && memcmp(state->traceback + size - tail, base, tail) == 0)
+            size -= tail;
+        text_append(&text, "\n", 1);
+        text_append(&text, state->traceback, size);
+    }
+    char *clean = text.failed ? NULL : utf8_clean(text.data, text.size, JOB_STACK_MAX);
+    text_clear(&text);
+    return clean;
+}
+
+void failure_describe(struct state *state, char **message, char **stack, bool *permanent) {
+    struct description description = {NULL, false};
+    enum stop stopped = state->stopped;
+    char *traceback = state->traceback;
+    const char *type = luaL_typename(state->current, -1);
+    state->traceback = NULL;
+    if (state_call(state, describe, &description, 1, FUNCTION_SPAN) != LUA_OK)
+        lua_pop(state->current, 1);
+    free(state->traceback);
+    state->traceback = traceback;
+    state->stopped = stopped;
+    *message = description.message ? description.message : without_text(type);
+    *permanent = description.permanent;
+    *stack = *message ? failure_stack(state, *message) : NULL;
+}
+
+void failure_bytes(size_t bytes, char *text, size_t size) {
+    if (bytes % (1024 * 1024) == 0)
+        snprintf(text, size, "%zu MiB", bytes / (1024 * 1024));
+    else if (bytes % 1024 == 0)
+        snprintf(text, size, "%zu KiB", bytes / 1024);
+    else
+        snprintf(text, size, "%zu bytes", bytes);
+}

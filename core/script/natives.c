@@ -1,0 +1,179 @@
+#include "script/natives.h"
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOVE_MAX 10000000 /* elements that table.move moves at once: a C loop no hook can stop */
+
+struct script *script_of(lua_State *L) {
+    return (struct script *)state_of(L);
+}
+
+/* ---- the folder's files ---- */
+
+static const struct folder_file *check_file(lua_State *L) {
+    const char *path = luaL_checkstring(L, 1);
+    const struct folder_file *file = folder_find(script_of(L)->folder, path);
+    if (!file)
+        luaL_error(L, "no file %s in the script folder", path);
+    return file;
+}
+
+/* load(path, env): the file as a function with `env` for its globals; or nil, message. */
+static int native_load(lua_State *L) {
+    const struct folder_file *file = check_file(L);
+    bool marked = file->size >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0;
+    size_t start = marked ? 3 : 0;
+    lua_settop(L, 2);
+    if (file->size > start && file->text[start] == LUA_SIGNATURE[0]) {
+        lua_pushnil(L);
+        lua_pushfstring(L, "%s:1: binary chunks are refused (expected Lua source text)",
+                        file->path);
+        return 2;
+    }
+    lua_pushfstring(L, "@%s", file->path);
+    if (luaL_loadbufferx(L, file->text + start, file->size - start, lua_tostring(L, 3), "t") ==
+        LUA_OK) {
+        lua_pushvalue(L, 2);
+        lua_setupvalue(L, -2, 1);
+        return 1;
+    }
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+}
+
+static int native_text(lua_State *L) {
+    const struct folder_file *file = check_file(L);
+    lua_pushlstring(L, file->text, file->size);
+    return 1;
+}
+
+/* loading(path | nil): what a limit that strikes now is blamed on. */
+static int native_loading(lua_State *L) {
+    struct script *script = script_of(L);
+    const char *path = luaL_optstring(L, 1, "");
+    strncpy(script->loading, path, sizeof script->loading - 1);
+    return 0;
+}
+
+static void push_paths(const struct folder *folder, lua_State *L) {
+    lua_createtable(L, (int)folder->count, 0);
+    for (size_t i = 0; i < folder->count; i++) {
+        lua_pushstring(L, folder->files[i].path);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
+/* ---- the store's files ---- */
+
+static bool same_file(const char *store, const char *suffix, const struct stat *file) {
+    char path[4096];
+    struct stat status;
+    size_t length = strlen(store), more = strlen(suffix);
+    if (length + more >= sizeof path)
+        return false;
+    memcpy(path, store, length);
+    memcpy(path + length, suffix, more + 1);
+    return stat(path, &status) == 0 && status.st_dev == file->st_dev &&
+           status.st_ino == file->st_ino;
+}
+
+/* Whoever closes the database's file drops SQLite's locks in the whole process. */
+static int native_is_store(lua_State *L) {
+    struct script *script = script_of(L);
+    const char *path = lua_tostring(L, 1), *store = script->settings ? script->settings->store : "";
+    const char *colon = strchr(store, ':');
+    struct stat status;
+    store = colon ? colon + 1 : store;
+    bool is = path && *store && stat(path, &status) == 0 &&
+              (same_file(store, "", &status) || same_file(store, "-wal", &status) ||
+               same_file(store, "-shm", &status) || same_file(store, "-gate", &status));
+    lua_pushboolean(L, is);
+    return 1;
+}
+
+/* ---- the library functions that no hook can stop ---- */
+
+/* rep(s, n, sep): the standard one (upvalue 2), but an empty result is made at once. */
+static int native_rep(lua_State *L) {
+    size_t size, gap = 0;
+    luaL_checklstring(L, 1, &size);
+    luaL_checkinteger(L, 2);
+    luaL_optlstring(L, 3, "", &gap);
+    if (size == 0 && gap == 0) {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    lua_settop(L, 3);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_insert(L, 1);
+    lua_call(L, 3, 1);
+    return 1;
+}
+
+static int native_move(lua_State *L) {
+    lua_Integer first = luaL_checkinteger(L, 2), last = luaL_checkinteger(L, 3);
+    if (last >= first && (lua_Unsigned)last - (lua_Unsigned)first >= MOVE_MAX)
+        return luaL_error(L, "table.move: too many elements (expected at most %d)", MOVE_MAX);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, 1);
+    return 1;
+}
+
+static void add_bounded(struct script *script, lua_State *L, const char *library, const char *name,
+                        lua_CFunction function) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script->state.box);
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_getfield(L, -1, library);
+    lua_getfield(L, -1, name);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    lua_pushcclosure(L, function, 2);
+    lua_setfield(L, -2, name);
+}
+
+/* ---- print ---- */
+
+static int native_print(lua_State *L) {
+    struct script *script = script_of(L);
+    int count = lua_gettop(L);
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    for (int i = 1; i <= count; i++) {
+        if (i > 1)
+            luaL_addchar(&buffer, '\t');
+        luaL_tolstring(L, i, NULL);
+        luaL_addvalue(&buffer);
+    }
+    luaL_pushresult(&buffer);
+    size_t size;
+    const char *text = lua_tolstring(L, -1, &size);
+    if (script->run)
+        run_line(script->run, text, size);
+    return 0;
+}
+
+void natives_add(struct script *script, lua_State *L, const luaL_Reg *functions) {
+    for (; functions->name; functions++) {
+        state_push_native(&script->state, L, functions->func);
+        lua_setfield(L, -2, functions->name);
+    }
+}
+
+void natives_push(struct script *script, lua_State *L) {
+    static const luaL_Reg functions[] = {{"load", native_load},       {"text", native_text},
+                                         {"loading", native_loading}, {"is_store", native_is_store},
+                                         {"print", native_print},     {NULL, NULL}};
+    lua_newtable(L);
+    natives_add(script, L, functions);
+    add_bounded(script, L, "string", "rep", native_rep);
+    add_bounded(script, L, "table", "move", native_move);
+    coroutine_add(script, L);
+    process_add(script, L);
+    push_paths(script->folder, L);
+    lua_setfield(L, -2, "paths");
+    lua_newtable(L);
+    verbs_add(script, L);
+    lua_setfield(L, -2, "job");
+}

@@ -1,0 +1,285 @@
+/* One run of a job, from the handler's first instruction to an outcome. */
+#include "base/json.h"
+#include "base/span.h"
+#include "base/text.h"
+#include "script/failure.h"
+#include "script/handle.h"
+#include "script/process.h"
+#include "script/value.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_MAX 1000          /* of print and job:log, kept with one run */
+#define LINE_BYTES_MAX 4096     /* of one line */
+#define LINES_BYTES_MAX 1048576 /* of all lines of one run */
+
+/* ---- what a handler leaves behind ---- */
+
+void run_line(struct run *run, const char *text, size_t size) {
+    static const char dropped[] = "… further lines were dropped";
+    bool last = run->line_count == LINES_MAX || run->line_bytes > LINES_BYTES_MAX;
+    if (run->line_count > LINES_MAX)
+        return;
+    struct outcome_line *line = calloc(1, sizeof *line);
+    if (!line)
+        return;
+    line->at = clock_now(run->script->clock);
+    line->text = last ? strdup(dropped) : utf8_clean(text, size, LINE_BYTES_MAX);
+    run->line_count = last ? LINES_MAX + 1 : run->line_count + 1;
+    run->line_bytes += size < LINE_BYTES_MAX ? size : LINE_BYTES_MAX;
+    if (!line->text) {
+        free(line);
+        return;
+    }
+    *run->last_line = line;
+    run->last_line = &line->next;
+}
+
+static struct draft_rules rules_of(const struct settings *settings) {
+    struct draft_rules rules = {.payload_max = (size_t)settings->payload_max,
+                                .retries = settings->retries,
+                                .ensure_due_date = settings->ensure_due_date,
+                                .produce_priorities = settings->produce_priorities,
+                                .lane_of_root = settings->lane_of_root,
+                                .priority = settings->priority};
+    return rules;
+}
+
+#define KNOWN_MAX 10 /* names shown in a refusal */
+
+static bool refuse_unknown(const struct script *script, const char *handler, struct error *error) {
+    const struct definitions *all = &script->definitions;
+    const char **list = calloc(all->count + 1, sizeof *list);
+    struct text known = {0};
+    for (size_t i = 0; list && i < all->count; i++) {
+        list[i] = all->list[i].name;
+        if (i < KNOWN_MAX)
+            text_add(&known, "%s%s", i ? ", " : "", list[i]);
+    }
+    const char *meant = list ? suggest(handler, list) : NULL;
+    if (all->count > KNOWN_MAX)
+        text_add(&known, ", …");
+    if (meant)
+        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (did you mean \"%s\"?)", handler,
+                  meant);
+    else
+        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (known: %s)", handler,
+                  known.data ? known.data : "none");
+    text_clear(&known);
+    free(list);
+    return false;
+}
+
+static bool check_handler(const struct script *script, const struct draft *draft,
+                          struct error *error) {
+    const struct script_host *host = &script->host;
+    const char *handler = draft->job.handler;
+    if (draft->unchecked || definitions_find(&script->definitions, handler))
+        return true;
+    int knows = host->knows ? host->knows(host->arg, handler, error) : 0;
+    return knows > 0 || (knows == 0 && refuse_unknown(script, handler, error));
+}
+
+static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t *spec,
+                     struct error *error) {
+    struct script *script = run->script;
+    struct draft_rules rules = rules_of(script->settings);
+    if (!draft_read(draft, spec, &rules, clock_now(script->clock), error) ||
+        !check_handler(script, draft, error))
+        return false;
+    draft_inherit(draft, run->outcome->job);
+    draft_define(draft, definitions_find(&script->definitions, draft->job.handler), &rules);
+    if (!draft->needs_priority)
+        return true;
+    lua_State *before = state_enter(&script->state, L);
+    bool ok = script_priority(script, &draft->job, error);
+    state_leave(&script->state, before);
+    return ok;
+}
+
+static int64_t collect(struct run *run, struct draft *draft, struct error *error) {
+    const struct script_host *host = &run->script->host;
+    if (!host->next_id)
+        return error_set(error, ERROR_FAILED, "job:enqueue is not available here");
+    draft->job.id = host->next_id(host->arg, error);
+    if (draft->job.id == 0)
+        return 0;
+    struct job *job = job_copy(&draft->job);
+    if (!job)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    *run->last_created = job;
+    run->last_created = &job->next;
+    return job->id;
+}
+
+int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *error) {
+    struct draft draft = {0};
+    int64_t id = complete(run, L, &draft, spec, error) ? collect(run, &draft, error) : 0;
+    draft_clear(&draft);
+    return id;
+}
+
+/* ---- what a handler returns ---- */
+
+static void warn_run(struct outcome *outcome, const char *text) {
+    free(outcome->warning);
+    outcome->warning = strdup(text);
+}
+
+/* nil and a text: Lua's own way to fail. */
+static bool returned_failure(lua_State *L, int first) {
+    return lua_isnil(L, first) && lua_type(L, first + 1) == LUA_TSTRING;
+}
+
+static void keep_result(lua_State *L, int first, struct run *run) {
+    struct error error;
+    size_t size = 0;
+    if (lua_isnil(L, first))
+        return;
+    json_t *value = value_to_json(L, first, "result", &error);
+    char *text = value ? json_write(value, &size) : NULL;
+    json_decref(value);
+    if (!value) {
+        warn_run(run->outcome, error.text);
+    } else if (size > (size_t)run->script->settings->payload_max) {
+        warn_run(run->outcome, "result: larger than payload_max, not kept");
+        free(text);
+    } else {
+        run->outcome->result = text;
+    }
+}
+
+/* Keeps the raised value, on top of the stack, for whoever called execute in a spec. */
+static void keep_raised(struct script *script, lua_State *L) {
+    if (!script->state.borrowed)
+        return;
+    luaL_unref(L, LUA_REGISTRYINDEX, script->raised);
+    lua_pushvalue(L, -1);
+    script->raised = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+static int body(lua_State *L) {
+    struct run *run = lua_touserdata(L, 1);
+    struct outcome *outcome = run->outcome;
+    run->handle = handle_push(run->script, L, outcome->job, run);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, run->handler);
+    lua_pushvalue(L, 2);
+    lua_call(L, 1, 2);
+    if (!returned_failure(L, 3)) {
+        keep_result(L, 3, run);
+        return 0;
+    }
+    size_t size;
+    const char *text = lua_tolstring(L, 4, &size);
+    outcome->kind = OUTCOME_FAILURE;
+    outcome->message = utf8_clean(text, size, JOB_STACK_MAX);
+    outcome->stack = outcome->message ? strdup(outcome->message) : NULL;
+    lua_settop(L, 4);
+    keep_raised(run->script, L);
+    return 0;
+}
+
+/* ---- how it ended ---- */
+
+static void fail_by_limit(struct script *script, struct outcome *outcome, time_ms timeout) {
+    struct text message = {0};
+    char span[TIME_TEXT_SIZE];
+    if (script->state.stopped == STOP_TIME) {
+        outcome->reason = REASON_TIMEOUT;
+        span_format(timeout, span);
+        text_add(&message, "handler \"%s\" ran longer than its timeout of %s",
+                 outcome->job->handler, span);
+    } else {
+        outcome->reason = REASON_MEMORY;
+        script->worn = true;
+        failure_bytes(script->state.limit, span, sizeof span);
+        text_add(&message, "handler \"%s\" needed more than the memory limit of %s",
+                 outcome->job->handler, span);
+    }
+    outcome->message = message.data;
+    outcome->stack = message.data ? failure_stack(&script->state, message.data) : NULL;
+}
+
+static void fail(struct script *script, struct outcome *outcome, time_ms timeout) {
+    lua_State *L = script->state.current;
+    enum script_cut cut = (enum script_cut)atomic_load(&script->state.cut);
+    outcome->kind = OUTCOME_FAILURE;
+    free(outcome->result);
+    outcome->result = NULL;
+    if (script->state.stopped == STOP_CUT) {
+        outcome->kind = cut == CUT_CANCEL ? OUTCOME_CANCELLED : OUTCOME_RETURNED;
+        lua_pop(L, 1);
+    } else if (script->state.stopped != STOP_NONE) {
+        fail_by_limit(script, outcome, timeout);
+        lua_pop(L, 1);
+    } else {
+        keep_raised(script, L);
+        failure_describe(&script->state, &outcome->message, &outcome->stack, &outcome->permanent);
+    }
+}
+
+static void succeed(struct run *run) {
+    struct outcome *outcome = run->outcome;
+    if (outcome->kind == OUTCOME_SUCCESS && run->snooze != TIME_NONE) {
+        outcome->kind = OUTCOME_SNOOZE;
+        outcome->due = outcome->ended + run->snooze;
+    }
+}
+
+static void finish(struct run *run, int status, time_ms timeout) {
+    struct script *script = run->script;
+    struct outcome *outcome = run->outcome;
+    handle_end(run->handle);
+    process_end_all(&script->state);
+    int64_t job = atomic_exchange(&script->state.running, 0);
+    script->run = NULL;
+    outcome->ended = clock_now(script->clock);
+    if (status == LUA_OK)
+        succeed(run);
+    else
+        fail(script, outcome, timeout);
+    atomic_compare_exchange_strong(&script->state.cut_job, &job, 0);
+    if (outcome->kind != OUTCOME_SUCCESS && outcome->kind != OUTCOME_SNOOZE) {
+        job_free_list(outcome->created);
+        outcome->created = NULL;
+    }
+    if (outcome->kind == OUTCOME_FAILURE)
+        script_decide(script, outcome);
+}
+
+static void forget_raised(struct script *script) {
+    if (!script->state.borrowed || script->raised == LUA_NOREF)
+        return;
+    luaL_unref(script->state.main, LUA_REGISTRYINDEX, script->raised);
+    script->raised = LUA_NOREF;
+}
+
+struct outcome *script_run(struct script *script, struct job *job) {
+    struct outcome *outcome = outcome_new(job, OUTCOME_SUCCESS);
+    if (!outcome)
+        return NULL;
+    forget_raised(script);
+    ptrdiff_t at = script_find(script, job->handler);
+    if (at < 0) { /* left alone: another executor may have it */
+        outcome->kind = OUTCOME_RETURNED;
+        return outcome;
+    }
+    time_ms timeout = script->definitions.list[at].timeout;
+    struct run run = {.script = script,
+                      .outcome = outcome,
+                      .last_created = &outcome->created,
+                      .last_line = &outcome->lines,
+                      .snooze = TIME_NONE,
+                      .handler = script->plans[at].handler};
+    script->run = &run;
+    script->runs++;
+    outcome->started = clock_now(script->clock);
+    atomic_store(&script->state.running, job->id);
+    int status = state_call(&script->state, body, &run, 0, timeout > 0 ? timeout : TIME_NEVER);
+    finish(&run, status, timeout);
+    return outcome;
+}
+
+void script_push_raised(struct script *script) {
+    lua_rawgeti(script->state.main, LUA_REGISTRYINDEX, script->raised);
+}

@@ -1,0 +1,227 @@
+#include "script/script.h"
+#include "base/json.h"
+#include "script/handle.h"
+#include "script/natives.h"
+#include "script/process.h"
+#include "script/value.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- loading ---- */
+
+struct load {
+    struct script *script;
+    const struct script_options *options;
+};
+
+static void set_ref(lua_State *L, int ref, const char *key) {
+    if (ref != LUA_NOREF)
+        lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
+    else
+        lua_pushnil(L);
+    lua_setfield(L, -2, key);
+}
+
+static void push_options(lua_State *L, const struct script_options *options) {
+    lua_createtable(L, 0, 5);
+    lua_pushboolean(L, options->borrowed != NULL);
+    lua_setfield(L, -2, "borrowed");
+    lua_pushstring(L, options->settings->retry);
+    lua_setfield(L, -2, "retry");
+    lua_pushnumber(L, (lua_Number)options->settings->timeout / 1000);
+    lua_setfield(L, -2, "timeout");
+    if (!options->borrowed)
+        return;
+    set_ref(L, options->modules, "modules");
+    set_ref(L, options->handlers, "handlers");
+}
+
+/* A member of the table on top as JSON; raises if it cannot be. */
+static json_t *member_to_json(lua_State *L, const char *key) {
+    struct error error;
+    lua_getfield(L, -1, key);
+    json_t *value = value_to_json(L, -1, key, &error);
+    lua_pop(L, 1);
+    if (!value)
+        luaL_error(L, "%s", error.text);
+    return value;
+}
+
+/* Runs protected: worker.load(natives, options) -> { definitions, problems, … } */
+static int load(lua_State *L) {
+    struct load *loading = lua_touserdata(L, 1);
+    struct script *script = loading->script;
+    script_boot(script, L);
+    lua_getfield(L, -1, "load");
+    natives_push(script, L);
+    push_options(L, loading->options);
+    lua_call(L, 2, 1);
+    script->rows = member_to_json(L, "definitions");
+    script->problems = member_to_json(L, "problems");
+    lua_getfield(L, -1, "methods");
+    lua_getfield(L, -2, "engine");
+    handle_prepare(script, L);
+    script->worker = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+/* ---- definitions ---- */
+
+static void read_plan(lua_State *L, struct script *script, size_t i) {
+    struct plan *plan = &script->plans[i];
+    const char *name = script->definitions.list[i].name;
+    lua_getfield(L, -1, "strategies");
+    lua_getfield(L, -1, name);
+    plan->strategy = lua_isfunction(L, -1);
+    if (lua_type(L, -1) == LUA_TSTRING) {
+        plan->retry = calloc(1, sizeof *plan->retry);
+        if (!plan->retry || !retry_parse(lua_tostring(L, -1), plan->retry, NULL))
+            luaL_error(L, "retry configuration \"%s\"", lua_tostring(L, -1));
+    }
+    lua_pop(L, 2);
+    lua_getfield(L, -1, "handlers");
+    lua_getfield(L, -1, name);
+    plan->handler = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pop(L, 1);
+}
+
+/* Runs protected. */
+static int plan_all(lua_State *L) {
+    struct script *script = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script->worker);
+    for (size_t i = 0; i < script->definitions.count; i++)
+        read_plan(L, script, i);
+    return 0;
+}
+
+static bool plan_definitions(struct script *script, struct error *error) {
+    if (!definitions_read(&script->definitions, script->rows))
+        return error_set(error, ERROR_CONFIG, "script folder: the definitions cannot be read");
+    script->plans = calloc(script->definitions.count + 1, sizeof *script->plans);
+    for (size_t i = 0; script->plans && i < script->definitions.count; i++)
+        script->plans[i].handler = LUA_NOREF;
+    if (script->plans && state_call(&script->state, plan_all, script, 0, LOAD_SPAN) == LUA_OK)
+        return true;
+    return error_set(error, ERROR_FAILED, "out of memory while the script folder was loaded");
+}
+
+/* ---- the script ---- */
+
+static struct script *script_new(const struct script_options *options) {
+    struct script *script = calloc(1, sizeof *script);
+    if (!script)
+        return NULL;
+    script->folder = folder_retain(options->folder);
+    script->settings = options->settings;
+    script->clock = options->clock;
+    script->host = options->host;
+    script->worker = script->handle = script->raised = LUA_NOREF;
+    return script;
+}
+
+/* The folder loaded, its problems kept. NULL: it could not be tried. */
+static struct script *script_load(const struct script_options *options, struct error *error) {
+    struct script *script = script_new(options);
+    bool ok = script && (options->borrowed
+                             ? state_borrow(&script->state, options->borrowed)
+                             : state_open(&script->state, (size_t)options->settings->memory_limit));
+    if (!ok) {
+        script_close(script);
+        error_set(error, ERROR_FAILED, "out of memory while a Lua state was opened");
+        return NULL;
+    }
+    struct load loading = {script, options};
+    if (state_call(&script->state, load, &loading, 0, LOAD_SPAN) != LUA_OK) {
+        json_t *problem = script_problem(script, "loading", LOAD_SPAN);
+        json_decref(script->problems);
+        script->problems = json_array();
+        json_array_append_new(script->problems, problem);
+    }
+    process_end_all(&script->state);
+    if (!options->borrowed)
+        state_hook_mode(&script->state, options->hook);
+    return script;
+}
+
+static bool report(const struct script *script, struct error *error) {
+    size_t count = json_array_size(script->problems);
+    if (count == 0)
+        return true;
+    const json_t *first = json_array_get(script->problems, 0);
+    const char *file = json_string_value(json_object_get(first, "file"));
+    const char *message = json_string_value(json_object_get(first, "message"));
+    long line = (long)json_integer_value(json_object_get(first, "line"));
+    char more[64] = "";
+    if (count > 1)
+        snprintf(more, sizeof more, " (and %zu more: see moonshift check)", count - 1);
+    if (!file || !*file)
+        return error_set(error, ERROR_CONFIG, "script folder: %s%s", message ? message : "?", more);
+    return error_set(error, ERROR_CONFIG, "%s:%ld: %s%s", file, line, message, more);
+}
+
+struct script *script_open(const struct script_options *options, struct error *error) {
+    struct script *script = script_load(options, error);
+    if (script && report(script, error) && plan_definitions(script, error))
+        return script;
+    script_close(script);
+    return NULL;
+}
+
+bool script_check(const struct script_options *options, json_t **definitions, json_t **problems,
+                  struct error *error) {
+    struct script *script = script_load(options, error);
+    if (!script)
+        return false;
+    *definitions = script->rows ? json_incref(script->rows) : json_array();
+    *problems = script->problems ? json_incref(script->problems) : json_array();
+    script_close(script);
+    return true;
+}
+
+static void release_refs(struct script *script) {
+    lua_State *L = script->state.main;
+    for (size_t i = 0; script->plans && i < script->definitions.count; i++)
+        luaL_unref(L, LUA_REGISTRYINDEX, script->plans[i].handler);
+    luaL_unref(L, LUA_REGISTRYINDEX, script->worker);
+    luaL_unref(L, LUA_REGISTRYINDEX, script->handle);
+    luaL_unref(L, LUA_REGISTRYINDEX, script->raised);
+}
+
+void script_close(struct script *script) {
+    if (!script)
+        return;
+    process_forget_all(&script->state);
+    if (script->state.borrowed && script->state.main)
+        release_refs(script);
+    state_close(&script->state);
+    for (size_t i = 0; script->plans && i < script->definitions.count; i++)
+        free(script->plans[i].retry);
+    free(script->plans);
+    definitions_clear(&script->definitions);
+    json_decref(script->rows);
+    json_decref(script->problems);
+    folder_release(script->folder);
+    free(script);
+}
+
+struct definitions *script_definitions(struct script *script) {
+    return &script->definitions;
+}
+
+bool script_worn(const struct script *script) {
+    int after = script->settings->recycle_after;
+    return script->worn || (after > 0 && script->runs >= after);
+}
+
+time_ms script_deadline(const struct script *script) {
+    return atomic_load(&script->state.deadline);
+}
+
+void script_interrupt(struct script *script) {
+    state_interrupt(&script->state);
+}
+
+void script_cut(struct script *script, int64_t job, enum script_cut cut) {
+    atomic_store(&script->state.cut, (int)cut);
+    atomic_store(&script->state.cut_job, cut == CUT_NONE ? 0 : job);
+}

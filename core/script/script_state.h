@@ -1,0 +1,68 @@
+/* script_state.h - what a script is made of. Private to script/. */
+#ifndef MOONSHIFT_SCRIPT_SCRIPT_STATE_H
+#define MOONSHIFT_SCRIPT_SCRIPT_STATE_H
+
+#include "base/retry.h"
+#include "script/state.h"
+
+#define LOAD_SPAN 10000    /* ms for a whole folder */
+#define FUNCTION_SPAN 1000 /* ms for a priority, a strategy, a __tostring */
+
+/* How a definition retries; beside it in the same order. */
+struct plan {
+    int handler;         /* registry ref of its function */
+    struct retry *retry; /* a textual configuration, or NULL */
+    bool strategy;       /* a function decides */
+};
+
+struct script {
+    struct state state; /* first: natives find their script by it */
+    struct folder *folder;
+    const struct settings *settings;
+    struct clock *clock;
+    struct script_host host;
+    struct definitions definitions;
+    struct plan *plans;
+    json_t *rows, *problems; /* what loading found; see script_check */
+    int worker;              /* ref of the loaded Lua half: { decide, priority, … } */
+    int raised;              /* borrowed: ref of what the last failing handler raised */
+    int handle;              /* ref of the job objects' metatable */
+    struct run *run;         /* NULL: no handler runs */
+    char loading[256];       /* the file that is being loaded, for messages */
+    int64_t runs;
+    bool worn;
+};
+
+/* What a handler has done so far. */
+struct run {
+    struct script *script;
+    struct outcome *outcome;
+    struct handle *handle;
+    struct job **last_created;
+    struct outcome_line **last_line;
+    size_t line_count, line_bytes;
+    time_ms snooze; /* TIME_NONE: not snoozed */
+    int handler;    /* ref */
+};
+
+/* Makes the Lua half loadable in this state and pushes lua/moonshift/worker.lua's table. May raise.
+ */
+void script_boot(struct script *script, lua_State *L);
+
+/* Takes the raised value of a failed state_call off the stack: { file, line, message }, or NULL
+ * when memory is out. `what` is what was going on: "loading". */
+json_t *script_problem(struct script *script, const char *what, time_ms span);
+
+/* The script of the running native. */
+struct script *script_of(lua_State *L);
+
+/* A line of print or job:log, kept with the outcome; bounded. No effect while no handler runs. */
+void run_line(struct run *run, const char *text, size_t size);
+
+/* Collects a job that the handler creates; its id, or 0. `L` is the coroutine that asks. */
+int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *error);
+
+/* The index of a definition by name, or -1. */
+ptrdiff_t script_find(const struct script *script, const char *name);
+
+#endif

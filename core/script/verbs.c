@@ -1,0 +1,148 @@
+/* What a handler does through `job`: the natives behind lua/moonshift/job.lua. Expected failure
+ * returns nil, message; the Lua half raises it where the handler called. */
+#include "script/handle.h"
+#include "script/natives.h"
+#include "script/value.h"
+
+static int fail(lua_State *L, const struct error *error) {
+    lua_pushnil(L);
+    lua_pushstring(L, error->text);
+    return 2;
+}
+
+static int unavailable(lua_State *L, const char *verb) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "job:%s is not available here", verb);
+    return 2;
+}
+
+static bool put_new(json_t *object, const char *key, json_t *value, struct error *error) {
+    if (json_object_get(object, key)) {
+        json_decref(value);
+        return error_set(error, ERROR_INVALID, "options.%s: given twice", key);
+    }
+    if (value && json_object_set_new(object, key, value) == 0)
+        return true;
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+/* handler, payload, options (arguments 2 to 4) as one object for draft_read; NULL: error. */
+static json_t *read_spec(lua_State *L, struct error *error) {
+    json_t *spec = lua_isnoneornil(L, 4) ? json_object() : value_to_json(L, 4, "options", error);
+    if (!spec)
+        return NULL;
+    bool payload = !lua_isnoneornil(L, 3);
+    json_t *value = payload ? value_to_json(L, 3, "payload", error) : NULL;
+    bool ok = !payload || value;
+    if (ok && !json_is_object(spec)) {
+        json_decref(value);
+        ok = error_set(error, ERROR_INVALID, "options: expected a table with names for keys");
+    } else if (ok && payload) {
+        ok = put_new(spec, "payload", value, error);
+    }
+    ok = ok && put_new(spec, "handler", json_string(lua_tostring(L, 2)), error);
+    if (ok)
+        return spec;
+    json_decref(spec);
+    return NULL;
+}
+
+static int verb_enqueue(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    struct error error;
+    luaL_checkstring(L, 2);
+    lua_settop(L, 4);
+    json_t *spec = read_spec(L, &error);
+    int64_t id = spec ? run_create(handle->run, L, spec, &error) : 0;
+    json_decref(spec);
+    if (id == 0)
+        return fail(L, &error);
+    lua_pushinteger(L, id);
+    return 1;
+}
+
+/* extend(job, ms): the lock and the time limit both reach at least so far. */
+static int verb_extend(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    struct script *script = handle->script;
+    struct error error;
+    time_ms span = luaL_checkinteger(L, 2);
+    if (!script->host.extend)
+        return unavailable(L, "extend");
+    time_ms until = clock_now(script->clock) + span;
+    if (!script->host.extend(script->host.arg, handle->job, until, &error))
+        return fail(L, &error);
+    time_ms deadline = clock_monotonic() + span;
+    if (atomic_load(&script->state.deadline) < deadline)
+        atomic_store(&script->state.deadline, deadline);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+static int verb_snooze(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    handle->run->snooze = luaL_checkinteger(L, 2);
+    return 0;
+}
+
+static int verb_progress(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    const struct script_host *host = &handle->script->host;
+    struct error error;
+    double fraction = luaL_checknumber(L, 2);
+    const char *text = luaL_optstring(L, 3, NULL);
+    if (!host->progress)
+        return unavailable(L, "progress");
+    if (!host->progress(host->arg, handle->job, fraction, text, &error))
+        return fail(L, &error);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* line(job, text) */
+static int verb_line(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    size_t size;
+    const char *text = luaL_checklstring(L, 2, &size);
+    run_line(handle->run, text, size);
+    return 0;
+}
+
+static int verb_cancelled(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    const struct script *script = handle->script;
+    const struct script_host *host = &script->host;
+    bool cut = atomic_load(&script->state.cut_job) == handle->job->id;
+    lua_pushboolean(L, cut || (host->cancelled && host->cancelled(host->arg, handle->job)));
+    return 1;
+}
+
+/* query(job, kind, filters) */
+static int verb_query(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    const struct script_host *host = &handle->script->host;
+    const char *kind = luaL_checkstring(L, 2);
+    struct error error;
+    luaL_checktype(L, 3, LUA_TTABLE);
+    if (!host->query)
+        return unavailable(L, "engine");
+    json_t *filters = value_to_json(L, 3, "filters", &error);
+    json_t *answer = filters ? host->query(host->arg, kind, filters, &error) : NULL;
+    json_decref(filters);
+    if (!answer)
+        return fail(L, &error);
+    json_decref(handle->json);
+    handle->json = answer; /* kept by the handle: pushing may raise */
+    value_push_json(L, answer);
+    handle->json = NULL;
+    json_decref(answer);
+    return 1;
+}
+
+void verbs_add(struct script *script, lua_State *L) {
+    static const luaL_Reg functions[] = {{"enqueue", verb_enqueue},     {"extend", verb_extend},
+                                         {"snooze", verb_snooze},       {"progress", verb_progress},
+                                         {"line", verb_line},           {"query", verb_query},
+                                         {"cancelled", verb_cancelled}, {NULL, NULL}};
+    natives_add(script, L, functions);
+}
