@@ -1,0 +1,195 @@
+-- One job definition: from what a handler file returns to a checked row and its functions.
+local priority = require "moonshift.priority"
+local retry = require "moonshift.retry"
+local rules = require "moonshift.rules"
+
+local definition = {}
+
+local NAME_MAX = 255 -- bytes
+local KEYS = {
+  "run", "priority", "retry", "timeout", "category", "retries", "properties", "description",
+}
+-- What a listener sees and may change.
+local OPEN_KEYS = { "priority", "retry", "retries", "timeout", "category", "properties" }
+
+local function is_one_of(name, list)
+  for _, known in ipairs(list) do
+    if known == name then
+      return true
+    end
+  end
+  return false
+end
+
+local function unknown_key(key, list)
+  local meant = type(key) == "string" and rules.suggest(key, list)
+  return ('unknown key "%s"%s'):format(tostring(key),
+    meant and (' (did you mean "%s"?)'):format(meant) or "")
+end
+
+-- Keys in an order of their own, so that problems come in the same order each time.
+local function sorted_keys(table_)
+  local keys = {}
+  for key in pairs(table_) do
+    keys[#keys + 1] = key
+  end
+  table.sort(keys, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+-- read(value, report) -> a table with `run` and what else was declared; nil if it has no shape.
+-- report(message, key) is called for each problem.
+function definition.read(value, report)
+  if type(value) == "function" then
+    return { run = value }
+  elseif type(value) ~= "table" then
+    report(('returned %s (expected a function, or a table with a function "run")'):format(
+      value == nil and "nothing" or "a " .. type(value)))
+    return nil
+  end
+  for _, key in ipairs(sorted_keys(value)) do
+    if not is_one_of(key, KEYS) then
+      report(unknown_key(key, KEYS), key)
+    end
+  end
+  if type(value.run) ~= "function" then
+    report(value.run == nil and "run is missing (expected a function)"
+      or ("run: got a %s (expected a function)"):format(type(value.run)), "run")
+    return nil
+  end
+  local declared = {}
+  for _, key in ipairs(KEYS) do
+    declared[key] = value[key]
+  end
+  return declared
+end
+
+-- view(name, declared): the table that listeners are called with.
+function definition.view(name, declared)
+  local view = { name = name }
+  for _, key in ipairs(OPEN_KEYS) do
+    view[key] = declared[key]
+  end
+  if view.properties == nil then
+    view.properties = {}
+  end
+  return view
+end
+
+-- changes(name, declared, view, report) -> the keys that a listener changed, taken over into
+-- `declared`. The handler's own retry goes before a listener's.
+function definition.changes(name, declared, own_retry, view, report)
+  local changed = {}
+  if view.name ~= name then
+    report(('changed the name of "%s" to "%s" (a name is its path)'):format(name,
+      tostring(view.name)))
+  end
+  for _, key in ipairs(sorted_keys(view)) do
+    if key ~= "name" and not is_one_of(key, OPEN_KEYS) then
+      report(("%s, set for \"%s\""):format(unknown_key(key, OPEN_KEYS), name), key)
+    end
+  end
+  for _, key in ipairs(OPEN_KEYS) do
+    local value = rawget(view, key)
+    if key == "retry" and own_retry ~= nil then
+      value = own_retry
+    end
+    if value ~= declared[key] then
+      changed[#changed + 1] = key
+      declared[key] = value
+    end
+  end
+  return changed
+end
+
+local function check_timeout(value)
+  if type(value) ~= "number" and type(value) ~= "string" then
+    return nil, ("timeout: got a %s (expected seconds or a duration such as \"PT30S\")"):format(
+      type(value))
+  end
+  local ms, message = rules.duration(value)
+  if not ms then
+    return nil, "timeout: " .. message
+  elseif ms <= 0 then
+    return nil, ("timeout %s: expected more than 0 seconds"):format(tostring(value))
+  end
+  return ms % 1000 == 0 and ms // 1000 or ms / 1000
+end
+
+local function check_retries(value)
+  local whole = type(value) == "number" and math.tointeger(value)
+  if not whole or whole < 1 or whole > 2147483647 then
+    return nil, ("retries %s: expected a whole number from 1"):format(tostring(value))
+  end
+  return whole
+end
+
+local function check_category(value)
+  if type(value) ~= "string" then
+    return nil, ("category: got a %s (expected a text)"):format(type(value))
+  elseif value == "" or #value > NAME_MAX or not utf8.len(value) or value:find("%c") then
+    return nil, ('category "%s": expected 1 to %d bytes of text'):format(value, NAME_MAX)
+  end
+  return value
+end
+
+local function check_properties(value)
+  if type(value) ~= "table" then
+    return nil, ("properties: got a %s (expected a table)"):format(type(value))
+  end
+  local text, message = rules.encode(value)
+  if not text then
+    return nil, (message:gsub("^value", "properties"))
+  elseif text:sub(1, 1) ~= "{" then
+    return nil, "properties: got a list (expected names for keys)"
+  end
+  return value
+end
+
+-- settle(name, file, declared, context, report) -> row, functions. `context`: priorities, retries
+-- (by name), retry (the setting, resolved) and timeout (the setting, seconds). The row is what
+-- definitions_read of core/base/definition.h expects.
+function definition.settle(name, file, declared, context, report)
+  local function check(key, fn, ...)
+    if declared[key] == nil then
+      return nil
+    end
+    local value, message = fn(declared[key], ...)
+    if value == nil then
+      report(message, key)
+    end
+    return value
+  end
+  local wanted = check("priority", priority.resolve, context.priorities) or {}
+  local strategy = check("retry", retry.resolve, context.retries) or context.retry or {}
+  local row = {
+    name = name,
+    file = file,
+    priority = wanted.constant or wanted.shown,
+    retry = strategy.shown,
+    retries = check("retries", check_retries) or strategy.runs,
+    timeout = check("timeout", check_timeout) or context.timeout,
+    category = check("category", check_category),
+    properties = check("properties", check_properties) or {},
+  }
+  local functions = {
+    run = declared.run,
+    priority = wanted.fn and wanted,
+    strategy = strategy.fn or strategy.text,
+  }
+  return row, functions
+end
+
+-- check_name(name): nil, or what is wrong with a name made from a path.
+function definition.check_name(name)
+  if not utf8.len(name) or name:find("%c") then
+    return "a name must be UTF-8 text without control characters"
+  elseif #name > NAME_MAX then
+    return ("the name has %d bytes, at most %d are allowed"):format(#name, NAME_MAX)
+  end
+  return nil
+end
+
+return definition

@@ -1,0 +1,273 @@
+-- A whole script folder: its files evaluated, its definitions and everything that is wrong with it.
+local definition = require "moonshift.definition"
+local retry = require "moonshift.retry"
+local rules = require "moonshift.rules"
+local sandbox = require "moonshift.sandbox"
+
+local folder = {}
+
+local Loader = {}
+Loader.__index = Loader
+
+local LATER = { "schedules", "batches" } -- kinds that this version does not know yet
+
+-- ---- problems ----
+
+function Loader:problem(file, line, message)
+  local key = ("%s:%d:%s"):format(file, line, message)
+  if not self.seen[key] then
+    self.seen[key] = true
+    self.problems[#self.problems + 1] = { file = file, line = line, message = message }
+  end
+end
+
+-- The file of this folder that a chunk name stands for; long ones are cut in front by Lua.
+local function find_file(paths, name)
+  local tail = name:match("^%.%.%.(.+)$")
+  for _, path in ipairs(paths) do
+    if path == name or (tail and #path > #tail and path:sub(-#tail) == tail) then
+      return path
+    end
+  end
+end
+
+local function text_of(raised)
+  if type(raised) == "table" and type(rawget(raised, "message")) == "string" then
+    return rawget(raised, "message")
+  end
+  local fine, text = pcall(tostring, raised)
+  return fine and text or ("raised a " .. type(raised))
+end
+
+-- "handlers/x.lua:3: message", raised while `path` was loaded, taken apart.
+function Loader:raised(path, raised)
+  local text = text_of(raised)
+  local name, line, message = text:match("^([^\n:]+):(%d+): (.*)$")
+  local file = name and find_file(self.natives.paths, name)
+  if file then
+    self:problem(file, math.tointeger(tonumber(line)) or 1, message)
+  else
+    self:problem(path, 1, text)
+  end
+end
+
+-- The line of a file where `key` is given a value, if that can be seen; else 1.
+function Loader:line_of(path, key)
+  if type(key) ~= "string" or not self.files[path] then
+    return 1
+  end
+  local number, word = 0, key:gsub("%p", "%%%0")
+  for line in (self.natives.text(path) .. "\n"):gmatch("([^\n]*)\n") do
+    number = number + 1
+    local code = line:gsub("%-%-.*$", "")
+    if code:find("%f[%w_]" .. word .. "%f[^%w_]%s*=[^=]")
+      or code:find('%["' .. word .. '"%]%s*=') then
+      return number
+    end
+  end
+  return 1
+end
+
+-- A function that reports what is wrong with `path`.
+function Loader:reporter(path)
+  return function(message, key)
+    self:problem(path, self:line_of(path, key), message)
+  end
+end
+
+-- ---- files ----
+
+-- Calls fn(path, name) for each file of a kind, in the order of their paths.
+function Loader:each(kind, fn)
+  for _, path in ipairs(self.natives.paths) do
+    local name = path:match("^" .. kind .. "/(.+)%.lua$")
+    if name then
+      fn(path, name)
+    end
+  end
+end
+
+-- The value of a file: true, value; or false once its problem is noted.
+function Loader:value(path)
+  self.natives.loading(path)
+  local fine, value = pcall(self.sandbox.run, path)
+  if not fine then
+    self:raised(path, value)
+  end
+  return fine, value
+end
+
+function Loader:refuse_later_kinds()
+  for _, kind in ipairs(LATER) do
+    self:each(kind, function(path)
+      self:problem(path, 1, kind .. " are not supported by this version")
+    end)
+  end
+end
+
+function Loader:read_priorities()
+  self:each("priorities", function(path, name)
+    local fine, value = self:value(path)
+    if fine and type(value) ~= "function" then
+      self:problem(path, 1, ("returned %s (expected a function)"):format(
+        value == nil and "nothing" or "a " .. type(value)))
+    elseif fine then
+      self.priorities[name] = value
+    end
+  end)
+end
+
+function Loader:read_retries()
+  self:each("retries", function(path, name)
+    local fine, value = self:value(path)
+    local file, message = nil, nil
+    if fine then
+      file, message = retry.file(value)
+    end
+    if message then
+      self:problem(path, 1, message)
+    end
+    self.retries[name] = file
+  end)
+end
+
+-- ---- definitions ----
+
+function Loader:define(path, name, value)
+  local problem = definition.check_name(name)
+  if problem then
+    self:problem(path, 1, problem)
+    return
+  end
+  local declared = definition.read(value, self:reporter(path))
+  if declared then
+    self.list[#self.list + 1] = {
+      name = name,
+      path = path,
+      declared = declared,
+      own_retry = declared.retry,
+      origin = {}, -- the listener that set a key
+    }
+  end
+end
+
+function Loader:read_handlers()
+  local given = self.options.handlers or {}
+  self:each("handlers", function(path, name)
+    if given[name] == nil then
+      local fine, value = self:value(path)
+      if fine then
+        self:define(path, name, value)
+      end
+    end
+  end)
+  local names = {}
+  for name in pairs(given) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    self:define(("handlers/%s.lua"):format(name), name, given[name])
+  end
+end
+
+function Loader:listen(path, listener, entry)
+  local view = definition.view(entry.name, entry.declared)
+  local fine, raised = pcall(listener, view)
+  if not fine then
+    self:raised(path, raised)
+    return
+  end
+  local report = self:reporter(path)
+  local changed = definition.changes(entry.name, entry.declared, entry.own_retry, view, report)
+  for _, key in ipairs(changed) do
+    entry.origin[key] = path
+  end
+end
+
+function Loader:call_listeners()
+  self:each("listeners", function(path)
+    local fine, listener = self:value(path)
+    if fine and type(listener) ~= "function" then
+      self:problem(path, 1, ("returned %s (expected a function)"):format(
+        listener == nil and "nothing" or "a " .. type(listener)))
+    elseif fine then
+      for _, entry in ipairs(self.list) do
+        self:listen(path, listener, entry)
+      end
+    end
+  end)
+end
+
+function Loader:resolve_setting()
+  local value = self.options.retry
+  if value == nil then
+    return nil
+  end
+  local resolved, message = retry.resolve(value, self.retries)
+  if not resolved then
+    local file = self.files["moonshift.lua"] and "moonshift.lua" or "settings"
+    self:problem(file, self:line_of(file, "retry"), message)
+  end
+  return resolved
+end
+
+function Loader:settle(entry, context)
+  local function report(message, key)
+    local origin = entry.origin[key]
+    if origin then
+      message = ('%s, set for "%s"'):format(message, entry.name)
+    end
+    self:reporter(origin or entry.path)(message, key)
+  end
+  local row, functions = definition.settle(entry.name, entry.path, entry.declared, context, report)
+  local loaded = self.loaded
+  loaded.definitions[#loaded.definitions + 1] = row
+  loaded.handlers[entry.name] = functions.run
+  loaded.priorities[entry.name] = functions.priority
+  loaded.strategies[entry.name] = functions.strategy
+end
+
+function Loader:settle_all()
+  local context = {
+    priorities = self.priorities,
+    retries = self.retries,
+    retry = self:resolve_setting(),
+    timeout = self.options.timeout,
+  }
+  for _, entry in ipairs(self.list) do
+    self:settle(entry, context)
+  end
+end
+
+-- load(natives, options) -> { definitions = rows, problems = { { file, line, message } }, and by
+-- the definition's name: handlers = functions, priorities, strategies = functions or texts }.
+-- options: borrowed, modules, handlers, retry and timeout (the settings). Raises nothing.
+function folder.load(natives, options)
+  local self = setmetatable({
+    natives = natives,
+    options = options,
+    sandbox = sandbox.new(natives, options),
+    files = {},
+    problems = rules.array {},
+    seen = {},
+    list = {},
+    priorities = {},
+    retries = {},
+    loaded = { definitions = rules.array {}, handlers = {}, priorities = {}, strategies = {} },
+  }, Loader)
+  for _, path in ipairs(natives.paths) do
+    self.files[path] = true
+  end
+  self:refuse_later_kinds()
+  self:read_priorities()
+  self:read_retries()
+  self:read_handlers()
+  self:call_listeners()
+  self:settle_all()
+  self.loaded.problems = self.problems
+  natives.loading()
+  return self.loaded
+end
+
+return folder

@@ -1,0 +1,151 @@
+-- `job`, the object a handler sees: its methods. The fields are in core/script/handle.c.
+local rules = require "moonshift.rules"
+
+local job = {}
+
+-- ms of a span given as ISO text or seconds; raises two levels up.
+local function span_of(value, verb)
+  if type(value) ~= "string" and type(value) ~= "number" then
+    error(('job:%s: got a %s (expected seconds or a duration such as "PT5M")'):format(verb,
+      type(value)), 3)
+  end
+  local ms, message = rules.duration(value)
+  if not ms then
+    error(("job:%s: %s"):format(verb, message), 3)
+  end
+  return ms
+end
+
+-- methods(natives) -> { enqueue, extend, snooze, progress, log, cancelled }
+function job.methods(natives)
+  local methods = {}
+
+  -- enqueue(handler, payload, options) -> id. Written with this job's success, or not at all.
+  function methods.enqueue(self, handler, payload, options)
+    if type(handler) ~= "string" then
+      error(("job:enqueue: got a %s (expected the name of a handler)"):format(type(handler)), 2)
+    end
+    local id, message = natives.enqueue(self, handler, payload, options)
+    return id or error("job:enqueue: " .. message, 2)
+  end
+
+  -- extend(span): the lock and the time limit reach at least so far from now.
+  function methods.extend(self, span)
+    local done, message = natives.extend(self, span_of(span, "extend"))
+    return done or error(message, 2)
+  end
+
+  -- snooze(span): once the handler returns, the job comes back later; no retry is used up.
+  function methods.snooze(self, span)
+    natives.snooze(self, span_of(span, "snooze"))
+  end
+
+  -- progress(fraction, text): for people who look at it while it runs.
+  function methods.progress(self, fraction, text)
+    if type(fraction) ~= "number" or not (fraction >= 0 and fraction <= 1) then
+      error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(tostring(fraction)),
+        2)
+    end
+    local done, message = natives.progress(self, fraction, text)
+    return done or error(message, 2)
+  end
+
+  -- log(…): a line that is kept with this attempt, also when it fails.
+  function methods.log(self, ...)
+    local words = table.pack(...)
+    for i = 1, words.n do
+      words[i] = tostring(words[i])
+    end
+    natives.line(self, table.concat(words, " "))
+  end
+
+  methods.cancelled = natives.cancelled
+  return methods
+end
+
+-- ---- job.engine ----
+
+local function without_nulls(row)
+  if type(row) == "table" then
+    for key, value in pairs(row) do
+      if value == rules.null then
+        row[key] = nil
+      end
+    end
+  end
+  return row
+end
+
+local Query = {}
+Query.__index = Query
+
+local function ask(query, kind)
+  return query.natives.query(query.job, kind, query.filters)
+end
+
+-- All rows, or nil, message.
+function Query:list()
+  local rows, message = ask(self, "jobs")
+  if not rows then
+    return nil, message
+  end
+  for i, row in ipairs(rows) do
+    rows[i] = without_nulls(row)
+  end
+  return rows
+end
+
+function Query:count()
+  return ask(self, "count")
+end
+
+-- The one row, nil if there is none, or nil, message if there are several.
+function Query:one()
+  local rows, message = self:list()
+  if rows and #rows > 1 then
+    return nil, "several jobs match (expected one)"
+  end
+  return rows and rows[1], message
+end
+
+-- Calls fn(row) for each row; fn returning false ends it. Returns the number of calls.
+function Query:each(fn)
+  local rows, message = self:list()
+  if not rows then
+    return nil, message
+  end
+  for i, row in ipairs(rows) do
+    if fn(row) == false then
+      return i
+    end
+  end
+  return #rows
+end
+
+-- engine(natives) -> a function that makes `job.engine`: questions only.
+function job.engine(natives)
+  local Engine = {}
+  Engine.__index = Engine
+
+  function Engine:jobs(filters)
+    if filters ~= nil and type(filters) ~= "table" then
+      error(("jobs: filters is a %s (expected a table)"):format(type(filters)), 2)
+    end
+    return setmetatable({ natives = natives, job = self.owner, filters = filters or {} }, Query)
+  end
+
+  -- job(id) -> a table, or nil, message
+  function Engine:job(id)
+    if math.type(id) ~= "integer" then
+      error(("job: id is %s (expected a whole number)"):format(tostring(id)), 2)
+    end
+    local row, message = natives.query(self.owner, "job", { id = id })
+    return without_nulls(row), message
+  end
+
+  return function(owner)
+    return setmetatable({ owner = owner }, Engine)
+  end
+end
+
+return job

@@ -1,0 +1,52 @@
+-- Priorities as definitions give them: an integer, a function, or the name of a file in
+-- priorities/.
+local rules = require "moonshift.rules"
+
+local priority = {}
+
+local EXPECTED = "(expected a whole number, a function or the name of a file in priorities/)"
+
+local function whole(value)
+  return type(value) == "number" and math.tointeger(value) or nil
+end
+
+local function names_of(files)
+  local names = {}
+  for name in pairs(files) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- resolve(value, files) -> { constant } or { fn, shown, file }; or nil, message. `files`: the
+-- functions of priorities/ by name.
+function priority.resolve(value, files)
+  if type(value) == "function" then
+    return { fn = value, shown = "function", file = "its function" }
+  elseif type(value) == "string" and files[value] then
+    return { fn = files[value], shown = value, file = ("priorities/%s.lua"):format(value) }
+  elseif type(value) == "string" then
+    local meant = rules.suggest(value, names_of(files))
+    return nil, ('priority "%s": no such file in priorities/%s'):format(value,
+      meant and (' (did you mean "%s"?)'):format(meant) or "")
+  elseif whole(value) then
+    return { constant = whole(value) }
+  elseif type(value) == "number" then
+    return nil, ("priority %s %s"):format(tostring(value), EXPECTED)
+  end
+  return nil, ("priority: got a %s %s"):format(type(value), EXPECTED)
+end
+
+local function show(value)
+  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+end
+
+-- ask(entry, job) -> integer. Raises what the function raises, and on anything else it returns.
+function priority.ask(entry, job)
+  local value = entry.fn(job)
+  return whole(value)
+    or error(("%s returned %s (expected a whole number)"):format(entry.file, show(value)), 0)
+end
+
+return priority

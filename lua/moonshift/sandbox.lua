@@ -1,0 +1,318 @@
+-- The world as a script file sees it: read-only libraries, no unknown globals, text chunks only.
+--
+-- It keeps honest scripts from harming each other and the process; it is no wall against malice. In
+-- a worker's own state the dangerous functions are replaced in the real libraries too, so that
+-- installed modules (which keep ordinary globals) meet the same limits. In a borrowed state (specs)
+-- nothing that belongs to the spec is touched.
+local rules = require "moonshift.rules"
+
+local sandbox = {}
+
+local LIBRARIES = { "string", "table", "math", "utf8", "io", "os", "coroutine" }
+local FUNCTIONS = {
+  "assert", "error", "getmetatable", "ipairs", "next", "pairs", "pcall", "rawequal", "rawget",
+  "rawlen", "select", "setmetatable", "tonumber", "tostring", "type", "warn", "xpcall", "_VERSION",
+}
+local REMOVED = { string = { "dump" }, os = { "exit", "setlocale" } }
+-- What an installed module could use to get around the limits.
+local DEBUG_REMOVED = {
+  "debug", "gethook", "getregistry", "sethook", "setcstacklimit", "setmetatable", "setuservalue",
+}
+local NOT_PERMITTED = 1 -- EPERM, the third value of io functions
+
+local targets = setmetatable({}, { __mode = "k" }) -- what a read-only table stands for
+
+local function copy(from)
+  local new = {}
+  for key, value in pairs(from) do
+    new[key] = value
+  end
+  return new
+end
+
+-- A view of `target` that cannot be changed.
+local function read_only(target, name)
+  local proxy = {}
+  targets[proxy] = target
+  return setmetatable(proxy, {
+    __index = target,
+    __newindex = function(_, key)
+      error(("cannot set %s.%s (library tables are read-only)"):format(name, tostring(key)), 2)
+    end,
+    __pairs = function()
+      return function(_, key)
+        return next(target, key)
+      end
+    end,
+    __metatable = false,
+  })
+end
+
+-- Loaders that refuse binary chunks; `env` is what they give a chunk that names none (nil: theirs).
+local function text_loaders(natives, env)
+  local load, loadfile = load, loadfile
+  local function pick(...)
+    if select("#", ...) > 0 then
+      return true, (...)
+    end
+    return env ~= nil, env
+  end
+  local function text_load(chunk, name, _, ...)
+    local given, globals = pick(...)
+    if given then
+      return load(chunk, name, "t", globals)
+    end
+    return load(chunk, name, "t")
+  end
+  local function text_loadfile(path, _, ...)
+    if natives.is_store(path) then
+      return nil, path .. ": this is the store's file"
+    end
+    local given, globals = pick(...)
+    if given then
+      return loadfile(path, "t", globals)
+    end
+    return loadfile(path, "t")
+  end
+  local function text_dofile(path)
+    return assert(text_loadfile(path))()
+  end
+  return text_load, text_loadfile, text_dofile
+end
+
+local function refusal(path)
+  return path .. ": this is the store's file (expected another one)"
+end
+
+-- `fn` for paths that are not the store's: whoever closes that file drops the store's locks.
+local function guard_returning(natives, fn)
+  return function(path, other, ...)
+    for _, name in ipairs { path, other } do
+      if natives.is_store(name) then
+        return nil, refusal(name), NOT_PERMITTED
+      end
+    end
+    return fn(path, other, ...)
+  end
+end
+
+local function guard_raising(natives, fn)
+  return function(...)
+    local path = ...
+    if type(path) == "string" and natives.is_store(path) then
+      error(refusal(path), 2)
+    end
+    return fn(...)
+  end
+end
+
+-- Replaces what could harm the process or escape the limits.
+local function patch(libraries, natives, borrowed)
+  for library, names in pairs(REMOVED) do
+    for _, name in ipairs(names) do
+      libraries[library][name] = nil
+    end
+  end
+  local io, os = libraries.io, libraries.os
+  libraries.string.rep = natives.rep
+  libraries.table.move = natives.move
+  io.open = guard_returning(natives, io.open)
+  io.lines = guard_raising(natives, io.lines)
+  io.input = guard_raising(natives, io.input)
+  io.output = guard_raising(natives, io.output)
+  io.popen = natives.popen
+  os.execute = natives.execute
+  os.remove = guard_returning(natives, os.remove)
+  os.rename = guard_returning(natives, os.rename)
+  if not borrowed then
+    libraries.coroutine.resume = natives.resume
+    libraries.coroutine.wrap = natives.wrap
+    libraries.coroutine.close = natives.close
+  end
+end
+
+local function collect_garbage(original)
+  return function(option, ...)
+    if option == "stop" then
+      error('collectgarbage "stop" is not available (the memory limit needs the collector)', 2)
+    end
+    return original(option, ...)
+  end
+end
+
+-- Modules on disk, as text only.
+local function search_text(name)
+  local path, message = package.searchpath(name, package.path)
+  if not path then
+    return message
+  end
+  local chunk, problem = loadfile(path, "t")
+  if not chunk then
+    error(("error loading module '%s' from file '%s':\n\t%s"):format(name, path, problem), 0)
+  end
+  return chunk, path
+end
+
+-- The globals of a worker's own state: what installed modules see.
+local function harden(natives)
+  for _, name in ipairs(DEBUG_REMOVED) do
+    debug[name] = nil -- luacheck: ignore 122
+  end
+  getmetatable("").__metatable = false
+  package.loadlib = nil -- luacheck: ignore 122
+  package.searchers[3] = search_text -- after preload and the embedded modules
+  load, loadfile, dofile = text_loaders(natives) -- luacheck: ignore 121
+  print = natives.print -- luacheck: ignore 121
+  collectgarbage = collect_garbage(collectgarbage) -- luacheck: ignore 121
+end
+
+local function make_libraries(natives, borrowed)
+  local libraries = {}
+  for _, name in ipairs(LIBRARIES) do
+    libraries[name] = borrowed and copy(_G[name]) or _G[name]
+  end
+  patch(libraries, natives, borrowed)
+  if not borrowed then
+    harden(natives)
+  end
+  libraries.debug = { traceback = debug.traceback }
+  libraries.package = {
+    path = package.path,
+    cpath = package.cpath,
+    config = package.config,
+    searchpath = package.searchpath,
+  }
+  return libraries
+end
+
+-- rawset that respects read-only tables.
+local function careful_rawset(table, key, value)
+  if targets[table] then
+    error(("cannot set %s (this table is read-only)"):format(tostring(key)), 2)
+  end
+  return rawset(table, key, value)
+end
+
+local function unknown_global(_, name)
+  error(('unknown global "%s"'):format(tostring(name)), 2)
+end
+
+local function cannot_set(_, name)
+  error(('cannot set global "%s" (declare it local)'):format(tostring(name)), 2)
+end
+
+-- An environment that shows `globals` and nothing else.
+local function make_env(globals)
+  local env = {}
+  targets[env] = globals
+  globals._G = env
+  setmetatable(globals, { __index = unknown_global })
+  return setmetatable(env, {
+    __index = globals,
+    __newindex = cannot_set,
+    __pairs = function()
+      return function(_, key)
+        return next(globals, key)
+      end
+    end,
+    __metatable = false,
+  })
+end
+
+-- What `require "moonshift"` gives where there is no engine: the values that payloads are made of.
+local function face()
+  return read_only({
+    null = rules.null,
+    array = rules.array,
+    time = rules.time,
+  }, "moonshift")
+end
+
+-- The file of the folder behind a module name, or nil.
+local function find_module(files, name)
+  local base = name:gsub("%.", "/")
+  local path = base .. ".lua"
+  return files[path] and path or files[base .. "/init.lua"] and base .. "/init.lua"
+end
+
+-- new(natives, { borrowed = …, modules = … }) -> { env, require, run = function(path) }.
+-- run evaluates a file of the folder and returns its value; it raises what goes wrong.
+function sandbox.new(natives, options)
+  local libraries = make_libraries(natives, options.borrowed)
+  local globals, standard, files = {}, {}, {}
+  local loaded, order = copy(options.modules or {}), {}
+  local env = make_env(globals)
+  for _, path in ipairs(natives.paths) do
+    files[path] = true
+  end
+
+  local function run(path)
+    local chunk, message = natives.load(path, env)
+    if not chunk then
+      error(message, 0)
+    end
+    return chunk(path)
+  end
+
+  -- A module that is required while it is being loaded can never be ready.
+  local function check_cycle(name)
+    for i, before in ipairs(order) do
+      if before == name then
+        local names = table.concat(order, " -> ", i)
+        error(("cyclic require: %s -> %s"):format(names, name), 3)
+      end
+    end
+  end
+
+  local function load_module(name, path)
+    order[#order + 1] = name
+    local fine, value = pcall(run, path)
+    order[#order] = nil
+    if not fine then
+      error(value, 0)
+    end
+    loaded[name] = value == nil and true or value
+    return loaded[name]
+  end
+
+  local function folder_require(name)
+    if type(name) ~= "string" then
+      error(("require: a %s (expected the name of a module)"):format(type(name)), 2)
+    end
+    if loaded[name] ~= nil then
+      return loaded[name]
+    elseif standard[name] then
+      return standard[name]
+    end
+    check_cycle(name)
+    local path = name:find("^lib%.") and find_module(files, name)
+    if path then
+      return load_module(name, path)
+    elseif name:find("^lib%.") then
+      error(('module "%s" not found (no file %s.lua in the script folder)'):format(name,
+        (name:gsub("%.", "/"))), 2)
+    end
+    return require(name)
+  end
+
+  for _, name in ipairs(FUNCTIONS) do
+    globals[name] = _G[name]
+  end
+  for name, library in pairs(libraries) do
+    globals[name] = read_only(library, name)
+    standard[name] = globals[name]
+  end
+  standard._G = env
+  if not options.borrowed then
+    standard.moonshift = face()
+  end
+  globals.require = folder_require
+  globals.print = natives.print
+  globals.rawset = careful_rawset
+  globals.collectgarbage =
+    options.borrowed and collect_garbage(collectgarbage) or collectgarbage
+  globals.load, globals.loadfile, globals.dofile = text_loaders(natives, env)
+  return { env = env, require = folder_require, run = run }
+end
+
+return sandbox

@@ -1,0 +1,59 @@
+-- What C calls in a worker's state: core/script/ knows no other Lua module.
+local folder = require "moonshift.folder"
+local job = require "moonshift.job"
+local priority = require "moonshift.priority"
+local retry = require "moonshift.retry"
+local rules = require "moonshift.rules"
+local sandbox = require "moonshift.sandbox"
+
+local worker = {}
+
+-- load(natives, options) -> folder.load's table with methods, engine (for `job`) and two functions:
+-- priority(name, job) -> integer; decide(name, job, failure) -> delay in ms or nil, retries or nil.
+function worker.load(natives, options)
+  local loaded = folder.load(natives, options)
+  loaded.methods = job.methods(natives.job)
+  loaded.engine = job.engine(natives.job)
+
+  function loaded.priority(name, draft)
+    return priority.ask(loaded.priorities[name], draft)
+  end
+
+  function loaded.decide(name, failed, failure)
+    return retry.decide(loaded.strategies[name], failed, failure)
+  end
+
+  return loaded
+end
+
+-- A range with an open side is a list with a hole, { nil, 100 } or { 50 }: null stands there.
+local function close_range(values)
+  local range = rawget(values, "priority_range")
+  if type(range) ~= "table" then
+    return
+  end
+  for key in pairs(range) do
+    if key ~= 1 and key ~= 2 then
+      return
+    end
+  end
+  local low, high = range[1], range[2]
+  values.priority_range = rules.array {
+    low == nil and rules.null or low,
+    high == nil and rules.null or high,
+  }
+end
+
+-- settings(natives) -> the table that moonshift.lua returns. Raises what is wrong with it.
+function worker.settings(natives)
+  natives.loading("moonshift.lua")
+  local values = sandbox.new(natives, {}).run("moonshift.lua")
+  if type(values) ~= "table" then
+    error(("moonshift.lua:1: returned %s (expected a table of settings)"):format(
+      values == nil and "nothing" or "a " .. type(values)), 0)
+  end
+  close_range(values)
+  return values
+end
+
+return worker
