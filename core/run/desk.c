@@ -74,16 +74,13 @@ static bool progress(void *arg, const struct job *job, double fraction, const ch
 /* Cancelled, deleted, suspended or taken by somebody else: what it does can no longer count. */
 static bool cancelled(void *arg, const struct job *job) {
     struct desk *desk = arg;
-    struct error error = {0};
+    struct error error;
     struct store *reader = open_reader(desk, &error);
     if (!reader)
         return false;
-    json_t *row = store_job(reader, job->id, clock_now(desk->clock), &error);
+    int holds = store_holds(reader, job->id, job->token, &error);
     mutex_unlock(&desk->mutex);
-    bool ours = row ? json_integer_value(json_object_get(row, "token")) == job->token
-                    : error.code != ERROR_NOT_FOUND;
-    json_decref(row);
-    return !ours;
+    return holds == 0;
 }
 
 static json_t *answer(struct desk *desk, struct store *reader, const char *kind,

@@ -1,5 +1,7 @@
+#include "run/foreman.h"
 #include "base/log.h"
-#include "run/foreman_state.h"
+#include "run/turning.h"
+#include "run/watch.h"
 #include <stdio.h>
 #include <stdlib.h>
 

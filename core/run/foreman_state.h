@@ -1,4 +1,4 @@
-/* foreman_state.h - what a foreman is made of; private to foreman.c, turning.c and watch.c. */
+/* foreman_state.h - what a foreman is made of; private to the foreman, turning and watch. */
 #ifndef MOONSHIFT_RUN_FOREMAN_STATE_H
 #define MOONSHIFT_RUN_FOREMAN_STATE_H
 
@@ -47,24 +47,5 @@ struct foreman {
 void foreman_give_up(struct foreman *foreman, const struct error *error);
 /* Nothing runs, nothing is known to wait. */
 bool foreman_idle(const struct foreman *foreman);
-
-/* ---- turning.c ---- */
-
-/* One turn of the executor, unless it must not be tried yet; what it acquired goes to the pool. */
-void turning_turn(struct foreman *foreman, time_ms now);
-/* Moves the log into the database once it has grown past `pages`. */
-void turning_checkpoint(struct foreman *foreman, int pages);
-
-/* ---- watch.c ---- */
-
-/* Notes which file the store is; false: error. */
-bool watch_file(struct foreman *foreman, struct error *error);
-/* What is done once a second. */
-void watch_tick(struct foreman *foreman, time_ms now);
-/* Brings the status up to date / and shows it to whoever looks on. */
-void watch_publish(struct foreman *foreman);
-void watch_show(struct foreman *foreman);
-/* A reload that has finished is adopted or refused. */
-void watch_reload(struct foreman *foreman);
 
 #endif

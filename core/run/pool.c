@@ -1,158 +1,18 @@
 #include "run/pool.h"
 #include "base/log.h"
+#include "run/crew.h"
 #include "run/worker.h"
 #include <stdlib.h>
 
 enum { FAREWELL = 1000, GRACE = 1000, COMPLAIN_EVERY = 10000 };
 
-/* ---- the queue; the mutex is held ---- */
-
+/* Of the jobs that were running in a crash only one runs at a time: the next crash names it. */
 static bool suspected(const struct item *item) {
     for (const struct job *job = item->jobs; job; job = job->next)
         if (job->crashes > 0)
             return true;
     return false;
 }
-
-static struct item *take_all(struct pool *pool) {
-    queue_append(&pool->queue, &pool->suspects);
-    pool->queued = 0;
-    return queue_take(&pool->queue);
-}
-
-/* Of the jobs that were running in a crash only one runs at a time: the next crash names it. */
-static struct item *pop(struct pool *pool, struct worker *worker) {
-    bool turn = pool->suspects.first && !pool->suspect;
-    struct item *item = queue_shift(turn ? &pool->suspects : &pool->queue);
-    if (!item)
-        return NULL;
-    if (turn)
-        pool->suspect = worker;
-    pool->queued--;
-    return item;
-}
-
-/* ---- for workers ---- */
-
-static void begin(struct worker *worker, const struct job *job) {
-    worker->begun = job;
-    worker->job = job->id;
-    worker->cut_off = TIME_NONE;
-    worker->complained = 0;
-}
-
-static void idle(struct pool *pool, struct worker *worker) {
-    pool->busy -= worker->state == WORKER_BUSY;
-    if (pool->suspect == worker)
-        pool->suspect = NULL;
-    worker->state = WORKER_IDLE;
-    worker->begun = NULL;
-    worker->job = 0;
-}
-
-struct item *pool_take(struct pool *pool, struct worker *worker) {
-    struct item *item = NULL;
-    mutex_lock(&pool->mutex);
-    idle(pool, worker);
-    while (!pool->ending && !worker->leaves && !(item = pop(pool, worker))) {
-        worker->idle_since = clock_monotonic();
-        pool->sleeping++;
-        condition_wait(&pool->work, &pool->mutex);
-        pool->sleeping--;
-    }
-    if (item) {
-        worker->state = WORKER_BUSY;
-        pool->busy++;
-        begin(worker, item->jobs);
-    } else if (pool->queued > 0) {
-        condition_signal(&pool->work);
-    }
-    mutex_unlock(&pool->mutex);
-    return item;
-}
-
-void pool_begin(struct pool *pool, struct worker *worker, const struct job *job) {
-    if (worker->begun == job)
-        return;
-    mutex_lock(&pool->mutex);
-    begin(worker, job);
-    mutex_unlock(&pool->mutex);
-}
-
-/* Sequentially consistent on purpose: either the loop, which clears `woken` before it takes the
- * list, sees this outcome, or we see that it has to be woken. */
-void pool_deliver(struct pool *pool, struct item *item, struct outcome *outcome) {
-    if (!outcome) {
-        log_event(LOG_ERROR, "job lost sight of until its lock expires", "reason:s",
-                  "out of memory");
-        atomic_fetch_add(&pool->lost, 1);
-        return;
-    }
-    outcome->lane_ends = item->jobs == NULL;
-    outcome->lane_token = item->lane_token;
-    outcome->next = atomic_load(&pool->outcomes);
-    while (!atomic_compare_exchange_weak(&pool->outcomes, &outcome->next, outcome))
-        ;
-    if (!atomic_load(&pool->woken) && !atomic_exchange(&pool->woken, true))
-        pool->options.wake(pool->options.wake_arg);
-}
-
-void pool_give_back(struct pool *pool, struct item *item) {
-    struct job *job;
-    while ((job = item_take(item))) {
-        struct outcome *outcome = outcome_new(job, OUTCOME_RETURNED);
-        if (!outcome)
-            job_free(job);
-        pool_deliver(pool, item, outcome);
-    }
-}
-
-static void give_back_all(struct pool *pool, struct item *items) {
-    for (struct item *item = items; item; item = item->next)
-        pool_give_back(pool, item);
-    items_free(items);
-}
-
-static void blocked(struct pool *pool, struct worker *worker) {
-    struct item *items = NULL;
-    mutex_lock(&pool->mutex);
-    if (worker->state != WORKER_BLOCKED) {
-        idle(pool, worker);
-        worker->state = WORKER_BLOCKED;
-        pool->blocked++;
-    }
-    if (pool->blocked == pool->threads)
-        items = take_all(pool);
-    mutex_unlock(&pool->mutex);
-    give_back_all(pool, items);
-}
-
-bool pool_pause(struct pool *pool, struct worker *worker, time_ms until) {
-    blocked(pool, worker);
-    mutex_lock(&pool->mutex);
-    while (!pool->ending && clock_monotonic() < until)
-        condition_wait_until(&pool->recover, &pool->mutex, until);
-    bool ending = pool->ending;
-    mutex_unlock(&pool->mutex);
-    return !ending;
-}
-
-void pool_resume(struct pool *pool, struct worker *worker) {
-    mutex_lock(&pool->mutex);
-    pool->blocked -= worker->state == WORKER_BLOCKED;
-    worker->state = WORKER_IDLE;
-    mutex_unlock(&pool->mutex);
-    pool->options.wake(pool->options.wake_arg);
-}
-
-void pool_leave(struct pool *pool, struct worker *worker) {
-    mutex_lock(&pool->mutex);
-    worker->state = WORKER_GONE;
-    condition_broadcast(&pool->ended);
-    mutex_unlock(&pool->mutex);
-}
-
-/* ---- for the loop ---- */
 
 struct pool *pool_new(const struct pool_options *options, struct error *error) {
     int count = options->settings->workers_max;
@@ -348,12 +208,12 @@ time_ms pool_deadline(struct pool *pool) {
 void pool_stop(struct pool *pool, bool cut_off) {
     atomic_store(&pool->stopping, true);
     mutex_lock(&pool->mutex);
-    struct item *items = take_all(pool);
+    struct item *items = crew_take_all(pool);
     pool->cutting = pool->cutting || cut_off;
     for (int i = 0; pool->cutting && i < pool->count; i++)
         cut(pool, &pool->workers[i]);
     mutex_unlock(&pool->mutex);
-    give_back_all(pool, items);
+    crew_give_back(pool, items);
 }
 
 bool pool_quiet(struct pool *pool) {
@@ -392,7 +252,7 @@ bool pool_free(struct pool *pool) {
         return true;
     if (!end_threads(pool))
         return false;
-    items_free(take_all(pool));
+    items_free(crew_take_all(pool));
     outcome_free_list(atomic_load(&pool->outcomes));
     folder_release(pool->folder);
     condition_free(&pool->work);

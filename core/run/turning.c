@@ -1,5 +1,5 @@
+#include "run/turning.h"
 #include "base/log.h"
-#include "run/foreman_state.h"
 
 enum { FULL_WAIT = 1000 };
 

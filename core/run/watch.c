@@ -1,5 +1,6 @@
+#include "run/watch.h"
 #include "base/log.h"
-#include "run/foreman_state.h"
+#include "run/turning.h"
 #include <sys/stat.h>
 
 enum { TICK = 1000 };

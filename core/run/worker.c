@@ -1,5 +1,6 @@
 #include "run/worker.h"
 #include "base/log.h"
+#include "run/crew.h"
 
 enum { BLOCK_FIRST = 1000, BLOCK_MAX = 30000 };
 
@@ -69,15 +70,15 @@ static bool run_item(struct worker *worker, struct item *item, struct error *err
     struct pool *pool = worker->pool;
     bool able = prepare(worker, error);
     while (able && item->jobs && may_begin(worker, item)) {
-        pool_begin(pool, worker, item->jobs);
+        crew_begin(pool, worker, item->jobs);
         struct job *job = item_take(item);
-        pool_deliver(pool, item, run_job(worker, job));
+        crew_deliver(pool, item, run_job(worker, job));
         if (item->jobs && script_worn(worker->script)) {
             close_script(worker);
             able = open_script(worker, error);
         }
     }
-    pool_give_back(pool, item);
+    crew_return(pool, item);
     return able;
 }
 
@@ -87,11 +88,11 @@ static void recover(struct worker *worker, struct error *error) {
     do {
         log_event(LOG_ERROR, "worker cannot load the folder", "worker:d reason:s", worker->index,
                   error->text);
-        if (!pool_pause(worker->pool, worker, clock_monotonic() + wait))
+        if (!crew_pause(worker->pool, worker, clock_monotonic() + wait))
             break;
         wait = wait * 2 < BLOCK_MAX ? wait * 2 : BLOCK_MAX;
     } while (!prepare(worker, error));
-    pool_resume(worker->pool, worker);
+    crew_resume(worker->pool, worker);
 }
 
 void *worker_run(void *arg) {
@@ -100,13 +101,13 @@ void *worker_run(void *arg) {
     struct item *item;
     if (worker->pool->options.script.hook == HOOK_ON_SIGNAL)
         thread_take_interrupts();
-    while ((item = pool_take(worker->pool, worker))) {
+    while ((item = crew_take(worker->pool, worker))) {
         bool able = run_item(worker, item, &error);
         item_free(item);
         if (!able)
             recover(worker, &error);
     }
     close_script(worker);
-    pool_leave(worker->pool, worker);
+    crew_leave(worker->pool, worker);
     return NULL;
 }

@@ -1,0 +1,12 @@
+/* turning.h - the foreman's turns: when one may be tried, and what a failed one means. */
+#ifndef MOONSHIFT_RUN_TURNING_H
+#define MOONSHIFT_RUN_TURNING_H
+
+#include "run/foreman_state.h"
+
+/* One turn of the executor, unless it must not be tried yet; what it acquired goes to the pool. */
+void turning_turn(struct foreman *foreman, time_ms now);
+/* Moves the log into the database once it has grown past `pages`. */
+void turning_checkpoint(struct foreman *foreman, int pages);
+
+#endif
