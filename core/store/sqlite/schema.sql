@@ -1,0 +1,102 @@
+-- The tables of a store. The wide row (job) is written once and read once; what moves is narrow
+-- (ready, timer, parked, locked, lane); what ends is appended (ended, attempt).
+
+CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
+INSERT INTO meta(key, value) VALUES
+  ('next_id', 1), ('next_token', 1),
+  ('catalog', 1),     -- moves when a definition or stream changes
+  ('executors', 1);   -- moves when an executor joins, leaves or is buried
+
+CREATE TABLE deployment(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, loaded INT NOT NULL,
+  UNIQUE(name, hash)) STRICT;
+CREATE TABLE deployment_file(
+  deployment INT, path TEXT, text TEXT, PRIMARY KEY(deployment, path)) WITHOUT ROWID, STRICT;
+CREATE TABLE definition(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  deployment INT,     -- the newest that has it; absent: only ever named by a job
+  properties TEXT NOT NULL,
+  override_priority INT, suspended INT NOT NULL DEFAULT 0,
+  waiting INT) STRICT; -- kept only where a backlog limit is set
+
+-- What an executor may take is decided per stream, not per row.
+CREATE TABLE stream(
+  id INTEGER PRIMARY KEY, definition INT NOT NULL, deployment INT NOT NULL DEFAULT 0,
+  category TEXT NOT NULL DEFAULT '', type INT NOT NULL,
+  UNIQUE(definition, deployment, category, type)) STRICT;
+
+CREATE TABLE job(
+  id INTEGER PRIMARY KEY, rev INT NOT NULL DEFAULT 1, stream INT NOT NULL,
+  priority INT NOT NULL, due INT, created INT NOT NULL,
+  place INT NOT NULL, -- coalesce(due, created); under fair share the tenant's turn
+  retries INT NOT NULL, attempt INT NOT NULL DEFAULT 1, crashes INT NOT NULL DEFAULT 0,
+  suspended INT NOT NULL DEFAULT 0,
+  lane INT,           -- 63-bit hash of the key; absent: not exclusive
+  lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
+  repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT) STRICT;
+CREATE INDEX job_dead ON job(id) WHERE retries=0;
+CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
+CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
+
+CREATE TABLE ready(       -- rank = ~priority
+  stream INT, rank INT, place INT, id INT, lane INT,
+  PRIMARY KEY(stream, rank, place, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE timer(       -- future dates, retry delays
+  due INT, id INT, stream INT, rank INT, lane INT,
+  PRIMARY KEY(due, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE parked(      -- behind a running lane
+  lane INT, stream INT, rank INT, place INT, id INT,
+  PRIMARY KEY(lane, stream, rank, place, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE locked(      -- until: only after an extension
+  id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
+  lane INT, until INT, cancel INT NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
+  id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL) STRICT;
+
+CREATE TABLE ended(
+  seq INTEGER PRIMARY KEY, job INT NOT NULL, stream INT NOT NULL, outcome INT NOT NULL,
+  executor INT, started INT, at INT NOT NULL, retries INT, attempt INT,
+  message TEXT, result TEXT) STRICT;
+CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE attempt(     -- failures only
+  job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
+  priority INT, reason INT, message TEXT, stack TEXT,
+  PRIMARY KEY(job, n)) WITHOUT ROWID, STRICT;
+CREATE TABLE line(
+  job INT, n INT, seq INT, at INT, text TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE progress(job INTEGER PRIMARY KEY, fraction REAL, text TEXT, at INT) STRICT;
+
+CREATE TABLE incident(
+  id INTEGER PRIMARY KEY, type TEXT NOT NULL, job INT, definition INT,
+  activity TEXT, failed_activity TEXT, message TEXT, cause INT, root INT,
+  created INT NOT NULL, ended INT, how INT, note TEXT) STRICT;
+CREATE UNIQUE INDEX incident_open ON incident(job, type) WHERE ended IS NULL;
+CREATE TABLE operation(
+  id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
+  old TEXT, new TEXT) STRICT;
+
+CREATE TABLE unique_key(
+  definition INT, key TEXT, job INT NOT NULL, until INT,
+  PRIMARY KEY(definition, key)) WITHOUT ROWID, STRICT;
+CREATE TABLE rate(definition INT, slot INT, at INT, PRIMARY KEY(definition, slot))
+  WITHOUT ROWID, STRICT;
+CREATE TABLE share(tenant TEXT PRIMARY KEY, turn INT NOT NULL) WITHOUT ROWID, STRICT;
+
+CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 overdue
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, started INT, lease INT NOT NULL,
+  seen INT, range_min INT, range_max INT, categories TEXT, aware INT, state INT NOT NULL,
+  settings TEXT) STRICT;
+CREATE TABLE registration(
+  executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;
+
+CREATE TABLE batch(       -- remaining = open + total - made
+  id INTEGER PRIMARY KEY, type TEXT, config TEXT, total INT, made INT, open INT, failed INT,
+  state INT, next_part INT, seed INT, execution INT, monitor INT, created INT, started INT,
+  ended INT) STRICT;
+CREATE TABLE batch_part(batch INT, n INT, ids BLOB, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
+CREATE TABLE schedule(
+  name TEXT PRIMARY KEY, definition INT, cycle TEXT, zone TEXT, payload BLOB, policy TEXT,
+  paused INT, last INT, next INT, job INT) WITHOUT ROWID, STRICT;
+CREATE TABLE metric(
+  executor INT, definition INT, name INT, value INT,
+  PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;
