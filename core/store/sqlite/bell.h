@@ -1,0 +1,24 @@
+/* bell.h - doorbells: one datagram socket per executor, "<store>-bell-<id>". A bell that cannot be
+ * made or reached is no error: who listens looks again in time anyway. */
+#ifndef MOONSHIFT_STORE_SQLITE_BELL_H
+#define MOONSHIFT_STORE_SQLITE_BELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bell {
+    int socket;    /* -1: none; readable when somebody rang */
+    int directory; /* of the store: names go through it, so that long paths fit; -1: not open */
+    int sender;    /* -1: not open */
+};
+
+/* Binds the bell of executor `id`. */
+void bell_make(struct bell *bell, const char *path, int64_t id);
+void bell_empty(const struct bell *bell);
+void bell_ring(struct bell *bell, const char *path, int64_t id);
+void bell_close(struct bell *bell);
+
+/* Removes the socket of an executor that is gone. */
+void bell_remove(const char *path, int64_t id);
+
+#endif

@@ -1,0 +1,42 @@
+/* gate.h - the file "<store>-gate": bytes locked by every process that writes (DECISIONS C3).
+ *
+ * Locks belong to the open file: they end with it, also after kill -9, and two stores in one
+ * process keep each other out like two processes. The file is never deleted. */
+#ifndef MOONSHIFT_STORE_SQLITE_GATE_H
+#define MOONSHIFT_STORE_SQLITE_GATE_H
+
+#include "base/error.h"
+#include <stdint.h>
+
+enum gate_byte {
+    GATE_WAITING,       /* shared: somebody waits to write; the others stand back */
+    GATE_CHECKPOINTER,  /* exclusive: the right to checkpoint */
+    GATE_WRITER,        /* shared by a writer, exclusive during a checkpoint */
+    GATE_EXECUTORS = 16 /* + id, exclusive: the executor with that id lives */
+};
+
+struct gate {
+    int file; /* -1: no gate (in memory); then every byte is free and may be taken */
+};
+
+/* Opens (creates) the gate beside the database at `path`. */
+bool gate_open(struct gate *gate, const char *path, struct error *error);
+void gate_close(struct gate *gate);
+
+/* Without waiting. Taking what is held already is fine. */
+bool gate_take(struct gate *gate, int64_t byte, bool exclusive);
+void gate_drop(struct gate *gate, int64_t byte);
+
+/* True if nobody else holds the byte in any way. */
+bool gate_free(const struct gate *gate, int64_t byte);
+
+/* Waits, up to 5 ms, while somebody else waits to write. */
+void gate_stand_back(const struct gate *gate);
+
+/* 0.2 ms. */
+void gate_pause(void);
+
+/* Opens "<path><suffix>" with the owner and mode of the file at `path`. -1: errno says. */
+int gate_open_beside(const char *path, const char *suffix, int flags);
+
+#endif

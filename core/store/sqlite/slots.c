@@ -1,0 +1,137 @@
+#include "store/sqlite/slots.h"
+#include "base/text.h"
+#include "store/sqlite/gate.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SLOTS_MAGIC "moonshift slots 1"
+
+struct slots_head {
+    char magic[24];
+    char boot[40]; /* the kernel's boot id */
+};
+
+static void slots_boot(char boot[40]) {
+    memset(boot, 0, 40);
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (read(file, boot, 36) != 36)
+        boot[0] = 0;
+    close(file);
+}
+
+static void slots_suffix(char *suffix, size_t size, int64_t id) {
+    snprintf(suffix, size, "-slots-%lld", (long long)id);
+}
+
+/* The room is taken now: a page that finds the disk full later would be a SIGBUS. */
+static bool slots_map(struct slots *slots, int file) {
+    errno = posix_fallocate(file, 0, (off_t)slots->size);
+    if (errno)
+        return false;
+    slots->map = mmap(NULL, slots->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return slots->map != MAP_FAILED;
+}
+
+bool slots_make(struct slots *slots, const char *path, int64_t id, int count, struct error *error) {
+    char suffix[40];
+    slots_suffix(suffix, sizeof suffix, id);
+    *slots = (struct slots){.count = count};
+    slots->size = sizeof(struct slots_head) + (size_t)count * sizeof(struct slot);
+    int file = gate_open_beside(path, suffix, O_RDWR | O_CREAT | O_TRUNC);
+    if (file < 0 || !slots_map(slots, file)) {
+        int reason = errno;
+        if (file >= 0)
+            close(file);
+        *slots = (struct slots){0};
+        return error_set(error, reason == ENOSPC ? ERROR_FULL : ERROR_IO,
+                         "store \"%s\": cannot make \"%s%s\": %s", path, path, suffix,
+                         strerror(reason));
+    }
+    close(file);
+    struct slots_head *head = slots->map;
+    memcpy(head->magic, SLOTS_MAGIC, sizeof SLOTS_MAGIC);
+    slots_boot(head->boot);
+    slots->list = (struct slot *)(head + 1);
+    return true;
+}
+
+void slots_close(struct slots *slots) {
+    if (slots->list)
+        munmap(slots->map, slots->size);
+    *slots = (struct slots){0};
+}
+
+void slots_remove(const char *path, int64_t id) {
+    char name[PATH_MAX], suffix[40];
+    slots_suffix(suffix, sizeof suffix, id);
+    if ((size_t)snprintf(name, sizeof name, "%s%s", path, suffix) < sizeof name)
+        unlink(name);
+}
+
+/* The job is cleared first and written last, so that a torn slot names nobody. */
+void slots_set(const struct slots *slots, int index, int64_t job, int64_t token) {
+    if (index < 0 || index >= slots->count)
+        return;
+    struct slot *slot = &slots->list[index];
+    atomic_store_explicit(&slot->job, 0, memory_order_release);
+    if (!job)
+        return;
+    atomic_store_explicit(&slot->token, token, memory_order_release);
+    atomic_store_explicit(&slot->job, job, memory_order_release);
+}
+
+static bool slots_valid(const char *data, size_t size) {
+    struct slots_head head, now = {.magic = SLOTS_MAGIC};
+    if (size < sizeof head)
+        return false;
+    slots_boot(now.boot);
+    memcpy(&head, data, sizeof head);
+    return memcmp(head.magic, now.magic, sizeof SLOTS_MAGIC) == 0 &&
+           memcmp(head.boot, now.boot, sizeof head.boot) == 0;
+}
+
+bool slots_read(struct slots_found *found, const char *path, int64_t id) {
+    char name[PATH_MAX], suffix[40];
+    *found = (struct slots_found){0};
+    slots_suffix(suffix, sizeof suffix, id);
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    size_t size = 0;
+    char *data = file_read(name, &size);
+    if (!data || !slots_valid(data, size)) {
+        free(data);
+        return true;
+    }
+    size_t count = (size - sizeof(struct slots_head)) / sizeof(struct slot);
+    found->list = calloc(count + 1, sizeof *found->list);
+    for (size_t i = 0; found->list && i < count; i++) {
+        int64_t pair[2];
+        memcpy(pair, data + sizeof(struct slots_head) + i * sizeof(struct slot), sizeof pair);
+        if (pair[0]) {
+            found->list[found->count].job = pair[0];
+            found->list[found->count++].token = pair[1];
+        }
+    }
+    free(data);
+    return found->list != NULL;
+}
+
+bool slots_has(const struct slots_found *found, int64_t job, int64_t token) {
+    for (size_t i = 0; i < found->count; i++)
+        if (found->list[i].job == job && found->list[i].token == token)
+            return true;
+    return false;
+}
+
+void slots_found_clear(struct slots_found *found) {
+    free(found->list);
+    *found = (struct slots_found){0};
+}

@@ -1,0 +1,41 @@
+/* slots.h - crash slots: the mapped file "<store>-slots-<id>" in which each worker of an executor
+ * notes what it runs. Written without a commit, it outlives kill -9; what was written before the
+ * last boot counts for nothing, because a power cut is nobody's fault. */
+#ifndef MOONSHIFT_STORE_SQLITE_SLOTS_H
+#define MOONSHIFT_STORE_SQLITE_SLOTS_H
+
+#include "base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct slot {
+    _Atomic int64_t job, token; /* job 0: nothing runs */
+    int64_t unused[6];          /* a cache line each */
+};
+
+struct slots {
+    struct slot *list; /* NULL: none */
+    int count;
+    void *map;
+    size_t size;
+};
+
+bool slots_make(struct slots *slots, const char *path, int64_t id, int count, struct error *error);
+void slots_close(struct slots *slots);
+void slots_remove(const char *path, int64_t id);
+
+void slots_set(const struct slots *slots, int index, int64_t job, int64_t token);
+
+struct slots_found {
+    size_t count;
+    struct {
+        int64_t job, token;
+    } * list; /* owned */
+};
+/* What the workers of executor `id` ran when it ended; nothing if the file is missing, of an
+ * earlier boot or not whole. False: no memory. */
+bool slots_read(struct slots_found *found, const char *path, int64_t id);
+bool slots_has(const struct slots_found *found, int64_t job, int64_t token);
+void slots_found_clear(struct slots_found *found);
+
+#endif
