@@ -1,0 +1,42 @@
+/* catalog.h - definitions and streams, kept in memory and read again when anybody changed them. */
+#ifndef MOONSHIFT_STORE_SQLITE_CATALOG_H
+#define MOONSHIFT_STORE_SQLITE_CATALOG_H
+
+#include "base/job.h"
+#include "store/sqlite/db.h"
+
+struct catalog_definition {
+    int64_t id, deployment; /* deployment 0: never deployed */
+    int64_t override_priority;
+    bool overridden, suspended;
+    char *name;
+};
+
+struct catalog_stream {
+    int64_t id, deployment;
+    const struct catalog_definition *definition;
+    enum job_type type;
+    char *category; /* NULL: none */
+};
+
+struct catalog {
+    int64_t version; /* of meta.catalog; 0: to be read */
+    size_t definition_count, stream_count;
+    struct catalog_definition *definitions; /* by name */
+    struct catalog_stream *streams;         /* by id */
+    const struct catalog_stream **by_key;   /* by name, deployment, category, type */
+    const struct catalog_stream *last;      /* found by key last */
+};
+
+/* Reads both tables unless `version` is what is held. */
+bool catalog_refresh(struct catalog *catalog, struct db *db, int64_t version, struct error *error);
+void catalog_clear(struct catalog *catalog);
+
+const struct catalog_definition *catalog_definition(const struct catalog *catalog,
+                                                    const char *name);
+/* By id, or NULL. */
+const struct catalog_stream *catalog_stream(const struct catalog *catalog, int64_t id);
+const struct catalog_stream *catalog_find(struct catalog *catalog, const struct job *job,
+                                          int64_t deployment);
+
+#endif

@@ -1,0 +1,66 @@
+/* connection.h - what one open store holds, and its transactions; private to this folder. */
+#ifndef MOONSHIFT_STORE_SQLITE_CONNECTION_H
+#define MOONSHIFT_STORE_SQLITE_CONNECTION_H
+
+#include "store/sqlite/bell.h"
+#include "store/sqlite/catalog.h"
+#include "store/sqlite/db.h"
+#include "store/sqlite/gate.h"
+#include "store/sqlite/peers.h"
+#include "store/sqlite/slots.h"
+#include "store/store.h"
+
+/* The counters of the table meta, read when a transaction begins, written when it ends. */
+struct meta {
+    int64_t next_id, next_token, catalog, executors;
+};
+
+/* The executor that this store has joined as. */
+struct self {
+    int64_t id; /* 0: not joined */
+    time_ms lease, lease_until;
+    time_ms now;       /* the latest it was told */
+    bool checkpointer; /* byte 1 of the gate is held */
+};
+
+struct store {
+    struct db db;
+    const struct settings *settings;
+    enum store_mode mode;
+    char *path; /* NULL: in memory */
+    struct gate gate;
+    struct catalog catalog;
+    struct peers peers;
+    struct wake wake;
+    struct bell bell;
+    struct slots slots;
+    struct self self;
+    bool writing;             /* a transaction is open */
+    struct meta meta, stored; /* as used, and as the table has it */
+    int incidents;            /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    bool progress;            /* this store has written progress */
+    int64_t log_size;         /* bytes of the write-ahead log after the last checkpoint */
+    int64_t *gone;            /* executors buried in this transaction: their files go after it */
+    size_t gone_count;
+};
+
+/* A unit of work: in the open transaction, or in one of its own. */
+bool unit_begin(struct store *store, bool *own, struct error *error);
+/* Ends it; with `done` false, or if the commit fails, what was its own is rolled back. */
+bool unit_end(struct store *store, bool own, bool done, struct error *error);
+
+/* Several questions that see one state of the store; the catalog is fresh inside. */
+bool look_begin(struct store *store, bool *own, struct error *error);
+void look_end(struct store *store, bool own);
+
+/* In a transaction: growing numbers that are never handed out twice. */
+int64_t meta_id(struct store *store);
+int64_t meta_token(struct store *store);
+/* Reads the counters, and catalog and peers where those moved. */
+bool meta_read(struct store *store, struct error *error);
+bool meta_write(struct store *store, struct error *error);
+
+/* Checks what is there, or creates it. */
+bool migrate(struct store *store, struct error *error);
+
+#endif

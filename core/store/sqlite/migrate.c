@@ -1,0 +1,115 @@
+/* migrate.c - is the file a store, and of which version? Makes one where there is none. */
+#include "base/embedded.h"
+#include "store/sqlite/connection.h"
+
+#define SCHEMA_VERSION 1
+#define JOURNAL_TRIES 25000       /* 5 s */
+#define APPLICATION_ID 0x4d6f6f6e /* "Moon" */
+
+static int migrate_question(struct store *store, const char *sql, int64_t *value,
+                            struct error *error) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(store->db.handle, sql, -1, &statement, NULL) != SQLITE_OK)
+        return db_fail(&store->db, error), -1;
+    int step = db_step(&store->db, statement, error);
+    if (step > 0)
+        *value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return step;
+}
+
+static bool migrate_foreign(struct store *store, struct error *error) {
+    sqlite3_stmt *tables = db_query(&store->db, error,
+                                    "SELECT name FROM sqlite_schema WHERE type='table'"
+                                    " ORDER BY rowid LIMIT 1",
+                                    "");
+    int step = tables ? db_step(&store->db, tables, error) : -1;
+    if (step < 0)
+        return false;
+    error_set(error, ERROR_CONFIG,
+              "store \"%s\": not a moonshift store (it holds the table \"%s\" of another program)",
+              store->db.name, step ? db_column_text(tables, 0) : "");
+    if (step)
+        sqlite3_reset(tables);
+    return false;
+}
+
+/* *version: of the schema; 0: nothing is there yet. */
+static bool migrate_version(struct store *store, int64_t *version, struct error *error) {
+    int64_t application = 0, tables = 0;
+    if (migrate_question(store, "PRAGMA user_version", version, error) < 0 ||
+        migrate_question(store, "PRAGMA application_id", &application, error) < 0 ||
+        migrate_question(store, "SELECT count(*) FROM sqlite_schema", &tables, error) < 0)
+        return false;
+    if (application != APPLICATION_ID && (tables || *version || application))
+        return migrate_foreign(store, error);
+    if (*version > SCHEMA_VERSION)
+        return error_set(error, ERROR_CONFIG,
+                         "store \"%s\": schema %lld is newer than this program's %d (upgrade "
+                         "moonshift)",
+                         store->db.name, (long long)*version, SCHEMA_VERSION);
+    return true;
+}
+
+static bool migrate_create(struct store *store, struct error *error) {
+    const struct embedded *schema = embedded_find("core/store/sqlite/schema.sql");
+    char *version = sqlite3_mprintf("PRAGMA application_id=%d; PRAGMA user_version=%d",
+                                    APPLICATION_ID, SCHEMA_VERSION);
+    bool done = schema && version && db_execute(&store->db, schema->text, error) &&
+                db_execute(&store->db, version, error);
+    sqlite3_free(version);
+    return done;
+}
+
+/* The gate alone: store_begin reads tables that do not exist yet. */
+static bool migrate_locked(struct store *store, struct error *error) {
+    int64_t version = 0;
+    if (!db_execute(&store->db, "BEGIN IMMEDIATE", error))
+        return false;
+    if (migrate_version(store, &version, error) &&
+        (version == SCHEMA_VERSION || migrate_create(store, error)) &&
+        db_execute(&store->db, "COMMIT", error))
+        return true;
+    if (!sqlite3_get_autocommit(store->db.handle))
+        db_execute(&store->db, "ROLLBACK", NULL);
+    return false;
+}
+
+/* Another process that creates the same store makes this refuse at once, without a wait. */
+static bool migrate_journal(struct store *store, struct error *error) {
+    for (int i = 0; i < JOURNAL_TRIES; i++, gate_pause())
+        if (db_execute(&store->db, "PRAGMA journal_mode=WAL", error))
+            return true;
+        else if (sqlite3_errcode(store->db.handle) != SQLITE_BUSY)
+            return false;
+    return false;
+}
+
+/* Only here, where the file is known to be ours or nobody's, does a gate appear beside it. */
+static bool migrate_gate(struct store *store, struct error *error) {
+    return !store->path || store->mode == STORE_READ || gate_open(&store->gate, store->path, error);
+}
+
+static bool migrate_up(struct store *store, struct error *error) {
+    if (store->path && !migrate_journal(store, error))
+        return false;
+    while (!gate_take(&store->gate, GATE_WRITER, false))
+        gate_pause();
+    bool done = migrate_locked(store, error);
+    gate_drop(&store->gate, GATE_WRITER);
+    return done;
+}
+
+bool migrate(struct store *store, struct error *error) {
+    int64_t version = 0;
+    if (!migrate_version(store, &version, error))
+        return false;
+    if (version == SCHEMA_VERSION)
+        return migrate_gate(store, error);
+    if (store->mode == STORE_CREATE)
+        return migrate_gate(store, error) && migrate_up(store, error);
+    return error_set(error, ERROR_NOT_FOUND,
+                     "store \"%s\": empty (create it with \"moonshift run\" or \"moonshift "
+                     "enqueue\")",
+                     store->db.name);
+}

@@ -1,0 +1,117 @@
+/* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
+#include "store/sqlite/connection.h"
+#include "store/sqlite/sqlite.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CLOSE_PAGES 1000 /* a longer log is moved into the database when the store is closed */
+
+static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
+    return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));
+}
+
+/* The directory must be writable: the log, the gate and the bells live beside the database. */
+static bool open_directory(const char *path, struct error *error) {
+    char directory[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash && (size_t)(slash - path) + 1 < sizeof directory)
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path) + 1, path);
+    struct stat is;
+    if (stat(directory, &is) != 0)
+        return error_set(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO,
+                         "store \"%s\": directory \"%s\": %s", path, directory, strerror(errno));
+    if (access(directory, W_OK | X_OK) == 0)
+        return true;
+    return error_set(error, ERROR_IO, "store \"%s\": directory \"%s\" is not writable: %s", path,
+                     directory, strerror(errno));
+}
+
+/* Looks without opening: opening and closing the file would drop SQLite's locks on it. */
+static bool open_look(const char *path, enum store_mode mode, struct error *error) {
+    struct stat is;
+    if (stat(path, &is) != 0) {
+        if (errno != ENOENT)
+            return open_refuse(path, "cannot look at it", errno, error);
+        if (mode == STORE_CREATE)
+            return open_directory(path, error);
+        return error_set(error, ERROR_NOT_FOUND,
+                         "store \"%s\": no such file (create it with \"moonshift run\" or "
+                         "\"moonshift enqueue\")",
+                         path);
+    }
+    if (S_ISDIR(is.st_mode))
+        return open_refuse(path, "cannot open it", EISDIR, error);
+    if (!S_ISREG(is.st_mode))
+        return error_set(error, ERROR_IO, "store \"%s\": not a regular file", path);
+    if (access(path, R_OK) != 0)
+        return open_refuse(path, "not readable", errno, error);
+    if (mode == STORE_READ)
+        return true;
+    if (access(path, W_OK) != 0)
+        return open_refuse(path, "not writable", errno, error);
+    return open_directory(path, error);
+}
+
+static bool open_database(struct store *store, const char *path, struct error *error) {
+    int flags = store->mode == STORE_READ && path ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    if (store->mode == STORE_CREATE || !path)
+        flags |= SQLITE_OPEN_CREATE;
+    if (!db_open(&store->db, path, path ? path : ":memory:", flags, error))
+        return false;
+    if (!path)
+        return true;
+    store->path = strdup(sqlite3_db_filename(store->db.handle, "main"));
+    if (!store->path)
+        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", path);
+    if (store->mode != STORE_READ && sqlite3_db_readonly(store->db.handle, "main") == 1)
+        return open_refuse(path, "not writable", EROFS, error);
+    return true;
+}
+
+struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
+                          struct error *error) {
+    if (path && !open_look(path, mode, error))
+        return NULL;
+    struct store *store = calloc(1, sizeof *store);
+    if (!store) {
+        error_set(error, ERROR_FAILED, "out of memory");
+        return NULL;
+    }
+    store->settings = settings;
+    store->mode = path ? mode : STORE_CREATE;
+    store->gate.file = -1;
+    store->bell = (struct bell){-1, -1, -1};
+    if (open_database(store, path, error) && db_configure(&store->db, mode != STORE_READ, error) &&
+        migrate(store, error))
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+void store_close(struct store *store) {
+    if (!store)
+        return;
+    store_rollback(store);
+    if (store->self.id)
+        store_leave(store, NULL);
+    if (store->gate.file >= 0 && store->db.log_pages)
+        store_checkpoint(store, CLOSE_PAGES, NULL);
+    slots_close(&store->slots);
+    bell_close(&store->bell);
+    db_close(&store->db);
+    gate_close(&store->gate);
+    catalog_clear(&store->catalog);
+    peers_clear(&store->peers);
+    free(store->gone);
+    free(store->path);
+    free(store);
+}
+
+const char *store_path(const struct store *store) {
+    return store->path;
+}

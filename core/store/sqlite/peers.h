@@ -1,0 +1,45 @@
+/* peers.h - the other executors of the store, as last read; and whom a transaction should wake. */
+#ifndef MOONSHIFT_STORE_SQLITE_PEERS_H
+#define MOONSHIFT_STORE_SQLITE_PEERS_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <jansson.h>
+#include <stddef.h>
+
+enum executor_state { EXECUTOR_GONE, EXECUTOR_LIVE, EXECUTOR_OVERDUE };
+
+struct peer {
+    int64_t id, priority_min, priority_max;
+    time_ms lease;
+    enum executor_state state;
+    json_t *categories; /* NULL: all */
+};
+
+struct peers {
+    int64_t version; /* of meta.executors; 0: to be read */
+    size_t count;
+    struct peer *list;
+};
+
+#define WAKE_STREAMS 16
+
+/* What became takable in the open transaction, per stream. */
+struct wake {
+    bool everybody;
+    int count;
+    struct {
+        int64_t stream, priority_min, priority_max;
+    } list[WAKE_STREAMS];
+};
+
+struct store;
+
+bool peers_refresh(struct store *store, int64_t version, struct error *error);
+void peers_clear(struct peers *peers);
+
+void wake_note(struct wake *wake, int64_t stream, int64_t priority);
+/* After COMMIT: rings whom it concerns and forgets. */
+void wake_ring(struct store *store);
+
+#endif

@@ -1,0 +1,20 @@
+/* serves.h - which streams an executor may take from; one question a stream, none a row. */
+#ifndef MOONSHIFT_STORE_SQLITE_SERVES_H
+#define MOONSHIFT_STORE_SQLITE_SERVES_H
+
+#include "store/sqlite/connection.h"
+
+struct serves {
+    const struct acquire *acquire;
+    int64_t *deployments; /* registered for the executor */
+    size_t count;
+};
+
+bool serves_begin(struct serves *serves, struct store *store, const struct acquire *acquire,
+                  struct error *error);
+bool serves_stream(const struct serves *serves, const struct catalog_stream *stream);
+/* `categories` NULL: all. */
+bool serves_category(const json_t *categories, const char *category);
+void serves_end(struct serves *serves);
+
+#endif

@@ -1,0 +1,217 @@
+/* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
+#include "store/sqlite/connection.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define BEGIN_WAIT 30000            /* ms until a writer gives up */
+#define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
+#define LOG_FRAME (4096 + 24)       /* bytes of a page in the log */
+
+/* SQLITE_BUSY: try again. The writer's byte is held only while the transaction may be open, so
+ * that a checkpoint finds its gap between two busy writers. */
+static int begin_try(struct store *store) {
+    if (!gate_take(&store->gate, GATE_WRITER, false))
+        return SQLITE_BUSY;
+    struct error error = {ERROR_NONE, ""};
+    sqlite3_stmt *begin = db_query(&store->db, &error, "BEGIN IMMEDIATE", "");
+    if (!begin)
+        return SQLITE_ERROR;
+    store->db.impatient = true;
+    int code = sqlite3_step(begin);
+    store->db.impatient = false;
+    sqlite3_reset(begin);
+    if (code == SQLITE_DONE)
+        return SQLITE_OK;
+    gate_drop(&store->gate, GATE_WRITER);
+    return (code & 0xff) == SQLITE_BUSY ? SQLITE_BUSY : code;
+}
+
+bool store_begin(struct store *store, struct error *error) {
+    if (store->mode == STORE_READ)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
+                         store->db.name);
+    if (store->writing)
+        return error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
+                         store->db.name);
+    gate_stand_back(&store->gate);
+    time_ms deadline = clock_monotonic() + BEGIN_WAIT;
+    int code = 0;
+    while ((code = begin_try(store)) == SQLITE_BUSY && clock_monotonic() < deadline) {
+        gate_take(&store->gate, GATE_WAITING, false);
+        gate_pause();
+    }
+    if (code != SQLITE_OK) {
+        gate_drop(&store->gate, GATE_WAITING);
+        if (code != SQLITE_BUSY)
+            return db_fail(&store->db, error);
+        return error_set(error, ERROR_CONFLICT,
+                         "store \"%s\": busy: another process has been writing for %d s",
+                         store->db.name, BEGIN_WAIT / 1000);
+    }
+    store->writing = true;
+    store->incidents = -1;
+    if (meta_read(store, error))
+        return true;
+    store_rollback(store);
+    return false;
+}
+
+static void transaction_over(struct store *store) {
+    store->writing = false;
+    gate_drop(&store->gate, GATE_WRITER);
+    gate_drop(&store->gate, GATE_WAITING);
+}
+
+static void transaction_unlink(struct store *store) {
+    for (size_t i = 0; store->path && i < store->gone_count; i++) {
+        bell_remove(store->path, store->gone[i]);
+        slots_remove(store->path, store->gone[i]);
+    }
+    store->gone_count = 0;
+}
+
+bool store_commit(struct store *store, struct error *error) {
+    if (!store->writing)
+        return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
+                         store->db.name);
+    if (!meta_write(store, error) || !db_run(&store->db, error, "COMMIT", "")) {
+        store_rollback(store);
+        return false;
+    }
+    transaction_over(store);
+    wake_ring(store);
+    transaction_unlink(store);
+    return true;
+}
+
+void store_rollback(struct store *store) {
+    if (!store->writing)
+        return;
+    /* SQLite has rolled back by itself after some errors. */
+    if (!sqlite3_get_autocommit(store->db.handle))
+        db_run(&store->db, NULL, "ROLLBACK", "");
+    if (store->meta.catalog != store->stored.catalog)
+        store->catalog.version = 0;
+    store->peers.version = 0;
+    store->self.lease_until = INT64_MIN; /* renewed again before anything is locked */
+    store->wake = (struct wake){0};
+    store->gone_count = 0;
+    transaction_over(store);
+}
+
+bool unit_begin(struct store *store, bool *own, struct error *error) {
+    *own = !store->writing;
+    return !*own || store_begin(store, error);
+}
+
+bool unit_end(struct store *store, bool own, bool done, struct error *error) {
+    if (!own)
+        return done;
+    if (done)
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
+}
+
+bool look_begin(struct store *store, bool *own, struct error *error) {
+    *own = !store->writing && sqlite3_get_autocommit(store->db.handle);
+    if (!*own)
+        return true;
+    if (!db_run(&store->db, error, "BEGIN", ""))
+        return false;
+    if (meta_read(store, error))
+        return true;
+    look_end(store, true);
+    return false;
+}
+
+void look_end(struct store *store, bool own) {
+    if (own)
+        db_run(&store->db, NULL, "COMMIT", "");
+}
+
+bool meta_read(struct store *store, struct error *error) {
+    struct meta *meta = &store->meta;
+    const struct {
+        const char *key;
+        int64_t *value;
+    } fields[] = {{"next_id", &meta->next_id},
+                  {"next_token", &meta->next_token},
+                  {"catalog", &meta->catalog},
+                  {"executors", &meta->executors}};
+    sqlite3_stmt *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
+    int step = rows ? 1 : -1;
+    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            if (strcmp(db_column_text(rows, 0), fields[i].key) == 0)
+                *fields[i].value = sqlite3_column_int64(rows, 1);
+    store->stored = *meta;
+    return step == 0 && catalog_refresh(&store->catalog, &store->db, meta->catalog, error) &&
+           peers_refresh(store, meta->executors, error);
+}
+
+static bool meta_put(struct store *store, const char *key, int64_t value, int64_t stored,
+                     struct error *error) {
+    return value == stored ||
+           db_run(&store->db, error, "UPDATE meta SET value=?2 WHERE key=?1", "ti", key, value);
+}
+
+bool meta_write(struct store *store, struct error *error) {
+    const struct meta *meta = &store->meta, *stored = &store->stored;
+    return meta_put(store, "next_id", meta->next_id, stored->next_id, error) &&
+           meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
+           meta_put(store, "catalog", meta->catalog, stored->catalog, error) &&
+           meta_put(store, "executors", meta->executors, stored->executors, error);
+}
+
+int64_t meta_id(struct store *store) {
+    return store->meta.next_id++;
+}
+
+int64_t meta_token(struct store *store) {
+    return store->meta.next_token++;
+}
+
+/* Bytes of the log's file; it only shrinks when a checkpoint cuts it. */
+static int64_t checkpoint_log_size(const struct store *store) {
+    char name[PATH_MAX];
+    struct stat log;
+    snprintf(name, sizeof name, "%s-wal", store->path);
+    return stat(name, &log) == 0 ? (int64_t)log.st_size : 0;
+}
+
+static bool checkpoint_run(struct store *store, int64_t size, struct error *error) {
+    int mode = size > LOG_KEPT ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
+    store->db.impatient = true;
+    int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
+    store->db.impatient = false;
+    store->log_size = checkpoint_log_size(store);
+    /* Busy: a reader holds an old state; the rest is moved next time. */
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY)
+        return db_fail(&store->db, error);
+    store->db.log_pages = 0;
+    return true;
+}
+
+bool store_checkpoint(struct store *store, int pages, struct error *error) {
+    if (!store->path || store->writing || store->mode == STORE_READ)
+        return true;
+    int64_t size = checkpoint_log_size(store);
+    int64_t grown = size - store->log_size;
+    if (store->db.log_pages <= pages && grown <= (int64_t)pages * LOG_FRAME)
+        return true;
+    if (!store->self.checkpointer && !gate_take(&store->gate, GATE_CHECKPOINTER, true))
+        return true;
+    if (store->self.id)
+        store->self.checkpointer = true;
+    bool done = true;
+    if (gate_take(&store->gate, GATE_WRITER, true))
+        done = checkpoint_run(store, size, error);
+    gate_drop(&store->gate, GATE_WRITER);
+    if (!store->self.checkpointer)
+        gate_drop(&store->gate, GATE_CHECKPOINTER);
+    return done;
+}

@@ -1,0 +1,29 @@
+#include "store/store.h"
+#include "store/sqlite/sqlite.h"
+#include <string.h>
+
+struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
+                         struct error *error) {
+    static const char scheme[] = "sqlite:";
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0 || !url[sizeof scheme - 1]) {
+        error_set(error, ERROR_CONFIG,
+                  "store \"%s\": expected \"sqlite:PATH\" or \"sqlite::memory:\"", url);
+        return NULL;
+    }
+    const char *path = url + sizeof scheme - 1;
+    return sqlite_open(strcmp(path, ":memory:") == 0 ? NULL : path, mode, settings, error);
+}
+
+const char *metric_name(enum metric metric) {
+    static const char *const names[METRIC_COUNT] = {
+        [METRIC_ACQUISITIONS] = "acquisitions",
+        [METRIC_ACQUIRED] = "acquired",
+        [METRIC_LOCK_FAILURES] = "lock_failures",
+        [METRIC_REJECTED] = "rejected",
+        [METRIC_SUCCESSFUL] = "successful",
+        [METRIC_FAILED] = "failed",
+        [METRIC_LOCKED_EXCLUSIVE] = "locked_exclusive",
+        [METRIC_STALE_COMMITS] = "stale_commits",
+    };
+    return (unsigned)metric < METRIC_COUNT ? names[metric] : "unknown";
+}
