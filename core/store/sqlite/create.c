@@ -1,0 +1,110 @@
+/* create.c - new jobs: their definition, their stream, the wide row and the one narrow row. */
+#include "store/sqlite/row.h"
+
+/* A handler that nobody has deployed: an unchecked job may name it. */
+static bool create_definition(struct store *store, const char *name, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO definition(name, properties) VALUES(?1, '{}')"
+                  " ON CONFLICT DO NOTHING",
+                  "t", name);
+}
+
+static const struct catalog_stream *create_stream(struct store *store, const struct job *job,
+                                                  int64_t deployment, struct error *error) {
+    const struct catalog_stream *stream = catalog_find(&store->catalog, job, deployment);
+    if (stream)
+        return stream;
+    if (!create_definition(store, job->handler, error) ||
+        !db_run(&store->db, error,
+                "INSERT INTO stream(definition, deployment, category, type)"
+                " SELECT id, ?2, coalesce(?3, ''), ?4 FROM definition WHERE name=?1",
+                "titn", job->handler, deployment, job->category, (int)job->type))
+        return NULL;
+    /* In this transaction the number moves once; a second change reads the tables again. */
+    if (store->meta.catalog == store->stored.catalog)
+        store->meta.catalog++;
+    store->catalog.version = 0;
+    if (!catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error))
+        return NULL;
+    stream = catalog_find(&store->catalog, job, deployment);
+    if (!stream)
+        error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: no stream for \"%s\"",
+                  store->db.name, job->handler);
+    return stream;
+}
+
+static void create_fill(struct store *store, struct job *job, const struct catalog_stream *stream,
+                        time_ms now) {
+    if (!job->id)
+        job->id = meta_id(store);
+    job->rev = 1;
+    job->stream = stream->id;
+    job->definition = stream->definition->id;
+    job->deployment = stream->deployment;
+    job->created = now;
+    job->attempt = 1;
+    job->crashes = 0;
+    job->token = job->owner = 0;
+    job->lock_expiration = TIME_NONE;
+    if (job->retries < 1)
+        job->retries = store->settings->retries;
+    if (stream->definition->overridden && !job->priority_given)
+        job->priority = stream->definition->override_priority;
+    job->suspended = job->suspended || stream->definition->suspended;
+    job->lane_id = job->exclusive && job->lane ? job_lane_id(job->lane) : 0;
+    job->state = job->suspended                            ? JOB_SUSPENDED
+                 : job->due != TIME_NONE && job->due > now ? JOB_SCHEDULED
+                                                           : JOB_READY;
+}
+
+static bool create_row(struct store *store, const struct job *job, time_ms place,
+                       struct error *error) {
+    return db_run(
+        &store->db, error,
+        "INSERT INTO job(id, stream, priority, due, created, place, retries, suspended, lane,"
+        " lane_key, instance, root, activity, tenant, batch, repeat, unique_key, payload)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+        "iiiTiinnztttttzttb", job->id, job->stream, job->priority, job->due, job->created, place,
+        (int)job->retries, (int)job->suspended, job->lane_id, job->lane, job->instance, job->root,
+        job->activity, job->tenant, job->batch, job->repeat, job->unique_key, job->payload,
+        job->payload_size);
+}
+
+static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,
+                       struct error *error) {
+    const struct catalog_stream *stream = create_stream(store, job, deployment, error);
+    if (!stream)
+        return false;
+    create_fill(store, job, stream, now);
+    struct row row = {
+        .id = job->id,
+        .stream = job->stream,
+        .priority = job->priority,
+        .lane = job->lane_id,
+        .due = job->due,
+        .created = now,
+        .place = job->due == TIME_NONE ? now : job->due,
+        .retries = job->retries,
+        .suspended = job->suspended,
+    };
+    return create_row(store, job, row.place, error) && row_place(store, &row, now, error);
+}
+
+bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+                  struct error *error) {
+    bool own = false, done = true;
+    if (!unit_begin(store, &own, error))
+        return false;
+    for (struct job *job = jobs; done && job; job = job->next)
+        done = create_one(store, job, deployment, now, error);
+    return unit_end(store, own, done, error);
+}
+
+int64_t store_reserve_ids(struct store *store, int count, struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return 0;
+    int64_t first = store->meta.next_id;
+    store->meta.next_id += count;
+    return unit_end(store, own, true, error) ? first : 0;
+}

@@ -1,0 +1,195 @@
+/* deployment.c - script folders as the store keeps them, and the definitions they declare. */
+#include "base/json.h"
+#include "base/text.h"
+#include "store/sqlite/connection.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int deploy_find(struct store *store, const struct store_deployment *deployment, int64_t *id,
+                       struct error *error) {
+    return db_value(&store->db, error, id, "SELECT id FROM deployment WHERE name=?1 AND hash=?2",
+                    "tt", deployment->name, deployment->hash);
+}
+
+/* The definition as the store keeps it; its id is not part of it. NULL: no memory. */
+static char *deploy_properties(const struct definition *definition) {
+    json_t *object = definition_to_json(definition);
+    if (!object)
+        return NULL;
+    json_object_del(object, "id");
+    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(object);
+    return text;
+}
+
+/* 1 the definition is there as it is, 0 not, -1 error. */
+static int deploy_same(struct store *store, struct definition *definition, int64_t deployment,
+                       struct error *error) {
+    char *properties = deploy_properties(definition);
+    if (!properties) {
+        error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+        return -1;
+    }
+    int found = db_value(&store->db, error, &definition->id,
+                         "SELECT id FROM definition WHERE name=?1 AND deployment=?2"
+                         " AND properties=?3",
+                         "tit", definition->name, deployment, properties);
+    free(properties);
+    return found;
+}
+
+/* Loading what is loaded already costs no commit: 1 all is there, 0 not, -1 error. */
+static int deploy_known(struct store *store, const struct store_deployment *deployment,
+                        const char *executor_name, int64_t *id, struct error *error) {
+    int64_t one = 0;
+    int found = deploy_find(store, deployment, id, error);
+    for (size_t i = 0; found > 0 && i < deployment->definitions->count; i++)
+        found = deploy_same(store, &deployment->definitions->list[i], *id, error);
+    if (found > 0 && executor_name)
+        found = db_value(&store->db, error, &one,
+                         "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",
+                         executor_name, *id);
+    return found;
+}
+
+static bool deploy_definition(struct store *store, struct definition *definition,
+                              int64_t deployment, struct error *error) {
+    char *properties = deploy_properties(definition);
+    if (!properties)
+        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    bool done = db_run(&store->db, error,
+                       "INSERT INTO definition(name, deployment, properties) VALUES(?1, ?2, ?3)"
+                       " ON CONFLICT(name) DO UPDATE SET deployment=?2, properties=?3",
+                       "tit", definition->name, deployment, properties) &&
+                db_value(&store->db, error, &definition->id,
+                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) > 0;
+    free(properties);
+    return done;
+}
+
+static bool deploy_files(struct store *store, const struct store_deployment *deployment, int64_t id,
+                         struct error *error) {
+    for (size_t i = 0; i < deployment->file_count; i++) {
+        char *text = utf8_clean(deployment->files[i].text, deployment->files[i].size, SIZE_MAX);
+        bool done = text && db_run(&store->db, error,
+                                   "INSERT OR IGNORE INTO deployment_file(deployment, path, text)"
+                                   " VALUES(?1, ?2, ?3)",
+                                   "itt", id, deployment->files[i].path, text);
+        free(text);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+static bool deploy_write(struct store *store, const struct store_deployment *deployment,
+                         const char *executor_name, time_ms now, int64_t *id, struct error *error) {
+    if (!db_run(&store->db, error,
+                "INSERT OR IGNORE INTO deployment(name, hash, loaded) VALUES(?1, ?2, ?3)", "tti",
+                deployment->name, deployment->hash, now) ||
+        (db_changes(&store->db) && !(*id = sqlite3_last_insert_rowid(store->db.handle))) ||
+        deploy_find(store, deployment, id, error) <= 0)
+        return false;
+    for (size_t i = 0; i < deployment->definitions->count; i++)
+        if (!deploy_definition(store, &deployment->definitions->list[i], *id, error))
+            return false;
+    store->meta.catalog = store->stored.catalog + 1;
+    store->catalog.version = 0;
+    return deploy_files(store, deployment, *id, error) &&
+           catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error) &&
+           (!executor_name ||
+            db_run(&store->db, error,
+                   "INSERT OR IGNORE INTO registration(executor, deployment) VALUES(?1, ?2)", "ti",
+                   executor_name, *id));
+}
+
+bool store_deploy(struct store *store, const struct store_deployment *deployment,
+                  const char *executor_name, time_ms now, int64_t *id, struct error *error) {
+    bool own = false;
+    int known = deploy_known(store, deployment, executor_name, id, error);
+    if (known != 0)
+        return known > 0;
+    if (!unit_begin(store, &own, error))
+        return false;
+    return unit_end(store, own, deploy_write(store, deployment, executor_name, now, id, error),
+                    error);
+}
+
+static json_t *deployment_file(sqlite3_stmt *row) {
+    return json_pack("{s:s, s:s}", "path", db_column_text(row, 0), "text", db_column_text(row, 1));
+}
+
+static json_t *deployment_object(sqlite3_stmt *row) {
+    json_t *object = json_object();
+    const char *executors = db_column_text(row, 5);
+    json_t *names =
+        executors ? json_read(executors, strlen(executors), "executors", NULL) : json_array();
+    if (object && json_put(object, "id", json_integer(sqlite3_column_int64(row, 0))) &&
+        json_put_text(object, "name", db_column_text(row, 1)) &&
+        json_put_text(object, "hash", db_column_text(row, 2)) &&
+        json_put_time(object, "loaded", sqlite3_column_int64(row, 3)) &&
+        json_put(object, "files", json_integer(sqlite3_column_int64(row, 4))) &&
+        json_put(object, "executors", names))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *deployment_rows(struct store *store, sqlite3_stmt *rows,
+                               json_t *(*read)(sqlite3_stmt *), struct error *error) {
+    json_t *array = rows ? json_array() : NULL;
+    int step = array ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (json_array_append_new(array, read(rows)) != 0) {
+            error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+            sqlite3_reset(rows);
+            step = -1;
+        }
+    if (step == 0)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error) {
+    json_t *files = deployment_rows(
+        store,
+        db_query(&store->db, error,
+                 "SELECT path, text FROM deployment_file WHERE deployment=?1 ORDER BY path", "i",
+                 deployment),
+        deployment_file, error);
+    int64_t one = 0;
+    if (!files || json_array_size(files))
+        return files;
+    int found =
+        db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", deployment);
+    if (found > 0)
+        return files;
+    if (found == 0)
+        error_set(error, ERROR_NOT_FOUND, "no deployment %lld", (long long)deployment);
+    json_decref(files);
+    return NULL;
+}
+
+json_t *store_deployments(struct store *store, struct error *error) {
+    return deployment_rows(
+        store,
+        db_query(&store->db, error,
+                 "SELECT d.id, d.name, d.hash, d.loaded,"
+                 " (SELECT count(*) FROM deployment_file f WHERE f.deployment=d.id),"
+                 " (SELECT json_group_array(r.executor) FROM registration r"
+                 "  WHERE r.deployment=d.id) FROM deployment d ORDER BY d.id",
+                 ""),
+        deployment_object, error);
+}
+
+int store_knows(struct store *store, const char *handler, int64_t *deployment,
+                struct error *error) {
+    int64_t id = 0;
+    int found = db_value(&store->db, error, &id,
+                         "SELECT deployment FROM definition WHERE name=?1 AND deployment NOT NULL",
+                         "t", handler);
+    if (deployment)
+        *deployment = id;
+    return found;
+}

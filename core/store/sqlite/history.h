@@ -1,0 +1,23 @@
+/* history.h - what is appended about runs: ended jobs, failed attempts, lines. */
+#ifndef MOONSHIFT_STORE_SQLITE_HISTORY_H
+#define MOONSHIFT_STORE_SQLITE_HISTORY_H
+
+#include "base/outcome.h"
+#include "store/sqlite/row.h"
+
+/* In the column ended.outcome. */
+enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };
+const char *history_end_name(int end);
+
+/* A job that is gone without a run having ended it. */
+bool history_removed(struct store *store, const struct row *row, enum history_end end, time_ms now,
+                     struct error *error);
+/* A job that its run ended. */
+bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
+                   struct error *error);
+/* A failure, with the values from before it. */
+bool history_failed(struct store *store, const struct outcome *outcome, const struct row *before,
+                    struct error *error);
+bool history_lines(struct store *store, const struct outcome *outcome, struct error *error);
+
+#endif

@@ -1,0 +1,19 @@
+/* incident.h - what needs a person: at most one open incident for a job. */
+#ifndef MOONSHIFT_STORE_SQLITE_INCIDENT_H
+#define MOONSHIFT_STORE_SQLITE_INCIDENT_H
+
+#include "store/sqlite/connection.h"
+
+#define INCIDENT_FAILED_JOB "failedJob"
+#define INCIDENT_WORKER_DIED "workerDied"
+
+enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
+
+/* Nothing happens if the job has an open one. */
+bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
+                   struct error *error);
+/* Ends the job's open incident, if there is one. */
+bool incident_end(struct store *store, int64_t job, enum incident_end how, time_ms now,
+                  struct error *error);
+
+#endif

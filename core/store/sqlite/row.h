@@ -1,0 +1,37 @@
+/* row.h - a row of the table job: as a whole job, or only what decides its place. */
+#ifndef MOONSHIFT_STORE_SQLITE_ROW_H
+#define MOONSHIFT_STORE_SQLITE_ROW_H
+
+#include "store/sqlite/connection.h"
+
+#define ROW_COLUMNS                                                                                \
+    "j.id, j.rev, j.stream, j.priority, j.due, j.created, j.retries, j.attempt, j.crashes,"        \
+    " j.suspended, j.lane, j.lane_key, j.instance, j.root, j.activity, j.tenant, j.batch,"         \
+    " j.repeat, j.unique_key, j.payload, j.message"
+#define ROW_COLUMN_COUNT 21
+
+/* Fills `job` from a statement whose first columns are ROW_COLUMNS; texts are borrowed until the
+ * next step. False: the row names a stream that does not exist (ERROR_DAMAGED). */
+bool row_read(const struct store *store, sqlite3_stmt *row, struct job *job, struct error *error);
+
+/* A copy of the job `id` in one block: 1, 0 no such job, -1 error. */
+int row_job(struct store *store, int64_t id, struct job **job, struct error *error);
+
+/* What decides where a job waits. */
+struct row {
+    int64_t id, stream, priority, lane; /* lane 0: none */
+    time_ms due, created, place;
+    int32_t retries, attempt, crashes;
+    bool suspended;
+    int64_t token, owner; /* of its lock; 0: not locked */
+};
+
+/* 1, 0 no such job, -1 error. */
+int row_load(struct store *store, int64_t id, struct row *row, struct error *error);
+
+/* Puts an unlocked job where its row says: dead (with an incident), suspended, timer or ready. */
+bool row_place(struct store *store, const struct row *row, time_ms now, struct error *error);
+/* Takes a job that is not locked out of the narrow tables. */
+bool row_unplace(struct store *store, const struct row *row, struct error *error);
+
+#endif
