@@ -65,7 +65,8 @@ int store_knows(struct store *store, const char *handler, int64_t *deployment, s
 
 /* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state.
  * Applies an override of the definition (unless priority_given), definition and instance
- * suspension. `deployment` is the creator's (0: none). */
+ * suspension. `deployment` is the creator's (0: none). An id that is not 0 is kept: it must come
+ * from store_reserve_ids. After a rollback the ids filled in here are void: set them to 0 again. */
 bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
                   struct error *error);
 
@@ -142,6 +143,10 @@ bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct
 /* Moves a running job's own lock expiry to `until`; ERROR_CONFLICT if the lock is lost. */
 bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
                   struct error *error);
+
+/* 1 the run still holds its lock, 0 it is lost (suspended, cancelled, taken over, expired: the run
+ * cannot commit and may be cut off), -1 error. */
+int store_holds(struct store *store, int64_t job, int64_t token, struct error *error);
 
 /* The earliest instant at which something may change without anybody ringing: next due date, next
  * lease or lock expiry of others. TIME_NEVER: nothing scheduled. Reads; call inside the turn. */

@@ -1,0 +1,192 @@
+/* acquire.c - locks the best jobs for the joined executor, lane by lane. */
+#include "store/sqlite/cursor.h"
+#include "store/sqlite/lane.h"
+#include "store/sqlite/row.h"
+#include <stdlib.h>
+
+#define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
+
+struct taken_lane { /* a work item of this acquisition */
+    int64_t lane;
+    struct job *last;
+    int count;
+};
+
+struct taking {
+    const struct acquire *acquire;
+    time_ms now;
+    struct merge merge;
+    struct job *jobs, **end;
+    int count, parked;
+    struct taken_lane *lanes;
+    size_t lane_count;
+    bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
+};
+
+static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane) {
+    for (size_t i = taking->lane_count; lane && i-- > 0;)
+        if (taking->lanes[i].lane == lane)
+            return &taking->lanes[i];
+    return NULL;
+}
+
+static bool taking_remove(struct store *store, const struct cursor *cursor, struct error *error) {
+    const struct head *head = &cursor->head;
+    return db_run(&store->db, error,
+                  "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4", "iiii",
+                  cursor->stream, head->rank, head->place, head->id);
+}
+
+static bool taking_park(struct taking *taking, struct store *store, const struct cursor *cursor,
+                        struct error *error) {
+    const struct head *head = &cursor->head;
+    taking->parked++;
+    return taking_remove(store, cursor, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiii", head->lane, cursor->stream, head->rank, head->place, head->id);
+}
+
+/* A job of the lane that is passed over holds up nobody behind it. */
+static bool taking_pass(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    return !lane || (db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii",
+                            lane, token) &&
+                     lane_expose(store, lane, error));
+}
+
+/* Two suspects at once would leave open which of them kills the process. */
+static int taking_suspects(struct taking *taking, struct store *store, struct error *error) {
+    int64_t one = 0;
+    if (taking->crash_known)
+        return taking->crash_runs;
+    int found =
+        db_value(&store->db, error, &one,
+                 "SELECT 1 FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes>0 LIMIT 1", "");
+    taking->crash_known = found >= 0;
+    taking->crash_runs = found > 0;
+    return found;
+}
+
+/* 1 may be taken, 0 not by this executor or not now, -1 error. */
+static int taking_allowed(struct taking *taking, struct store *store, const struct job *job,
+                          struct error *error) {
+    if (taking->acquire->ensure_due_date && job->due == TIME_NONE)
+        return 0;
+    if (job->crashes == 0)
+        return 1;
+    int suspects = taking_suspects(taking, store, error);
+    return suspects < 0 ? -1 : !suspects;
+}
+
+static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
+    taking->count++;
+    if (lane) {
+        job->next = lane->last->next;
+        lane->last->next = job;
+        if (!job->next)
+            taking->end = &job->next;
+        lane->last = job;
+        lane->count++;
+        return;
+    }
+    *taking->end = job;
+    taking->end = &job->next;
+    if (job->lane_id)
+        taking->lanes[taking->lane_count++] = (struct taken_lane){job->lane_id, job, 1};
+}
+
+static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
+                        struct job *job, struct taken_lane *lane, struct error *error) {
+    job->token = meta_token(store);
+    job->owner = store->self.id;
+    job->state = JOB_LOCKED;
+    job->lock_expiration = store->self.lease_until;
+    if (job->crashes)
+        taking->crash_known = taking->crash_runs = true;
+    struct job *copy = job_copy(job);
+    if (!copy)
+        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    taking_append(taking, copy, lane);
+    return taking_remove(store, cursor, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane);
+}
+
+static bool taking_job(struct taking *taking, struct store *store, const struct cursor *cursor,
+                       struct taken_lane *lane, struct error *error) {
+    struct job job;
+    int64_t taken = lane ? 0 : cursor->head.lane;
+    sqlite3_stmt *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
+                                 "i", cursor->head.id);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    int allowed = step;
+    if (step > 0)
+        allowed =
+            row_read(store, row, &job, error) ? taking_allowed(taking, store, &job, error) : -1;
+    bool done = allowed > 0 && taking_lock(taking, store, cursor, &job, lane, error);
+    if (allowed == 0)
+        done = taking_pass(store, taken, store->meta.next_token, error);
+    if (step > 0)
+        sqlite3_reset(row);
+    return done;
+}
+
+static bool taking_head(struct taking *taking, struct store *store, struct error *error) {
+    const struct cursor *cursor = merge_best(&taking->merge);
+    int64_t id = cursor->head.lane;
+    struct taken_lane *lane = taking_lane(taking, id);
+    if (lane && lane->count >= taking->acquire->lane_run)
+        return taking_park(taking, store, cursor, error);
+    if (id && !lane) {
+        int took = lane_take(store, id, store->meta.next_token, error);
+        if (took <= 0)
+            return took == 0 && taking_park(taking, store, cursor, error);
+    }
+    return taking_job(taking, store, cursor, lane, error);
+}
+
+static bool taking_run(struct taking *taking, struct store *store, bool *more,
+                       struct error *error) {
+    while (merge_best(&taking->merge)) {
+        if (taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX) {
+            *more = true;
+            return true;
+        }
+        if (!taking_head(taking, store, error) || !merge_next(&taking->merge, store, error))
+            return false;
+    }
+    return true;
+}
+
+bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                   struct job **jobs, int *count, bool *more, struct error *error) {
+    bool own = false;
+    struct taking taking = {.acquire = acquire, .now = now};
+    *jobs = NULL;
+    *count = 0;
+    *more = false;
+    taking.end = &taking.jobs;
+    store->self.now = now;
+    if (!store->self.id)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
+    if (!unit_begin(store, &own, error))
+        return false;
+    taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
+    bool done = taking.lanes != NULL ||
+                error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    /* Locks under a lease that has run out would belong to nobody. */
+    if (done && now >= store->self.lease_until)
+        done = store_renew(store, now, store->self.lease, error);
+    done = done && merge_begin(&taking.merge, store, acquire, error) &&
+           taking_run(&taking, store, more, error);
+    merge_end(&taking.merge);
+    free(taking.lanes);
+    if (unit_end(store, own, done, error)) {
+        *jobs = taking.jobs;
+        *count = taking.count;
+        return true;
+    }
+    job_free_list(taking.jobs);
+    return false;
+}

@@ -1,0 +1,176 @@
+#include "store/sqlite/cursor.h"
+#include "store/sqlite/serves.h"
+#include <stdlib.h>
+
+#define CURSOR_AHEAD 32 /* rows read ahead at most */
+
+__extension__ typedef __int128 wide; /* priority times milliseconds does not fit 64 bits */
+
+static bool merge_levels(const struct acquire *order) {
+    return !order->by_priority || order->aging > 0;
+}
+
+static bool cursor_before(const struct acquire *order, const struct cursor *a,
+                          const struct cursor *b) {
+    const struct head *x = &a->head, *y = &b->head;
+    if (order->by_priority && order->aging > 0) {
+        wide left = (wide)~x->rank * order->aging - x->place;
+        wide right = (wide)~y->rank * order->aging - y->place;
+        if (left != right)
+            return left > right;
+    } else if (order->by_priority && x->rank != y->rank)
+        return x->rank < y->rank;
+    if (order->prefer_timers && a->timer != b->timer)
+        return a->timer;
+    if (order->by_due_date && x->place != y->place)
+        return x->place < y->place;
+    return x->id < y->id;
+}
+
+static void merge_sink(struct merge *merge, size_t at) {
+    for (size_t child = at * 2 + 1; child < merge->count; child = at * 2 + 1) {
+        if (child + 1 < merge->count &&
+            cursor_before(merge->order, &merge->cursors[child + 1], &merge->cursors[child]))
+            child++;
+        if (!cursor_before(merge->order, &merge->cursors[child], &merge->cursors[at]))
+            return;
+        struct cursor moved = merge->cursors[at];
+        merge->cursors[at] = merge->cursors[child];
+        merge->cursors[child] = moved;
+        at = child;
+    }
+}
+
+static struct head cursor_head(sqlite3_stmt *row) {
+    return (struct head){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                         sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
+}
+
+static sqlite3_stmt *cursor_query(struct store *store, const struct cursor *cursor,
+                                  struct error *error) {
+    const struct head *head = &cursor->head;
+    if (cursor->level)
+        return db_query(&store->db, error,
+                        "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND rank=?2"
+                        " AND (place, id)>(?3, ?4) ORDER BY place, id LIMIT ?5",
+                        "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+    return db_query(&store->db, error,
+                    "SELECT rank, place, id, lane FROM ready WHERE stream=?1"
+                    " AND (rank, place, id)>(?2, ?3, ?4) ORDER BY rank, place, id LIMIT ?5",
+                    "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+}
+
+/* Reads on behind the head: first a few rows, then more, so that a long queue costs few searches
+ * and a short look reads little. */
+static bool cursor_read(struct store *store, struct cursor *cursor, struct error *error) {
+    if (!cursor->read && !(cursor->read = malloc(CURSOR_AHEAD * sizeof *cursor->read)))
+        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    cursor->ask = cursor->ask < CURSOR_AHEAD / 2 ? cursor->ask * 2 : CURSOR_AHEAD;
+    sqlite3_stmt *rows = cursor_query(store, cursor, error);
+    int step = rows ? 1 : -1;
+    cursor->at = cursor->count = 0;
+    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+        cursor->read[cursor->count++] = cursor_head(rows);
+    return step == 0;
+}
+
+/* 1 moved, 0 at the end, -1 error. */
+static int cursor_next(struct store *store, struct cursor *cursor, int64_t rank_max,
+                       struct error *error) {
+    if (cursor->at == cursor->count) {
+        if (cursor->read && cursor->count < cursor->ask)
+            return 0;
+        if (!cursor_read(store, cursor, error))
+            return -1;
+        if (!cursor->count)
+            return 0;
+    }
+    cursor->head = cursor->read[cursor->at++];
+    return cursor->head.rank <= rank_max;
+}
+
+static bool merge_add(struct merge *merge, const struct cursor *cursor) {
+    if (merge->count == merge->room) {
+        size_t room = merge->room ? merge->room * 2 : 16;
+        struct cursor *cursors = realloc(merge->cursors, room * sizeof *cursors);
+        if (!cursors)
+            return false;
+        merge->cursors = cursors;
+        merge->room = room;
+    }
+    merge->cursors[merge->count++] = *cursor;
+    return true;
+}
+
+/* The first row of the stream from a rank on: 1, 0 none in range, -1 error. */
+static int merge_first(const struct merge *merge, struct store *store, struct cursor *cursor,
+                       int64_t rank, struct error *error) {
+    sqlite3_stmt *row = db_query(&store->db, error,
+                                 "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                                 " rank>=?2 ORDER BY rank, place, id LIMIT 1",
+                                 "ii", cursor->stream, rank);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    cursor->head = cursor_head(row);
+    sqlite3_reset(row);
+    return cursor->head.rank <= merge->rank_max;
+}
+
+static bool merge_stream(struct merge *merge, struct store *store,
+                         const struct catalog_stream *stream, struct error *error) {
+    struct cursor cursor = {.stream = stream->id, .timer = stream->type == JOB_TIMER, .ask = 2};
+    int64_t rank = merge->rank_min;
+    int found = 0;
+    cursor.level = merge_levels(merge->order);
+    while ((found = merge_first(merge, store, &cursor, rank, error)) > 0) {
+        if (!merge_add(merge, &cursor))
+            return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+        if (!cursor.level || cursor.head.rank == INT64_MAX)
+            return true;
+        rank = cursor.head.rank + 1;
+    }
+    return found == 0;
+}
+
+bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
+                 struct error *error) {
+    *merge = (struct merge){
+        .order = acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
+    struct serves serves = {0};
+    int64_t id = INT64_MIN;
+    int step = serves_begin(&serves, store, acquire, error) ? 1 : -1;
+    while (step > 0 &&
+           (step = db_value(&store->db, error, &id,
+                            "SELECT stream FROM ready WHERE stream>?1 ORDER BY stream LIMIT 1", "i",
+                            id)) > 0) {
+        const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
+        if (stream && serves_stream(&serves, stream) && !merge_stream(merge, store, stream, error))
+            step = -1;
+    }
+    serves_end(&serves);
+    for (size_t i = merge->count / 2; i-- > 0;)
+        merge_sink(merge, i);
+    return step == 0;
+}
+
+const struct cursor *merge_best(const struct merge *merge) {
+    return merge->count ? &merge->cursors[0] : NULL;
+}
+
+bool merge_next(struct merge *merge, struct store *store, struct error *error) {
+    int step = cursor_next(store, &merge->cursors[0], merge->rank_max, error);
+    if (step == 0) {
+        free(merge->cursors[0].read);
+        merge->cursors[0] = merge->cursors[--merge->count];
+    }
+    merge_sink(merge, 0);
+    return step >= 0;
+}
+
+void merge_end(struct merge *merge) {
+    for (size_t i = 0; i < merge->count; i++)
+        free(merge->cursors[i].read);
+    free(merge->cursors);
+    *merge = (struct merge){0};
+}

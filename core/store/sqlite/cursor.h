@@ -1,0 +1,40 @@
+/* cursor.h - the best ready job of all streams an executor serves, one after the other.
+ *
+ * A cursor walks one stream in the order of its key (rank, place, id), or, where another order
+ * than by priority is asked for, one priority level of it. The heads are merged in a heap, so the
+ * cost grows with streams and levels, never with rows. */
+#ifndef MOONSHIFT_STORE_SQLITE_CURSOR_H
+#define MOONSHIFT_STORE_SQLITE_CURSOR_H
+
+#include "store/sqlite/connection.h"
+
+struct head {
+    int64_t rank, place, id, lane; /* lane 0: none */
+};
+
+struct cursor {
+    int64_t stream;
+    bool timer; /* jobs of type timer */
+    bool level; /* only the rank of `head` */
+    struct head head;
+    struct head *read; /* read ahead, NULL at first */
+    int at, count, ask;
+};
+
+struct merge {
+    const struct acquire *order;
+    struct cursor *cursors; /* a heap, the best first */
+    size_t count, room;
+    int64_t rank_min, rank_max;
+};
+
+/* Looks at every stream with ready jobs. */
+bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
+                 struct error *error);
+/* The best head, or NULL at the end. Valid until merge_next. */
+const struct cursor *merge_best(const struct merge *merge);
+/* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
+bool merge_next(struct merge *merge, struct store *store, struct error *error);
+void merge_end(struct merge *merge);
+
+#endif

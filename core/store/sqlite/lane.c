@@ -1,0 +1,75 @@
+#include "store/sqlite/lane.h"
+
+int lane_take(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    if (!db_run(&store->db, error,
+                "INSERT OR IGNORE INTO lane(id, token, owner) VALUES(?1, ?2, ?3)", "iii", lane,
+                token, store->self.id))
+        return -1;
+    return db_changes(&store->db);
+}
+
+struct lane_key {
+    int64_t stream, rank, place, id;
+};
+
+static bool lane_show(struct store *store, int64_t lane, const struct lane_key *key,
+                      struct error *error) {
+    wake_note(&store->wake, key->stream, ~key->rank);
+    return db_run(&store->db, error,
+                  "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
+                  " AND id=?5",
+                  "iiiii", lane, key->stream, key->rank, key->place, key->id) &&
+           db_run(&store->db, error,
+                  "INSERT OR IGNORE INTO ready(stream, rank, place, id, lane)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiii", key->stream, key->rank, key->place, key->id, lane);
+}
+
+/* The first row behind (stream, rank): 1, 0 none, -1 error. */
+static int lane_next(struct store *store, int64_t lane, struct lane_key *key, bool same,
+                     struct error *error) {
+    sqlite3_stmt *row =
+        same ? db_query(&store->db, error,
+                        "SELECT stream, rank, place, id FROM parked WHERE lane=?1 AND stream=?2"
+                        " AND rank=?3 ORDER BY place, id LIMIT 1",
+                        "iii", lane, key->stream, key->rank)
+             : db_query(&store->db, error,
+                        "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
+                        " AND (stream, rank)>(?2, ?3) ORDER BY stream, rank, place, id LIMIT 1",
+                        "iii", lane, key->stream, key->rank);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *key = (struct lane_key){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                             sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
+    sqlite3_reset(row);
+    return 1;
+}
+
+/* One head per (stream, rank) is enough to be right; as many as a work item takes spare a lane
+ * with a long backlog a turn for each job. */
+static bool lane_show_heads(struct store *store, int64_t lane, struct error *error) {
+    struct lane_key key = {INT64_MIN, INT64_MIN, 0, 0};
+    int budget = store->settings->lane_run, step = 0;
+    bool same = false;
+    while ((step = lane_next(store, lane, &key, same, error)) > 0 || (step == 0 && same)) {
+        if (step > 0 && !lane_show(store, lane, &key, error))
+            return false;
+        same = step > 0 && --budget > 0;
+    }
+    return step == 0;
+}
+
+bool lane_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
+        return false;
+    return db_changes(&store->db) == 0 || lane_show_heads(store, lane, error);
+}
+
+bool lane_expose(struct store *store, int64_t lane, struct error *error) {
+    int64_t running = 0;
+    if (!lane)
+        return true;
+    int found = db_value(&store->db, error, &running, "SELECT 1 FROM lane WHERE id=?1", "i", lane);
+    return found > 0 || (found == 0 && lane_show_heads(store, lane, error));
+}

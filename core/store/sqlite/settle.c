@@ -1,0 +1,132 @@
+/* settle.c - the end of a run: fenced, then written whole. */
+#include "base/text.h"
+#include "store/sqlite/history.h"
+#include "store/sqlite/incident.h"
+#include "store/sqlite/lane.h"
+#include "store/sqlite/row.h"
+#include <string.h>
+
+static bool settle_remove(struct store *store, int64_t id, struct error *error) {
+    return db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", id) &&
+           (!store->progress ||
+            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", id));
+}
+
+static bool settle_success(struct store *store, struct outcome *outcome, enum history_end end,
+                           time_ms now, struct error *error) {
+    enum incident_end how = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
+    return settle_remove(store, outcome->job->id, error) &&
+           history_ended(store, outcome, end, error) &&
+           incident_end(store, outcome->job->id, how, now, error);
+}
+
+/* Without a decision: the standard strategy. */
+static void settle_decide(const struct store *store, struct outcome *outcome, time_ms now) {
+    if (outcome->decided)
+        return;
+    time_ms wait = store->settings->failed_job_wait;
+    outcome->decided = true;
+    outcome->retries = outcome->permanent ? 0 : outcome->job->retries - 1;
+    outcome->due = wait ? now + wait : TIME_NONE;
+}
+
+/* What an operator changed during the run stays; only the rest is the run's to say. */
+static void settle_merge(const struct outcome *outcome, struct row *row) {
+    if (outcome->kind == OUTCOME_FAILURE && row->retries == outcome->job->retries)
+        row->retries = outcome->retries > 0 ? outcome->retries : 0;
+    if (outcome->due != TIME_NONE && row->due == outcome->job->due)
+        row->due = outcome->due;
+    row->place = row->due == TIME_NONE ? row->created : row->due;
+}
+
+static bool settle_failure(struct store *store, struct outcome *outcome, struct row *row,
+                           time_ms now, struct error *error) {
+    char message[JOB_MESSAGE_MAX * 4 + 1] = "";
+    settle_decide(store, outcome, now);
+    if (!history_failed(store, outcome, row, error))
+        return false;
+    settle_merge(outcome, row);
+    if (outcome->message)
+        memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
+    return db_run(&store->db, error,
+                  "UPDATE job SET retries=?2, due=?3, place=?4, attempt=attempt+1, rev=rev+1,"
+                  " message=?5 WHERE id=?1",
+                  "inTit", row->id, (int)row->retries, row->due, row->place,
+                  outcome->message ? message : NULL) &&
+           (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
+            !store->settings->incidents ||
+            incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) &&
+           row_place(store, row, now, error);
+}
+
+static bool settle_snooze(struct store *store, struct outcome *outcome, struct row *row,
+                          time_ms now, struct error *error) {
+    settle_merge(outcome, row);
+    return db_run(&store->db, error, "UPDATE job SET due=?2, place=?3 WHERE id=?1", "iTi", row->id,
+                  row->due, row->place) &&
+           row_place(store, row, now, error);
+}
+
+/* The job goes on: after a failure, a snooze, or unrun. */
+static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
+                        enum settled *settled, struct error *error) {
+    struct row row;
+    int found = row_load(store, outcome->job->id, &row, error);
+    if (found == 0)
+        error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: locked job %lld has no row",
+                  store->db.name, (long long)outcome->job->id);
+    if (found <= 0)
+        return false;
+    bool done = outcome->kind == OUTCOME_FAILURE  ? settle_failure(store, outcome, &row, now, error)
+                : outcome->kind == OUTCOME_SNOOZE ? settle_snooze(store, outcome, &row, now, error)
+                                                  : row_place(store, &row, now, error);
+    if (done && row.retries == 0)
+        *settled = SETTLED_DEAD;
+    return done;
+}
+
+static bool settle_kind(struct store *store, struct outcome *outcome, time_ms now,
+                        enum settled *settled, struct error *error) {
+    *settled = SETTLED;
+    if (outcome->lines && outcome->kind != OUTCOME_RETURNED &&
+        !history_lines(store, outcome, error))
+        return false;
+    switch (outcome->kind) {
+    case OUTCOME_SUCCESS:
+        return settle_success(store, outcome, ENDED_SUCCESSFUL, now, error);
+    case OUTCOME_CANCELLED:
+        return settle_success(store, outcome, ENDED_CANCELLED, now, error);
+    default:
+        return settle_back(store, outcome, now, settled, error);
+    }
+}
+
+static bool settle_created(struct store *store, const struct outcome *outcome, time_ms now,
+                           struct error *error) {
+    bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
+    return !counts || !outcome->created ||
+           store_create(store, outcome->created, outcome->job->deployment, now, error);
+}
+
+/* Fence first: the lock's row decides whether anything else is written. */
+static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
+                       enum settled *settled, struct error *error) {
+    const struct job *job = outcome->job;
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+                "iii", job->id, job->owner, job->token))
+        return false;
+    *settled = SETTLED_STALE;
+    if (db_changes(&store->db) && (!settle_kind(store, outcome, now, settled, error) ||
+                                   !settle_created(store, outcome, now, error)))
+        return false;
+    return !outcome->lane_ends || !job->lane_id ||
+           lane_release(store, job->lane_id, outcome->lane_token, error);
+}
+
+bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                  struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    return unit_end(store, own, settle_run(store, outcome, now, settled, error), error);
+}

@@ -1,0 +1,103 @@
+/* take.c - one job by hand, and what a running job does with its own lock. */
+#include "store/sqlite/lane.h"
+#include "store/sqlite/row.h"
+
+/* Another job of the lane that runs: its id, 0 none, -1 error. */
+static int64_t take_rival(struct store *store, const struct row *row, struct error *error) {
+    int64_t rival = 0, running = 0;
+    if (!row->lane)
+        return 0;
+    if (db_value(&store->db, error, &rival,
+                 "SELECT id FROM locked WHERE lane=?1 AND id<>?2 LIMIT 1", "ii", row->lane,
+                 row->id) < 0)
+        return -1;
+    if (rival || row->token)
+        return rival;
+    /* The row of the running job may be gone while its run goes on. */
+    int found =
+        db_value(&store->db, error, &running, "SELECT token FROM lane WHERE id=?1", "i", row->lane);
+    return found < 0 ? -1 : found ? INT64_MAX : 0;
+}
+
+static bool take_lane(struct store *store, const struct row *row, int64_t token, bool force,
+                      struct error *error) {
+    int64_t rival = take_rival(store, row, error);
+    if (rival < 0)
+        return false;
+    if (rival && !force)
+        return rival == INT64_MAX
+                   ? error_set(error, ERROR_CONFLICT,
+                               "job %lld: another run of its lane has not ended",
+                               (long long)row->id)
+                   : error_set(error, ERROR_CONFLICT, "job %lld: job %lld of its lane is running",
+                               (long long)row->id, (long long)rival);
+    if (!row->lane || rival)
+        return true;
+    return db_run(&store->db, error,
+                  "INSERT OR REPLACE INTO lane(id, token, owner) VALUES(?1, ?2, ?3)", "iii",
+                  row->lane, token, store->self.id);
+}
+
+static bool take_lock(struct store *store, const struct row *row, int64_t token,
+                      struct error *error) {
+    return (row->token || row_unplace(store, row, error)) &&
+           db_run(&store->db, error,
+                  "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", row->id, token, store->self.id, row->stream, row->lane);
+}
+
+static bool take_row(struct store *store, int64_t id, bool force, struct job **job,
+                     struct error *error) {
+    struct row row;
+    int found = row_load(store, id, &row, error);
+    if (found == 0)
+        error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
+    if (found <= 0)
+        return false;
+    int64_t token = meta_token(store);
+    if (!take_lane(store, &row, token, force, error) || !take_lock(store, &row, token, error) ||
+        row_job(store, id, job, error) <= 0)
+        return false;
+    (*job)->token = token;
+    (*job)->owner = store->self.id;
+    (*job)->state = JOB_LOCKED;
+    (*job)->lock_expiration = store->self.lease_until;
+    return true;
+}
+
+bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+                struct error *error) {
+    bool own = false;
+    *job = NULL;
+    if (!store->self.id)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done =
+        (now < store->self.lease_until || store_renew(store, now, store->self.lease, error)) &&
+        take_row(store, id, force, job, error);
+    if (unit_end(store, own, done, error))
+        return true;
+    job_free(*job);
+    *job = NULL;
+    return false;
+}
+
+bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                  struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = db_run(&store->db, error, "UPDATE locked SET until=?3 WHERE id=?1 AND token=?2",
+                       "iii", job, token, until);
+    if (done && !db_changes(&store->db))
+        done = error_set(error, ERROR_CONFLICT, "job %lld: its lock is lost", (long long)job);
+    return unit_end(store, own, done, error);
+}
+
+int store_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
+    int64_t one = 0;
+    return db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE id=?1 AND token=?2", "ii",
+                    job, token);
+}
