@@ -1,0 +1,157 @@
+/* executor.c - joining, renewing the lease, leaving. */
+#include "store/sqlite/connection.h"
+#include "store/sqlite/locks.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define EXECUTORS_KEPT 1000 /* rows of executors that are gone: names for the history */
+
+static bool join_insert(struct store *store, const struct store_executor *executor, time_ms now,
+                        time_ms lease, struct error *error) {
+    const struct acquire *serves = executor->serves;
+    time_ms max = serves && serves->priority_max != INT64_MAX ? serves->priority_max : TIME_NONE;
+    time_ms min = serves ? serves->priority_min : TIME_NONE;
+    char *categories = serves && serves->categories
+                           ? json_dumps(serves->categories, JSON_COMPACT | JSON_ENCODE_ANY)
+                           : NULL;
+    bool done = db_run(&store->db, error,
+                       "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
+                       " categories, aware, state) VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8)",
+                       "tiiTTtnn", executor->name, now, now + lease, min, max, categories,
+                       (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE);
+    free(categories);
+    return done;
+}
+
+/* Rows of executors long gone; what they counted is kept under the number 0. */
+static bool join_prune(struct store *store, int64_t id, struct error *error) {
+    int64_t last = id - EXECUTORS_KEPT;
+    return db_run(&store->db, error,
+                  "INSERT INTO metric(executor, definition, name, value)"
+                  " SELECT 0, definition, name, sum(value) FROM metric"
+                  " WHERE executor BETWEEN 1 AND ?1 AND executor NOT IN"
+                  " (SELECT id FROM executor WHERE state<>0) GROUP BY definition, name"
+                  " ON CONFLICT DO UPDATE SET value=value+excluded.value",
+                  "i", last) &&
+           db_run(&store->db, error,
+                  "DELETE FROM metric WHERE executor BETWEEN 1 AND ?1 AND executor NOT IN"
+                  " (SELECT id FROM executor WHERE state<>0)",
+                  "i", last) &&
+           db_run(&store->db, error, "DELETE FROM executor WHERE id<=?1 AND state=0", "i", last) &&
+           db_run(&store->db, error, "DELETE FROM progress WHERE job NOT IN (SELECT id FROM job)",
+                  "");
+}
+
+static bool join_files(struct store *store, int64_t id, int workers, struct error *error) {
+    if (!store->path)
+        return true;
+    if (!gate_take(&store->gate, GATE_EXECUTORS + id, true))
+        return error_set(error, ERROR_IO, "store \"%s\": cannot lock \"%s-gate\"", store->db.name,
+                         store->path);
+    bell_make(&store->bell, store->path, id);
+    return workers < 1 || slots_make(&store->slots, store->path, id, workers, error);
+}
+
+static void join_undo(struct store *store, int64_t id) {
+    slots_close(&store->slots);
+    bell_close(&store->bell);
+    gate_drop(&store->gate, GATE_EXECUTORS + id);
+    if (store->path && id) {
+        slots_remove(store->path, id);
+        bell_remove(store->path, id);
+    }
+}
+
+bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+                struct error *error) {
+    int64_t id = 0;
+    if (store->self.id)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": joined already", store->db.name);
+    if (!store_begin(store, error))
+        return false;
+    bool done = join_insert(store, executor, now, lease, error);
+    if (done)
+        id = sqlite3_last_insert_rowid(store->db.handle);
+    done = done && join_prune(store, id, error) && join_files(store, id, executor->workers, error);
+    store->meta.executors++;
+    store->wake.everybody = true;
+    if (!unit_end(store, true, done, error)) {
+        join_undo(store, id);
+        return false;
+    }
+    store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
+    store->self.checkpointer = store->path && gate_take(&store->gate, GATE_CHECKPOINTER, true);
+    executor->id = id;
+    return true;
+}
+
+bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {
+    bool own = false;
+    if (!store->self.id)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1 AND state<>?2",
+                       "in", store->self.id, (int)EXECUTOR_LIVE);
+    if (done && db_changes(&store->db))
+        store->meta.executors++;
+    done = done && db_run(&store->db, error, "UPDATE executor SET lease=?2, seen=?3 WHERE id=?1",
+                          "iii", store->self.id, now + lease, now);
+    if (!unit_end(store, own, done, error))
+        return false;
+    store->self.lease = lease;
+    store->self.lease_until = now + lease;
+    store->self.now = now;
+    return true;
+}
+
+static bool leave_rows(struct store *store, struct error *error) {
+    struct locks_free all = {.owner = store->self.id, .now = store->self.now};
+    store->meta.executors++;
+    store->wake.everybody = true;
+    return locks_free(store, &all, error) &&
+           db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in",
+                  store->self.id, (int)EXECUTOR_GONE);
+}
+
+bool store_leave(struct store *store, struct error *error) {
+    int64_t id = store->self.id;
+    if (!id)
+        return true;
+    if (!store_begin(store, error) || !unit_end(store, true, leave_rows(store, error), error))
+        return false;
+    if (store->self.checkpointer)
+        gate_drop(&store->gate, GATE_CHECKPOINTER);
+    store->self = (struct self){0};
+    store->peers.version = 0;
+    join_undo(store, id);
+    return true;
+}
+
+void store_slot_set(struct store *store, int index, int64_t job, int64_t token) {
+    slots_set(&store->slots, index, job, token);
+}
+
+void store_slot_clear(struct store *store, int index) {
+    slots_set(&store->slots, index, 0, 0);
+}
+
+int store_bell(const struct store *store) {
+    return store->bell.socket;
+}
+
+void store_bell_empty(struct store *store) {
+    bell_empty(&store->bell);
+}
+
+bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
+                      struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = db_run(&store->db, error,
+                       "INSERT INTO metric(executor, definition, name, value)"
+                       " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET value=value+?4",
+                       "iini", store->self.id, definition, (int)metric, value);
+    return unit_end(store, own, done, error);
+}

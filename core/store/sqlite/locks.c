@@ -1,0 +1,129 @@
+#include "store/sqlite/locks.h"
+#include "store/sqlite/history.h"
+#include "store/sqlite/incident.h"
+#include "store/sqlite/lane.h"
+#include "store/sqlite/row.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct pair { /* a job and its token, or a lane and its token */
+    int64_t id, token;
+};
+
+/* All rows of a statement, so that their tables may be changed meanwhile. -1: error. */
+static int64_t locks_pairs(struct store *store, sqlite3_stmt *rows, struct pair **pairs,
+                           struct error *error) {
+    int64_t count = 0, room = 0;
+    int step = rows ? 1 : -1;
+    *pairs = NULL;
+    while (rows && (step = db_step(&store->db, rows, error)) > 0) {
+        if (count == room) {
+            room = room ? room * 2 : 64;
+            struct pair *more = realloc(*pairs, (size_t)room * sizeof **pairs);
+            if (!more) {
+                sqlite3_reset(rows);
+                error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+                return -1;
+            }
+            *pairs = more;
+        }
+        (*pairs)[count++] =
+            (struct pair){sqlite3_column_int64(rows, 0), sqlite3_column_int64(rows, 1)};
+    }
+    return step < 0 ? -1 : count;
+}
+
+/* The job killed its process once too often: dead, with an incident. */
+static bool locks_bury_job(struct store *store, const struct locks_free *what, struct row *row,
+                           struct error *error) {
+    char message[80];
+    struct job *job = NULL;
+    snprintf(message, sizeof message, "the process died %d times while this job ran",
+             (int)row->crashes);
+    row->retries = 0;
+    if (row_job(store, row->id, &job, error) <= 0)
+        return false;
+    job->owner = what->owner;
+    struct outcome outcome = {.job = job,
+                              .kind = OUTCOME_FAILURE,
+                              .reason = REASON_WORKER_DIED,
+                              .started = TIME_NONE,
+                              .ended = what->now,
+                              .message = message};
+    struct row before = *row;
+    before.retries = job->retries;
+    bool done = history_failed(store, &outcome, &before, error) &&
+                db_run(&store->db, error,
+                       "UPDATE job SET crashes=?2, retries=0, attempt=attempt+1, rev=rev+1,"
+                       " message=?3 WHERE id=?1",
+                       "int", row->id, (int)row->crashes, message) &&
+                (!store->settings->incidents ||
+                 incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error));
+    job_free(job);
+    if (!done || !what->buried || row_job(store, row->id, &job, error) <= 0)
+        return done && !what->buried;
+    job->state = JOB_DEAD;
+    job->next = what->buried->worker_died;
+    what->buried->worker_died = job;
+    return true;
+}
+
+static bool locks_crashed(struct store *store, const struct locks_free *what, struct row *row,
+                          struct error *error) {
+    row->crashes++;
+    if (what->buried)
+        what->buried->crashed++;
+    if (row->crashes >= store->settings->crash_limit)
+        return locks_bury_job(store, what, row, error);
+    return db_run(&store->db, error, "UPDATE job SET crashes=?2 WHERE id=?1", "in", row->id,
+                  (int)row->crashes);
+}
+
+static bool locks_free_one(struct store *store, const struct locks_free *what,
+                           const struct pair *lock, struct error *error) {
+    struct row row;
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", lock->id))
+        return false;
+    if (what->buried)
+        what->buried->freed++;
+    int found = row_load(store, lock->id, &row, error);
+    if (found <= 0)
+        return found == 0;
+    if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
+        !locks_crashed(store, what, &row, error))
+        return false;
+    return row_place(store, &row, what->now, error);
+}
+
+/* A lane of which a job is still locked (its lock was extended) goes on. */
+static bool locks_free_lane(struct store *store, const struct pair *lane, struct error *error) {
+    int64_t one = 0;
+    int found = db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE lane=?1 LIMIT 1", "i",
+                         lane->id);
+    return found > 0 || (found == 0 && lane_release(store, lane->id, lane->token, error));
+}
+
+bool locks_free(struct store *store, const struct locks_free *what, struct error *error) {
+    struct pair *locks = NULL, *lanes = NULL;
+    int64_t count = locks_pairs(store,
+                                db_query(&store->db, error,
+                                         "SELECT id, token FROM locked WHERE owner=?1 AND"
+                                         " (?2=0 OR until IS NULL OR until<=?3) ORDER BY id",
+                                         "ini", what->owner, (int)what->expired_only, what->now),
+                                &locks, error);
+    bool done = count >= 0;
+    for (int64_t i = 0; done && i < count; i++)
+        done = locks_free_one(store, what, &locks[i], error);
+    free(locks);
+    if (!done)
+        return false;
+    count = locks_pairs(
+        store,
+        db_query(&store->db, error, "SELECT id, token FROM lane WHERE owner=?1", "i", what->owner),
+        &lanes, error);
+    done = count >= 0;
+    for (int64_t i = 0; done && i < count; i++)
+        done = locks_free_lane(store, &lanes[i], error);
+    free(lanes);
+    return done;
+}

@@ -1,0 +1,17 @@
+/* locks.h - giving back what an executor holds: when it leaves, is dead or is overdue. */
+#ifndef MOONSHIFT_STORE_SQLITE_LOCKS_H
+#define MOONSHIFT_STORE_SQLITE_LOCKS_H
+
+#include "store/sqlite/connection.h"
+
+struct locks_free {
+    int64_t owner;
+    bool expired_only;               /* those extended beyond now stay */
+    const struct slots_found *slots; /* what ran when the owner died; NULL: it is not dead */
+    time_ms now;
+    struct store_buried *buried; /* counts; may be NULL */
+};
+
+bool locks_free(struct store *store, const struct locks_free *what, struct error *error);
+
+#endif
