@@ -1,0 +1,293 @@
+/* jobs.c - questions about jobs. */
+#include "base/json.h"
+#include "store/sqlite/query.h"
+#include "store/sqlite/row.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Where a job is; the order of the cases is the rule. */
+#define JOBS_STATE                                                                                 \
+    "CASE WHEN l.id IS NOT NULL THEN 'locked' WHEN j.retries=0 THEN 'dead'"                        \
+    " WHEN j.suspended<>0 THEN 'suspended' WHEN j.due>n.now THEN 'scheduled'"                      \
+    " WHEN j.lane IS NOT NULL AND (EXISTS(SELECT 1 FROM lane WHERE lane.id=j.lane)"                \
+    " OR EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream"                  \
+    " AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id)) THEN 'waiting' ELSE 'ready' END"
+
+#define JOBS_FROM                                                                                  \
+    " FROM job j LEFT JOIN locked l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"             \
+    " CROSS JOIN (SELECT "
+
+#define BY_STREAM                                                                                  \
+    "j.stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
+
+static bool filter_state(struct query *query, const struct filter *filter, const json_t *value,
+                         struct error *error) {
+    static const char *const names[] = {"ready",     "scheduled", "locked", "waiting",
+                                        "suspended", "dead",      NULL};
+    for (size_t i = 0; i < (json_is_array(value) ? json_array_size(value) : 1); i++) {
+        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        const char *name = json_string_value(one);
+        size_t at = 0;
+        while (name && names[at] && strcmp(names[at], name) != 0)
+            at++;
+        if (!name || !names[at])
+            return error_set(error, ERROR_INVALID,
+                             "filter \"state\": \"%s\" (expected ready, scheduled, locked, "
+                             "waiting, suspended or dead)",
+                             name ? name : "?");
+    }
+    /* One state alone can be found through its index. */
+    if (json_is_string(value) && strcmp(json_string_value(value), "dead") == 0)
+        query_add(query, "j.retries=0 AND ");
+    if (json_is_string(value) && strcmp(json_string_value(value), "locked") == 0)
+        query_add(query, "l.id IS NOT NULL AND ");
+    return filter_texts(query, filter, value, error);
+}
+
+/* "a.b" becomes $."a"."b"; a name that begins with $ is a path already. */
+static json_t *payload_path(const char *name) {
+    struct text path = {0};
+    if (*name == '$')
+        return json_string(name);
+    text_append(&path, "$", 1);
+    for (const char *part = name; part;) {
+        const char *dot = strchr(part, '.');
+        size_t size = dot ? (size_t)(dot - part) : strlen(part);
+        text_append(&path, ".\"", 2);
+        text_append(&path, part, size);
+        text_append(&path, "\"", 1);
+        part = dot ? dot + 1 : NULL;
+    }
+    json_t *value = path.failed ? NULL : json_string(path.data);
+    text_clear(&path);
+    return value;
+}
+
+#define PAYLOAD "CAST(j.payload AS TEXT), "
+
+static bool payload_one(struct query *query, const char *name, const json_t *value,
+                        struct error *error) {
+    bool number = json_is_number(value), text = json_is_string(value);
+    if (json_is_object(value) || json_is_array(value))
+        return error_set(error, ERROR_INVALID,
+                         "filter \"payload\": \"%s\": expected a text, number, boolean or null",
+                         name);
+    query_add(query, "json_type(" PAYLOAD);
+    query_bind_new(query, payload_path(name));
+    query_add(query, number                ? ") IN ('integer', 'real')"
+                     : text                ? ")='text'"
+                     : json_is_null(value) ? ")='null'"
+                     : json_is_true(value) ? ")='true'"
+                                           : ")='false'");
+    if (!number && !text)
+        return true;
+    query_add(query, " AND json_extract(" PAYLOAD);
+    query_bind_new(query, payload_path(name));
+    query_add(query, ")=");
+    query_bind(query, value);
+    return true;
+}
+
+static bool filter_payload(struct query *query, const struct filter *filter, const json_t *value,
+                           struct error *error) {
+    const char *name = NULL;
+    json_t *wanted = NULL;
+    if (!json_is_object(value))
+        return error_set(error, ERROR_INVALID, "filter \"%s\": expected names and values",
+                         filter->name);
+    query_add(query, "(j.payload IS NOT NULL");
+    json_object_foreach((json_t *)value, name, wanted) {
+        size_t count = json_is_array(wanted) ? json_array_size(wanted) : 1;
+        query_add(query, count ? " AND (" : " AND (0");
+        for (size_t i = 0; i < count; i++) {
+            query_add(query, i ? " OR (" : "(");
+            if (!payload_one(query, name,
+                             json_is_array(wanted) ? json_array_get(wanted, i) : wanted, error))
+                return false;
+            query_add(query, ")");
+        }
+        query_add(query, ")");
+    }
+    query_add(query, ")");
+    return true;
+}
+
+static const struct filter filters[] = {
+    {"id", filter_numbers, "j.id", NULL},
+    {"handler", filter_texts, BY_STREAM "d.name", ")"},
+    {"definition", filter_numbers, BY_STREAM "d.id", ")"},
+    {"instance", filter_texts, "j.instance", NULL},
+    {"root", filter_texts, "j.root", NULL},
+    {"lane", filter_texts, "j.lane_key", NULL},
+    {"batch", filter_numbers, "j.batch", NULL},
+    {"category", filter_texts, BY_STREAM "nullif(s.category, '')", ")"},
+    {"tenant", filter_texts, "j.tenant", NULL},
+    {"deployment", filter_numbers, BY_STREAM "nullif(s.deployment, 0)", ")"},
+    {"state", filter_state, JOBS_STATE, NULL},
+    {"executable", filter_flag,
+     "j.retries>0 AND j.suspended=0 AND l.id IS NULL AND coalesce(j.due<=n.now, 1)", NULL},
+    {"retries_left", filter_flag, "j.retries>0", NULL},
+    {"no_retries_left", filter_flag, "j.retries=0", NULL},
+    {"locked", filter_flag, "l.id IS NOT NULL", NULL},
+    {"suspended", filter_flag, "j.suspended<>0", NULL},
+    {"timer", filter_flag, BY_STREAM "s.type=1)", NULL},
+    {"message_job", filter_flag, BY_STREAM "s.type=0)", NULL},
+    {"with_exception", filter_flag, "j.message IS NOT NULL", NULL},
+    {"exception", filter_text, "instr(j.message, ", ")>0"},
+    {"min_priority", filter_number, "j.priority>=", NULL},
+    {"max_priority", filter_number, "j.priority<=", NULL},
+    {"due_before", filter_time, "j.due<", NULL},
+    {"due_after", filter_time, "j.due>", NULL},
+    {"created_before", filter_time, "j.created<", NULL},
+    {"created_after", filter_time, "j.created>", NULL},
+    {"payload", filter_payload, NULL, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const char *const sorts[] = {
+    "id",
+    "j.id",
+    "priority",
+    "j.priority",
+    "due",
+    "j.due",
+    "created",
+    "j.created",
+    "retries",
+    "j.retries",
+    "attempt",
+    "j.attempt",
+    "lane",
+    "j.lane_key",
+    "instance",
+    "j.instance",
+    "root",
+    "j.root",
+    "activity",
+    "j.activity",
+    "tenant",
+    "j.tenant",
+    "batch",
+    "j.batch",
+    "crashes",
+    "j.crashes",
+    "suspended",
+    "j.suspended",
+    "message",
+    "j.message",
+    "rev",
+    "j.rev",
+    "state",
+    JOBS_STATE,
+    "handler",
+    "(SELECT d.name FROM stream s JOIN definition d ON d.id=s.definition WHERE s.id=j.stream)",
+    NULL,
+};
+
+static enum job_state jobs_state(const char *name) {
+    for (int state = JOB_READY; state < JOB_DEAD; state++)
+        if (strcmp(job_state_name((enum job_state)state), name) == 0)
+            return (enum job_state)state;
+    return JOB_DEAD;
+}
+
+static json_t *jobs_read(struct store *store, sqlite3_stmt *row, struct error *error) {
+    struct job job;
+    char owner[JOB_NAME_MAX + 32];
+    const int at = ROW_COLUMN_COUNT;
+    if (!row_read(store, row, &job, error))
+        return NULL;
+    job.state = jobs_state(db_column_text(row, at));
+    if (job.state == JOB_LOCKED) {
+        const char *name = db_column_text(row, at + 3);
+        job.token = sqlite3_column_int64(row, at + 1);
+        job.owner = sqlite3_column_int64(row, at + 2);
+        job.lock_expiration = db_column_time(row, at + 4);
+        snprintf(owner, sizeof owner, "%s#%lld", name ? name : "?", (long long)job.owner);
+        job.lock_owner = owner;
+    }
+    return job_to_json(&job);
+}
+
+static bool jobs_question(struct query *query, const char *columns, const json_t *wanted,
+                          time_ms now, struct error *error) {
+    query_add(query, "SELECT ");
+    query_add(query, columns);
+    query_add(query, JOBS_FROM);
+    query_bind_new(query, json_integer(now));
+    query_add(query, " AS now) n");
+    return query_where(query, wanted, filters, error);
+}
+
+json_t *store_jobs(struct store *store, const json_t *wanted, const struct store_page *page,
+                   time_ms now, struct error *error) {
+    struct query query = {0};
+    json_t *jobs = NULL;
+    bool asked = jobs_question(&query,
+                               ROW_COLUMNS ", " JOBS_STATE ", l.token, l.owner, e.name,"
+                                           " max(e.lease, coalesce(l.until, e.lease))",
+                               wanted, now, error);
+    if (asked && page && page->after) {
+        query_add(&query, json_object_size(wanted) ? " AND j.id>" : " WHERE j.id>");
+        query_bind_new(&query, json_integer(page->after));
+    }
+    if (asked && query_page(&query, page, sorts, error))
+        jobs = query_rows(&query, store, jobs_read, error);
+    query_clear(&query);
+    return jobs;
+}
+
+static json_t *jobs_read_count(struct store *store, sqlite3_stmt *row, struct error *error) {
+    (void)store;
+    (void)error;
+    return json_integer(sqlite3_column_int64(row, 0));
+}
+
+bool store_jobs_count(struct store *store, const json_t *wanted, time_ms now, int64_t *count,
+                      struct error *error) {
+    struct query query = {0};
+    json_t *rows = NULL;
+    if (jobs_question(&query, "count(*)", wanted, now, error))
+        rows = query_rows(&query, store, jobs_read_count, error);
+    if (rows)
+        *count = json_integer_value(json_array_get(rows, 0));
+    json_decref(rows);
+    query_clear(&query);
+    return rows != NULL;
+}
+
+/* The text of the last failure, and how far the run is. */
+static bool job_details(struct store *store, int64_t id, json_t *job, struct error *error) {
+    sqlite3_stmt *row =
+        db_query(&store->db, error,
+                 "SELECT (SELECT stack FROM attempt WHERE job=?1 ORDER BY n DESC LIMIT 1),"
+                 " p.fraction, p.text, p.at FROM (SELECT 1) LEFT JOIN progress p ON p.job=?1",
+                 "i", id);
+    if (!row || db_step(&store->db, row, error) <= 0)
+        return false;
+    json_t *progress = NULL;
+    if (sqlite3_column_type(row, 3) != SQLITE_NULL && (progress = json_object())) {
+        json_put(progress, "fraction", query_column(row, 1));
+        json_put(progress, "text", query_column(row, 2));
+        query_put_time(progress, "at", row, 3);
+    }
+    bool done =
+        json_put_text(job, "stack", db_column_text(row, 0)) && json_put(job, "progress", progress);
+    sqlite3_reset(row);
+    return done || error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+}
+
+json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *error) {
+    json_t *wanted = json_pack("{s:I}", "id", (json_int_t)id);
+    json_t *jobs = store_jobs(store, wanted, NULL, now, error);
+    json_t *job = json_incref(json_array_get(jobs, 0));
+    json_decref(wanted);
+    if (jobs && !job)
+        error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
+    json_decref(jobs);
+    if (job && !job_details(store, id, job, error)) {
+        json_decref(job);
+        return NULL;
+    }
+    return job;
+}

@@ -1,0 +1,231 @@
+/* stats.c - counts: how many jobs wait where, who serves them, what was done. */
+#include "base/json.h"
+#include "store/sqlite/query.h"
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT_MAX 10000 /* a count in the list of definitions goes no further */
+
+/* How many jobs of each stream are where. A lane's jobs count as waiting once they are parked. */
+#define STATS_PLACES                                                                               \
+    "SELECT stream, 'ready' AS state, count(*) AS count FROM ready GROUP BY stream"                \
+    " UNION ALL SELECT stream, 'scheduled', count(*) FROM timer GROUP BY stream"                   \
+    " UNION ALL SELECT stream, 'waiting', count(*) FROM parked GROUP BY stream"                    \
+    " UNION ALL SELECT stream, 'locked', count(*) FROM locked GROUP BY stream"                     \
+    " UNION ALL SELECT stream, 'suspended', count(*) FROM job WHERE suspended<>0 AND retries>0"    \
+    " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"                                       \
+    " UNION ALL SELECT stream, 'dead', count(*) FROM job WHERE retries=0"                          \
+    " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"
+
+static const char *const stats_states[] = {"ready",   "scheduled", "locked",
+                                           "waiting", "suspended", "dead"};
+#define STATES 6
+
+static json_t *stats_zero(void) {
+    json_t *counts = json_object();
+    for (int i = 0; counts && i < STATES; i++)
+        json_put(counts, stats_states[i], json_integer(0));
+    return counts;
+}
+
+static void stats_add(json_t *counts, const char *state, int64_t count, int64_t max) {
+    int64_t sum = json_integer_value(json_object_get(counts, state)) + count;
+    json_put(counts, state, json_integer(max && sum > max ? max : sum));
+}
+
+/* An object { definition id as text = counts }, and the sum of all in `total` (may be NULL). */
+static json_t *stats_places(struct store *store, json_t *total, int64_t max, struct error *error) {
+    json_t *by_definition = json_object();
+    sqlite3_stmt *rows = db_query(&store->db, error, STATS_PLACES, "");
+    int step = rows && by_definition ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+        const struct catalog_stream *stream =
+            catalog_stream(&store->catalog, sqlite3_column_int64(rows, 0));
+        const char *state = db_column_text(rows, 1);
+        int64_t count = sqlite3_column_int64(rows, 2);
+        char key[32];
+        if (total)
+            stats_add(total, state, count, 0);
+        if (!stream)
+            continue;
+        snprintf(key, sizeof key, "%lld", (long long)stream->definition->id);
+        if (!json_object_get(by_definition, key))
+            json_put(by_definition, key, stats_zero());
+        stats_add(json_object_get(by_definition, key), state, count, max);
+    }
+    if (step == 0)
+        return by_definition;
+    json_decref(by_definition);
+    return NULL;
+}
+
+/* ---- definitions ---- */
+
+static const struct filter definition_filters[] = {
+    {"id", filter_numbers, "id", NULL},
+    {"name", filter_texts, "name", NULL},
+    {"handler", filter_texts, "name", NULL},
+    {"deployment", filter_numbers, "deployment", NULL},
+    {"suspended", filter_flag, "suspended<>0", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const char *const definition_sorts[] = {"name", "name", "id", "id", NULL};
+
+static json_t *definition_read(struct store *store, sqlite3_stmt *row, struct error *error) {
+    const char *text = db_column_text(row, 3);
+    json_t *object = json_read(text, strlen(text), "definition", NULL);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        object = json_object();
+    }
+    if (json_put(object, "id", query_column(row, 0)) &&
+        json_put(object, "name", query_column(row, 1)) &&
+        json_put(object, "deployment", query_column(row, 2)) &&
+        json_put(object, "override_priority", query_column(row, 4)) &&
+        json_put(object, "suspended", json_boolean(sqlite3_column_int(row, 5))))
+        return object;
+    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *definitions_list(struct store *store, const json_t *filters,
+                                const struct store_page *page, struct error *error) {
+    struct query query = {0};
+    json_t *rows = NULL;
+    query_add(&query, "SELECT id, name, deployment, properties, override_priority, suspended"
+                      " FROM definition");
+    if (query_where(&query, filters, definition_filters, error) &&
+        query_page(&query, page, definition_sorts, error))
+        rows = query_rows(&query, store, definition_read, error);
+    query_clear(&query);
+    return rows;
+}
+
+json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,
+                          struct error *error) {
+    bool own = false;
+    size_t index = 0;
+    json_t *definition = NULL, *places = NULL, *list = NULL;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    if ((places = stats_places(store, NULL, COUNT_MAX, error)))
+        list = definitions_list(store, filters, page, error);
+    look_end(store, own);
+    json_array_foreach(list, index, definition) {
+        char key[32];
+        snprintf(key, sizeof key, "%lld",
+                 (long long)json_integer_value(json_object_get(definition, "id")));
+        json_t *counts = json_object_get(places, key);
+        json_put(definition, "counts", counts ? json_incref(counts) : stats_zero());
+    }
+    json_decref(places);
+    return list;
+}
+
+/* ---- the whole store ---- */
+
+static json_t *executor_read(struct store *store, sqlite3_stmt *row, struct error *error) {
+    static const char *const states[] = {"gone", "live", "overdue"};
+    const char *categories = db_column_text(row, 7);
+    int state = sqlite3_column_int(row, 9);
+    json_t *object = json_object();
+    if (json_put(object, "id", query_column(row, 0)) &&
+        json_put(object, "name", query_column(row, 1)) &&
+        json_put_text(object, "state", states[state >= 0 && state < 3 ? state : 0]) &&
+        query_put_time(object, "started", row, 2) && query_put_time(object, "seen", row, 3) &&
+        query_put_time(object, "lease", row, 4) &&
+        json_put(object, "priority_min", query_column(row, 5)) &&
+        json_put(object, "priority_max", query_column(row, 6)) &&
+        json_put(object, "categories",
+                 categories ? json_read(categories, strlen(categories), "categories", NULL)
+                            : NULL) &&
+        json_put(object, "deployment_aware", json_boolean(sqlite3_column_int(row, 8))) &&
+        json_put(object, "locked", query_column(row, 10)))
+        return object;
+    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *stats_executors(struct store *store, struct error *error) {
+    struct query query = {0};
+    query_add(&query, "SELECT id, name, started, seen, lease, range_min, range_max, categories,"
+                      " aware, state, (SELECT count(*) FROM locked WHERE owner=executor.id)"
+                      " FROM executor WHERE state<>0 ORDER BY id");
+    json_t *rows = query_rows(&query, store, executor_read, error);
+    query_clear(&query);
+    return rows;
+}
+
+/* { name = sum } of a definition, 0: of all. */
+static json_t *stats_metrics(struct store *store, int64_t definition, struct error *error) {
+    json_t *metrics = json_object();
+    for (int i = 0; metrics && i < METRIC_COUNT; i++)
+        json_put(metrics, metric_name((enum metric)i), json_integer(0));
+    sqlite3_stmt *rows = db_query(
+        &store->db, error, "SELECT name, sum(value) FROM metric WHERE definition=?1 GROUP BY name",
+        "i", definition);
+    int step = rows && metrics ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (sqlite3_column_int(rows, 0) >= 0 && sqlite3_column_int(rows, 0) < METRIC_COUNT)
+            json_put(metrics, metric_name((enum metric)sqlite3_column_int(rows, 0)),
+                     json_integer(sqlite3_column_int64(rows, 1)));
+    if (step == 0)
+        return metrics;
+    json_decref(metrics);
+    return NULL;
+}
+
+static json_t *stats_definitions(struct store *store, json_t *places, struct error *error) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < store->catalog.definition_count; i++) {
+        const struct catalog_definition *definition = &store->catalog.definitions[i];
+        char key[32];
+        snprintf(key, sizeof key, "%lld", (long long)definition->id);
+        json_t *counts = json_object_get(places, key);
+        json_t *metrics = stats_metrics(store, definition->id, error);
+        json_t *object = json_object();
+        if (!metrics || !json_put(object, "id", json_integer(definition->id)) ||
+            !json_put_text(object, "name", definition->name) ||
+            !json_put(object, "counts", counts ? json_incref(counts) : stats_zero()) ||
+            !json_put(object, "metrics", metrics) || json_array_append_new(list, object) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static bool stats_fill(struct store *store, json_t *stats, struct error *error) {
+    int64_t oldest = TIME_NONE, incidents = 0;
+    json_t *total = stats_zero();
+    json_t *places = stats_places(store, total, 0, error);
+    bool done = places && json_put(stats, "jobs", total) &&
+                json_put(stats, "definitions", stats_definitions(store, places, error)) &&
+                db_value(&store->db, error, &oldest,
+                         "SELECT min(place) FROM ready HAVING count(*)>0", "") >= 0 &&
+                json_put_time(stats, "oldest_ready", oldest) &&
+                db_value(&store->db, error, &incidents,
+                         "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0 &&
+                json_put(stats, "open_incidents", json_integer(incidents)) &&
+                json_put(stats, "executors", stats_executors(store, error)) &&
+                json_put(stats, "metrics", stats_metrics(store, 0, error));
+    json_decref(places);
+    return done;
+}
+
+json_t *store_stats(struct store *store, time_ms now, struct error *error) {
+    bool own = false;
+    (void)now;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    json_t *stats = json_object();
+    bool done = stats && stats_fill(store, stats, error);
+    look_end(store, own);
+    if (done)
+        return stats;
+    json_decref(stats);
+    return NULL;
+}

@@ -1,0 +1,87 @@
+/* verify.c - is the store whole, and is every job in exactly one place? */
+#include "base/json.h"
+#include "store/sqlite/connection.h"
+
+/* Each question answers with the ids for which its sentence is true, at most a hundred. */
+static const struct {
+    const char *sql, *subject, *says;
+} rules[] = {
+    {"SELECT * FROM pragma_integrity_check(100) WHERE integrity_check<>'ok'", NULL, NULL},
+    {"SELECT id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
+     " SELECT id FROM parked UNION ALL SELECT id FROM locked) GROUP BY id HAVING count(*)>1"
+     " LIMIT 100",
+     "job", "is in more than one place"},
+    {"SELECT j.id FROM job j WHERE j.retries>0 AND j.suspended=0"
+     " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"
+     " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND r.rank=~j.priority"
+     "  AND r.place=j.place AND r.id=j.id AND r.lane IS j.lane)"
+     " AND NOT EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream"
+     "  AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id)"
+     " AND NOT EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id"
+     "  AND t.stream=j.stream AND t.rank=~j.priority AND t.lane IS j.lane) LIMIT 100",
+     "job", "is in no place, or not where its row says"},
+    {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
+     " SELECT id FROM parked) p JOIN job j ON j.id=p.id WHERE j.retries=0 OR j.suspended<>0"
+     " LIMIT 100",
+     "job", "is dead or suspended, yet it waits to run"},
+    {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
+     " SELECT id FROM parked UNION ALL SELECT id FROM locked) p"
+     " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 100",
+     "job", "waits or runs but has no row"},
+    {"SELECT j.id FROM job j WHERE j.place<>coalesce(j.due, j.created) LIMIT 100", "job",
+     "has a wrong place"},
+    {"SELECT j.id FROM job j WHERE NOT EXISTS(SELECT 1 FROM stream s JOIN definition d"
+     " ON d.id=s.definition WHERE s.id=j.stream) LIMIT 100",
+     "job", "has no definition"},
+    {"SELECT l.id FROM locked l WHERE NOT EXISTS"
+     "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
+     "job", "is locked by an executor that is gone"},
+    {"SELECT l.id FROM lane l WHERE NOT EXISTS"
+     "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
+     "lane", "runs for an executor that is gone"},
+    {"SELECT min(p.id) FROM parked p WHERE NOT EXISTS(SELECT 1 FROM lane a WHERE a.id=p.lane)"
+     " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=p.stream AND r.rank=p.rank"
+     "  AND r.lane=p.lane) GROUP BY p.lane, p.stream, p.rank LIMIT 100",
+     "job", "is parked behind a lane that does not run"},
+    {"SELECT i.id FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
+     " AND NOT EXISTS(SELECT 1 FROM job j WHERE j.id=i.job) LIMIT 100",
+     "incident", "is open for a job that is gone"},
+    {"SELECT i.job FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
+     " GROUP BY i.job HAVING count(*)>1 LIMIT 100",
+     "job", "has more than one open incident"},
+    {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
+     "has an id that was never handed out"},
+};
+
+static bool verify_say(struct store *store, json_t *found, size_t rule, struct error *error) {
+    sqlite3_stmt *rows = NULL;
+    if (sqlite3_prepare_v2(store->db.handle, rules[rule].sql, -1, &rows, NULL) != SQLITE_OK)
+        return db_fail(&store->db, error);
+    int step = 0;
+    while ((step = db_step(&store->db, rows, error)) > 0) {
+        const char *text = db_column_text(rows, 0);
+        json_t *says = rules[rule].says ? json_sprintf("%s %s %s", rules[rule].subject,
+                                                       text ? text : "?", rules[rule].says)
+                                        : json_string(text);
+        json_array_append_new(found, says);
+    }
+    sqlite3_finalize(rows);
+    return step == 0;
+}
+
+json_t *store_verify(struct store *store, struct error *error) {
+    bool own = false;
+    json_t *found = json_array();
+    if (!look_begin(store, &own, error)) {
+        json_decref(found);
+        return NULL;
+    }
+    bool done = true;
+    for (size_t i = 0; done && i < sizeof rules / sizeof *rules; i++)
+        done = verify_say(store, found, i, error);
+    look_end(store, own);
+    if (done)
+        return found;
+    json_decref(found);
+    return NULL;
+}
