@@ -42,6 +42,7 @@ extern const struct cli_command check_commands[];
 extern const struct cli_command enqueue_commands[];
 extern const struct cli_command job_commands[];
 extern const struct cli_command incident_commands[];
+extern const struct cli_command history_commands[];
 extern const struct cli_command stats_commands[];
 extern const struct cli_command settings_commands[];
 extern const struct cli_command help_commands[];

@@ -1,13 +1,14 @@
+#include "cli/list.h"
 #include "cli/output.h"
-#include "cli/query.h"
 #include "cli/setup.h"
 #include "cli/table.h"
 
 static const struct flag list_flags[] = {
-    QUERY_PAGE_FLAGS,
+    LIST_PAGE_FLAGS,
     {"--id", "ID,…", "these incidents"},
     {"--type", "NAME,…", "failedJob, workerDied, …"},
     {"--job", "ID,…", "of these jobs"},
+    {"--handler", "NAME,…", "of jobs of these handlers"},
     {"--definition", "ID,…", "of these definitions"},
     {"--open", "[BOOL]", "not resolved yet"},
     {0},
@@ -27,14 +28,14 @@ static const struct column list_columns[] = {
 };
 
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct query query;
+    struct list list;
     struct store *store = NULL;
-    bool fine = query_read(&query, flags, LIST_FILTERS, error) &&
+    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
                 (store = setup_store(cli, flags, STORE_READ, error)) &&
-                query_print(cli, list_columns,
-                            store_incidents(store, query.filters, &query.page, error), error);
+                list_print(cli, list_columns,
+                           store_incidents(store, list.filters, &list.page, error), error);
     store_close(store);
-    query_clear(&query);
+    list_clear(&list);
     return fine;
 }
 

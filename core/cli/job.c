@@ -1,7 +1,7 @@
 #include "base/span.h"
 #include "base/text.h"
+#include "cli/list.h"
 #include "cli/output.h"
-#include "cli/query.h"
 #include "cli/setup.h"
 #include "cli/table.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define IDS_MAX 1000
 
 static const struct flag list_flags[] = {
-    QUERY_PAGE_FLAGS,
+    LIST_PAGE_FLAGS,
     {"--id", "ID,…", "these jobs"},
     {"--handler", "NAME,…", "of these handlers"},
     {"--state", "NAME,…", "ready, scheduled, locked, waiting, suspended, dead"},
@@ -56,16 +56,16 @@ static const struct column list_columns[] = {
 };
 
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct query query;
+    struct list list;
     struct store *store = NULL;
     bool fine =
-        query_read(&query, flags, LIST_FILTERS, error) &&
+        list_read(&list, flags, LIST_FILTERS, error) &&
         (store = setup_store(cli, flags, STORE_READ, error)) &&
-        query_print(cli, list_columns,
-                    store_jobs(store, query.filters, &query.page, clock_now(clock_system()), error),
-                    error);
+        list_print(cli, list_columns,
+                   store_jobs(store, list.filters, &list.page, clock_now(clock_system()), error),
+                   error);
     store_close(store);
-    query_clear(&query);
+    list_clear(&list);
     return fine;
 }
 

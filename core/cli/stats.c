@@ -2,74 +2,73 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* "lock_owner" as a title: "LOCK OWNER", or as a heading: "lock owner". */
-static char *title_of(const char *key, bool upper) {
-    char *title = strdup(key);
-    for (char *at = title; at && *at; at++)
-        *at = (char)(*at == '_' ? ' ' : upper ? toupper((unsigned char)*at) : *at);
-    return title;
+static const struct column definition_columns[] = {
+    {"name", "HANDLER", COLUMN_CUT},          {"ready", "READY", COLUMN_RIGHT},
+    {"scheduled", "SCHEDULED", COLUMN_RIGHT}, {"locked", "LOCKED", COLUMN_RIGHT},
+    {"waiting", "WAITING", COLUMN_RIGHT},     {"suspended", "SUSPENDED", COLUMN_RIGHT},
+    {"dead", "DEAD", COLUMN_RIGHT},           {"successful", "DONE", COLUMN_RIGHT},
+    {"failed", "FAILED", COLUMN_RIGHT},       {0},
+};
+
+static const struct column executor_columns[] = {
+    {"id", "ID", COLUMN_RIGHT},
+    {"name", "EXECUTOR", COLUMN_CUT},
+    {"state", "STATE", COLUMN_LEFT},
+    {"locked", "LOCKED", COLUMN_RIGHT},
+    {"seen", "SEEN", COLUMN_LEFT},
+    {"priority_min", "FROM", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"priority_max", "TO", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"categories", "CATEGORIES", COLUMN_CUT | COLUMN_OPTIONAL},
+    {0},
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
 }
 
-static bool columns_make(struct column *columns, json_t *row) {
-    const char *key;
-    json_t *value;
-    json_object_foreach(row, key, value) {
-        columns->key = key;
-        columns->title = title_of(key, true);
-        columns->look = COLUMN_OPTIONAL | (json_is_number(value) ? COLUMN_RIGHT : COLUMN_CUT);
-        if (!columns->title)
-            return false;
-        columns++;
+/* Puts the members of `counts` and `metrics` beside the name, so that they are columns. */
+static json_t *definitions_flat(const json_t *definitions) {
+    size_t i;
+    json_t *definition, *rows = json_array();
+    json_array_foreach(definitions, i, definition) {
+        json_t *row = json_object();
+        if (!row || json_object_update(row, json_object_get(definition, "metrics")) != 0 ||
+            json_object_update(row, json_object_get(definition, "counts")) != 0 ||
+            !json_put(row, "name", json_incref(json_object_get(definition, "name"))) ||
+            json_array_append_new(rows, row) != 0) {
+            json_decref(rows);
+            return NULL;
+        }
     }
-    return true;
+    return rows;
 }
 
-/* Rows that all have the members of the first one. */
-static bool rows_print(json_t *rows, struct error *error) {
-    json_t *first = json_array_get(rows, 0);
-    size_t count = json_object_size(first);
-    struct column *columns = calloc(count + 1, sizeof *columns);
-    bool fine = columns && columns_make(columns, first);
-    if (!fine)
-        error_set(error, ERROR_FAILED, "out of memory");
-    fine = fine && table_print(columns, rows, output_width(), error);
-    for (size_t i = 0; columns && i < count; i++)
-        free((void *)columns[i].title);
-    free(columns);
-    return fine;
+static bool section_print(const struct column *columns, const json_t *rows, struct error *error) {
+    if (json_array_size(rows) == 0)
+        return true;
+    output_add("\n");
+    return table_print(columns, rows, output_width(), error);
 }
 
-static bool section_print(const char *key, json_t *value, struct error *error) {
-    char *title = title_of(key, false);
-    output_add("\n%s\n", title ? title : key);
-    free(title);
-    if (json_is_array(value))
-        return rows_print(value, error);
-    output_fields(value);
-    return true;
-}
-
-/* What is one value stands first, each list and group under a heading behind it. */
-static bool stats_print(json_t *stats, struct error *error) {
-    const char *key;
-    json_t *value, *plain = json_object();
-    bool fine = plain || error_set(error, ERROR_FAILED, "out of memory");
-    json_object_foreach(stats, key, value) {
-        if (fine && !json_is_array(value) && !json_is_object(value))
-            json_put(plain, key, json_incref(value));
+static bool stats_print(const json_t *stats, struct error *error) {
+    json_t *totals = json_copy(json_object_get(stats, "jobs"));
+    json_t *rows = definitions_flat(json_object_get(stats, "definitions"));
+    bool fine = (totals && rows) || no_memory(error);
+    if (fine) {
+        json_object_set(totals, "oldest ready", json_object_get(stats, "oldest_ready"));
+        json_object_set(totals, "open incidents", json_object_get(stats, "open_incidents"));
+        output_fields(totals);
     }
-    if (fine)
-        output_fields(plain);
-    json_decref(plain);
-    json_object_foreach(stats, key, value) {
-        size_t size = json_is_array(value) ? json_array_size(value) : json_object_size(value);
-        if (fine && size > 0)
-            fine = section_print(key, value, error);
+    fine = fine && section_print(definition_columns, rows, error) &&
+           section_print(executor_columns, json_object_get(stats, "executors"), error);
+    if (fine) {
+        output_add("\n");
+        output_fields(json_object_get(stats, "metrics"));
     }
+    json_decref(totals);
+    json_decref(rows);
     return fine;
 }
 

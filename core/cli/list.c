@@ -1,4 +1,4 @@
-#include "cli/query.h"
+#include "cli/list.h"
 #include "base/json.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -99,53 +99,53 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
     return filter_add(filters, key, text, error);
 }
 
-static bool sort_read(struct query *query, const struct flags *flags, struct error *error) {
+static bool sort_read(struct list *list, const struct flags *flags, struct error *error) {
     const char *text = flags_text(flags, "--sort");
     if (!text)
         return true;
     size_t size = strcspn(text, ":");
     const char *order = text + size;
     bool descends = strcmp(order, ":desc") == 0;
-    if (size == 0 || size >= sizeof query->sort || (*order && !descends && strcmp(order, ":asc")))
+    if (size == 0 || size >= sizeof list->sort || (*order && !descends && strcmp(order, ":asc")))
         return error_set(error, ERROR_USAGE,
                          "--sort \"%s\": expected FIELD, FIELD:asc or FIELD:desc", text);
     for (size_t i = 0; i < size; i++)
-        query->sort[i] = text[i] == '-' ? '_' : text[i];
-    query->page.sort = query->sort;
-    query->page.descending = descends;
+        list->sort[i] = text[i] == '-' ? '_' : text[i];
+    list->page.sort = list->sort;
+    list->page.descending = descends;
     return true;
 }
 
-static bool page_read(struct query *query, const struct flags *flags, struct error *error) {
+static bool page_read(struct list *list, const struct flags *flags, struct error *error) {
     int64_t limit = LIMIT_DEFAULT, page = 1;
     if (!flags_integer(flags, "--limit", 1, LIMIT_MAX, &limit, error) ||
         !flags_integer(flags, "--page", 1, INT32_MAX, &page, error))
         return false;
-    query->page.limit = (int)limit;
-    query->page.offset = (page - 1) * limit;
-    return sort_read(query, flags, error);
+    list->page.limit = (int)limit;
+    list->page.offset = (page - 1) * limit;
+    return sort_read(list, flags, error);
 }
 
-bool query_read(struct query *query, const struct flags *flags, const struct flag *filters,
-                struct error *error) {
-    *query = (struct query){.filters = json_object()};
-    if (!query->filters)
+bool list_read(struct list *list, const struct flags *flags, const struct flag *filters,
+               struct error *error) {
+    *list = (struct list){.filters = json_object()};
+    if (!list->filters)
         return no_memory(error);
     for (size_t i = 0; i < flags->count; i++)
         for (const struct flag *filter = filters; filter->name; filter++)
             if (flags->given[i].flag == filter &&
-                !filter_read(query->filters, &flags->given[i], error))
+                !filter_read(list->filters, &flags->given[i], error))
                 return false;
-    return page_read(query, flags, error);
+    return page_read(list, flags, error);
 }
 
-void query_clear(struct query *query) {
-    json_decref(query->filters);
-    query->filters = NULL;
+void list_clear(struct list *list) {
+    json_decref(list->filters);
+    list->filters = NULL;
 }
 
-bool query_print(const struct cli *cli, const struct column *columns, json_t *rows,
-                 struct error *error) {
+bool list_print(const struct cli *cli, const struct column *columns, json_t *rows,
+                struct error *error) {
     if (!rows)
         return false;
     if (cli->json)

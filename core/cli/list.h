@@ -1,18 +1,18 @@
-/* query.h - the flags that select and page what a list shows. */
-#ifndef MOONSHIFT_CLI_QUERY_H
-#define MOONSHIFT_CLI_QUERY_H
+/* list.h - the flags that select and page what a list shows. */
+#ifndef MOONSHIFT_CLI_LIST_H
+#define MOONSHIFT_CLI_LIST_H
 
 #include "cli/flags.h"
 #include "store/store.h"
 
 /* To be put at the head of a list's flags. */
-#define QUERY_PAGE_FLAGS                                                                           \
+#define LIST_PAGE_FLAGS                                                                            \
     {"--limit", "N", "rows at most (50)"}, {"--page", "N", "which page of so many rows, from 1"},  \
     {                                                                                              \
         "--sort", "FIELD[:desc]", "order by a field; the default is id"                            \
     }
 
-struct query {
+struct list {
     json_t *filters; /* an object; the flags' names with underscores */
     struct store_page page;
     char sort[64];
@@ -21,14 +21,14 @@ struct query {
 /* Every given flag of the list `filters` (ended by a NULL name) becomes a filter; what its help
  * calls the value says how it is read: "N" an integer, "ID,…" several, "[BOOL]" a switch,
  * "NAME,…" texts between commas, "FIELD=VALUE" a member of the payload, else one text. A flag given
- * twice means any of both. query_clear in any case afterwards. */
-bool query_read(struct query *query, const struct flags *flags, const struct flag *filters,
-                struct error *error);
-void query_clear(struct query *query);
+ * twice means any of both. list_clear in any case afterwards. */
+bool list_read(struct list *list, const struct flags *flags, const struct flag *filters,
+               struct error *error);
+void list_clear(struct list *list);
 
 /* Prints the rows as one document, or as a table. Takes `rows` over; NULL: error is filled. */
 struct column;
-bool query_print(const struct cli *cli, const struct column *columns, json_t *rows,
-                 struct error *error);
+bool list_print(const struct cli *cli, const struct column *columns, json_t *rows,
+                struct error *error);
 
 #endif
