@@ -1,6 +1,6 @@
 local process = require "spec.support.process"
 
-local lua = os.getenv("MOONSHIFT_LUA") or "lua5.4"
+local lua = os.getenv("SPEC_LUA") or "lua5.4"
 
 describe("examples/embedded", function()
   local dir

@@ -1,7 +1,7 @@
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
-local lua = os.getenv("MOONSHIFT_LUA") or "lua5.4"
+local lua = os.getenv("SPEC_LUA") or "lua5.4"
 
 describe("examples/nightly", function()
   it("plays the night", function()

@@ -1,7 +1,7 @@
 -- The example to its end, and its figures; then the same through a kill -9.
 local process = require "spec.support.process"
 
-local lua = os.getenv("MOONSHIFT_LUA") or "lua5.4"
+local lua = os.getenv("SPEC_LUA") or "lua5.4"
 
 describe("examples/orders", function()
   local dir

@@ -3,7 +3,7 @@
 local process = { environment = "" } -- environment: "NAME=value" words for what is started
 
 local root = io.popen("pwd"):read("l")
-local program = os.getenv("MOONSHIFT_PROGRAM") or root .. "/build/moonshift"
+local program = os.getenv("SPEC_PROGRAM") or root .. "/build/moonshift"
 
 -- Quotes one word for the shell.
 function process.quote(word)
