@@ -14,8 +14,9 @@ void help_overview(void) {
     for (const struct cli_command *const *group = cli_groups; *group; group++)
         for (const struct cli_command *command = *group; command->name; command++)
             summary_print(command);
-    output_add("\nEvery verb takes -C DIR, --store URL, --json and --help; see moonshift help VERB."
-               "\n\nExit status: 0 done, 1 failed, 2 usage or a bad value, 4 not found, 5 conflict,"
+    output_add("\nEvery verb takes -C DIR, --store URL, --json and --help.\n"
+               "moonshift help VERB says more.\n\nExit status: 0 done, 1 failed, 2 usage or a bad "
+               "value, 4 not found, 5 conflict,"
                "\n65 damaged store, 74 input/output, 78 settings or schema, 130 interrupted.\n");
 }
 

@@ -12,10 +12,10 @@ local bad = table.concat({
 }, "\n")
 
 local complaints = [[
-moonshift: orders.jsonl:3: unknown handler "wrok" (known: work)
+moonshift: orders.jsonl:3: unknown handler "wrok" (did you mean "work"?)
 moonshift: orders.jsonl:4: JSON: unexpected token near '}' (line 1, column 29)
 moonshift: orders.jsonl:5: expected a JSON object with handler and payload
-moonshift: orders.jsonl:6: unknown option "prioritty" (did you mean "priority"?)
+moonshift: orders.jsonl:6: job: unknown key "prioritty" (did you mean "priority"?)
 ]]
 
 describe("enqueue --from", function()

@@ -77,10 +77,10 @@ describe("enqueue", function()
     assert.equal("2\n", output)
   end)
 
-  it("refuses an unknown handler with the known ones", function()
+  it("refuses an unknown handler and suggests one", function()
     local status, errors = refused("wrok")
     assert.equal(4, status)
-    assert.equal('moonshift: unknown handler "wrok" (known: sized, work)\n', errors)
+    assert.equal('moonshift: unknown handler "wrok" (did you mean "work"?)\n', errors)
   end)
 
   it("writes an unknown handler that is not to be checked", function()

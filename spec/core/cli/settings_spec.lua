@@ -20,7 +20,7 @@ describe("settings", function()
     local status, output = program.run({ "settings", "--page", "9" }, { dir = place.path,
       env = { MOONSHIFT_LANE_RUN = "5" } })
     assert.equal(0, status)
-    assert.same({ "7", "file" }, { shown(output, "queue") })
+    assert.same({ "7", "moonshift.lua" }, { shown(output, "queue") })
     assert.same({ "9", "flag" }, { shown(output, "page") })
     assert.same({ "5", "environment" }, { shown(output, "lane_run") })
     assert.same({ "PT5M", "default" }, { shown(output, "lock_time") })

@@ -16,7 +16,7 @@ describe("stats", function()
   it("shows what waits", function()
     local status, output = place.run("stats")
     assert.equal(0, status)
-    assert.truthy(output:find("\nready +3\n"), output)
+    assert.truthy(output:find("^ready +3\n"), output)
     assert.truthy(output:find("\nscheduled +1\n"), output)
   end)
 
