@@ -127,7 +127,7 @@ $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
 $(BUILD)/%.o: %.c
 	@echo CC $<
 	@mkdir -p $(@D)
-	@$(CC) $(ALL_CFLAGS) -MMD -c -o $@ $<
+	@$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/gen/embedded.o: $(BUILD)/gen/embedded.c
 	@echo CC $<
