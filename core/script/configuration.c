@@ -19,9 +19,9 @@ static int evaluate(lua_State *L) {
     lua_getfield(L, -1, "settings");
     natives_push(&question->script, L);
     lua_call(L, 1, 1);
-    question->answer = value_to_json(L, -1, "settings", &error);
+    question->answer = value_to_json(L, -1, "setting", &error);
     if (!question->answer)
-        return luaL_error(L, "%s", error.text);
+        return luaL_error(L, "moonshift.lua: %s", error.text);
     return 0;
 }
 

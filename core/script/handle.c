@@ -258,6 +258,8 @@ struct handle *handle_push(struct script *script, lua_State *L, const struct job
     *handle = (struct handle){.script = script, .job = job, .run = run};
     lua_rawgeti(L, LUA_REGISTRYINDEX, script->handle);
     lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    handle->anchor = luaL_ref(L, LUA_REGISTRYINDEX);
     return handle;
 }
 
@@ -265,7 +267,18 @@ void handle_end(struct handle *handle) {
     if (!handle)
         return;
     json_decref(handle->json);
+    int anchor = handle->anchor;
+    lua_State *L = handle->script->state.main;
     *handle = (struct handle){0};
+    luaL_unref(L, LUA_REGISTRYINDEX, anchor);
+}
+
+/* Raised where the handler called a method of lua/moonshift/job.lua, which called us. */
+static void refuse_call(lua_State *L, const char *text) {
+    luaL_where(L, 2);
+    lua_pushstring(L, text);
+    lua_concat(L, 2);
+    lua_error(L);
 }
 
 /* Methods are natives of their script: a handle is recognised by its metatable. */
@@ -277,12 +290,12 @@ struct handle *handle_check(lua_State *L) {
         ours = lua_rawequal(L, -1, -2);
         lua_pop(L, 2);
     }
-    if (!ours)
-        luaL_error(L, "not a job (expected a call with a colon, as in job:log(…))");
-    struct handle *handle = lua_touserdata(L, 1);
-    if (!handle->job)
-        luaL_error(L, "job is used after its run ended");
-    if (!handle->run)
-        luaL_error(L, "not available here (only while the job's handler runs)");
+    struct handle *handle = ours ? lua_touserdata(L, 1) : NULL;
+    if (!handle)
+        refuse_call(L, "not a job (expected a call with a colon, as in job:log(…))");
+    else if (!handle->job)
+        refuse_call(L, "job is used after its run ended");
+    else if (!handle->run)
+        refuse_call(L, "not available here (only while the job's handler runs)");
     return handle;
 }

@@ -10,6 +10,7 @@ struct handle {
     const struct job *job; /* NULL once its call has ended */
     struct run *run;       /* NULL: fields only (a priority, a strategy) */
     json_t *json;          /* while it is being turned into Lua */
+    int anchor;            /* registry ref: it outlives the stack that an error takes down */
     bool decoded;
 };
 

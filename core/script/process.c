@@ -109,6 +109,7 @@ static bool await(struct process *process, short events) {
     for (;;) {
         if (must_stop(process)) {
             kill_group(process);
+            state_interrupt(process->state);
             errno = ETIMEDOUT;
             return false;
         }

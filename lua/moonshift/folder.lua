@@ -171,18 +171,20 @@ function Loader:read_handlers()
   end
 end
 
+-- False if the listener raised.
 function Loader:listen(path, listener, entry)
   local view = definition.view(entry.name, entry.declared)
   local fine, raised = pcall(listener, view)
   if not fine then
     self:raised(path, raised)
-    return
+    return false
   end
   local report = self:reporter(path)
   local changed = definition.changes(entry.name, entry.declared, entry.own_retry, view, report)
   for _, key in ipairs(changed) do
     entry.origin[key] = path
   end
+  return true
 end
 
 function Loader:call_listeners()
@@ -193,7 +195,9 @@ function Loader:call_listeners()
         listener == nil and "nothing" or "a " .. type(listener)))
     elseif fine then
       for _, entry in ipairs(self.list) do
-        self:listen(path, listener, entry)
+        if not self:listen(path, listener, entry) then
+          break -- one problem says it all
+        end
       end
     end
   end)

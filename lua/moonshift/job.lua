@@ -59,7 +59,12 @@ function job.methods(natives)
     natives.line(self, table.concat(words, " "))
   end
 
-  methods.cancelled = natives.cancelled
+  -- cancelled() -> true once somebody wants this run to end.
+  function methods.cancelled(self)
+    local answer = natives.cancelled(self)
+    return answer
+  end
+
   return methods
 end
 

@@ -193,6 +193,14 @@ local function careful_rawset(table, key, value)
   return rawset(table, key, value)
 end
 
+-- getmetatable for a borrowed state, whose own text metatable stays as it is.
+local function text_has_no_metatable(value)
+  if type(value) == "string" then
+    return false
+  end
+  return getmetatable(value)
+end
+
 local function unknown_global(_, name)
   error(('unknown global "%s"'):format(tostring(name)), 2)
 end
@@ -226,6 +234,19 @@ local function face()
     array = rules.array,
     time = rules.time,
   }, "moonshift")
+end
+
+-- An installed module; raises two levels up, in one line if it is not there.
+local function require_installed(name)
+  local fine, value = pcall(require, name)
+  if fine then
+    return value
+  end
+  local missing = ("module '%s' not found"):format(name)
+  if type(value) == "string" and value:find(missing, 1, true) then
+    value = ('module "%s" not found (not in lib/, package.path or package.cpath)'):format(name)
+  end
+  error(value, 3)
 end
 
 -- The file of the folder behind a module name, or nil.
@@ -292,7 +313,8 @@ function sandbox.new(natives, options)
       error(('module "%s" not found (no file %s.lua in the script folder)'):format(name,
         (name:gsub("%.", "/"))), 2)
     end
-    return require(name)
+    local value = require_installed(name) -- no tail call: errors name the caller
+    return value
   end
 
   for _, name in ipairs(FUNCTIONS) do
@@ -303,7 +325,9 @@ function sandbox.new(natives, options)
     standard[name] = globals[name]
   end
   standard._G = env
-  if not options.borrowed then
+  if options.borrowed then
+    globals.getmetatable = text_has_no_metatable
+  else
     standard.moonshift = face()
   end
   globals.require = folder_require
