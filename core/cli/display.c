@@ -31,7 +31,7 @@ static void display_log(void *arg, const char *log) {
 }
 
 void display_start(struct display *display) {
-    display->at = clock_monotonic();
+    display->began = display->at = clock_monotonic();
     log_sink(display_log, NULL);
 }
 
@@ -59,11 +59,13 @@ void display_tick(struct display *display, const struct loop_status *status) {
     text_clear(&line);
 }
 
-void display_end(struct display *display) {
-    (void)display;
+void display_end(struct display *display, const struct loop_status *status) {
+    double seconds = (double)(clock_monotonic() - display->began + 1) / 1000;
     log_sink(NULL, NULL);
     struct text line = {0};
-    text_add(&line, "\n");
+    text_add(&line, "\r%s  done %lld  failed %lld  in %.1f s  %.0f/s\033[K\n", status->name,
+             (long long)status->done, (long long)status->failed, seconds,
+             (double)(status->done + status->failed) / seconds);
     put(&line);
     text_clear(&line);
 }

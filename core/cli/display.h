@@ -5,7 +5,7 @@
 #include "run/loop.h"
 
 struct display {
-    time_ms at; /* monotonic, of the last line */
+    time_ms began, at; /* monotonic; of the last line */
     int64_t ended;
     double rate; /* runs ended a second */
 };
@@ -13,8 +13,8 @@ struct display {
 /* From now on log lines appear above the line. */
 void display_start(struct display *display);
 void display_tick(struct display *display, const struct loop_status *status);
-/* Leaves the last line standing. */
-void display_end(struct display *display);
+/* Leaves a last line with the sums and the average rate standing. */
+void display_end(struct display *display, const struct loop_status *status);
 
 /* One line on standard error in place of the last one, cut to the terminal's width. */
 void display_line(const char *text);

@@ -84,10 +84,12 @@ static void warnings_log(const struct folder *folder) {
 }
 
 /* The jobs failed, the command did not: their number is said, the status stays 0. */
-static void failures_tell(const struct cli *cli, struct loop *loop) {
+static void end_tell(struct watch *watch, struct loop *loop, bool drain) {
     struct loop_status status = {0};
     loop_status(loop, &status);
-    if (status.failed > 0 && !cli->interactive)
+    if (watch->cli->interactive)
+        display_end(&watch->display, &status);
+    else if (drain && status.failed > 0)
         log_event(LOG_WARN, "some runs failed", "failed:l done:l", status.failed, status.done);
 }
 
@@ -110,36 +112,39 @@ static bool loop_start(struct watch *watch, bool drain, struct error *error) {
     if (cli->interactive)
         display_start(&watch->display);
     bool fine = loop_run(loop, error);
-    if (cli->interactive)
-        display_end(&watch->display);
-    failures_tell(cli, loop);
+    end_tell(watch, loop, drain);
     loop_free(loop);
     return fine;
+}
+
+/* Loads the folder into the store and says what it was. */
+static bool deploy(struct cli *cli, struct error *error) {
+    struct engine *engine = setup_open(cli, STORE_CREATE, true, error);
+    size_t count = engine ? engine_definitions(engine)->count : 0;
+    engine_close(engine);
+    if (!engine)
+        return false;
+    const struct folder *folder = cli->folder;
+    if (cli->json)
+        return output_json(json_pack("{ss ss sI}", "name", folder->name, "hash", folder->hash,
+                                     "definitions", (json_int_t)count),
+                           error);
+    output_add("%s: %zu handlers, %.12s\n", folder->name, count, folder->hash);
+    return true;
+}
+
+static bool deploy_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return setup_settings(cli, flags, error) && deploy(cli, error);
 }
 
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct watch watch = {.cli = cli};
     if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error))
         return false;
+    if (!cli->settings.active)
+        return deploy(cli, error);
     warnings_log(cli->folder);
     return loop_start(&watch, flags_has(flags, "--drain"), error);
-}
-
-/* `active = false` on the command line: everything but the running. */
-static bool deploy_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct engine *engine = setup_engine(cli, flags, STORE_CREATE, true, error);
-    bool fine = engine != NULL;
-    if (fine) {
-        size_t count = engine_definitions(engine)->count;
-        if (cli->json)
-            fine = output_json(json_pack("{ss ss sI}", "name", cli->folder->name, "hash",
-                                         cli->folder->hash, "definitions", (json_int_t)count),
-                               error);
-        else
-            output_add("%s: %zu handlers, %.12s\n", cli->folder->name, count, cli->folder->hash);
-    }
-    engine_close(engine);
-    return fine;
 }
 
 static const struct flag run_flags[] = {

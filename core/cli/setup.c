@@ -90,10 +90,8 @@ struct store *setup_store(struct cli *cli, const struct flags *flags, enum store
     return store_open(cli->settings.store, mode, &cli->settings, error);
 }
 
-struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
-                            bool scripts, struct error *error) {
-    if (!setup_settings(cli, flags, error))
-        return NULL;
+struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
+                          struct error *error) {
     struct engine_options options = {
         .settings = &cli->settings,
         .mode = mode,
@@ -103,6 +101,13 @@ struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum sto
         .handlers = -2,
     };
     return engine_open(&options, error);
+}
+
+struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
+                            bool scripts, struct error *error) {
+    if (!setup_settings(cli, flags, error))
+        return NULL;
+    return setup_open(cli, mode, scripts, error);
 }
 
 void setup_clear(struct cli *cli) {

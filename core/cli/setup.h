@@ -32,6 +32,9 @@ struct store *setup_store(struct cli *cli, const struct flags *flags, enum store
 struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
                             bool scripts, struct error *error);
 
+/* The engine alone, once the settings are there. */
+struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts, struct error *error);
+
 void setup_clear(struct cli *cli);
 
 #endif

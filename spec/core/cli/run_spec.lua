@@ -122,6 +122,47 @@ describe("run", function()
     place.run("enqueue", "fail")
     local status, output = program.run({ "run", "--drain" }, { dir = place.path, terminal = 100 })
     assert.equal(0, status)
-    assert.truthy(output:find("\r[^\n]*done 20  failed 1  waiting 0  running 0  [%d]+/s"), output)
+    assert.truthy(output:find("\r[^\n]+done %d+  failed %d+  waiting %d+  running %d+  %d+/s"))
+    assert.truthy(output:find("\r[^\n]+done 20  failed 1  in %d+%.%d s  %d+/s[^\n]*\r\n$"))
+  end)
+
+  it("shows failures above that line", function()
+    place.run("enqueue", "fail")
+    local _, output = program.run({ "run", "--drain" }, { dir = place.path, terminal = 300 })
+    assert.truthy(output:find("\rtime=[^\n]*no luck[^\n]*\n"), output)
+  end)
+
+  it("only loads the folder while it is not active", function()
+    place.run("enqueue", "work")
+    local status, output = place.run("run", "--active", "false")
+    assert.equal(0, status)
+    assert.truthy(output:find(": %d+ handlers, %x+\n$"), output)
+    assert.equal("0", ended())
+  end)
+end)
+
+describe("deploy", function()
+  local place
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("makes the folder's handlers known to the store", function()
+    local status, output = place.run("deploy", "--json")
+    assert.equal(0, status)
+    assert.truthy(output:find('^{"name":".+","hash":"%x+","definitions":%d+}\n$'), output)
+    assert.equal(0, (program.run({ "enqueue", "work", "--store", "sqlite:" .. place.store },
+      { dir = "/" })))
+  end)
+
+  it("makes no store without a folder", function()
+    os.execute("rm -r " .. place.path .. "/handlers")
+    assert.equal(2, (place.run("deploy")))
+    assert.is_nil(io.open(place.store))
   end)
 end)

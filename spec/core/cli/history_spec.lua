@@ -1,0 +1,46 @@
+local program = require "spec.support.program"
+
+describe("history", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/fail.lua"] = "return { retry = 'R1/PT1S',\n"
+        .. "  run = function() error('no luck') end }\n",
+    }
+    place.run("enqueue", "work")
+    place.run("enqueue", "fail")
+    place.run("run", "--drain")
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("is a log of what became of jobs", function()
+    local status, output = place.run("log", "--outcome", "successful,failed")
+    assert.equal(0, status)
+    assert.truthy(output:find("  1  work +successful "), output)
+    assert.truthy(output:find("  2  fail +failed .* error +.*no luck"), output)
+  end)
+
+  it("is an array with --json", function()
+    local _, output = place.run("log", "--json", "--job", "1", "--outcome", "successful")
+    assert.truthy(output:find('^%[{"job":1,"outcome":"successful",.*}%]\n$'), output)
+  end)
+
+  it("keeps what operators changed", function()
+    place.run("job", "retry", "2", "--retries", "2")
+    local status, output = place.run("operations", "--json")
+    assert.equal(0, status)
+    assert.truthy(output:find('"who":"', 1, true), output)
+    assert.truthy(output:find('"count":1', 1, true), output)
+  end)
+
+  it("refuses a filter that is none of its own", function()
+    local status, _, errors = place.run("log", "--outcom", "failed")
+    assert.equal(2, status)
+    assert.equal('moonshift: unknown flag "--outcom" (did you mean "--outcome"?)\n', errors)
+  end)
+end)
