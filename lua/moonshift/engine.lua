@@ -151,7 +151,11 @@ end
 
 -- Runs a job by hand, in this thread, whatever its due date, lock or retries. Returns the handler's
 -- result; raises what the handler raised. With several, runs them in order and returns how many.
+-- { force = true } runs it beside a running job of its lane.
 function Engine:execute(what, given)
+  if type(given) == "string" then -- execute(engine:enqueue(…)): enqueue's second value came along
+    given = nil
+  end
   local force = options.only(given, "execute", { force = true }).force
   if type(what) ~= "table" then
     return self.core:execute(check_id(what, 2), force)

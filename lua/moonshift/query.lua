@@ -7,6 +7,9 @@
 local LIST_MAX = 10000 -- rows that :list and :ids hold at once
 local EACH_PAGE = 500  -- rows that :each holds at once
 
+-- Kinds whose rows are paged by id; the others are by offset, the log oldest first.
+local BY_ID = { jobs = true, incidents = true, operations = true }
+
 local Query = {}
 Query.__index = Query
 Query.__name = "moonshift.query"
@@ -33,9 +36,8 @@ local function copy(self)
   return setmetatable(new, Query)
 end
 
--- At most `limit` rows with ids above `after`.
-local function ask(self, limit, after)
-  local offset = 0
+-- At most `limit` rows, with ids above `after`, or behind `offset` others.
+local function ask(self, limit, after, offset)
   if self.size then
     offset, limit = (self.number - 1) * self.size, math.min(limit, self.size)
   end
@@ -89,21 +91,38 @@ function Query:one()
   return rows and rows[1], message, code
 end
 
--- Calls fn(row) for each row; holds a page of rows at a time, ordered by id. With sort or page the
--- rows are those of :list. fn returning false ends it. Returns the number of calls.
+-- All rows in pages: a function that returns the next page, or nil, message, code.
+local function pages(self)
+  if self.field or self.size then
+    return function()
+      return self:list()
+    end, true
+  end
+  if BY_ID[self.kind] then
+    local after = 0
+    return function()
+      local rows, message, code = ask(self, EACH_PAGE, after)
+      after = rows and rows[1] and rows[#rows].id
+      return rows, message, code
+    end
+  end
+  local all, offset = self.kind == "log" and self:sort("at") or self, -EACH_PAGE
+  return function()
+    offset = offset + EACH_PAGE
+    return ask(all, EACH_PAGE, nil, offset)
+  end
+end
+
+-- Calls fn(row) for each row and holds a page of rows at a time; the order is by id. With sort or
+-- page the rows are those of :list. fn returning false ends it. Returns the number of calls.
 function Query:each(fn)
   if type(fn) ~= "function" then
     error(("each: a %s (expected a function)"):format(type(fn)), 2)
   end
-  local whole = self.field or self.size
-  local calls, after = 0, 0
+  local calls = 0
+  local next_page, whole = pages(self)
   repeat
-    local rows, message, code
-    if whole then
-      rows, message, code = self:list()
-    else
-      rows, message, code = ask(self, EACH_PAGE, after)
-    end
+    local rows, message, code = next_page()
     if not rows then
       return nil, message, code
     end
@@ -113,7 +132,6 @@ function Query:each(fn)
         return calls
       end
     end
-    after = rows[1] and rows[#rows].id
   until whole or #rows < EACH_PAGE
   return calls
 end
