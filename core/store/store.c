@@ -5,9 +5,12 @@
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
                          struct error *error) {
     static const char scheme[] = "sqlite:";
-    if (strncmp(url, scheme, sizeof scheme - 1) != 0 || !url[sizeof scheme - 1]) {
-        error_set(error, ERROR_CONFIG,
-                  "store \"%s\": expected \"sqlite:PATH\" or \"sqlite::memory:\"", url);
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0) {
+        error_set(error, ERROR_CONFIG, "store \"%s\": unknown scheme (expected sqlite:)", url);
+        return NULL;
+    }
+    if (!url[sizeof scheme - 1]) {
+        error_set(error, ERROR_CONFIG, "store \"%s\": no path (expected sqlite:PATH)", url);
         return NULL;
     }
     const char *path = url + sizeof scheme - 1;

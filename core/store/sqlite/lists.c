@@ -5,6 +5,7 @@
 #include "store/sqlite/incident.h"
 #include "store/sqlite/query.h"
 #include <stdio.h>
+#include <string.h>
 
 static json_t *list_done(json_t *object, bool done, struct store *store, struct error *error) {
     if (done)
@@ -164,6 +165,12 @@ static const char *log_reason(sqlite3_stmt *row) {
     return failure_reason_name((enum failure_reason)reason);
 }
 
+/* What the handler returned, as JSON. */
+static json_t *log_result(sqlite3_stmt *row) {
+    const char *text = db_column_text(row, 11);
+    return text ? json_read(text, strlen(text), "result", NULL) : NULL;
+}
+
 static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     json_t *object = json_object();
     bool done = json_put(object, "job", query_column(row, 0)) &&
@@ -178,7 +185,7 @@ static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *er
                 json_put(object, "priority", query_column(row, 8)) &&
                 json_put_text(object, "reason", log_reason(row)) &&
                 json_put(object, "message", query_column(row, 10)) &&
-                json_put(object, "result", query_column(row, 11)) &&
+                json_put(object, "result", log_result(row)) &&
                 json_put(object, "batch", query_column(row, 13)) &&
                 json_put(object, "definition", query_column(row, 14)) &&
                 json_put(object, "handler", query_column(row, 15)) &&
