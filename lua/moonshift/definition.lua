@@ -2,6 +2,7 @@
 local priority = require "moonshift.priority"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 
 local definition = {}
 
@@ -46,7 +47,7 @@ function definition.read(value, report)
     return { run = value }
   elseif type(value) ~= "table" then
     report(('returned %s (expected a function, or a table with a function "run")'):format(
-      value == nil and "nothing" or "a " .. type(value)))
+      show(value)))
     return nil
   end
   for _, key in ipairs(sorted_keys(value)) do
@@ -56,7 +57,7 @@ function definition.read(value, report)
   end
   if type(value.run) ~= "function" then
     report(value.run == nil and "run is missing (expected a function)"
-      or ("run: got a %s (expected a function)"):format(type(value.run)), "run")
+      or ("run: got %s (expected a function)"):format(show(value.run)), "run")
     return nil
   end
   local declared = {}
@@ -83,12 +84,12 @@ end
 function definition.changes(name, declared, own_retry, view, report)
   local changed = {}
   if view.name ~= name then
-    report(('changed the name of "%s" to "%s" (a name is its path)'):format(name,
-      tostring(view.name)))
+    report(('changed the name of "%s" to %s (a name is its path)'):format(name,
+      show(view.name)))
   end
   for _, key in ipairs(sorted_keys(view)) do
     if key ~= "name" and not is_one_of(key, OPEN_KEYS) then
-      report(("%s, set for \"%s\""):format(unknown_key(key, OPEN_KEYS), name), key)
+      report(('%s, set for "%s"'):format(unknown_key(key, OPEN_KEYS), name), key)
     end
   end
   for _, key in ipairs(OPEN_KEYS) do
@@ -106,14 +107,14 @@ end
 
 local function check_timeout(value)
   if type(value) ~= "number" and type(value) ~= "string" then
-    return nil, ("timeout: got a %s (expected seconds or a duration such as \"PT30S\")"):format(
-      type(value))
+    return nil, ('timeout: got %s (expected seconds or a duration such as "PT30S")'):format(
+      show(value))
   end
   local ms, message = rules.duration(value)
   if not ms then
     return nil, "timeout: " .. message
   elseif ms <= 0 then
-    return nil, ("timeout %s: expected more than 0 seconds"):format(tostring(value))
+    return nil, ("timeout: got %s (expected more than 0 seconds)"):format(show(value))
   end
   return ms % 1000 == 0 and ms // 1000 or ms / 1000
 end
@@ -121,14 +122,14 @@ end
 local function check_retries(value)
   local whole = type(value) == "number" and math.tointeger(value)
   if not whole or whole < 1 or whole > 2147483647 then
-    return nil, ("retries %s: expected a whole number from 1"):format(tostring(value))
+    return nil, ("retries: got %s (expected a whole number from 1)"):format(show(value))
   end
   return whole
 end
 
 local function check_category(value)
   if type(value) ~= "string" then
-    return nil, ("category: got a %s (expected a text)"):format(type(value))
+    return nil, ("category: got %s (expected a text)"):format(show(value))
   elseif value == "" or #value > NAME_MAX or not utf8.len(value) or value:find("%c") then
     return nil, ('category "%s": expected 1 to %d bytes of text'):format(value, NAME_MAX)
   end
@@ -137,7 +138,7 @@ end
 
 local function check_properties(value)
   if type(value) ~= "table" then
-    return nil, ("properties: got a %s (expected a table)"):format(type(value))
+    return nil, ("properties: got %s (expected a table)"):format(show(value))
   end
   local text, message = rules.encode(value)
   if not text then

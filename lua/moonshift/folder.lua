@@ -3,6 +3,7 @@ local definition = require "moonshift.definition"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
+local show = require "moonshift.show"
 
 local folder = {}
 
@@ -109,8 +110,7 @@ function Loader:read_priorities()
   self:each("priorities", function(path, name)
     local fine, value = self:value(path)
     if fine and type(value) ~= "function" then
-      self:problem(path, 1, ("returned %s (expected a function)"):format(
-        value == nil and "nothing" or "a " .. type(value)))
+      self:problem(path, 1, ("returned %s (expected a function)"):format(show(value)))
     elseif fine then
       self.priorities[name] = value
     end
@@ -191,8 +191,7 @@ function Loader:call_listeners()
   self:each("listeners", function(path)
     local fine, listener = self:value(path)
     if fine and type(listener) ~= "function" then
-      self:problem(path, 1, ("returned %s (expected a function)"):format(
-        listener == nil and "nothing" or "a " .. type(listener)))
+      self:problem(path, 1, ("returned %s (expected a function)"):format(show(listener)))
     elseif fine then
       for _, entry in ipairs(self.list) do
         if not self:listen(path, listener, entry) then

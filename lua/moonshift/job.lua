@@ -1,13 +1,14 @@
 -- `job`, the object a handler sees: its methods. The fields are in core/script/handle.c.
 local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 
 local job = {}
 
 -- ms of a span given as ISO text or seconds; raises two levels up.
 local function span_of(value, verb)
   if type(value) ~= "string" and type(value) ~= "number" then
-    error(('job:%s: got a %s (expected seconds or a duration such as "PT5M")'):format(verb,
-      type(value)), 3)
+    error(('job:%s: got %s (expected seconds or a duration such as "PT5M")'):format(verb,
+      show(value)), 3)
   end
   local ms, message = rules.duration(value)
   if not ms then
@@ -23,7 +24,7 @@ function job.methods(natives)
   -- enqueue(handler, payload, options) -> id. Written with this job's success, or not at all.
   function methods.enqueue(self, handler, payload, options)
     if type(handler) ~= "string" then
-      error(("job:enqueue: got a %s (expected the name of a handler)"):format(type(handler)), 2)
+      error(("job:enqueue: got %s (expected the name of a handler)"):format(show(handler)), 2)
     end
     local id, message = natives.enqueue(self, handler, payload, options)
     return id or error("job:enqueue: " .. message, 2)
@@ -43,8 +44,7 @@ function job.methods(natives)
   -- progress(fraction, text): for people who look at it while it runs.
   function methods.progress(self, fraction, text)
     if type(fraction) ~= "number" or not (fraction >= 0 and fraction <= 1) then
-      error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(tostring(fraction)),
-        2)
+      error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(show(fraction)), 2)
     end
     local done, message = natives.progress(self, fraction, text)
     return done or error(message, 2)
@@ -134,7 +134,7 @@ function job.engine(natives)
 
   function Engine:jobs(filters)
     if filters ~= nil and type(filters) ~= "table" then
-      error(("jobs: filters is a %s (expected a table)"):format(type(filters)), 2)
+      error(("jobs: filters is %s (expected a table)"):format(show(filters)), 2)
     end
     return setmetatable({ natives = natives, job = self.owner, filters = filters or {} }, Query)
   end
@@ -142,7 +142,7 @@ function job.engine(natives)
   -- job(id) -> a table, or nil, message
   function Engine:job(id)
     if math.type(id) ~= "integer" then
-      error(("job: id is %s (expected a whole number)"):format(tostring(id)), 2)
+      error(("job: id is %s (expected a whole number)"):format(show(id)), 2)
     end
     local row, message = natives.query(self.owner, "job", { id = id })
     return without_nulls(row), message

@@ -1,6 +1,7 @@
 -- Priorities as definitions give them: an integer, a function, or the name of a file in
 -- priorities/.
 local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 
 local priority = {}
 
@@ -32,14 +33,8 @@ function priority.resolve(value, files)
       meant and (' (did you mean "%s"?)'):format(meant) or "")
   elseif whole(value) then
     return { constant = whole(value) }
-  elseif type(value) == "number" then
-    return nil, ("priority %s %s"):format(tostring(value), EXPECTED)
   end
-  return nil, ("priority: got a %s %s"):format(type(value), EXPECTED)
-end
-
-local function show(value)
-  return type(value) == "string" and ('"%s"'):format(value) or tostring(value)
+  return nil, ("priority: got %s %s"):format(show(value), EXPECTED)
 end
 
 -- ask(entry, job) -> integer. Raises what the function raises, and on anything else it returns.

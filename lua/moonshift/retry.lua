@@ -1,6 +1,7 @@
 -- Retry configuration as definitions give it: a text, a function, or the name of a file in
 -- retries/.
 local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 
 local retry = {}
 
@@ -43,8 +44,8 @@ function retry.resolve(value, files)
   elseif type(value) == "string" then
     return from_text(value, files)
   end
-  return nil, ('retry: got a %s (expected a text such as "R5/PT5M", a function or the name of a '
-    .. "file in retries/)"):format(type(value))
+  return nil, ('retry: got %s (expected a text such as "R5/PT5M", a function or the name of a '
+    .. "file in retries/)"):format(show(value))
 end
 
 -- file(value): what a file in retries/ returned, checked; or nil, message.
@@ -55,8 +56,7 @@ function retry.file(value)
     local parsed, message = rules.retry(value)
     return parsed and { text = value, runs = parsed.runs }, message
   end
-  return nil, ('returned %s (expected a function or a text such as "R5/PT5M")'):format(
-    value == nil and "nothing" or "a " .. type(value))
+  return nil, ('returned %s (expected a function or a text such as "R5/PT5M")'):format(show(value))
 end
 
 -- decide(strategy, job, failure) -> delay in ms or nil (give up), retries left or nil. Raises what
@@ -67,7 +67,7 @@ function retry.decide(strategy, job, failure)
     local whole = type(left) == "number" and math.tointeger(left)
     if not whole or whole < 0 or whole > RETRIES_MAX then
       error(("returned %s for the retries left (expected a whole number from 0)"):format(
-        tostring(left)), 0)
+        show(left)), 0)
     end
     left = whole
   end

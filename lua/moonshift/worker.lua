@@ -5,6 +5,7 @@ local priority = require "moonshift.priority"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
+local show = require "moonshift.show"
 
 local worker = {}
 
@@ -50,7 +51,7 @@ function worker.settings(natives)
   local values = sandbox.new(natives, {}).run("moonshift.lua")
   if type(values) ~= "table" then
     error(("moonshift.lua:1: returned %s (expected a table of settings)"):format(
-      values == nil and "nothing" or "a " .. type(values)), 0)
+      show(values)), 0)
   end
   close_range(values)
   return values
