@@ -23,6 +23,11 @@ return function()
   os.execute("kill -9 " .. pid)
 end
 ]],
+  ["handlers/nap.lua"] = [[
+return function()
+  os.execute("sleep 3")
+end
+]],
   ["handlers/wait.lua"] = [[
 return function()
   os.execute("sleep 0.2")
@@ -125,11 +130,11 @@ describe("executors", function()
       local pid = start("--workers", "2")
       process.await_end(pid, 10)
     end
+    local status, _, errors = process.moonshift("run", dir, "--store", store, "--drain")
+    assert.equal(0, status, errors)
     assert.same({ "workerDied" }, rows("SELECT type FROM incident WHERE ended IS NULL"))
-    assert.same({ "0|3" }, rows("SELECT retries, crashes FROM job WHERE retries=0"))
-    local status = process.moonshift("run", dir, "--store", store, "--drain")
-    assert.equal(0, status)
-    assert.same({ "20" }, rows("SELECT count(*) FROM ended WHERE outcome=0"))
+    assert.same({ "0|3" }, rows("SELECT retries, crashes FROM job"))
+    assert.same({ "20" }, rows("SELECT count(*) FROM ended WHERE outcome=1"))
     assert.same({ "1" }, rows("SELECT count(*) FROM incident"))
   end)
 
@@ -149,15 +154,15 @@ describe("executors", function()
   end)
 
   it("refuse the late commit of one that was stopped beyond its lock", function()
-    enqueue("wait", 1)
+    enqueue("nap", 1)
     local first = start("--workers", "1", "--lock-time", "PT1S")
     process.await("the lock", 5, function()
       return rows("SELECT count(*) FROM locked")[1] == "1"
     end)
     process.kill(first, "STOP")
     start("--workers", "1", "--lock-time", "PT1S")
-    process.await("the other executor's success", 6, function()
-      return rows("SELECT count(*) FROM ended WHERE outcome=0")[1] == "1"
+    process.await("the other executor's success", 9, function()
+      return rows("SELECT count(*) FROM ended WHERE outcome=1")[1] == "1"
     end)
     process.kill(first, "CONT")
     process.await("the refusal", 5, function()

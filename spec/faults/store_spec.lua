@@ -103,7 +103,7 @@ describe("a full disk", function()
     fill()
     local status, _, errors = verb { "enqueue", "work", "--count", "20000" }
     assert.equal(74, status)
-    assert.truthy(errors:find("full", 1, true), errors)
+    assert.truthy(errors:find("no room on the disk", 1, true), errors)
     os.remove(disk .. "/filler")
     local drained, _, text = verb { "run", "--drain" }
     assert.equal(0, drained, text)
