@@ -123,7 +123,7 @@ describe("executors", function()
     end)
   end)
 
-  it("count a job that kills its process three times as an incident, and nobody beside it", function()
+  it("make an incident of a job that kills its process three times, and of none beside", function()
     enqueue("crash", 1, "--priority", "5")
     enqueue("wait", 20)
     for _ = 1, 3 do
