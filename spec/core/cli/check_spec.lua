@@ -27,8 +27,8 @@ describe("check", function()
     }
     local status, _, errors = place.run("check")
     assert.equal(1, status)
-    assert.truthy(errors:find('moonshift.lua: unknown setting "wrokers" (did you mean "workers"?)', 1,
-      true), errors)
+    local unknown = 'moonshift.lua: unknown setting "wrokers" (did you mean "workers"?)\n'
+    assert.truthy(errors:find(unknown, 1, true), errors)
     assert.truthy(errors:find("handlers/a.lua:2: unexpected symbol near '='\n", 1, true), errors)
     assert.truthy(errors:find("handlers/b.lua", 1, true), errors)
     assert.truthy(errors:find("\nmoonshift: .: 3 problems\n", 1, true), errors)
