@@ -54,8 +54,8 @@ describe("kill -9 under load", function()
     process.remove(dir)
   end)
 
-  -- One round: an executor under load, killed at a random moment. Returns the acknowledged range and
-  -- how many runs have been cut off so far.
+  -- One round: an executor under load, killed at a random moment. Notes the acknowledged range;
+  -- the answer is how many runs have been cut off so far.
   local function round(acknowledged)
     local pid = process.start(dir .. "/log", "run", dir .. "/s", "--store", "sqlite:" .. store,
       "--workers", "2")
