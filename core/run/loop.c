@@ -4,9 +4,12 @@
 #include <ev.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct loop {
-    struct loop_options options;
+    struct loop_options options; /* its texts and settings are ours */
+    struct settings settings;
+    char *url;
     struct foreman *foreman;
     struct ev_loop *ev;
     struct ev_async wake;
@@ -83,6 +86,32 @@ static void watch_all(struct loop *loop) {
     ev_io_start(loop->ev, &loop->bell);
 }
 
+/* Our own copy: a handler that does not end keeps using them when the caller's are gone. */
+static bool keep_settings(struct loop *loop) {
+    const struct settings *given = loop->options.settings;
+    struct settings *own = &loop->settings;
+    *own = *given;
+    loop->url = strdup(loop->options.store_url);
+    own->store = given->store ? strdup(given->store) : NULL;
+    own->name = given->name ? strdup(given->name) : NULL;
+    own->who = given->who ? strdup(given->who) : NULL;
+    own->retry = given->retry ? strdup(given->retry) : NULL;
+    own->categories = json_deep_copy(given->categories);
+    loop->options.settings = own;
+    loop->options.store_url = loop->url;
+    return loop->url && !own->store == !given->store && !own->name == !given->name &&
+           !own->who == !given->who && !own->retry == !given->retry &&
+           !own->categories == !given->categories;
+}
+
+static void drop(struct loop *loop) {
+    if (loop->ev)
+        ev_loop_destroy(loop->ev);
+    settings_clear(&loop->settings);
+    free(loop->url);
+    free(loop);
+}
+
 /* Never the default loop: it would reap the children of handlers. */
 static bool open_loop(struct loop *loop, struct error *error) {
     loop->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
@@ -104,11 +133,11 @@ struct loop *loop_new(const struct loop_options *options, struct error *error) {
         return NULL;
     }
     loop->options = *options;
-    if (open_loop(loop, error))
+    if (!keep_settings(loop))
+        error_set(error, ERROR_FAILED, "out of memory");
+    else if (open_loop(loop, error))
         return loop;
-    if (loop->ev)
-        ev_loop_destroy(loop->ev);
-    free(loop);
+    drop(loop);
     return NULL;
 }
 
@@ -116,8 +145,7 @@ void loop_free(struct loop *loop) {
     if (!loop || !foreman_free(loop->foreman))
         return;
     ev_io_stop(loop->ev, &loop->bell);
-    ev_loop_destroy(loop->ev);
-    free(loop);
+    drop(loop);
 }
 
 /* ---- running ---- */

@@ -30,10 +30,12 @@ struct loop_options {
     void *arg;
 };
 
-/* Opens the store, deploys the folder, joins. NULL: error. */
+/* Opens the store (makes it if there is none), loads and deploys the folder, joins. Settings and
+ * URL are copied. NULL: error. */
 struct loop *loop_new(const struct loop_options *options, struct error *error);
-/* Blocks until stopped or drained. False: a fatal error (ERROR_IO, ERROR_DAMAGED). On return
- * nothing is locked by this executor. */
+/* Blocks until stopped or drained. False: a fatal error (ERROR_IO, ERROR_DAMAGED, or ERROR_FULL if
+ * results could not be written to the end); then dead locks are freed by others or the next start.
+ * On return nothing is locked by this executor otherwise. */
 bool loop_run(struct loop *loop, struct error *error);
 /* Any thread, async-signal-safe: the first call stops as TERM does, the second at once. */
 void loop_stop(struct loop *loop);
@@ -41,6 +43,7 @@ void loop_stop(struct loop *loop);
 void loop_reload(struct loop *loop);
 /* Any thread: the latest status. */
 void loop_status(struct loop *loop, struct loop_status *status);
+/* A thread whose handler does not end is left behind, with the memory it uses. NULL is fine. */
 void loop_free(struct loop *loop);
 
 #endif

@@ -87,7 +87,7 @@ struct deployment *reload_end(struct reload *reload) {
     mutex_unlock(&reload->mutex);
     if (!finished) {
         thread_detach(&thread);
-        log_event(LOG_ERROR, "folder refused", "reason:s", "loading takes longer than 10 s");
+        log_event(LOG_ERROR, "folder refused", "reason:s", "loading does not end");
         return NULL;
     }
     thread_join(&thread);

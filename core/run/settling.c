@@ -1,5 +1,6 @@
 #include "run/settling.h"
 #include "base/log.h"
+#include "base/span.h"
 #include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -88,13 +89,14 @@ static void log_failure(const struct outcome *outcome, bool dead) {
     const char *reason = failure_reason_name(outcome->reason);
     const char *event = dead ? "incident" : "job failed";
     enum log_level level = dead ? LOG_ERROR : LOG_WARN;
-    char message[JOB_MESSAGE_MAX * 4 + 1] = "";
+    char message[JOB_MESSAGE_MAX * 4 + 1] = "", due[TIME_TEXT_SIZE];
+    time_format(outcome->due, due);
     if (outcome->message) {
         size_t size = utf8_prefix(outcome->message, JOB_MESSAGE_MAX);
         memcpy(message, outcome->message, size);
         message[size] = '\0';
     }
-    log_event(level, event, "job:l handler:s attempt:d retries:d reason:s due:t message:s", job->id,
+    log_event(level, event, "job:l handler:s attempt:d retries:d reason:s due:s message:s", job->id,
               job->handler, (int)job->attempt, (int)outcome->retries, reason, outcome->due,
               message);
 }
