@@ -18,8 +18,8 @@ static const struct {
 
 /* Bytes of a value quoted in the sentence may be anything; the sentence is UTF-8 all the same. */
 static void repair(char *text, bool cut) {
-    size_t size = strlen(text), bad = 0;
-    while (!utf8_valid(text + bad, size - bad, &bad)) {
+    size_t size = strlen(text), bad;
+    while (!utf8_valid(text, size, &bad)) {
         if (cut && size - bad < 4 && ((unsigned char)text[bad] & 0xC0) == 0xC0) {
             text[bad] = 0;
             return;
