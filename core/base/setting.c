@@ -144,6 +144,36 @@ static bool set_list(const struct target *target, const json_t *value) {
     return true;
 }
 
+/* A number if it is one; any other text stays a text, to be quoted by whoever refuses it. */
+static json_t *scalar_from_text(const char *text) {
+    json_t *value = json_read(text, strlen(text), "setting", NULL);
+    if (json_is_number(value) || json_is_boolean(value))
+        return value;
+    json_decref(value);
+    return json_string(text);
+}
+
+/* "MIN:MAX", either side empty; without a colon a scalar. */
+static json_t *pair_from_text(const char *text) {
+    const char *colon = strchr(text, ':');
+    if (!colon)
+        return scalar_from_text(text);
+    char low[32];
+    size_t size = (size_t)(colon - text);
+    if (size >= sizeof low)
+        return json_string(text);
+    memcpy(low, text, size);
+    low[size] = 0;
+    json_t *pair = json_array();
+    bool fine =
+        pair && json_array_append_new(pair, size ? scalar_from_text(low) : json_null()) == 0 &&
+        json_array_append_new(pair, colon[1] ? scalar_from_text(colon + 1) : json_null()) == 0;
+    if (fine)
+        return pair;
+    json_decref(pair);
+    return NULL;
+}
+
 /* Two whole numbers as an array or under their names; one that is absent stays as it is. */
 static bool read_pair(const json_t *value, const char *const *names, int64_t low, int64_t high,
                       int64_t pair[2]) {
@@ -161,11 +191,21 @@ static bool read_pair(const json_t *value, const char *const *names, int64_t low
     return found == size;
 }
 
+/* The value, or what its text stands for. A new reference. */
+static json_t *pair_of(const json_t *value) {
+    if (json_is_string(value))
+        return pair_from_text(json_string_value(value));
+    return json_incref((json_t *)(uintptr_t)value);
+}
+
 static bool set_range(const struct target *target, const json_t *value) {
     static const char *const names[] = {"min", "max"};
     int64_t pair[2] = {INT64_MIN, INT64_MAX}, *field = target->field;
-    if (!json_is_null(value) && !read_pair(value, names, INT64_MIN, INT64_MAX, pair))
-        return refuse(target, value, "{min, max}, two whole numbers, either may be left open");
+    json_t *given = pair_of(value);
+    bool fine = json_is_null(given) || read_pair(given, names, INT64_MIN, INT64_MAX, pair);
+    json_decref(given);
+    if (!fine)
+        return refuse(target, value, "{min, max} or \"MIN:MAX\", whole numbers, either side open");
     field[0] = pair[0];
     field[1] = pair[1];
     return true;
@@ -175,10 +215,13 @@ static bool set_workers(const struct target *target, const json_t *value) {
     static const char *const names[] = {"core", "max"};
     int64_t low = target->setting->low, high = target->setting->high, pair[2] = {-1, -1};
     int *field = target->field;
-    if (json_whole(value, low, high, &pair[0]))
+    json_t *given = pair_of(value);
+    if (json_whole(given, low, high, &pair[0]))
         pair[1] = pair[0];
-    else if (!read_pair(value, names, low, high, pair) || pair[0] < 0 || pair[1] < pair[0])
-        return refuse_bounds(target, value, "a whole number, or {core, max},");
+    bool fine = pair[1] > 0 || read_pair(given, names, low, high, pair);
+    json_decref(given);
+    if (!fine || pair[0] < low || pair[1] < pair[0])
+        return refuse_bounds(target, value, "a whole number, {core, max} or \"CORE:MAX\",");
     field[0] = (int)pair[0];
     field[1] = (int)pair[1];
     return true;
@@ -227,15 +270,6 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
     return setters[setting->kind](&target, value);
 }
 
-/* A number if it is one; any other text stays a text, to be quoted by whoever refuses it. */
-static json_t *scalar_from_text(const char *text) {
-    json_t *value = json_read(text, strlen(text), "setting", NULL);
-    if (json_is_number(value) || json_is_boolean(value))
-        return value;
-    json_decref(value);
-    return json_string(text);
-}
-
 static json_t *list_from_text(const char *text) {
     json_t *list = json_array();
     while (list && *text) {
@@ -249,36 +283,14 @@ static json_t *list_from_text(const char *text) {
     return list;
 }
 
-/* "MIN:MAX", either side empty; without a colon a scalar. */
-static json_t *pair_from_text(const char *text) {
-    const char *colon = strchr(text, ':');
-    if (!colon)
-        return scalar_from_text(text);
-    char low[32];
-    size_t size = (size_t)(colon - text);
-    if (size >= sizeof low)
-        return json_string(text);
-    memcpy(low, text, size);
-    low[size] = 0;
-    json_t *pair = json_array();
-    bool fine =
-        pair && json_array_append_new(pair, size ? scalar_from_text(low) : json_null()) == 0 &&
-        json_array_append_new(pair, colon[1] ? scalar_from_text(colon + 1) : json_null()) == 0;
-    if (fine)
-        return pair;
-    json_decref(pair);
-    return NULL;
-}
-
 json_t *setting_from_text(const struct setting *setting, const char *text) {
     switch (setting->kind) {
     case SETTING_TEXT:
+    case SETTING_RANGE:
+    case SETTING_WORKERS:
         return json_string(text);
     case SETTING_LIST:
         return list_from_text(text);
-    case SETTING_RANGE:
-    case SETTING_WORKERS:
-        return pair_from_text(text);
     default:
         return scalar_from_text(text);
     }
