@@ -128,7 +128,7 @@ static enum shape find_shape(lua_State *L, int index, const char **problem) {
     if (texts && numbers)
         *problem = "a table with mixed keys (expected 1 to n, or texts)";
     else if (others)
-        *problem = "a table with such keys (expected 1 to n, or texts)";
+        *problem = "a table with keys that are neither 1 to n nor texts";
     else if (highest > count)
         *problem = "a list with holes (expected keys 1 to n, moonshift.null for nothing)";
     return *problem ? SHAPE_WRONG : numbers ? SHAPE_ARRAY : SHAPE_OBJECT;
