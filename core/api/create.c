@@ -32,13 +32,9 @@ static bool draft_complete(struct engine *engine, struct draft *draft, json_t *s
 }
 
 static bool write_jobs(struct engine *engine, struct job *jobs, struct error *error) {
-    if (!store_begin(engine->store, error))
-        return false;
-    if (store_create(engine->store, jobs, 0, engine_now(engine), error) &&
-        store_commit(engine->store, error))
-        return true;
-    store_rollback(engine->store);
-    return false;
+    return store_begin(engine->store, error) &&
+           engine_end(engine, store_create(engine->store, jobs, 0, engine_now(engine), error),
+                      error);
 }
 
 static bool create(struct engine *engine, json_t *specs, struct draft *drafts, int64_t *ids,

@@ -49,6 +49,13 @@ bool engine_join(struct engine *engine, const struct settings *settings, struct 
 /* True if nothing runs in this engine; else ERROR_CONFLICT. */
 bool engine_idle(const struct engine *engine, struct error *error);
 
+/* Ends a transaction: commits if `ok`, else rolls back and returns false. */
+bool engine_end(struct engine *engine, bool ok, struct error *error);
+/* Between transactions: keeps the write-ahead log short. */
+void engine_tidy(struct engine *engine);
+/* Nothing runs any more: on a file, the engine is no executor until it is one again. */
+void engine_rest(struct engine *engine);
+
 /* What running handlers may ask of the engine. */
 struct script_host engine_host(struct engine *engine);
 

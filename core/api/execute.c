@@ -19,12 +19,10 @@ static struct generation *generation_of(struct engine *engine, int64_t id, struc
 
 static struct job *take(struct engine *engine, int64_t id, bool force, struct error *error) {
     struct job *job = NULL;
-    if (!store_begin(engine->store, error))
-        return NULL;
-    if (store_take(engine->store, id, force, engine_now(engine), &job, error) &&
-        store_commit(engine->store, error))
+    if (store_begin(engine->store, error) &&
+        engine_end(engine, store_take(engine->store, id, force, engine_now(engine), &job, error),
+                   error))
         return job;
-    store_rollback(engine->store);
     job_free(job);
     return NULL;
 }
@@ -51,12 +49,8 @@ static bool settle(struct engine *engine, struct outcome *outcome, int64_t id,
                      "job %lld lost its lock while it ran: its result was refused", (long long)id);
 }
 
-bool engine_execute(struct engine *engine, int64_t id, bool force, json_t **result,
+static bool execute(struct engine *engine, int64_t id, bool force, json_t **result,
                     struct error *error) {
-    *result = NULL;
-    if (!engine_idle(engine, error) || !engine_join(engine, engine->options.settings, error))
-        return false;
-    engine->ids_left = 0;
     struct generation *generation = generation_of(engine, id, error);
     struct job *job = generation ? take(engine, id, force, error) : NULL;
     struct outcome *outcome = job ? engine_run_job(engine, generation, job) : NULL;
@@ -66,11 +60,23 @@ bool engine_execute(struct engine *engine, int64_t id, bool force, json_t **resu
     outcome->lane_token = outcome->job->token;
     struct error failure = {0};
     bool ok = tell(outcome, result, &failure);
-    if (settle(engine, outcome, id, error)) {
-        if (!ok && error)
-            *error = failure;
-        return ok;
-    }
+    if (!settle(engine, outcome, id, error))
+        return false;
+    if (!ok && error)
+        *error = failure;
+    return ok;
+}
+
+bool engine_execute(struct engine *engine, int64_t id, bool force, json_t **result,
+                    struct error *error) {
+    *result = NULL;
+    if (!engine_idle(engine, error) || !engine_join(engine, engine->options.settings, error))
+        return false;
+    engine->ids_left = 0;
+    bool ok = execute(engine, id, force, result, error);
+    engine_rest(engine);
+    if (ok)
+        return true;
     json_decref(*result);
     *result = NULL;
     return false;

@@ -23,25 +23,18 @@ static int knows(void *arg, const char *handler, struct error *error) {
 
 static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
     struct engine *engine = arg;
-    if (!store_begin(engine->store, error))
-        return false;
-    if (store_extend(engine->store, job->id, job->token, until, error) &&
-        store_commit(engine->store, error))
-        return true;
-    store_rollback(engine->store);
-    return false;
+    return store_begin(engine->store, error) &&
+           engine_end(engine, store_extend(engine->store, job->id, job->token, until, error),
+                      error);
 }
 
 static bool progress(void *arg, const struct job *job, double fraction, const char *text,
                      struct error *error) {
     struct engine *engine = arg;
-    if (!store_begin(engine->store, error))
-        return false;
-    if (store_progress(engine->store, job->id, fraction, text, engine_now(engine), error) &&
-        store_commit(engine->store, error))
-        return true;
-    store_rollback(engine->store);
-    return false;
+    time_ms now = engine_now(engine);
+    return store_begin(engine->store, error) &&
+           engine_end(engine, store_progress(engine->store, job->id, fraction, text, now, error),
+                      error);
 }
 
 static json_t *count_jobs(struct engine *engine, const json_t *filters, struct error *error) {

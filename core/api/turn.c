@@ -30,6 +30,13 @@ void engine_leave(struct engine *engine, const struct settings *settings) {
     engine->joined_as = NULL;
 }
 
+void engine_rest(struct engine *engine) {
+    bool pending = engine->executor && executor_pending(engine->executor);
+    if (store_path(engine->store) && !pending)
+        engine_leave(engine, engine->joined_as);
+    engine_tidy(engine);
+}
+
 json_t *engine_status(struct engine *engine) {
     return engine->executor ? executor_status(engine->executor) : NULL;
 }
@@ -59,6 +66,7 @@ static bool turn(struct round *round, int room, struct turn *turn, struct engine
     round->last = &round->outcomes;
     if (!executor_turn(round->engine->executor, turn, error))
         return false;
+    engine_tidy(round->engine);
     add(run, turn);
     return true;
 }
@@ -152,22 +160,30 @@ bool engine_turn(struct engine *engine, struct engine_run *run, struct error *er
     return engine_turn_as(engine, engine->options.settings, run, error);
 }
 
-bool engine_drain(struct engine *engine, int64_t max, struct engine_run *run, struct error *error) {
-    struct round round;
+static bool drain(struct round *round, int room, struct engine_run *run, struct error *error) {
     struct turn now;
-    const struct settings *settings = engine->options.settings;
-    bool ok = start(&round, engine, settings, max, run, error), more = ok;
+    bool ok = true, more = true;
     while (more) {
-        if (!turn(&round, settings->queue, &now, run, error))
+        if (!turn(round, room, &now, run, error))
             return false;
         more = now.items || now.again;
-        ok = run_items(&round, now.items, run, error);
-        more = more && ok && !round.over;
+        ok = run_items(round, now.items, run, error);
+        more = more && ok && !round->over;
     }
+    if (ok && !round->over)
+        return true;
+    return turn(round, 0, &now, run, ok ? error : NULL) && ok;
+}
+
+bool engine_drain(struct engine *engine, int64_t max, struct engine_run *run, struct error *error) {
+    struct round round;
+    const struct settings *settings = engine->options.settings;
+    if (!start(&round, engine, settings, max, run, error))
+        return false;
+    bool ok = drain(&round, settings->queue, run, error);
+    engine_rest(engine);
     if (!ok || !round.over)
         return ok;
-    if (!turn(&round, 0, &now, run, error))
-        return false;
     return error_set(error, ERROR_FAILED,
                      "drain did not end after %lld runs (expected jobs that come to an end)",
                      (long long)max);

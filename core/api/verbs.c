@@ -1,63 +1,73 @@
 #include "api/engine_state.h"
 
-/* Ends the transaction of a verb: commits what worked, else rolls back. */
-static bool end(struct engine *engine, bool ok, struct error *error) {
-    if (ok && store_commit(engine->store, error))
-        return true;
-    store_rollback(engine->store);
-    return false;
+#define LOG_PAGES 1000 /* the write-ahead log may grow so far */
+
+void engine_tidy(struct engine *engine) {
+    store_checkpoint(engine->store, LOG_PAGES, NULL); /* what fails is tried again next time */
+}
+
+bool engine_end(struct engine *engine, bool ok, struct error *error) {
+    if (!ok || !store_commit(engine->store, error)) {
+        store_rollback(engine->store);
+        return false;
+    }
+    engine_tidy(engine);
+    return true;
 }
 
 bool engine_set_retries(struct engine *engine, struct ids ids, int32_t retries, bool set_due,
                         time_ms due, struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine,
-               store_set_retries(engine->store, ids, retries, set_due, due, engine_now(engine),
-                                 error),
-               error);
+           engine_end(engine,
+                      store_set_retries(engine->store, ids, retries, set_due, due,
+                                        engine_now(engine), error),
+                      error);
 }
 
 bool engine_retry(struct engine *engine, struct ids ids, struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine,
-               store_retry(engine->store, ids, engine_definitions(engine), engine_now(engine),
-                           error),
-               error);
+           engine_end(engine,
+                      store_retry(engine->store, ids, engine_definitions(engine),
+                                  engine_now(engine), error),
+                      error);
 }
 
 bool engine_set_priority(struct engine *engine, struct ids ids, int64_t priority,
                          struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine, store_set_priority(engine->store, ids, priority, engine_now(engine), error),
-               error);
+           engine_end(engine,
+                      store_set_priority(engine->store, ids, priority, engine_now(engine), error),
+                      error);
 }
 
 bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine, store_set_due(engine->store, ids, due, engine_now(engine), error), error);
+           engine_end(engine, store_set_due(engine->store, ids, due, engine_now(engine), error),
+                      error);
 }
 
 bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
                           struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine,
-               store_set_suspended(engine->store, ids, suspended, engine_now(engine), error),
-               error);
+           engine_end(engine,
+                      store_set_suspended(engine->store, ids, suspended, engine_now(engine), error),
+                      error);
 }
 
 bool engine_delete(struct engine *engine, struct ids ids, struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine, store_delete(engine->store, ids, engine_now(engine), error), error);
+           engine_end(engine, store_delete(engine->store, ids, engine_now(engine), error), error);
 }
 
 bool engine_cancel(struct engine *engine, struct ids ids, struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine, store_cancel(engine->store, ids, engine_now(engine), error), error);
+           engine_end(engine, store_cancel(engine->store, ids, engine_now(engine), error), error);
 }
 
 bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                      struct error *error) {
     return store_begin(engine->store, error) &&
-           end(engine, store_annotate(engine->store, incident, note, engine_now(engine), error),
-               error);
+           engine_end(engine,
+                      store_annotate(engine->store, incident, note, engine_now(engine), error),
+                      error);
 }
