@@ -3,6 +3,8 @@ local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
+local lua = process.quote(os.getenv("MOONSHIFT_LUA") or "lua5.4")
+
 describe("executor", function()
   after_each(engines.clean)
 
@@ -117,7 +119,7 @@ describe("executor", function()
         assert(executor:start())
         engine:enqueue("a")
       ]]):format(folder, folder)
-      local status, output, errors = process.run("lua5.4 -e " .. process.quote(script))
+      local status, output, errors = process.run(lua .. " -e " .. process.quote(script))
       assert.equal("", output .. errors)
       assert.equal(0, status)
     end)
