@@ -12,7 +12,7 @@
 
 static const struct flag enqueue_flags[] = {
     {"--at", "ISO", "due at this instant"},
-    {"--in", "SPAN", "due after this span (PT5M)"},
+    {"--in", "SPAN", "due after this span (PT5M, or seconds)"},
     {"--priority", "N", "instead of the handler's own"},
     {"--lane", "KEY", "one job of a lane runs at a time"},
     {"--exclusive", "BOOL", "false: beside the others of its lane"},
@@ -79,19 +79,35 @@ static bool text_put(json_t *spec, const char *key, const char *what, const char
     return json_put(spec, key, value) || no_memory(error);
 }
 
+/* A span is ISO text or a number of seconds. */
+static bool span_put(const struct flags *flags, json_t *spec, struct error *error) {
+    const char *text = flags_text(flags, "--in");
+    if (!text)
+        return true;
+    json_t *seconds = json_read(text, strlen(text), "", NULL);
+    if (json_is_number(seconds))
+        return json_put(spec, "after", seconds) || no_memory(error);
+    json_decref(seconds);
+    return text_put(spec, "after", "--in", text, error);
+}
+
 static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
     static const char *const names[][2] = {
-        {"--at", "at"},         {"--in", "after"},
-        {"--lane", "lane"},     {"--instance", "instance"},
-        {"--root", "root"},     {"--activity", "activity"},
-        {"--tenant", "tenant"}, {"--category", "category"},
+        {"--at", "at"},
+        {"--lane", "lane"},
+        {"--instance", "instance"},
+        {"--root", "root"},
+        {"--activity", "activity"},
+        {"--tenant", "tenant"},
+        {"--category", "category"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = flags_text(flags, names[i][0]);
         if (text && !text_put(spec, names[i][1], names[i][0], text, error))
             return false;
     }
-    return text_put(spec, "handler", "handler", flags->words[0], error);
+    return span_put(flags, spec, error) &&
+           text_put(spec, "handler", "handler", flags->words[0], error);
 }
 
 static bool values_put(const struct flags *flags, json_t *spec, struct error *error) {

@@ -50,7 +50,7 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     json_t *incident = json_array_get(list, 0);
     bool fine = list != NULL;
     if (fine && !incident)
-        fine = error_set(error, ERROR_NOT_FOUND, "unknown incident %lld", (long long)id);
+        fine = error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)id);
     else if (fine && cli->json)
         fine = output_json(json_incref(incident), error);
     else if (fine)

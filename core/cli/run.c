@@ -139,7 +139,8 @@ static bool deploy_run(struct cli *cli, const struct flags *flags, struct error 
 
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct watch watch = {.cli = cli};
-    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error))
+    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
+        !setup_keeps(cli, error))
         return false;
     if (!cli->settings.active)
         return deploy(cli, error);

@@ -83,9 +83,16 @@ bool setup_needs_folder(const struct cli *cli, struct error *error) {
                      "or handlers/ in the working directory)");
 }
 
+bool setup_keeps(const struct cli *cli, struct error *error) {
+    return strcmp(cli->settings.store, "sqlite::memory:") != 0 ||
+           error_set(error, ERROR_USAGE,
+                     "store \"%s\": would be gone with this command (expected sqlite:PATH)",
+                     cli->settings.store);
+}
+
 struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
                           struct error *error) {
-    if (!setup_settings(cli, flags, error))
+    if (!setup_settings(cli, flags, error) || !setup_keeps(cli, error))
         return NULL;
     return store_open(cli->settings.store, mode, &cli->settings, error);
 }
@@ -100,7 +107,7 @@ struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
         .modules = -2, /* LUA_NOREF */
         .handlers = -2,
     };
-    return engine_open(&options, error);
+    return setup_keeps(cli, error) ? engine_open(&options, error) : NULL;
 }
 
 struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,

@@ -23,6 +23,9 @@ bool setup_apply(struct settings *settings, const struct folder *folder, const c
 /* True if there is a script folder; else an error that says how to name one. */
 bool setup_needs_folder(const struct cli *cli, struct error *error);
 
+/* False: the store is one in memory, which no other process would ever see. */
+bool setup_keeps(const struct cli *cli, struct error *error);
+
 /* setup_settings, then the store alone: for questions and operators. */
 struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
                           struct error *error);

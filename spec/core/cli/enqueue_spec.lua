@@ -61,7 +61,8 @@ describe("enqueue", function()
 
   it("makes a job due after a span", function()
     assert.equal(0, (place.run("enqueue", "work", "--in", "PT5M")))
-    assert.same({ "300000" }, jobs("due - created"))
+    assert.equal(0, (place.run("enqueue", "work", "--in", "2.5")))
+    assert.same({ "300000", "2500" }, jobs("due - created"))
   end)
 
   it("asks the folder for a priority that is a function", function()

@@ -39,7 +39,7 @@ describe("incident", function()
   it("show answers an unknown id with 4", function()
     local status, _, errors = place.run("incident", "show", "99")
     assert.equal(4, status)
-    assert.equal("moonshift: unknown incident 99\n", errors)
+    assert.equal("moonshift: no incident 99\n", errors)
   end)
 
   it("annotate keeps a note", function()

@@ -92,6 +92,14 @@ describe("the store", function()
     assert.is_nil(io.open(place.path .. "/file.db"))
   end)
 
+  it("in memory is refused, for the job would be gone with the command", function()
+    local status, output, errors = place.run("enqueue", "work", "--store", "sqlite::memory:")
+    assert.equal(2, status)
+    assert.equal("", output)
+    assert.equal('moonshift: store "sqlite::memory:": would be gone with this command '
+      .. "(expected sqlite:PATH)\n", errors)
+  end)
+
   it("of an unknown scheme is refused", function()
     local status, _, errors = place.run("enqueue", "work", "--store", "mysql:x")
     assert.is_true(status == 2 or status == 78, errors)
