@@ -109,6 +109,7 @@ static bool await(struct process *process, short events) {
     for (;;) {
         if (must_stop(process)) {
             kill_group(process);
+            process->state->fired = state_due(process->state); /* whatever is returned now */
             state_interrupt(process->state);
             errno = ETIMEDOUT;
             return false;

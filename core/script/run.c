@@ -205,7 +205,9 @@ static void fail(struct script *script, struct outcome *outcome, time_ms timeout
     enum script_cut cut = (enum script_cut)atomic_load(&script->state.cut);
     outcome->kind = OUTCOME_FAILURE;
     free(outcome->result);
-    outcome->result = NULL;
+    free(outcome->message);
+    free(outcome->stack);
+    outcome->result = outcome->message = outcome->stack = NULL;
     if (script->state.stopped == STOP_CUT) {
         outcome->kind = cut == CUT_CANCEL ? OUTCOME_CANCELLED : OUTCOME_RETURNED;
         lua_pop(L, 1);

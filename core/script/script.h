@@ -48,7 +48,7 @@ struct script_options {
     int modules, handlers;      /* borrowed only: registry refs of tables, or LUA_NOREF (-2) */
 };
 
-/* Loads the whole folder. NULL: `error` is the first problem; script_problems has them all. */
+/* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
 struct script *script_open(const struct script_options *options, struct error *error);
 void script_close(struct script *script); /* NULL is fine */
 

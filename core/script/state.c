@@ -208,7 +208,8 @@ struct frame {
 static struct frame begin(struct state *state, time_ms span) {
     struct frame outer = {atomic_load_explicit(&state->deadline, memory_order_relaxed),
                           state->fired};
-    time_ms deadline = span == TIME_NEVER ? TIME_NEVER : clock_monotonic() + span;
+    bool endless = span == TIME_NEVER || state->borrowed;
+    time_ms deadline = endless ? TIME_NEVER : clock_monotonic() + span;
     if (deadline < outer.deadline)
         atomic_store_explicit(&state->deadline, deadline, memory_order_relaxed);
     if (state->depth++ == 0) {

@@ -79,7 +79,7 @@ function definition.view(name, declared)
   return view
 end
 
--- changes(name, declared, view, report) -> the keys that a listener changed, taken over into
+-- changes(name, declared, own_retry, view, report) -> the keys that a listener changed, taken over into
 -- `declared`. The handler's own retry goes before a listener's.
 function definition.changes(name, declared, own_retry, view, report)
   local changed = {}
