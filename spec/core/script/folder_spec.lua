@@ -1,0 +1,93 @@
+-- Script folders as they are read from disk.
+local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
+
+describe("folder", function()
+  after_each(engines.clean)
+
+  local function open(files)
+    return moonshift.open { store = "sqlite::memory:", scripts = engines.folder(files) }
+  end
+
+  local function refused(files)
+    local _, message, code = open(files)
+    assert.equal("config", code)
+    return message
+  end
+
+  it("reads folders in folders", function()
+    local engine = assert(open { ["handlers/a/b/c.lua"] = "return function() end" })
+    assert.equal("a/b/c", engine:definition("a/b/c").name)
+  end)
+
+  it("reads nothing that begins with a dot or does not end in .lua", function()
+    assert(open {
+      ["handlers/.x.lua"] = "not Lua",
+      ["handlers/x.lua~"] = "not Lua",
+      ["handlers/.git/x.lua"] = "not Lua",
+    })
+  end)
+
+  it("has the stock scripts behind the user's", function()
+    local engine = assert(open { ["handlers/log.lua"] = "return function() return 'mine' end" })
+    assert.equal("mine", (engine:execute((engine:enqueue("log")))))
+    assert.is_nil(engine:execute((engine:enqueue("noop"))))
+  end)
+
+  it("names the first problem and counts the others", function()
+    assert.equal("handlers/a.lua:1: returned 5 (expected a function, or a table with a function "
+      .. '"run") (and 1 more: see moonshift check)', refused {
+        ["handlers/a.lua"] = "return 5",
+        ["handlers/b.lua"] = "return 5",
+      })
+  end)
+
+  it("refuses binary chunks", function()
+    assert.equal("handlers/x.lua:1: binary chunks are refused (expected Lua source text)",
+      refused { ["handlers/x.lua"] = string.dump(function() end) })
+  end)
+
+  it("refuses a file of more than 1 MiB", function()
+    assert.equal("handlers/x.lua: 1048577 bytes (expected at most 1048576)",
+      refused { ["handlers/x.lua"] = (" "):rep(1048577) })
+  end)
+
+  it("limits the memory of loading", function()
+    assert.equal("handlers/x.lua:1: loading needed more than the memory limit of 64 MiB",
+      refused { ["handlers/x.lua"] = "local t = {} while true do t[#t + 1] = {} end" })
+  end)
+
+  it("skips a byte order mark", function()
+    assert(open { ["handlers/x.lua"] = "\xEF\xBB\xBFreturn function() end" })
+  end)
+
+  it("says where a folder is not", function()
+    local _, message = moonshift.open { store = "sqlite::memory:", scripts = "/nowhere" }
+    assert.equal('script folder "/nowhere": No such file or directory', message)
+  end)
+
+  describe("moonshift.lua", function()
+    it("sets", function()
+      local engine = assert(open {
+        ["moonshift.lua"] = "return { retries = 7, priority_range = { nil, 9 } }",
+        ["handlers/x.lua"] = "return function() end",
+      })
+      assert.equal(7, engine:job((engine:enqueue("x"))).retries)
+    end)
+
+    it("must return a table", function()
+      assert.equal("moonshift.lua:1: returned 5 (expected a table of settings)",
+        refused { ["moonshift.lua"] = "return 5" })
+    end)
+
+    it("must hold values", function()
+      assert.equal("moonshift.lua: setting.retry: cannot store a function (expected nil, boolean, "
+        .. "number, text or table)", refused { ["moonshift.lua"] = "return { retry = print }" })
+    end)
+
+    it("is evaluated like every other file", function()
+      assert.equal('moonshift.lua:1: unknown global "stroe"',
+        refused { ["moonshift.lua"] = "return { store = stroe }" })
+    end)
+  end)
+end)

@@ -1,0 +1,174 @@
+local scripts = require "spec.support.scripts"
+
+local FINE = "return function() end"
+
+local function only(files, options)
+  local loaded = scripts.load(files, options)
+  assert.same({}, loaded.problems)
+  return loaded.definitions[1], loaded
+end
+
+describe("folder", function()
+  describe("definitions", function()
+    it("are named by their path", function()
+      local row = only { ["handlers/billing/send.lua"] = FINE }
+      assert.equal("billing/send", row.name)
+      assert.equal("handlers/billing/send.lua", row.file)
+    end)
+
+    it("have the settings' timeout and no properties unless they say otherwise", function()
+      local row = only({ ["handlers/x.lua"] = FINE }, { timeout = 60 })
+      assert.same({ name = "x", file = "handlers/x.lua", timeout = 60, properties = {} }, row)
+    end)
+
+    it("show what they declare", function()
+      local row = only {
+        ["handlers/x.lua"] = [[return { priority = 5, retry = "R5/PT5M", timeout = "PT1.5S",
+          category = "mail", description = "x", run = function() end }]],
+      }
+      assert.equal(5, row.priority)
+      assert.equal("R5/PT5M", row.retry)
+      assert.equal(5, row.retries)
+      assert.equal(1.5, row.timeout)
+      assert.equal("mail", row.category)
+    end)
+
+    it("count the runs they name, not those of the configuration", function()
+      local row = only {
+        ["handlers/x.lua"] = [[return { retry = "R5/PT5M", retries = 9, run = function() end }]],
+      }
+      assert.equal(9, row.retries)
+    end)
+
+    it("take functions from files", function()
+      local row, loaded = only {
+        ["handlers/x.lua"] = [[return { priority = "p", retry = "r", run = function() end }]],
+        ["priorities/p.lua"] = "return function() return 3 end",
+        ["retries/r.lua"] = "return function() return 60 end",
+      }
+      assert.equal("p", row.priority)
+      assert.equal("r", row.retry)
+      assert.equal(3, loaded.priorities.x.fn())
+      assert.equal(60, loaded.strategies.x())
+    end)
+
+    it("retry as the setting says when they say nothing", function()
+      local row, loaded = only({ ["handlers/x.lua"] = FINE }, { retry = "PT8M" })
+      assert.equal(2, row.retries)
+      assert.equal("PT8M", loaded.strategies.x)
+    end)
+
+    it("are added and replaced by a spec", function()
+      local loaded = scripts.load({ ["handlers/x.lua"] = "this is never read" },
+        { handlers = { x = function() return 1 end, y = function() return 2 end } })
+      assert.same({}, loaded.problems)
+      assert.equal(1, loaded.handlers.x())
+      assert.equal(2, loaded.handlers.y())
+    end)
+  end)
+
+  describe("listeners", function()
+    local setting = [[return function(d) d.retry = d.retry or d.properties.cycle end]]
+
+    it("change definitions", function()
+      local row = only {
+        ["handlers/x.lua"] = [[return { properties = { cycle = "PT8M" }, run = function() end }]],
+        ["listeners/cycle.lua"] = setting,
+      }
+      assert.equal("PT8M", row.retry)
+    end)
+
+    it("go before the setting", function()
+      local row = only({
+        ["handlers/x.lua"] = [[return { properties = { cycle = "PT8M" }, run = function() end }]],
+        ["listeners/cycle.lua"] = setting,
+      }, { retry = "PT1M" })
+      assert.equal("PT8M", row.retry)
+    end)
+
+    it("do not go before the handler's own retry", function()
+      local row = only {
+        ["handlers/x.lua"] = [[return { retry = "PT1M", run = function() end }]],
+        ["listeners/all.lua"] = [[return function(d) d.retry = "PT8M" end]],
+      }
+      assert.equal("PT1M", row.retry)
+    end)
+
+    it("are called in the order of their names", function()
+      local row = only {
+        ["handlers/x.lua"] = FINE,
+        ["listeners/b.lua"] = [[return function(d) d.category = d.category .. "b" end]],
+        ["listeners/a.lua"] = [[return function(d) d.category = "a" end]],
+      }
+      assert.equal("ab", row.category)
+    end)
+  end)
+
+  describe("problems", function()
+    local function refused(title, files, ...)
+      local expected = { ... }
+      it(title, function()
+        assert.same(expected, scripts.problems(files))
+      end)
+    end
+
+    refused("name file and line of a syntax error", { ["handlers/x.lua"] = "local a\nlocal = 5" },
+      "handlers/x.lua:2: <name> expected near '='")
+
+    refused("name the file that broke, once, not those that require it", {
+      ["handlers/x.lua"] = [[require "lib.m" return function() end]],
+      ["handlers/y.lua"] = [[require "lib.m" return function() end]],
+      ["lib/m.lua"] = "\nerror('no database')",
+    }, "lib/m.lua:2: no database")
+
+    refused("say what a handler must be", { ["handlers/x.lua"] = "return 5" },
+      'handlers/x.lua:1: returned 5 (expected a function, or a table with a function "run")')
+
+    refused("miss run", { ["handlers/x.lua"] = "return {}" },
+      "handlers/x.lua:1: run is missing (expected a function)")
+
+    refused("suggest a key and name its line", {
+      ["handlers/x.lua"] = "return {\n  -- tmeout = 5\n  tmeout = 5,\n  run = function() end }",
+    }, 'handlers/x.lua:3: unknown key "tmeout" (did you mean "timeout"?)')
+
+    refused("are all told", {
+      ["handlers/x.lua"] = "return { timeout = 0,\n retries = 0,\n category = '',\n"
+        .. " properties = { 1 },\n run = function() end }",
+    }, "handlers/x.lua:2: retries: got 0 (expected a whole number from 1)",
+      "handlers/x.lua:1: timeout: got 0 (expected more than 0 seconds)",
+      'handlers/x.lua:3: category "": expected 1 to 255 bytes of text',
+      "handlers/x.lua:4: properties: got a list (expected names for keys)")
+
+    refused("name the cycle of a cyclic require", {
+      ["handlers/x.lua"] = [[local a = require "lib.a" return a]],
+      ["lib/a.lua"] = [[local b = require "lib.b" return b]],
+      ["lib/b.lua"] = [[local a = require "lib.a" return a]],
+    }, "lib/b.lua:1: cyclic require: lib.a -> lib.b -> lib.a")
+
+    refused("name a listener that raises, once", {
+      ["handlers/x.lua"] = FINE,
+      ["handlers/y.lua"] = FINE,
+      ["listeners/l.lua"] = "return function(d) error('not ' .. d.name) end",
+    }, "listeners/l.lua:1: not x")
+
+    refused("blame the listener for a value it set", {
+      ["handlers/x.lua"] = FINE,
+      ["listeners/l.lua"] = "return function(d)\n d.category = 5 end",
+    }, 'listeners/l.lua:2: category: got 5 (expected a text), set for "x"')
+
+    refused("refuse what a listener invents", {
+      ["handlers/x.lua"] = FINE,
+      ["listeners/l.lua"] = "return function(d)\n d.prioritty = 1\n d.name = 'y' end",
+    }, 'listeners/l.lua:1: changed the name of "x" to the string "y" (a name is its path)',
+      'listeners/l.lua:2: unknown key "prioritty" (did you mean "priority"?), set for "x"')
+
+    refused("refuse kinds of a later version", { ["schedules/x.lua"] = "return {}" },
+      "schedules/x.lua:1: schedules are not supported by this version")
+
+    it("name the setting retry", function()
+      assert.same({ 'settings:1: retry "zzz": no such file in retries/ and not a retry '
+        .. 'configuration (expected one such as "R5/PT5M")' },
+        scripts.problems({ ["handlers/x.lua"] = FINE }, { retry = "zzz" }))
+    end)
+  end)
+end)
