@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -38,15 +39,27 @@ static json_t *problem_of(const char *text) {
                      line > 0 ? json_integer(line) : json_null(), "message", rest);
 }
 
-/* The definitions as everybody sees them, timeout as ISO text. */
-static bool definitions_shape(struct report *report, json_t *described, struct error *error) {
+/* A definition as everybody sees it, timeout as ISO text; the stock ones say so. */
+static json_t *definition_shape(const struct folder *folder, const struct definition *definition) {
+    json_t *object = definition_to_json(definition);
+    const struct folder_file *file =
+        definition->file ? folder_find(folder, definition->file) : NULL;
+    if (!object || !json_put(object, "stock", json_boolean(file && file->stock))) {
+        json_decref(object);
+        return NULL;
+    }
+    json_object_del(object, "id");
+    return object;
+}
+
+static bool definitions_shape(const struct folder *folder, struct report *report, json_t *described,
+                              struct error *error) {
     struct definitions definitions;
     if (!definitions_read(&definitions, described))
         return true; /* a folder with problems may describe only half of them */
     bool fine = true;
     for (size_t i = 0; fine && i < definitions.count; i++) {
-        json_t *object = definition_to_json(&definitions.list[i]);
-        json_object_del(object, "id");
+        json_t *object = definition_shape(folder, &definitions.list[i]);
         fine = object && json_array_append_new(report->definitions, object) == 0;
     }
     definitions_clear(&definitions);
@@ -65,7 +78,7 @@ static bool scripts_check(struct cli *cli, struct report *report, struct error *
     json_t *described = NULL, *problems = NULL;
     bool fine = script_check(&options, &described, &problems, error) &&
                 (json_array_extend(report->problems, problems) == 0 || no_memory(error)) &&
-                definitions_shape(report, described, error);
+                definitions_shape(cli->folder, report, described, error);
     json_decref(described);
     json_decref(problems);
     return fine;
@@ -89,6 +102,7 @@ static const struct column columns[] = {
     {"retry", "RETRY", COLUMN_CUT},
     {"timeout", "TIMEOUT", COLUMN_LEFT},
     {"category", "CATEGORY", COLUMN_OPTIONAL},
+    {"stock", "STOCK", COLUMN_LEFT},
     {"file", "FILE", COLUMN_CUT},
     {0},
 };

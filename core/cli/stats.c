@@ -28,16 +28,34 @@ static bool no_memory(struct error *error) {
     return error_set(error, ERROR_FAILED, "out of memory");
 }
 
+/* True if any of the columns behind the name holds more than 0. */
+static bool row_says_something(const json_t *row) {
+    for (const struct column *column = definition_columns + 1; column->key; column++)
+        if (json_integer_value(json_object_get(row, column->key)) > 0)
+            return true;
+    return false;
+}
+
 /* Puts the members of `counts` and `metrics` beside the name, so that they are columns. */
+static json_t *row_make(const json_t *definition) {
+    json_t *row = json_object();
+    if (row && json_object_update(row, json_object_get(definition, "metrics")) == 0 &&
+        json_object_update(row, json_object_get(definition, "counts")) == 0 &&
+        json_put(row, "name", json_incref(json_object_get(definition, "name"))))
+        return row;
+    json_decref(row);
+    return NULL;
+}
+
+/* A row for every handler that has, or had, any job. */
 static json_t *definitions_flat(const json_t *definitions) {
     size_t i;
     json_t *definition, *rows = json_array();
     json_array_foreach(definitions, i, definition) {
-        json_t *row = json_object();
-        if (!row || json_object_update(row, json_object_get(definition, "metrics")) != 0 ||
-            json_object_update(row, json_object_get(definition, "counts")) != 0 ||
-            !json_put(row, "name", json_incref(json_object_get(definition, "name"))) ||
-            json_array_append_new(rows, row) != 0) {
+        json_t *row = row_make(definition);
+        if (row && !row_says_something(row))
+            json_decref(row);
+        else if (!row || json_array_append_new(rows, row) != 0) {
             json_decref(rows);
             return NULL;
         }

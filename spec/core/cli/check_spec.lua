@@ -15,8 +15,8 @@ describe("check", function()
     }
     local status, output, errors = place.run("check")
     assert.equal(0, status, errors)
-    assert.truthy(output:find("\nbill +20 +R5/PT5M +PT30S +handlers/bill%.lua\n"), output)
-    assert.truthy(output:find("\nmail/send .*handlers/mail/send%.lua\n"), output)
+    assert.truthy(output:find("\nbill +20 +R5/PT5M +PT30S +no +handlers/bill%.lua\n"), output)
+    assert.truthy(output:find("\nmail/send +PT5M +no +handlers/mail/send%.lua\n"), output)
   end)
 
   it("names every problem with file and line and answers 1", function()

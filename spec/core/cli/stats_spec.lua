@@ -20,6 +20,12 @@ describe("stats", function()
     assert.truthy(output:find("\nscheduled +1\n"), output)
   end)
 
+  it("shows every handler that has jobs, and no other", function()
+    local _, output = place.run("stats")
+    assert.truthy(output:find("\nwork +3 +1 +0 +0 +0 +0 +0 +0\n"), output)
+    assert.is_nil(output:find("shell", 1, true))
+  end)
+
   it("is one object with --json", function()
     local status, output = place.run("stats", "--json")
     assert.equal(0, status)
