@@ -3,7 +3,7 @@ local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
-local lua = process.quote(os.getenv("MOONSHIFT_LUA") or "lua5.4")
+local lua = process.quote(os.getenv("SPEC_LUA") or "lua5.4")
 
 describe("executor", function()
   after_each(engines.clean)
