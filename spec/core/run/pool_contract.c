@@ -1,0 +1,302 @@
+/* pool_contract.c - workers behind the queue: order, lanes, limits, stopping; with real scripts. */
+#include "../store/contract.h"
+#include "run/pool.h"
+#include "run/thread.h"
+
+static const char *const handlers[][2] = {
+    {"handlers/good.lua", "return function(job) return job.id end"},
+    {"handlers/bad.lua", "return function(job) error('no') end"},
+    {"handlers/endless.lua",
+     "return { timeout = 'PT0.2S', run = function() while true do end end }"},
+    {"handlers/patient.lua", "return function() while true do end end"},
+};
+
+struct site {
+    struct folder *folder;
+    struct pool *pool;
+    struct mutex mutex; /* guards `rung` */
+    struct condition rings;
+    bool rung;
+};
+
+static void wake(void *arg) {
+    struct site *site = arg;
+    mutex_lock(&site->mutex);
+    site->rung = true;
+    condition_signal(&site->rings);
+    mutex_unlock(&site->mutex);
+}
+
+static struct folder *folder_of(const char *const files[][2], size_t count, struct error *error) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_pack("{ssss}", "path", files[i][0], "text", files[i][1]));
+    struct folder *folder = folder_from_json(list, "spec", error);
+    json_decref(list);
+    return folder;
+}
+
+static bool site_open(struct contract *c, struct site *site, int workers) {
+    memset(site, 0, sizeof *site);
+    mutex_init(&site->mutex);
+    condition_init(&site->rings);
+    c->settings.workers_min = 1;
+    c->settings.workers_max = workers;
+    c->settings.queue = 4;
+    site->folder = folder_of(handlers, sizeof handlers / sizeof *handlers, &c->error);
+    if (!site->folder)
+        return false;
+    struct script_options script = {.folder = site->folder,
+                                    .settings = &c->settings,
+                                    .clock = clock_system(),
+                                    .hook = HOOK_ALWAYS,
+                                    .modules = -2,
+                                    .handlers = -2};
+    struct pool_options options = {.settings = &c->settings,
+                                   .clock = clock_system(),
+                                   .script = script,
+                                   .store = c->store,
+                                   .wake = wake,
+                                   .wake_arg = site};
+    site->pool = pool_new(&options, &c->error);
+    return site->pool != NULL;
+}
+
+static bool site_close(struct site *site) {
+    pool_stop(site->pool, true);
+    bool ended = pool_free(site->pool);
+    folder_release(site->folder);
+    condition_free(&site->rings);
+    mutex_free(&site->mutex);
+    return ended;
+}
+
+/* The jobs `first` to `last` of one handler and lane (0: none), handed over as items. */
+static bool submit(struct site *site, const char *handler, int first, int last, int lane) {
+    struct job *jobs = NULL, **end = &jobs;
+    struct item *items;
+    for (int id = first; id <= last; id++) {
+        struct job job = {.handler = handler, .id = id, .token = 100 + id, .lane_id = lane};
+        job.retries = 3;
+        job.attempt = 1;
+        *end = job_copy(&job);
+        end = &(*end)->next;
+    }
+    if (!items_build(jobs, &items))
+        return false;
+    pool_submit(site->pool, items);
+    return true;
+}
+
+/* The next `count` outcomes; fewer if they take longer than ten seconds. */
+static struct outcome *outcomes(struct site *site, int count) {
+    struct outcome *list = NULL, **end = &list;
+    time_ms until = clock_monotonic() + 10000;
+    while (count > 0 && clock_monotonic() < until) {
+        for (*end = pool_outcomes(site->pool); *end; end = &(*end)->next)
+            count--;
+        mutex_lock(&site->mutex);
+        if (count > 0 && !site->rung)
+            condition_wait_until(&site->rings, &site->mutex, clock_monotonic() + 50);
+        site->rung = false;
+        mutex_unlock(&site->mutex);
+        pool_tick(site->pool);
+    }
+    return list;
+}
+
+#define OPEN(workers)                                                                              \
+    struct site site;                                                                              \
+    EXPECT(site_open(c, &site, workers))
+#define CLOSE EXPECT(site_close(&site))
+
+static void jobs_run_in_the_order_they_came(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "good", 1, 5, 0));
+    struct outcome *list = outcomes(&site, 5);
+    int64_t id = 0;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        EXPECT(outcome->job->id == ++id && outcome->kind == OUTCOME_SUCCESS);
+        EXPECT(atoi(outcome->result) == id);
+    }
+    EXPECT(id == 5 && pool_quiet(site.pool));
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void a_lane_ends_with_its_last_job(struct contract *c) {
+    OPEN(4);
+    EXPECT(submit(&site, "good", 1, 3, 9));
+    struct outcome *list = outcomes(&site, 3);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->lane_token == 101 && outcome->lane_ends == (outcome->job->id == 3));
+    EXPECT(list && list->next && list->next->next && list->next->next->job->id == 3);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void there_is_room_for_the_queue_and_the_workers(struct contract *c) {
+    OPEN(2);
+    EXPECT(pool_room(site.pool) == 6);
+    EXPECT(submit(&site, "patient", 1, 2, 0) && submit(&site, "good", 3, 5, 9));
+    EXPECT(pool_room(site.pool) == 1);
+    int running, waiting;
+    pool_load(site.pool, &running, &waiting);
+    EXPECT(running + waiting == 5);
+    pool_stop(site.pool, true);
+    struct outcome *list = outcomes(&site, 5);
+    EXPECT(pool_room(site.pool) == 6);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_has_not_begun_is_given_back(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "patient", 1, 1, 0) && submit(&site, "good", 2, 4, 9));
+    pool_stop(site.pool, false);
+    struct outcome *list = outcomes(&site, 3);
+    int64_t last = 0;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        EXPECT(outcome->kind == OUTCOME_RETURNED);
+        if (outcome->job->lane_id)
+            EXPECT(outcome->lane_ends == ((last = outcome->job->id) == 4));
+    }
+    EXPECT(last == 4);
+    outcome_free_list(list);
+    pool_stop(site.pool, true);
+    outcome_free_list(outcomes(&site, pool_quiet(site.pool) ? 0 : 1));
+    CLOSE;
+}
+
+static void a_running_handler_is_cut_off(struct contract *c) {
+    OPEN(2);
+    EXPECT(submit(&site, "patient", 1, 1, 0));
+    pool_stop(site.pool, true);
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_RETURNED && list->lane_ends);
+    EXPECT(pool_quiet(site.pool));
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void a_handler_past_its_time_fails(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "endless", 1, 1, 0));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_FAILURE && list->reason == REASON_TIMEOUT);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void one_failure_leaves_the_others_alone(struct contract *c) {
+    OPEN(2);
+    EXPECT(submit(&site, "bad", 1, 1, 0) && submit(&site, "good", 2, 4, 0));
+    struct outcome *list = outcomes(&site, 4);
+    int failed = 0, done = 0;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        failed += outcome->kind == OUTCOME_FAILURE && outcome->job->id == 1;
+        done += outcome->kind == OUTCOME_SUCCESS;
+    }
+    EXPECT(failed == 1 && done == 3);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void the_rest_of_a_refused_item_is_given_back(struct contract *c) {
+    OPEN(1);
+    struct job first = {.handler = "good", .id = 1, .token = 101, .lane_id = 9};
+    struct job second = {.handler = "good", .id = 2, .token = 102, .lane_id = 9};
+    struct job *jobs = job_copy(&first);
+    struct item *items;
+    jobs->next = job_copy(&second);
+    EXPECT(items_build(jobs, &items));
+    items->refused = 1;
+    pool_submit(site.pool, items);
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->kind == OUTCOME_RETURNED && list->next->kind == OUTCOME_RETURNED);
+    EXPECT(!list->lane_ends && list->next->lane_ends);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void nothing_begins_after_the_lease(struct contract *c) {
+    OPEN(1);
+    pool_lease(site.pool, clock_monotonic() - 1);
+    EXPECT(submit(&site, "good", 1, 1, 0));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_RETURNED && list->started == TIME_NONE);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void the_next_item_runs_on_the_new_folder(struct contract *c) {
+    static const char *const newer[][2] = {
+        {"handlers/good.lua", "return function() return -1 end"}};
+    OPEN(1);
+    EXPECT(submit(&site, "good", 1, 1, 0));
+    outcome_free_list(outcomes(&site, 1));
+    struct folder *folder = folder_of(newer, 1, &c->error);
+    EXPECT(folder);
+    pool_renew(site.pool, folder);
+    folder_release(folder);
+    EXPECT(submit(&site, "good", 2, 2, 0));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->result && strcmp(list->result, "-1") == 0);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void a_folder_that_cannot_be_loaded_burns_no_job(struct contract *c) {
+    static const char *const broken[][2] = {{"handlers/good.lua", "return"}};
+    OPEN(1);
+    struct folder *folder = folder_of(broken, 1, &c->error);
+    EXPECT(folder);
+    pool_renew(site.pool, folder);
+    folder_release(folder);
+    EXPECT(submit(&site, "good", 1, 3, 0));
+    struct outcome *list = outcomes(&site, 3);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->kind == OUTCOME_RETURNED);
+    EXPECT(list && pool_quiet(site.pool) && pool_room(site.pool) == 0);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void suspects_run_one_at_a_time(struct contract *c) {
+    OPEN(4);
+    for (int id = 1; id <= 2; id++) {
+        struct job job = {.handler = "patient", .id = id, .token = 100 + id, .crashes = 1};
+        struct item *items;
+        EXPECT(items_build(job_copy(&job), &items));
+        pool_submit(site.pool, items);
+    }
+    EXPECT(submit(&site, "good", 3, 3, 0)); /* neighbours go on beside them */
+    outcome_free_list(outcomes(&site, 1));
+    int running, waiting;
+    pool_load(site.pool, &running, &waiting);
+    EXPECT(waiting >= 1);
+    pool_stop(site.pool, true);
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->next);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static const struct check checks[] = {
+    {"jobs run in the order they came", jobs_run_in_the_order_they_came},
+    {"a lane ends with its last job", a_lane_ends_with_its_last_job},
+    {"there is room for the queue and the workers", there_is_room_for_the_queue_and_the_workers},
+    {"what has not begun is given back", what_has_not_begun_is_given_back},
+    {"a running handler is cut off", a_running_handler_is_cut_off},
+    {"a handler past its time fails", a_handler_past_its_time_fails},
+    {"one failure leaves the others alone", one_failure_leaves_the_others_alone},
+    {"the rest of a refused item is given back", the_rest_of_a_refused_item_is_given_back},
+    {"nothing begins after the lease", nothing_begins_after_the_lease},
+    {"the next item runs on the new folder", the_next_item_runs_on_the_new_folder},
+    {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
+    {"suspects run one at a time", suspects_run_one_at_a_time},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
