@@ -18,9 +18,9 @@ struct bulk {
     int64_t good;
     int64_t *bad; /* numbers of the bad lines, in order */
     size_t bad_count;
-    size_t bad_passed;  /* second pass: those behind us */
-    json_t *chunk;      /* drafts to be written */
-    int64_t chunk_last; /* line number of the last one */
+    size_t bad_passed;   /* second pass: those behind us */
+    json_t *chunk;       /* drafts to be written */
+    int64_t chunk_first; /* number of the first line that is not written yet */
 };
 
 static bool no_memory(struct error *error) {
@@ -124,7 +124,7 @@ static bool say_how_far(const struct bulk *bulk, struct error *error) {
     memcpy(why, error->text, sizeof why);
     return error_set(error, error->code, "%s: %lld of %lld jobs are in, none from line %lld on: %s",
                      bulk->lines.name, (long long)bulk->receipt->count, (long long)bulk->good,
-                     (long long)bulk->chunk_last, why);
+                     (long long)bulk->chunk_first, why);
 }
 
 static bool chunk_write(struct bulk *bulk, struct error *error) {
@@ -135,6 +135,7 @@ static bool chunk_write(struct bulk *bulk, struct error *error) {
     if (!engine_enqueue(bulk->engine, bulk->chunk, ids, error))
         return say_how_far(bulk, error);
     json_array_clear(bulk->chunk);
+    bulk->chunk_first = bulk->lines.number + 1;
     progress_show(&bulk->progress, "writing", bulk->receipt->count + (int64_t)count, bulk->good);
     return receipt_add(bulk->receipt, ids, count, error);
 }
@@ -154,13 +155,12 @@ static bool line_write(struct bulk *bulk, struct error *error) {
     json_t *spec = line_read(bulk, error);
     if (!spec || json_array_append_new(bulk->chunk, spec) != 0)
         return say_how_far(bulk, error);
-    if (json_array_size(bulk->chunk) == 1)
-        bulk->chunk_last = bulk->lines.number;
     return json_array_size(bulk->chunk) < BULK_CHUNK || chunk_write(bulk, error);
 }
 
 static bool lines_write(struct bulk *bulk, struct error *error) {
     bulk->chunk = json_array();
+    bulk->chunk_first = 1;
     if (!bulk->chunk)
         return no_memory(error);
     while (lines_next(&bulk->lines, error))
