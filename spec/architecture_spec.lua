@@ -47,6 +47,13 @@ local parts = {
   ["core/cli/run.c"] = "core/cli/cli.h",
   ["core/cli/settings.c"] = "core/cli/cli.h",
   ["core/cli/stats.c"] = "core/cli/cli.h",
+  ["core/script/boot.c"] = "core/script/script_state.h",
+  ["core/script/configuration.c"] = "core/script/folder.h",
+  ["core/script/coroutine.c"] = "core/script/natives.h",
+  ["core/script/decide.c"] = "core/script/script.h",
+  ["core/script/native_process.c"] = "core/script/natives.h",
+  ["core/script/run.c"] = "core/script/script.h",
+  ["core/script/verbs.c"] = "core/script/natives.h",
 }
 
 local function list(offenders)

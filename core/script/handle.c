@@ -273,9 +273,9 @@ void handle_end(struct handle *handle) {
     luaL_unref(L, LUA_REGISTRYINDEX, anchor);
 }
 
-/* Raised where the handler called a method of lua/moonshift/job.lua, which called us. */
+/* Raised where the handler called a method of lua/moonshift/job.lua, two functions above us. */
 static void refuse_call(lua_State *L, const char *text) {
-    luaL_where(L, 2);
+    luaL_where(L, 3);
     lua_pushstring(L, text);
     lua_concat(L, 2);
     lua_error(L);

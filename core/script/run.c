@@ -100,7 +100,7 @@ static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t 
 static int64_t collect(struct run *run, struct draft *draft, struct error *error) {
     const struct script_host *host = &run->script->host;
     if (!host->next_id)
-        return error_set(error, ERROR_FAILED, "job:enqueue is not available here");
+        return error_set(error, ERROR_FAILED, "not available here");
     draft->job.id = host->next_id(host->arg, error);
     if (draft->job.id == 0)
         return 0;

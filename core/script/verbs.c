@@ -10,9 +10,9 @@ static int fail(lua_State *L, const struct error *error) {
     return 2;
 }
 
-static int unavailable(lua_State *L, const char *verb) {
+static int unavailable(lua_State *L) {
     lua_pushnil(L);
-    lua_pushfstring(L, "job:%s is not available here", verb);
+    lua_pushliteral(L, "not available here");
     return 2;
 }
 
@@ -68,7 +68,7 @@ static int verb_extend(lua_State *L) {
     struct error error;
     time_ms span = luaL_checkinteger(L, 2);
     if (!script->host.extend)
-        return unavailable(L, "extend");
+        return unavailable(L);
     time_ms until = clock_now(script->clock) + span;
     if (!script->host.extend(script->host.arg, handle->job, until, &error))
         return fail(L, &error);
@@ -92,7 +92,7 @@ static int verb_progress(lua_State *L) {
     double fraction = luaL_checknumber(L, 2);
     const char *text = luaL_optstring(L, 3, NULL);
     if (!host->progress)
-        return unavailable(L, "progress");
+        return unavailable(L);
     if (!host->progress(host->arg, handle->job, fraction, text, &error))
         return fail(L, &error);
     lua_pushboolean(L, 1);
@@ -125,7 +125,7 @@ static int verb_query(lua_State *L) {
     struct error error;
     luaL_checktype(L, 3, LUA_TTABLE);
     if (!host->query)
-        return unavailable(L, "engine");
+        return unavailable(L);
     json_t *filters = value_to_json(L, 3, "filters", &error);
     json_t *answer = filters ? host->query(host->arg, kind, filters, &error) : NULL;
     json_decref(filters);

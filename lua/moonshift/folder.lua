@@ -10,6 +10,7 @@ local folder = {}
 local Loader = {}
 Loader.__index = Loader
 
+local NO_FUNCTION = "returned %s (expected a function)"
 local LATER = { "schedules", "batches" } -- kinds that this version does not know yet
 
 -- ---- problems ----
@@ -110,7 +111,7 @@ function Loader:read_priorities()
   self:each("priorities", function(path, name)
     local fine, value = self:value(path)
     if fine and type(value) ~= "function" then
-      self:problem(path, 1, ("returned %s (expected a function)"):format(show(value)))
+      self:problem(path, 1, NO_FUNCTION:format(show(value)))
     elseif fine then
       self.priorities[name] = value
     end
@@ -191,7 +192,7 @@ function Loader:call_listeners()
   self:each("listeners", function(path)
     local fine, listener = self:value(path)
     if fine and type(listener) ~= "function" then
-      self:problem(path, 1, ("returned %s (expected a function)"):format(show(listener)))
+      self:problem(path, 1, NO_FUNCTION:format(show(listener)))
     elseif fine then
       for _, entry in ipairs(self.list) do
         if not self:listen(path, listener, entry) then

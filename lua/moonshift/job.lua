@@ -4,67 +4,75 @@ local show = require "moonshift.show"
 
 local job = {}
 
--- ms of a span given as ISO text or seconds; raises two levels up.
+-- ms of a span given as ISO text or seconds; raises where the method was called.
 local function span_of(value, verb)
   if type(value) ~= "string" and type(value) ~= "number" then
     error(('job:%s: got %s (expected seconds or a duration such as "PT5M")'):format(verb,
-      show(value)), 3)
+      show(value)), 4)
   end
   local ms, message = rules.duration(value)
   if not ms then
-    error(("job:%s: %s"):format(verb, message), 3)
+    error(("job:%s: %s"):format(verb, message), 4)
   end
   return ms
+end
+
+-- Methods are made with C's natives as `natives`; each is called as job:name(…).
+local Methods = {}
+
+-- enqueue(handler, payload, options) -> id. Written with this job's success, or not at all.
+function Methods.enqueue(natives, self, handler, payload, options)
+  if type(handler) ~= "string" then
+    error(("job:enqueue: got %s (expected the name of a handler)"):format(show(handler)), 3)
+  end
+  local id, message = natives.enqueue(self, handler, payload, options)
+  return id or error("job:enqueue: " .. message, 3)
+end
+
+-- extend(span): the lock and the time limit reach at least so far from now.
+function Methods.extend(natives, self, span)
+  local done, message = natives.extend(self, span_of(span, "extend"))
+  return done or error("job:extend: " .. message, 3)
+end
+
+-- snooze(span): once the handler returns, the job comes back later; no retry is used up.
+function Methods.snooze(natives, self, span)
+  natives.snooze(self, span_of(span, "snooze"))
+end
+
+-- progress(fraction, text): for people who look at it while it runs.
+function Methods.progress(natives, self, fraction, text)
+  if type(fraction) ~= "number" or not (fraction >= 0 and fraction <= 1) then
+    error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(show(fraction)), 3)
+  end
+  local done, message = natives.progress(self, fraction, text)
+  return done or error("job:progress: " .. message, 3)
+end
+
+-- log(…): a line that is kept with this attempt, also when it fails.
+function Methods.log(natives, self, ...)
+  local words = table.pack(...)
+  for i = 1, words.n do
+    words[i] = tostring(words[i])
+  end
+  natives.line(self, table.concat(words, " "))
+end
+
+-- cancelled() -> true once somebody wants this run to end.
+function Methods.cancelled(natives, self)
+  local answer = natives.cancelled(self)
+  return answer
 end
 
 -- methods(natives) -> { enqueue, extend, snooze, progress, log, cancelled }
 function job.methods(natives)
   local methods = {}
-
-  -- enqueue(handler, payload, options) -> id. Written with this job's success, or not at all.
-  function methods.enqueue(self, handler, payload, options)
-    if type(handler) ~= "string" then
-      error(("job:enqueue: got %s (expected the name of a handler)"):format(show(handler)), 2)
+  for name, method in pairs(Methods) do
+    methods[name] = function(...)
+      local answer = method(natives, ...)
+      return answer
     end
-    local id, message = natives.enqueue(self, handler, payload, options)
-    return id or error("job:enqueue: " .. message, 2)
   end
-
-  -- extend(span): the lock and the time limit reach at least so far from now.
-  function methods.extend(self, span)
-    local done, message = natives.extend(self, span_of(span, "extend"))
-    return done or error(message, 2)
-  end
-
-  -- snooze(span): once the handler returns, the job comes back later; no retry is used up.
-  function methods.snooze(self, span)
-    natives.snooze(self, span_of(span, "snooze"))
-  end
-
-  -- progress(fraction, text): for people who look at it while it runs.
-  function methods.progress(self, fraction, text)
-    if type(fraction) ~= "number" or not (fraction >= 0 and fraction <= 1) then
-      error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(show(fraction)), 2)
-    end
-    local done, message = natives.progress(self, fraction, text)
-    return done or error(message, 2)
-  end
-
-  -- log(…): a line that is kept with this attempt, also when it fails.
-  function methods.log(self, ...)
-    local words = table.pack(...)
-    for i = 1, words.n do
-      words[i] = tostring(words[i])
-    end
-    natives.line(self, table.concat(words, " "))
-  end
-
-  -- cancelled() -> true once somebody wants this run to end.
-  function methods.cancelled(self)
-    local answer = natives.cancelled(self)
-    return answer
-  end
-
   return methods
 end
 

@@ -5,6 +5,7 @@
 -- installed modules (which keep ordinary globals) meet the same limits. In a borrowed state (specs)
 -- nothing that belongs to the spec is touched.
 local rules = require "moonshift.rules"
+local show = require "moonshift.show"
 
 local sandbox = {}
 
@@ -236,7 +237,7 @@ local function face()
   }, "moonshift")
 end
 
--- An installed module; raises two levels up, in one line if it is not there.
+-- An installed module; raises where the script called, in one line if it is not there.
 local function require_installed(name)
   local fine, value = pcall(require, name)
   if fine then
@@ -246,7 +247,7 @@ local function require_installed(name)
   if type(value) == "string" and value:find(missing, 1, true) then
     value = ('module "%s" not found (not in lib/, package.path or package.cpath)'):format(name)
   end
-  error(value, 3)
+  error(value, 4)
 end
 
 -- The file of the folder behind a module name, or nil.
@@ -256,87 +257,119 @@ local function find_module(files, name)
   return files[path] and path or files[base .. "/init.lua"] and base .. "/init.lua"
 end
 
--- new(natives, { borrowed = …, modules = … }) -> { env, require, run = function(path) }.
--- run evaluates a file of the folder and returns its value; it raises what goes wrong.
-function sandbox.new(natives, options)
-  local libraries = make_libraries(natives, options.borrowed)
-  local globals, standard, files = {}, {}, {}
-  local loaded, order = copy(options.modules or {}), {}
-  local env = make_env(globals)
-  for _, path in ipairs(natives.paths) do
-    files[path] = true
-  end
+-- ---- the files of the folder ----
 
-  local function run(path)
-    local chunk, message = natives.load(path, env)
-    if not chunk then
-      error(message, 0)
-    end
-    return chunk(path)
-  end
+local Sandbox = {}
+Sandbox.__index = Sandbox
 
-  -- A module that is required while it is being loaded can never be ready.
-  local function check_cycle(name)
-    for i, before in ipairs(order) do
-      if before == name then
-        local names = table.concat(order, " -> ", i)
-        error(("cyclic require: %s -> %s"):format(names, name), 3)
-      end
+-- The value of a file; raises what goes wrong.
+function Sandbox:evaluate(path)
+  local chunk, message = self.natives.load(path, self.env)
+  if not chunk then
+    error(message, 0)
+  end
+  return chunk(path)
+end
+
+-- A module that is required while it is being loaded can never be ready.
+function Sandbox:check_cycle(name)
+  for i, before in ipairs(self.order) do
+    if before == name then
+      local names = table.concat(self.order, " -> ", i)
+      error(("cyclic require: %s -> %s"):format(names, name), 4)
     end
   end
+end
 
-  local function load_module(name, path)
-    order[#order + 1] = name
-    local fine, value = pcall(run, path)
-    order[#order] = nil
-    if not fine then
-      error(value, 0)
-    end
-    loaded[name] = value == nil and true or value
-    return loaded[name]
+function Sandbox:load_module(name, path)
+  self.order[#self.order + 1] = name
+  local fine, value = pcall(self.evaluate, self, path)
+  self.order[#self.order] = nil
+  if not fine then
+    error(value, 0)
   end
+  self.loaded[name] = value == nil and true or value
+  return self.loaded[name]
+end
 
-  local function folder_require(name)
-    if type(name) ~= "string" then
-      error(("require: a %s (expected the name of a module)"):format(type(name)), 2)
-    end
-    if loaded[name] ~= nil then
-      return loaded[name]
-    elseif standard[name] then
-      return standard[name]
-    end
-    check_cycle(name)
-    local path = name:find("^lib%.") and find_module(files, name)
-    if path then
-      return load_module(name, path)
-    elseif name:find("^lib%.") then
-      error(('module "%s" not found (no file %s.lua in the script folder)'):format(name,
-        (name:gsub("%.", "/"))), 2)
-    end
+-- `require` as scripts call it, one function above.
+function Sandbox:require(name)
+  if type(name) ~= "string" then
+    error(("require: got %s (expected the name of a module)"):format(show(name)), 3)
+  elseif self.loaded[name] ~= nil then
+    return self.loaded[name]
+  end
+  self:check_cycle(name)
+  if not name:find("^lib%.") then
     local value = require_installed(name) -- no tail call: errors name the caller
     return value
   end
+  local path = find_module(self.files, name)
+  if not path then
+    error(('module "%s" not found (no file %s.lua in the script folder)'):format(name,
+      (name:gsub("%.", "/"))), 3)
+  end
+  return self:load_module(name, path)
+end
 
+-- ---- the world ----
+
+-- What scripts see beside the libraries.
+function Sandbox:add_functions(globals)
+  local natives, borrowed = self.natives, self.borrowed
   for _, name in ipairs(FUNCTIONS) do
     globals[name] = _G[name]
   end
+  globals.require = self.run_require
+  globals.print = natives.print
+  globals.rawset = careful_rawset
+  globals.load, globals.loadfile, globals.dofile = text_loaders(natives, self.env)
+  globals.collectgarbage = borrowed and collect_garbage(collectgarbage) or collectgarbage
+  if borrowed then
+    globals.getmetatable = text_has_no_metatable
+  end
+end
+
+-- Read-only libraries; `require` gives the same ones, unless a spec put another in their place.
+function Sandbox:add_libraries(globals, libraries)
+  local standard = { _G = self.env, moonshift = not self.borrowed and face() or nil }
   for name, library in pairs(libraries) do
     globals[name] = read_only(library, name)
     standard[name] = globals[name]
   end
-  standard._G = env
-  if options.borrowed then
-    globals.getmetatable = text_has_no_metatable
-  else
-    standard.moonshift = face()
+  for name, library in pairs(standard) do
+    if self.loaded[name] == nil then
+      self.loaded[name] = library
+    end
   end
-  globals.require = folder_require
-  globals.print = natives.print
-  globals.rawset = careful_rawset
-  globals.collectgarbage =
-    options.borrowed and collect_garbage(collectgarbage) or collectgarbage
-  globals.load, globals.loadfile, globals.dofile = text_loaders(natives, env)
-  return { env = env, require = folder_require, run = run }
+end
+
+-- new(natives, { borrowed = …, modules = … }) -> { env, run = function(path) }. run evaluates a
+-- file of the folder and returns its value; it raises what goes wrong.
+function sandbox.new(natives, options)
+  local libraries = make_libraries(natives, options.borrowed)
+  local globals = {}
+  local self = setmetatable({
+    natives = natives,
+    borrowed = options.borrowed,
+    env = make_env(globals),
+    files = {},
+    loaded = copy(options.modules or {}),
+    order = {}, -- the modules that are being loaded
+  }, Sandbox)
+  for _, path in ipairs(natives.paths) do
+    self.files[path] = true
+  end
+  function self.run(path)
+    return self:evaluate(path)
+  end
+  function self.run_require(name)
+    local value = self:require(name)
+    return value
+  end
+  self:add_functions(globals)
+  self:add_libraries(globals, libraries)
+  return self
 end
 
 return sandbox
