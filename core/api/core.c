@@ -46,6 +46,20 @@ int api_push_rows(lua_State *L, json_t **box) {
     return api_push_value(L, box);
 }
 
+static void strip_all(json_t *value) {
+    const char *key;
+    json_t *member;
+    strip(value);
+    json_object_foreach(value, key, member) strip_all(member);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        strip_all(json_array_get(value, i));
+}
+
+int api_push_report(lua_State *L, json_t **box) {
+    strip_all(*box);
+    return api_push_value(L, box);
+}
+
 json_t *api_object(lua_State *L, int index, const char *what, struct error *error) {
     if (lua_isnoneornil(L, index))
         return json_object();

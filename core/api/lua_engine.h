@@ -43,6 +43,8 @@ void lua_executor_register(lua_State *L);
 json_t **api_box(lua_State *L);
 /* Pushes the box's value (rows without their nulls: absent is nil) and empties the box. */
 int api_push_rows(lua_State *L, json_t **box);
+/* The same at every depth: for what holds no payload. */
+int api_push_report(lua_State *L, json_t **box);
 int api_push_value(lua_State *L, json_t **box);
 /* The table at `index` as JSON (new reference); an absent one is {}. NULL: error. */
 json_t *api_object(lua_State *L, int index, const char *what, struct error *error);

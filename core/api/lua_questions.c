@@ -100,7 +100,7 @@ static int deployments(lua_State *L) {
     json_t **rows = api_box(L);
     if (engine)
         *rows = store_deployments(engine_store(engine), &error);
-    return *rows ? api_push_rows(L, rows) : api_fail(L, &error);
+    return *rows ? api_push_report(L, rows) : api_fail(L, &error);
 }
 
 static int stats(lua_State *L) {
@@ -109,7 +109,7 @@ static int stats(lua_State *L) {
     json_t **row = api_box(L);
     if (engine)
         *row = store_stats(engine_store(engine), clock_now(engine_clock(engine)), &error);
-    return *row ? api_push_rows(L, row) : api_fail(L, &error);
+    return *row ? api_push_report(L, row) : api_fail(L, &error);
 }
 
 static int settings(lua_State *L) {
@@ -119,7 +119,7 @@ static int settings(lua_State *L) {
     if (!engine)
         return api_fail(L, &error);
     *rows = settings_to_json(engine_settings(engine));
-    return api_push_rows(L, rows);
+    return api_push_report(L, rows);
 }
 
 static const luaL_Reg methods[] = {

@@ -110,7 +110,31 @@ describe("executor", function()
       assert.equal(0, engine:jobs({ locked = true }):count())
     end)
 
-    it("is stopped by the end of the program", function()
+    it("loads the scripts again with its engine", function()
+      local engine <close>, folder = engines.durable(files)
+      local executor <close> = moonshift.executor { engines = { engine }, workers = 1 }
+      executor:start()
+      local file = io.open(folder .. "/handlers/b.lua", "w")
+      file:write("return function() end")
+      file:close()
+      assert(engine:reload())
+      local id = assert(engine:enqueue("b"))
+      process.await("the new handler", 10, function()
+        return not engine:job(id)
+      end)
+    end)
+
+    it("is stopped when nobody holds it", function()
+      local engine <close> = engines.durable(files)
+      moonshift.executor({ engines = { engine }, workers = 1 }):start()
+      collectgarbage()
+      collectgarbage()
+      engine:enqueue("a")
+      assert.same({ done = 1, failed = 0 }, engine:drain())
+    end)
+
+    -- Runs a program that starts an executor and then does `rest`: its status and what it prints.
+    local function program(rest)
       local folder = engines.folder(files)
       local script = ([[
         local moonshift = require "moonshift"
@@ -119,9 +143,26 @@ describe("executor", function()
         assert(executor:start())
         engine:enqueue("a")
       ]]):format(folder, folder)
-      local status, output, errors = process.run(lua .. " -e " .. process.quote(script))
-      assert.equal("", output .. errors)
+      local status, output, errors = process.run(lua .. " -e " .. process.quote(script .. rest))
+      return status, output .. errors
+    end
+
+    it("is stopped by the end of the program", function()
+      local status, output = program("")
+      assert.equal("", output)
       assert.equal(0, status)
+    end)
+
+    it("is stopped by a program that fails", function()
+      local status, output = program("error('no luck', 0)")
+      assert.matches("no luck", output, 1, true)
+      assert.equal(1, status)
+    end)
+
+    it("does not disturb os.exit", function()
+      local status, output = program("os.exit(3)")
+      assert.equal("", output)
+      assert.equal(3, status)
     end)
 
     it("needs scripts", function()
