@@ -32,6 +32,11 @@ static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane)
 
 static bool taking_remove(struct store *store, const struct cursor *cursor, struct error *error) {
     const struct head *head = &cursor->head;
+    if (cursor->lane)
+        return db_run(&store->db, error,
+                      "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
+                      " AND id=?5",
+                      "iiiii", head->lane, cursor->stream, head->rank, head->place, head->id);
     return db_run(&store->db, error,
                   "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4", "iiii",
                   cursor->stream, head->rank, head->place, head->id);
@@ -113,47 +118,60 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
                   "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane);
 }
 
-static bool taking_job(struct taking *taking, struct store *store, const struct cursor *cursor,
-                       struct taken_lane *lane, struct error *error) {
+enum verdict { FAILED, TOOK, PASSED, PARKED };
+
+static enum verdict taking_job(struct taking *taking, struct store *store,
+                               const struct cursor *cursor, struct taken_lane *lane,
+                               struct error *error) {
     struct job job;
-    int64_t taken = lane ? 0 : cursor->head.lane;
+    int64_t fresh = lane ? 0 : cursor->head.lane; /* held since a moment ago */
     sqlite3_stmt *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
                                  "i", cursor->head.id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    int allowed = step;
+    int step = row ? db_step(&store->db, row, error) : -1, allowed = step;
+    bool done = false;
     if (step > 0)
         allowed =
             row_read(store, row, &job, error) ? taking_allowed(taking, store, &job, error) : -1;
-    bool done = allowed > 0 && taking_lock(taking, store, cursor, &job, lane, error);
-    if (allowed == 0)
-        done = taking_pass(store, taken, store->meta.next_token, error);
+    if (allowed > 0)
+        done = taking_lock(taking, store, cursor, &job, lane, error);
+    else if (allowed == 0)
+        done = taking_pass(store, fresh, store->meta.next_token, error);
     if (step > 0)
         sqlite3_reset(row);
-    return done;
+    return !done ? FAILED : allowed ? TOOK : PASSED;
 }
 
-static bool taking_head(struct taking *taking, struct store *store, struct error *error) {
-    const struct cursor *cursor = merge_best(&taking->merge);
+static enum verdict taking_head(struct taking *taking, struct store *store,
+                                const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
     struct taken_lane *lane = taking_lane(taking, id);
-    if (lane && lane->count >= taking->acquire->lane_run)
-        return taking_park(taking, store, cursor, error);
-    if (id && !lane) {
-        int took = lane_take(store, id, store->meta.next_token, error);
-        if (took <= 0)
-            return took == 0 && taking_park(taking, store, cursor, error);
-    }
-    return taking_job(taking, store, cursor, lane, error);
+    int free = !lane || lane->count < taking->acquire->lane_run;
+    if (id && !lane)
+        free = lane_take(store, id, store->meta.next_token, error);
+    if (free > 0)
+        return taking_job(taking, store, cursor, lane, error);
+    return free == 0 && (cursor->lane || taking_park(taking, store, cursor, error)) ? PARKED
+                                                                                    : FAILED;
+}
+
+static bool taking_next(struct taking *taking, struct store *store, struct error *error) {
+    struct cursor best = *merge_best(&taking->merge);
+    enum verdict verdict = taking_head(taking, store, &best, error);
+    if (verdict == PARKED && best.lane) /* the item is full */
+        return merge_drop(&taking->merge);
+    return verdict != FAILED && merge_next(&taking->merge, store, error) &&
+           (verdict != TOOK || !best.head.lane ||
+            merge_follow(&taking->merge, store, &best, error));
 }
 
 static bool taking_run(struct taking *taking, struct store *store, bool *more,
                        struct error *error) {
     while (merge_best(&taking->merge)) {
         if (taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX) {
-            *more = true;
+            *more = merge_left(&taking->merge);
             return true;
         }
-        if (!taking_head(taking, store, error) || !merge_next(&taking->merge, store, error))
+        if (!taking_next(taking, store, error))
             return false;
     }
     return true;

@@ -41,6 +41,16 @@ static void merge_sink(struct merge *merge, size_t at) {
     }
 }
 
+static void merge_rise(struct merge *merge, size_t at) {
+    for (size_t above = (at - 1) / 2; at > 0; at = above, above = (at - 1) / 2) {
+        if (!cursor_before(merge->order, &merge->cursors[at], &merge->cursors[above]))
+            return;
+        struct cursor moved = merge->cursors[at];
+        merge->cursors[at] = merge->cursors[above];
+        merge->cursors[above] = moved;
+    }
+}
+
 static struct head cursor_head(sqlite3_stmt *row) {
     return (struct head){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
                          sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
@@ -74,9 +84,28 @@ static bool cursor_read(struct store *store, struct cursor *cursor, struct error
     return step == 0;
 }
 
+/* One row at a time: an item takes few. */
+static int cursor_next_parked(struct store *store, struct cursor *cursor, struct error *error) {
+    const struct head *head = &cursor->head;
+    sqlite3_stmt *row =
+        db_query(&store->db, error,
+                 "SELECT rank, place, id, lane FROM parked WHERE lane=?1"
+                 " AND stream=?2 AND rank=?3 AND (place, id)>(?4, ?5)"
+                 " ORDER BY place, id LIMIT 1",
+                 "iiiii", cursor->lane, cursor->stream, head->rank, head->place, head->id);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    cursor->head = cursor_head(row);
+    sqlite3_reset(row);
+    return 1;
+}
+
 /* 1 moved, 0 at the end, -1 error. */
 static int cursor_next(struct store *store, struct cursor *cursor, int64_t rank_max,
                        struct error *error) {
+    if (cursor->lane)
+        return cursor_next_parked(store, cursor, error);
     if (cursor->at == cursor->count) {
         if (cursor->read && cursor->count < cursor->ask)
             return 0;
@@ -160,12 +189,49 @@ const struct cursor *merge_best(const struct merge *merge) {
 
 bool merge_next(struct merge *merge, struct store *store, struct error *error) {
     int step = cursor_next(store, &merge->cursors[0], merge->rank_max, error);
-    if (step == 0) {
-        free(merge->cursors[0].read);
-        merge->cursors[0] = merge->cursors[--merge->count];
-    }
+    if (step == 0)
+        return merge_drop(merge);
     merge_sink(merge, 0);
-    return step >= 0;
+    return step > 0;
+}
+
+bool merge_drop(struct merge *merge) {
+    free(merge->cursors[0].read);
+    merge->cursors[0] = merge->cursors[--merge->count];
+    merge_sink(merge, 0);
+    return true;
+}
+
+static bool merge_follows(const struct merge *merge, const struct cursor *taken) {
+    for (size_t i = 0; i < merge->count; i++)
+        if (merge->cursors[i].lane == taken->head.lane &&
+            merge->cursors[i].stream == taken->stream &&
+            merge->cursors[i].head.rank == taken->head.rank)
+            return true;
+    return false;
+}
+
+bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
+                  struct error *error) {
+    struct cursor cursor = {
+        .stream = taken->stream, .lane = taken->head.lane, .timer = taken->timer};
+    if (taken->lane || merge_follows(merge, taken))
+        return true;
+    cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, cursor.lane};
+    int step = cursor_next_parked(store, &cursor, error);
+    if (step <= 0)
+        return step == 0;
+    if (!merge_add(merge, &cursor))
+        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    merge_rise(merge, merge->count - 1);
+    return true;
+}
+
+bool merge_left(const struct merge *merge) {
+    for (size_t i = 0; i < merge->count; i++)
+        if (!merge->cursors[i].lane)
+            return true;
+    return false;
 }
 
 void merge_end(struct merge *merge) {

@@ -14,8 +14,9 @@ struct head {
 
 struct cursor {
     int64_t stream;
-    bool timer; /* jobs of type timer */
-    bool level; /* only the rank of `head` */
+    int64_t lane; /* walks what is parked in (lane, stream, rank); 0: what is ready */
+    bool timer;   /* jobs of type timer */
+    bool level;   /* only the rank of `head` */
     struct head head;
     struct head *read; /* read ahead, NULL at first */
     int at, count, ask;
@@ -35,6 +36,14 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
 const struct cursor *merge_best(const struct merge *merge);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
+/* Leaves the best head and all behind it out; true. */
+bool merge_drop(struct merge *merge);
+/* A job of a lane was taken: those of its stream and rank that are parked behind it take part too,
+ * so that the lane goes on best first. `taken` is a copy of its cursor. */
+bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
+                  struct error *error);
+/* Ready jobs are left. */
+bool merge_left(const struct merge *merge);
 void merge_end(struct merge *merge);
 
 #endif

@@ -26,17 +26,12 @@ static bool lane_show(struct store *store, int64_t lane, const struct lane_key *
 }
 
 /* The first row behind (stream, rank): 1, 0 none, -1 error. */
-static int lane_next(struct store *store, int64_t lane, struct lane_key *key, bool same,
-                     struct error *error) {
+static int lane_next(struct store *store, int64_t lane, struct lane_key *key, struct error *error) {
     sqlite3_stmt *row =
-        same ? db_query(&store->db, error,
-                        "SELECT stream, rank, place, id FROM parked WHERE lane=?1 AND stream=?2"
-                        " AND rank=?3 ORDER BY place, id LIMIT 1",
-                        "iii", lane, key->stream, key->rank)
-             : db_query(&store->db, error,
-                        "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
-                        " AND (stream, rank)>(?2, ?3) ORDER BY stream, rank, place, id LIMIT 1",
-                        "iii", lane, key->stream, key->rank);
+        db_query(&store->db, error,
+                 "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
+                 " AND (stream, rank)>(?2, ?3) ORDER BY stream, rank, place, id LIMIT 1",
+                 "iii", lane, key->stream, key->rank);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)
         return step;
@@ -46,17 +41,13 @@ static int lane_next(struct store *store, int64_t lane, struct lane_key *key, bo
     return 1;
 }
 
-/* One head per (stream, rank) is enough to be right; as many as a work item takes spare a lane
- * with a long backlog a turn for each job. */
+/* Inside (stream, rank) everybody agrees who is first and who may take it: one head is enough. */
 static bool lane_show_heads(struct store *store, int64_t lane, struct error *error) {
     struct lane_key key = {INT64_MIN, INT64_MIN, 0, 0};
-    int budget = store->settings->lane_run, step = 0;
-    bool same = false;
-    while ((step = lane_next(store, lane, &key, same, error)) > 0 || (step == 0 && same)) {
-        if (step > 0 && !lane_show(store, lane, &key, error))
+    int step = 0;
+    while ((step = lane_next(store, lane, &key, error)) > 0)
+        if (!lane_show(store, lane, &key, error))
             return false;
-        same = step > 0 && --budget > 0;
-    }
     return step == 0;
 }
 
