@@ -1,0 +1,219 @@
+/* contract.h - how the contract of the store is told: every check is a sentence, every store it
+ * leaves behind is verified. */
+#ifndef MOONSHIFT_SPEC_CONTRACT_H
+#define MOONSHIFT_SPEC_CONTRACT_H
+
+#include "base/json.h"
+#include "base/span.h"
+#include "store/store.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOW INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
+#define LEASE 300000
+
+struct contract {
+    char directory[64];
+    char url[128]; /* of the store under test */
+    struct settings settings;
+    struct store *store; /* joined as "node" */
+    struct store_executor self;
+    struct error error;
+    const char *failure; /* what was expected and did not happen */
+    int line, passed, failed;
+};
+
+struct check {
+    const char *sentence;
+    void (*run)(struct contract *c);
+};
+
+/* Ends the check unless `what` is true. */
+#define EXPECT(what)                                                                               \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            c->failure = #what;                                                                    \
+            c->line = __LINE__;                                                                    \
+            return;                                                                                \
+        }                                                                                          \
+    } while (0)
+#define EXPECT_ERROR(expected)                                                                     \
+    do {                                                                                           \
+        EXPECT(strcmp(c->error.text, expected) == 0);                                              \
+        c->error.text[0] = 0;                                                                      \
+    } while (0)
+
+static const struct acquire everything = {.want = 1000,
+                                          .lane_run = 16,
+                                          .priority_min = INT64_MIN,
+                                          .priority_max = INT64_MAX,
+                                          .by_priority = true,
+                                          .by_due_date = true,
+                                          .executor_name = "node"};
+
+static inline void contract_empty(const char *directory) {
+    char path[512];
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        if (entry->d_name[0] != '.')
+            unlink(path);
+    }
+    if (list)
+        closedir(list);
+}
+
+/* One more store on the same file, joined; NULL: the error is printed. */
+static inline struct store *contract_join(struct contract *c, const char *name, time_ms now,
+                                          struct store_executor *self) {
+    struct store *store = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
+    *self = (struct store_executor){.name = name, .workers = 4, .serves = &everything};
+    if (store && !store_join(store, self, now, LEASE, &c->error)) {
+        store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+/* What check --store finds, or "" if nothing. */
+static inline void contract_verify(struct contract *c) {
+    json_t *found = store_verify(c->store, &c->error);
+    if (!found)
+        c->failure = "the store can be verified";
+    else if (json_array_size(found)) {
+        c->failure = "the store is whole";
+        error_set(&c->error, ERROR_DAMAGED, "%s", json_string_value(json_array_get(found, 0)));
+    }
+    json_decref(found);
+}
+
+static inline void contract_check(struct contract *c, const struct check *check, bool in_memory) {
+    c->failure = NULL;
+    c->error = (struct error){ERROR_NONE, ""};
+    contract_empty(c->directory);
+    if (in_memory)
+        snprintf(c->url, sizeof c->url, "sqlite::memory:");
+    else
+        snprintf(c->url, sizeof c->url, "sqlite:%s/x.db", c->directory);
+    c->store = contract_join(c, "node", NOW, &c->self);
+    if (!c->store)
+        c->failure = "the store opens";
+    else
+        check->run(c);
+    if (!c->failure && c->store)
+        contract_verify(c);
+    store_close(c->store);
+    printf("%s - %s%s\n", c->failure ? "not ok" : "ok", check->sentence,
+           in_memory ? " (in memory)" : "");
+    if (c->failure)
+        printf("# line %d: expected %s; last error: %s\n", c->line, c->failure, c->error.text);
+    *(c->failure ? &c->failed : &c->passed) += 1;
+    fflush(stdout);
+}
+
+/* Every check on a file, and in memory too if asked. The exit status of the program. */
+static inline int contract_run(const struct check *checks, size_t count, bool in_memory) {
+    struct contract c = {.directory = "/tmp/moonshift-contract-XXXXXX"};
+    if (!mkdtemp(c.directory) || !settings_init(&c.settings, &c.error))
+        return 1;
+    json_setup();
+    for (size_t i = 0; i < count; i++) {
+        contract_check(&c, &checks[i], false);
+        if (in_memory)
+            contract_check(&c, &checks[i], true);
+    }
+    contract_empty(c.directory);
+    rmdir(c.directory);
+    settings_clear(&c.settings);
+    printf("%d passed, %d failed\n", c.passed, c.failed);
+    return c.failed != 0;
+}
+
+/* ---- builders ---- */
+
+/* Creates one job like `draft` at `now`; its id, 0: error. */
+static inline int64_t create(struct contract *c, struct store *store, struct job draft,
+                             time_ms now) {
+    if (!draft.handler)
+        draft.handler = "work";
+    if (!draft.due)
+        draft.due = TIME_NONE;
+    draft.exclusive = draft.lane != NULL;
+    return store_create(store, &draft, 0, now, &c->error) ? draft.id : 0;
+}
+
+/* The best job alone, locked; NULL: none. */
+static inline struct job *acquire_one(struct contract *c, struct store *store, time_ms now) {
+    struct acquire one = everything;
+    struct job *job = NULL;
+    int count = 0;
+    bool more = false;
+    one.want = 1;
+    return store_acquire(store, &one, now, &job, &count, &more, &c->error) ? job : NULL;
+}
+
+/* How many jobs can be had; they are locked and forgotten. */
+static inline int acquire_count(struct contract *c, struct store *store, time_ms now) {
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    if (!store_acquire(store, &everything, now, &jobs, &count, &more, &c->error))
+        return -1;
+    job_free_list(jobs);
+    return count;
+}
+
+/* The end of a run as `end` describes it; takes the job over. -1: error. */
+static inline int settle(struct contract *c, struct store *store, struct job *job,
+                         struct outcome end, time_ms now) {
+    enum settled settled = SETTLED;
+    end.job = job;
+    end.lane_ends = true;
+    end.lane_token = end.lane_token ? end.lane_token : job->token;
+    end.started = end.ended = now;
+    if (!end.due)
+        end.due = TIME_NONE;
+    bool done = store_settle(store, &end, now, &settled, &c->error);
+    job_free(job);
+    return done ? (int)settled : -1;
+}
+
+/* One field of a job as text, in a buffer of its own; "" for null or a missing job. */
+static inline const char *field(struct contract *c, int64_t id, const char *name, time_ms now) {
+    static char texts[4][256];
+    static int at;
+    char *text = texts[at++ % 4];
+    json_t *job = store_job(c->store, id, now, &c->error), *value = json_object_get(job, name);
+    text[0] = 0;
+    if (json_is_string(value))
+        snprintf(text, 256, "%s", json_string_value(value));
+    else if (value && !json_is_null(value)) {
+        char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        snprintf(text, 256, "%s", dump);
+        free(dump);
+    }
+    json_decref(job);
+    return text;
+}
+
+#define FIELD(id, name, now, text) EXPECT(strcmp(field(c, id, name, now), text) == 0)
+
+#define IDS(...)                                                                                   \
+    (struct ids) {                                                                                 \
+        (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)   \
+    }
+
+/* How many jobs match the filters, given as JSON text. -1: error. */
+static inline int64_t matches(struct contract *c, const char *filters) {
+    int64_t count = -1;
+    json_t *wanted = json_loads(filters, 0, NULL);
+    if (!store_jobs_count(c->store, wanted, NOW, &count, &c->error))
+        count = -1;
+    json_decref(wanted);
+    return count;
+}
+
+#endif

@@ -1,0 +1,363 @@
+/* lanes_contract.c - lanes on random histories: several executors with different ranges and
+ * handlers on one file, failures, deaths, operators. A model beside the store knows what may run.
+ */
+#include "contract.h"
+
+#define JOBS 400
+#define NODES 3
+#define LANES 4
+#define STEPS 220
+
+enum where { WAITS, RUNS, SUSPENDED, GONE };
+
+struct model {
+    int64_t id, priority;
+    time_ms place, due;
+    int lane, handler; /* lane 0: none */
+    enum where where;
+};
+
+struct node {
+    struct store *store;
+    struct store_executor self;
+    struct acquire serves;
+    struct job *held; /* acquired, in order */
+    bool dead;        /* stopped: it does nothing until its lease is over */
+};
+
+static struct model jobs[JOBS];
+static int job_count, lane_runs[LANES + 1];
+static struct node nodes[NODES];
+static time_ms now;
+static const char *const handlers[] = {"a", "b"};
+static const char *const lanes[] = {NULL, "one", "two", "three", "four"};
+
+static int lane_of(const struct job *job) {
+    for (int i = 1; i <= LANES; i++)
+        if (job->lane && strcmp(job->lane, lanes[i]) == 0)
+            return i;
+    return 0;
+}
+
+static bool servable(const struct node *node, const struct model *job) {
+    return job->where == WAITS && (job->due == TIME_NONE || job->due <= now) &&
+           job->priority >= node->serves.priority_min &&
+           job->priority <= node->serves.priority_max &&
+           (!node->serves.handlers ||
+            definitions_find(node->serves.handlers, handlers[job->handler]));
+}
+
+static bool better(const struct model *a, const struct model *b) {
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    return a->place != b->place ? a->place < b->place : a->id < b->id;
+}
+
+static bool make(struct contract *c) {
+    struct model *job = &jobs[job_count];
+    if (job_count == JOBS)
+        return true;
+    *job = (struct model){.priority = rand() % 4,
+                          .lane = rand() % (LANES + 1),
+                          .handler = rand() % 2,
+                          .due = rand() % 5 ? TIME_NONE : now + rand() % 50};
+    job->place = job->due == TIME_NONE ? now : job->due;
+    job->id = create(c, nodes[rand() % NODES].store,
+                     (struct job){.handler = handlers[job->handler],
+                                  .lane = lanes[job->lane],
+                                  .priority = job->priority,
+                                  .due = job->due,
+                                  .retries = 1000},
+                     now);
+    job_count++;
+    return job->id != 0;
+}
+
+static struct model *model_of(int64_t id) {
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i].id == id)
+            return &jobs[i];
+    return NULL;
+}
+
+/* No waiting job of the lane that this node could take stands before the one it took. */
+static bool best_of_lane(const struct node *node, const struct model *taken) {
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i].lane == taken->lane && servable(node, &jobs[i]) && better(&jobs[i], taken))
+            return false;
+    return true;
+}
+
+static bool nothing_stranded(const struct node *node) {
+    for (int i = 0; i < job_count; i++)
+        if (servable(node, &jobs[i]) && !(jobs[i].lane && lane_runs[jobs[i].lane]))
+            return false;
+    return true;
+}
+
+static const char *take(struct contract *c, struct node *node) {
+    struct acquire order = node->serves;
+    struct job *list = NULL;
+    int count = 0, made[LANES + 1] = {0}, promoted = 0;
+    bool more = false;
+    order.want = 1 + rand() % 6;
+    order.lane_run = 1 + rand() % 3;
+    if (!store_promote(node->store, now, 1000, &promoted, &c->error) ||
+        !store_acquire(node->store, &order, now, &list, &count, &more, &c->error))
+        return "acquisition works";
+    node->held = list;
+    for (struct job *job = list, *before = NULL; job; before = job, job = job->next) {
+        struct model *taken = model_of(job->id);
+        int lane = lane_of(job);
+        if (!taken || !servable(node, taken))
+            return "only jobs that may run here are taken";
+        if (lane && (made[lane] ? lane_of(before) != lane : lane_runs[lane]))
+            return "jobs of one lane never run at the same time";
+        if (lane && !best_of_lane(node, taken))
+            return "the best servable job of a lane is first";
+        if (lane && ++made[lane] > order.lane_run)
+            return "an item has at most lane_run jobs";
+        lane_runs[lane] = lane != 0;
+        taken->where = RUNS;
+    }
+    return more || nothing_stranded(node) ? NULL : "nothing is stranded";
+}
+
+static void model_ends(struct model *job, const struct outcome *end, enum settled settled) {
+    if (settled == SETTLED_STALE)
+        return;
+    job->where = end->kind == OUTCOME_SUCCESS ? GONE : WAITS;
+    if (end->due != TIME_NONE && end->kind == OUTCOME_FAILURE)
+        job->due = job->place = end->due;
+}
+
+/* Settles the first item of what the node holds, in order, as an executor does. */
+static const char *finish(struct contract *c, struct node *node) {
+    int64_t token = node->held->token;
+    bool refused = false, ends = false;
+    while (node->held && !ends) {
+        struct job *job = node->held;
+        struct outcome end = {.job = job,
+                              .kind = refused || rand() % 9 == 0 ? OUTCOME_RETURNED
+                                      : rand() % 4               ? OUTCOME_SUCCESS
+                                                                 : OUTCOME_FAILURE,
+                              .decided = true,
+                              .retries = 1000,
+                              .due = rand() % 2 ? TIME_NONE : now + rand() % 30,
+                              .ended = now,
+                              .lane_token = token};
+        enum settled settled = SETTLED;
+        node->held = job->next;
+        ends = !job->lane_id || !job->next || job->next->lane_id != job->lane_id;
+        end.lane_ends = ends;
+        if (!store_settle(node->store, &end, now, &settled, &c->error))
+            return "settling works";
+        struct model *of = model_of(job->id);
+        if ((settled == SETTLED_STALE) == (of->where == RUNS))
+            return "exactly the runs that lost their lock are refused";
+        refused = settled == SETTLED_STALE;
+        model_ends(of, &end, settled);
+        if (ends)
+            lane_runs[lane_of(job)] = 0;
+        job_free(job);
+    }
+    return NULL;
+}
+
+/* The node stops until its lease is over; the others bury it, and it comes back with what it held,
+ * all of it refused. */
+static const char *stop(struct contract *c, struct node *node) {
+    struct store_buried buried;
+    struct node *other = node == nodes ? &nodes[1] : nodes;
+    enum settled settled = SETTLED;
+    now += LEASE + 1;
+    for (int i = 0; i < NODES; i++)
+        if (&nodes[i] != node && !store_renew(nodes[i].store, now, LEASE, &c->error))
+            return "leases are renewed";
+    if (!store_sees_dead(other->store, now) || !store_bury(other->store, now, &buried, &c->error) ||
+        buried.crashed)
+        return "an overdue executor is seen and buried without a crash";
+    for (struct job *job = node->held; job; job = job->next) {
+        struct model *of = model_of(job->id);
+        if (of->where == RUNS)
+            of->where = WAITS;
+        lane_runs[lane_of(job)] = 0;
+    }
+    const char *wrong = other->held ? NULL : take(c, other);
+    int64_t token = node->held ? node->held->token : 0;
+    while (!wrong && node->held) {
+        struct job *job = node->held;
+        struct outcome late = {.job = job, .kind = OUTCOME_SUCCESS, .due = TIME_NONE, .ended = now};
+        node->held = job->next;
+        late.lane_ends = !job->next || job->next->lane_id != job->lane_id;
+        late.lane_token = token;
+        if (!store_settle(node->store, &late, now, &settled, &c->error) || settled != SETTLED_STALE)
+            wrong = "a late settle is refused";
+        token = job->next && late.lane_ends ? job->next->token : token;
+        job_free(job);
+    }
+    return wrong;
+}
+
+static const char *operate(struct contract *c) {
+    struct model *job = &jobs[rand() % job_count];
+    struct store *store = nodes[rand() % NODES].store;
+    struct ids one = {&job->id, 1};
+    bool done = true;
+    if (job->where == GONE)
+        return NULL;
+    switch (rand() % 4) {
+    case 0:
+        done = store_set_suspended(store, one, job->where != SUSPENDED, now, &c->error);
+        job->where = job->where == SUSPENDED ? WAITS : SUSPENDED;
+        break;
+    case 1:
+        job->priority = rand() % 4;
+        done = store_set_priority(store, one, job->priority, now, &c->error);
+        break;
+    case 2:
+        if (job->where == RUNS)
+            break;
+        job->due = job->place = now + rand() % 30;
+        done = store_set_due(store, one, job->due, now, &c->error);
+        break;
+    default:
+        done = store_cancel(store, one, now, &c->error);
+        job->where = GONE;
+    }
+    return done ? NULL : "operators are served";
+}
+
+static const char *step(struct contract *c) {
+    struct node *node = &nodes[rand() % NODES];
+    int dice = rand() % 40;
+    now += rand() % 8;
+    if (dice < 14)
+        return make(c) ? NULL : "creation works";
+    if (dice == 14 && job_count)
+        return stop(c, node);
+    if (dice < 20 && job_count)
+        return operate(c);
+    return node->held ? finish(c, node) : take(c, node);
+}
+
+static const char *drain(struct contract *c) {
+    const char *wrong = NULL;
+    for (int i = 0; i < job_count; i++) {
+        if (jobs[i].where == SUSPENDED &&
+            !store_set_suspended(c->store, (struct ids){&jobs[i].id, 1}, false, now, &c->error))
+            return "jobs are activated";
+        jobs[i].where = jobs[i].where == SUSPENDED ? WAITS : jobs[i].where;
+    }
+    for (int i = 0; i < 3000 && !wrong; i++) {
+        struct node *node = &nodes[i % NODES];
+        now += 5;
+        wrong = node->held ? finish(c, node) : take(c, node);
+    }
+    for (int i = 0; i < job_count && !wrong; i++)
+        if (jobs[i].where != GONE)
+            wrong = "every job comes to its end";
+    return wrong;
+}
+
+static bool open_nodes(struct contract *c, const struct definitions *only_a) {
+    static const char *const names[] = {"x", "y", "z"};
+    job_count = 0;
+    now = NOW;
+    memset(lane_runs, 0, sizeof lane_runs);
+    for (int i = 0; i < NODES; i++) {
+        nodes[i] = (struct node){.serves = everything};
+        nodes[i].store = contract_join(c, names[i], now, &nodes[i].self);
+        if (!nodes[i].store)
+            return false;
+    }
+    nodes[1].serves.priority_min = 2;
+    nodes[2].serves.handlers = only_a;
+    return true;
+}
+
+static void close_nodes(void) {
+    for (int i = 0; i < NODES; i++) {
+        job_free_list(nodes[i].held);
+        store_close(nodes[i].store);
+        nodes[i] = (struct node){0};
+    }
+}
+
+static void histories(struct contract *c) {
+    json_t *a = json_loads("[{\"name\":\"a\"}]", 0, NULL);
+    struct definitions only_a = {0};
+    EXPECT(definitions_read(&only_a, a));
+    const char *count = getenv("HISTORIES"), *first = getenv("SEED");
+    unsigned from = first ? (unsigned)atoi(first) : 1;
+    for (unsigned seed = from; seed < from + (count ? (unsigned)atoi(count) : 40); seed++) {
+        const char *wrong = NULL;
+        srand(seed);
+        c->settings.lane_run = 1 + rand() % 4;
+        EXPECT(open_nodes(c, &only_a));
+        for (int i = 0; i < STEPS && !wrong; i++) {
+            wrong = step(c);
+            if (!wrong && i % 20 == 0)
+                contract_verify(c);
+            if (c->failure) {
+                printf("# seed %u step %d\n", seed, i);
+                close_nodes();
+                return;
+            }
+        }
+        if (!wrong)
+            wrong = drain(c);
+        close_nodes();
+        if (wrong) {
+            printf("# seed %u\n", seed);
+            c->failure = wrong;
+            return;
+        }
+    }
+    definitions_clear(&only_a);
+    json_decref(a);
+}
+
+static void backlog(struct contract *c) {
+    struct job *runs = NULL, *list = NULL;
+    int count = 0, turns = 0;
+    bool more = true;
+    EXPECT(create(c, c->store, (struct job){.lane = "busy", .priority = 9}, NOW));
+    EXPECT((runs = acquire_one(c, c->store, NOW)));
+    EXPECT(store_begin(c->store, &c->error));
+    for (int i = 0; i < 1200; i++)
+        EXPECT(create(c, c->store, (struct job){.lane = "busy", .priority = 9}, NOW));
+    EXPECT(store_commit(c->store, &c->error));
+    int64_t other = create(c, c->store, (struct job){0}, NOW);
+    for (; more && !list; turns++)
+        EXPECT(store_acquire(c->store, &everything, NOW, &list, &count, &more, &c->error));
+    EXPECT(turns == 3 && count == 1 && list->id == other);
+    job_free_list(list);
+    job_free(runs);
+}
+
+static void joins_item(struct contract *c) {
+    struct job *list = NULL;
+    struct acquire order = everything;
+    int count = 0;
+    bool more = false;
+    int64_t a1 = create(c, c->store, (struct job){.lane = "a", .priority = 5}, NOW);
+    int64_t plain = create(c, c->store, (struct job){.priority = 4}, NOW);
+    int64_t a2 = create(c, c->store, (struct job){.lane = "a", .priority = 3}, NOW);
+    int64_t a3 = create(c, c->store, (struct job){.lane = "a", .priority = 2}, NOW);
+    order.lane_run = 2;
+    EXPECT(store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error));
+    EXPECT(count == 3 && list->id == a1 && list->next->id == a2 && list->next->next->id == plain);
+    FIELD(a3, "state", NOW, "waiting");
+    job_free_list(list);
+}
+
+static const struct check checks[] = {
+    {"random histories keep every lane strict and strand nothing", histories},
+    {"a long backlog of a busy lane is put aside 500 at a time", backlog},
+    {"jobs of one lane join one item, best first, at most lane_run", joins_item},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
