@@ -1,0 +1,49 @@
+local program = require "spec.support.program"
+local rules = require("moonshift.core").rules
+
+describe("a definition as users see it", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/plain.lua"] = "return function() end",
+      ["handlers/billing/send.lua"] = [[
+        return {
+          run = function() end, retry = "R5/PT5M", priority = 20, timeout = "PT30S",
+          category = "mail", properties = { owner = "ann" },
+        }]],
+      ["handlers/vip.lua"] = "return { run = function() end, priority = function() return 1 end }",
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function definition(name)
+    local _, output = place.run("check", "--json")
+    for _, one in ipairs(assert(rules.decode(output)).definitions) do
+      if one.name == name then
+        return one
+      end
+    end
+  end
+
+  it("has what its handler declares", function()
+    assert.same({
+      id = rules.null, name = "billing/send", file = "handlers/billing/send.lua",
+      category = "mail", priority = 20, retry = "R5/PT5M", retries = 5, timeout = "PT30S",
+      properties = { owner = "ann" },
+    }, definition "billing/send")
+  end)
+
+  it("has defaults for the rest", function()
+    local plain = definition "plain"
+    assert.same({ "plain", rules.null, rules.null, "PT5M" },
+      { plain.name, plain.priority, plain.retry, plain.timeout })
+  end)
+
+  it("says when its priority is a function", function()
+    assert.equal("function", definition("vip").priority)
+  end)
+end)

@@ -1,0 +1,111 @@
+local moonshift = require "moonshift"
+local program = require "spec.support.program"
+
+describe("a setting", function()
+  local function refusal(options)
+    options.store = options.store or "sqlite::memory:"
+    local engine, message, code = moonshift.open(options)
+    assert.is_nil(engine)
+    assert.equal("invalid", code)
+    return message
+  end
+
+  local number = "expected a whole number, {core, max} or \"CORE:MAX\", from 1 to 1024"
+  for problem, options in pairs {
+    ['unknown setting "wrokers" (did you mean "workers"?)'] = { wrokers = 1 },
+    ["workers 0: " .. number] = { workers = 0 },
+    ['workers "4:2": ' .. number] = { workers = "4:2" },
+    ["workers [4,2]: " .. number] = { workers = { 4, 2 } },
+    ["page 0: expected a whole number from 1 to 10000"] = { page = 0 },
+    ["page 1.5: expected a whole number from 1 to 10000"] = { page = 1.5 },
+    ['active "yes": expected true or false'] = { active = "yes" },
+    ["wait_factor 0.5: expected a number from 1 to 100"] = { wait_factor = 0.5 },
+    ["lock_time 0: expected a duration longer than 0"] = { lock_time = 0 },
+    ['lock_time "P1M": expected days or less: months have no fixed length'] = { lock_time = "P1M" },
+    ['lock_time: duration "5m": expected P, as in "PT5M" or "P1D" (ISO 8601, upper case) '
+      .. "(position 1)"] = { lock_time = "5m" },
+    ['memory_limit "64MB": expected a size such as "64MiB", or bytes, from 262144 to '
+      .. "1099511627776"] = { memory_limit = "64MB" },
+    ['history "all": expected "none", "failures" or "full"'] = { history = "all" },
+    ['lane_scope "job": expected "instance" or "root"'] = { lane_scope = "job" },
+    ['categories ["a",5]: expected a list of texts'] = { categories = { "a", 5 } },
+    ["retry 5: expected a text without control characters"] = { retry = 5 },
+    ["priority_range: min 9 is above max 5"] = { priority_range = { 9, 5 } },
+    ["backoff: PT3S is longer than max_backoff, PT0S"] = { backoff = 3 },
+  } do
+    it("is refused: " .. problem, function()
+      assert.equal(problem, refusal(options))
+    end)
+  end
+end)
+
+describe("the settings shown", function()
+  local place
+
+  after_each(function()
+    place.clean()
+  end)
+
+  -- name -> { value for people, origin }
+  local function shown(file, options)
+    place = program.place { ["moonshift.lua"] = file }
+    options.dir = place.path
+    local status, output, errors = program.run({ "settings", table.unpack(options) }, options)
+    assert.equal("", errors)
+    assert.equal(0, status)
+    local rows = {}
+    for name, value, origin in output:gmatch("\n(%S+) +(%S+) +(%S+)") do
+      rows[name] = { value, origin }
+    end
+    return rows
+  end
+
+  it("are as they are given in a flag", function()
+    local rows = shown("return {}", {
+      "--memory-limit", "1024KiB", "--workers", "2:4", "--aging", "60", "--categories", "a,b",
+      "--priority-range", "5:",
+    })
+    assert.same({ "1MiB", "flag" }, rows.memory_limit)
+    assert.same({ "2:4", "flag" }, rows.workers)
+    assert.same({ "PT1M", "flag" }, rows.aging)
+    assert.same({ "a,b", "flag" }, rows.categories)
+    assert.same({ "5:", "flag" }, rows.priority_range)
+  end)
+
+  it("have names for the sides of a pair", function()
+    local rows = shown([[
+      return { workers = { core = 1, max = 3 }, priority_range = { max = 9 } }
+    ]], {})
+    assert.same({ "1:3", "moonshift.lua" }, rows.workers)
+    assert.same({ ":9", "moonshift.lua" }, rows.priority_range)
+  end)
+
+  it("come from flags before variables before the file", function()
+    local rows = shown("return { page = 1, queue = 2, lane_run = 3 }", {
+      "--page", "7",
+      env = { MOONSHIFT_PAGE = "8", MOONSHIFT_QUEUE = "9" },
+    })
+    assert.same({ "7", "flag" }, rows.page)
+    assert.same({ "9", "environment" }, rows.queue)
+    assert.same({ "3", "moonshift.lua" }, rows.lane_run)
+  end)
+end)
+
+describe("a variable", function()
+  local function refusal(name, value)
+    local options = { dir = "/tmp", env = { [name] = value } }
+    local status, _, errors = program.run({ "settings" }, options)
+    assert.equal(78, status)
+    return errors
+  end
+
+  it("that is no setting is refused", function()
+    assert.equal('moonshift: unknown variable "MOONSHIFT_WORKRS" (did you mean '
+      .. '"MOONSHIFT_WORKERS"?)\n', refusal("MOONSHIFT_WORKRS", "3"))
+  end)
+
+  it("with a bad value is refused by its name", function()
+    assert.equal("moonshift: MOONSHIFT_PAGE 0: expected a whole number from 1 to 10000\n",
+      refusal("MOONSHIFT_PAGE", "0"))
+  end)
+end)

@@ -1,0 +1,23 @@
+local rules = require("moonshift.core").rules
+
+describe("rules", function()
+  it("return nil and a message for bad input", function()
+    assert.same({ nil, 'time "x": expected year (4 digits) (position 1)' }, { rules.time "x" })
+  end)
+
+  it("raise for a wrong type", function()
+    assert.error(function()
+      rules.time {}
+    end, "bad argument #1 to 'time' (string expected, got table)")
+  end)
+
+  it("see a text to its end", function()
+    assert.error(function()
+      rules.time "2026-01-01\0junk"
+    end, "bad argument #1 to 'time' (text with a zero byte)")
+  end)
+
+  it("suggest from texts only", function()
+    assert.equal("lane", rules.suggest("lan", { 1, {}, "lane" }))
+  end)
+end)
