@@ -31,9 +31,9 @@ describe("a definition as users see it", function()
 
   it("has what its handler declares", function()
     assert.same({
-      id = rules.null, name = "billing/send", file = "handlers/billing/send.lua",
+      name = "billing/send", file = "handlers/billing/send.lua",
       category = "mail", priority = 20, retry = "R5/PT5M", retries = 5, timeout = "PT30S",
-      properties = { owner = "ann" },
+      properties = { owner = "ann" }, stock = false,
     }, definition "billing/send")
   end)
 
