@@ -1,21 +1,10 @@
 #include "api/engine_state.h"
 #include <stdlib.h>
 
-static struct draft_rules rules_of(const struct engine *engine) {
-    const struct settings *settings = engine->options.settings;
-    struct draft_rules rules = {.payload_max = (size_t)settings->payload_max,
-                                .retries = settings->retries,
-                                .ensure_due_date = settings->ensure_due_date,
-                                .produce_priorities = settings->produce_priorities,
-                                .lane_of_root = settings->lane_of_root,
-                                .priority = settings->priority};
-    return rules;
-}
-
 /* From what the creator says to a job that can be written; draft_clear in any case. */
 static bool draft_complete(struct engine *engine, struct draft *draft, json_t *spec,
                            struct error *error) {
-    struct draft_rules rules = rules_of(engine);
+    struct draft_rules rules = draft_rules(engine->options.settings);
     if (!draft_read(draft, spec, &rules, engine_now(engine), error))
         return false;
     struct generation *generation;

@@ -1,8 +1,5 @@
 #include "api/engine_state.h"
-#include "base/text.h"
 #include <stdlib.h>
-
-#define KNOWN_NAMES_MAX 10 /* shown in a refusal */
 
 static struct script_options script_options_of(struct engine *engine, struct folder *folder,
                                                bool borrow) {
@@ -99,45 +96,20 @@ bool engine_find(struct engine *engine, const char *handler, struct generation *
 /* The names of the folder, else of the store, as a JSON array; NULL if that cannot be had. */
 static json_t *known_names(struct engine *engine) {
     const struct definitions *definitions = engine_definitions(engine);
-    json_t *names = json_array();
-    for (size_t i = 0; names && i < definitions->count; i++)
-        json_array_append_new(names, json_string(definitions->list[i].name));
-    if (!names || definitions->count > 0)
-        return names;
+    if (definitions->count > 0)
+        return definitions_names(definitions);
     struct store_page page = {.limit = 1000};
     json_t *rows = store_definitions(engine->store, NULL, &page, NULL), *row;
+    json_t *names = json_array();
     size_t i;
     json_array_foreach(rows, i, row) json_array_append(names, json_object_get(row, "name"));
     json_decref(rows);
     return names;
 }
 
-static const char *close_name(const json_t *names, const char *handler) {
-    size_t count = json_array_size(names);
-    const char **list = calloc(count + 1, sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
-        list[i] = json_string_value(json_array_get(names, i));
-    const char *found = list ? suggest(handler, list) : NULL;
-    free(list);
-    return found;
-}
-
 bool engine_unknown(struct engine *engine, const char *handler, struct error *error) {
     json_t *names = known_names(engine);
-    const char *meant = close_name(names, handler);
-    struct text list = {0};
-    size_t count = json_array_size(names);
-    for (size_t i = 0; i < count && i < KNOWN_NAMES_MAX; i++)
-        text_add(&list, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
-    if (count > KNOWN_NAMES_MAX)
-        text_add(&list, ", …");
-    if (meant)
-        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (did you mean \"%s\"?)", handler,
-                  meant);
-    else
-        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (known: %s)", handler,
-                  list.data ? list.data : "none");
-    text_clear(&list);
+    draft_unknown(handler, names, error);
     json_decref(names);
     return false;
 }

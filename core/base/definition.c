@@ -25,6 +25,13 @@ const struct definition *definitions_find(const struct definitions *definitions,
     return NULL;
 }
 
+json_t *definitions_names(const struct definitions *definitions) {
+    json_t *names = json_array();
+    for (size_t i = 0; names && i < definitions->count; i++)
+        json_array_append_new(names, json_string(definitions->list[i].name));
+    return names;
+}
+
 /* A text member: absent is fine (NULL), another kind is not. */
 static bool read_text(const json_t *object, const char *key, char **text) {
     const json_t *value = json_object_get(object, key);

@@ -30,6 +30,9 @@ struct definitions {
 /* By name, or NULL. */
 const struct definition *definitions_find(const struct definitions *definitions, const char *name);
 
+/* The names as an array of texts: a new reference; NULL: no memory. */
+json_t *definitions_names(const struct definitions *definitions);
+
 /* From the array of objects that the Lua half describes its definitions with (see
  * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, timeout (seconds),
  * properties }. False: no memory or a wrong shape. */

@@ -210,3 +210,45 @@ void draft_clear(struct draft *draft) {
     free(draft->payload);
     *draft = (struct draft){0};
 }
+
+struct draft_rules draft_rules(const struct settings *settings) {
+    struct draft_rules rules = {.payload_max = (size_t)settings->payload_max,
+                                .retries = settings->retries,
+                                .ensure_due_date = settings->ensure_due_date,
+                                .produce_priorities = settings->produce_priorities,
+                                .lane_of_root = settings->lane_of_root,
+                                .priority = settings->priority};
+    return rules;
+}
+
+/* ---- unknown handlers ---- */
+
+#define KNOWN_MAX 10 /* names shown in a refusal */
+
+static const char *close_name(const json_t *names, const char *handler) {
+    size_t count = json_array_size(names);
+    const char **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = json_string_value(json_array_get(names, i));
+    const char *found = list ? suggest(handler, list) : NULL;
+    free(list);
+    return found;
+}
+
+bool draft_unknown(const char *handler, const json_t *names, struct error *error) {
+    const char *meant = close_name(names, handler);
+    size_t count = json_array_size(names);
+    struct text known = {0};
+    for (size_t i = 0; i < count && i < KNOWN_MAX; i++)
+        text_add(&known, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
+    if (count > KNOWN_MAX)
+        text_add(&known, ", …");
+    if (meant)
+        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (did you mean \"%s\"?)", handler,
+                  meant);
+    else
+        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (known: %s)", handler,
+                  known.data ? known.data : "none");
+    text_clear(&known);
+    return false;
+}

@@ -8,6 +8,7 @@
 #include "base/definition.h"
 #include "base/error.h"
 #include "base/job.h"
+#include "base/settings.h"
 
 /* Settings that decide what a new job looks like. */
 struct draft_rules {
@@ -27,6 +28,8 @@ struct draft {
     bool needs_priority; /* the definition's priority is a function: ask script_priority */
 };
 
+struct draft_rules draft_rules(const struct settings *settings);
+
 /* Reads { handler, payload, at | due, after | in, priority, lane, exclusive, instance, root,
  * activity, retries, tenant, category, unchecked } into `draft`. Unknown keys: an error with "did
  * you mean". `now` resolves relative times. draft_clear in any case afterwards. */
@@ -44,5 +47,9 @@ void draft_define(struct draft *draft, const struct definition *definition,
 void draft_inherit(struct draft *draft, const struct job *creator);
 
 void draft_clear(struct draft *draft);
+
+/* Refuses a handler that is not among `names` (an array of texts), with the one that was meant or a
+ * few that are known: ERROR_NOT_FOUND, returns false. */
+bool draft_unknown(const char *handler, const json_t *names, struct error *error);
 
 #endif

@@ -35,38 +35,10 @@ void run_line(struct run *run, const char *text, size_t size) {
     run->last_line = &line->next;
 }
 
-static struct draft_rules rules_of(const struct settings *settings) {
-    struct draft_rules rules = {.payload_max = (size_t)settings->payload_max,
-                                .retries = settings->retries,
-                                .ensure_due_date = settings->ensure_due_date,
-                                .produce_priorities = settings->produce_priorities,
-                                .lane_of_root = settings->lane_of_root,
-                                .priority = settings->priority};
-    return rules;
-}
-
-#define KNOWN_MAX 10 /* names shown in a refusal */
-
 static bool refuse_unknown(const struct script *script, const char *handler, struct error *error) {
-    const struct definitions *all = &script->definitions;
-    const char **list = calloc(all->count + 1, sizeof *list);
-    struct text known = {0};
-    for (size_t i = 0; list && i < all->count; i++) {
-        list[i] = all->list[i].name;
-        if (i < KNOWN_MAX)
-            text_add(&known, "%s%s", i ? ", " : "", list[i]);
-    }
-    const char *meant = list ? suggest(handler, list) : NULL;
-    if (all->count > KNOWN_MAX)
-        text_add(&known, ", …");
-    if (meant)
-        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (did you mean \"%s\"?)", handler,
-                  meant);
-    else
-        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (known: %s)", handler,
-                  known.data ? known.data : "none");
-    text_clear(&known);
-    free(list);
+    json_t *names = definitions_names(&script->definitions);
+    draft_unknown(handler, names, error);
+    json_decref(names);
     return false;
 }
 
@@ -83,7 +55,7 @@ static bool check_handler(const struct script *script, const struct draft *draft
 static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t *spec,
                      struct error *error) {
     struct script *script = run->script;
-    struct draft_rules rules = rules_of(script->settings);
+    struct draft_rules rules = draft_rules(script->settings);
     if (!draft_read(draft, spec, &rules, clock_now(script->clock), error) ||
         !check_handler(script, draft, error))
         return false;
