@@ -178,6 +178,11 @@ static json_t *stats_metrics(struct store *store, int64_t definition, struct err
     return NULL;
 }
 
+/* Unlike json_put: no value is a failure. */
+static bool stats_put(json_t *stats, const char *key, json_t *value) {
+    return value && json_put(stats, key, value);
+}
+
 static json_t *stats_definitions(struct store *store, json_t *places, struct error *error) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < store->catalog.definition_count; i++) {
@@ -185,15 +190,17 @@ static json_t *stats_definitions(struct store *store, json_t *places, struct err
         char key[32];
         snprintf(key, sizeof key, "%lld", (long long)definition->id);
         json_t *counts = json_object_get(places, key);
-        json_t *metrics = stats_metrics(store, definition->id, error);
         json_t *object = json_object();
-        if (!metrics || !json_put(object, "id", json_integer(definition->id)) ||
+        if (!stats_put(object, "metrics", stats_metrics(store, definition->id, error)) ||
+            !json_put(object, "id", json_integer(definition->id)) ||
             !json_put_text(object, "name", definition->name) ||
             !json_put(object, "counts", counts ? json_incref(counts) : stats_zero()) ||
-            !json_put(object, "metrics", metrics) || json_array_append_new(list, object) != 0) {
+            json_array_append(list, object) != 0) {
+            json_decref(object);
             json_decref(list);
             return NULL;
         }
+        json_decref(object);
     }
     return list;
 }
@@ -201,17 +208,17 @@ static json_t *stats_definitions(struct store *store, json_t *places, struct err
 static bool stats_fill(struct store *store, json_t *stats, struct error *error) {
     int64_t oldest = TIME_NONE, incidents = 0;
     json_t *total = stats_zero();
-    json_t *places = stats_places(store, total, 0, error);
-    bool done = places && json_put(stats, "jobs", total) &&
-                json_put(stats, "definitions", stats_definitions(store, places, error)) &&
-                db_value(&store->db, error, &oldest,
-                         "SELECT min(place) FROM ready HAVING count(*)>0", "") >= 0 &&
-                json_put_time(stats, "oldest_ready", oldest) &&
-                db_value(&store->db, error, &incidents,
-                         "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0 &&
-                json_put(stats, "open_incidents", json_integer(incidents)) &&
-                json_put(stats, "executors", stats_executors(store, error)) &&
-                json_put(stats, "metrics", stats_metrics(store, 0, error));
+    bool done = stats_put(stats, "jobs", total);
+    json_t *places = done ? stats_places(store, total, 0, error) : NULL;
+    done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
+           db_value(&store->db, error, &oldest, "SELECT min(place) FROM ready HAVING count(*)>0",
+                    "") >= 0 &&
+           json_put_time(stats, "oldest_ready", oldest) &&
+           db_value(&store->db, error, &incidents,
+                    "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0 &&
+           json_put(stats, "open_incidents", json_integer(incidents)) &&
+           stats_put(stats, "executors", stats_executors(store, error)) &&
+           stats_put(stats, "metrics", stats_metrics(store, 0, error));
     json_decref(places);
     return done;
 }
