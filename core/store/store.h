@@ -33,7 +33,8 @@ bool store_commit(struct store *store, struct error *error);
 void store_rollback(struct store *store);
 
 /* Moves the write-ahead log into the database if this process holds (or can take) the right to, and
- * the log has grown past `pages`. Call between transactions, when idle or often. Never waits. */
+ * the log has grown past `pages` (0: whatever there is). Call between transactions, when idle or
+ * often. Never waits. */
 bool store_checkpoint(struct store *store, int pages, struct error *error);
 
 /* ---- deployments and definitions ---- */

@@ -36,6 +36,10 @@ bool store_begin(struct store *store, struct error *error) {
     if (store->writing)
         return error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
                          store->db.name);
+    if (store->broken)
+        return error_set(error, ERROR_IO,
+                         "store \"%s\": closed for writing after an input/output error",
+                         store->db.name);
     gate_stand_back(&store->gate);
     time_ms deadline = clock_monotonic() + BEGIN_WAIT;
     int code = 0;
@@ -77,9 +81,12 @@ bool store_commit(struct store *store, struct error *error) {
     if (!store->writing)
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
-    if (!meta_write(store, error) || !db_run(&store->db, error, "COMMIT", "")) {
+    struct error reason = {ERROR_NONE, ""};
+    if (!meta_write(store, &reason) || !db_run(&store->db, &reason, "COMMIT", "")) {
+        /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
+        store->broken = reason.code == ERROR_IO;
         store_rollback(store);
-        return false;
+        return error_set(error, reason.code, "%s", reason.text);
     }
     transaction_over(store);
     wake_ring(store);
@@ -197,11 +204,11 @@ static bool checkpoint_run(struct store *store, int64_t size, struct error *erro
 }
 
 bool store_checkpoint(struct store *store, int pages, struct error *error) {
-    if (!store->path || store->writing || store->mode == STORE_READ)
+    if (!store->path || store->writing || store->broken || store->mode == STORE_READ)
         return true;
     int64_t size = checkpoint_log_size(store);
     int64_t grown = size - store->log_size;
-    if (store->db.log_pages <= pages && grown <= (int64_t)pages * LOG_FRAME)
+    if (pages > 0 && store->db.log_pages <= pages && grown <= (int64_t)pages * LOG_FRAME)
         return true;
     if (!store->self.checkpointer && !gate_take(&store->gate, GATE_CHECKPOINTER, true))
         return true;
