@@ -5,7 +5,7 @@
 --
 -- sort and page return a new query; the old one stays as it was.
 local LIST_MAX = 10000 -- rows that :list and :ids hold at once
-local EACH_PAGE = 500  -- rows that :each holds at once
+local EACH_PAGE = 100  -- rows that :each holds at once
 
 -- Kinds whose rows are paged by id; the others are by offset, the log oldest first.
 local BY_ID = { jobs = true, incidents = true, operations = true }
