@@ -1,0 +1,132 @@
+local process = require "spec.support.process"
+
+local files = {
+  ["handlers/hello.lua"] = "return function(job) end",
+  ["handlers/endless.lua"] = [[
+return {
+  timeout = "PT0.3S",
+  run = function(job)
+    while true do pcall(function() while true do end end) end
+  end,
+}]],
+  ["handlers/long.lua"] = "return function(job) while true do end end",
+  ["handlers/asleep.lua"] = [[return function(job) os.execute("sleep 30") end]],
+}
+
+describe("the loop", function()
+  local folder, store, log, pid
+
+  before_each(function()
+    folder = process.folder(files)
+    store = folder .. "/moonshift.db"
+    log = folder .. "/log"
+  end)
+
+  after_each(function()
+    if pid then
+      process.kill(pid)
+    end
+    pid = nil
+    process.remove(folder)
+  end)
+
+  local function enqueue(...)
+    local url = "sqlite:" .. store
+    local status, _, errors = process.moonshift("enqueue", "-C", folder, "--store", url, ...)
+    assert.equal("0 ", status .. " " .. errors)
+  end
+
+  local function logged(text, seconds)
+    return process.await("the log to say " .. text, seconds or 5, function()
+      return process.read(log):find(text, 1, true)
+    end)
+  end
+
+  local function run(...)
+    pid = process.start(log, "run", folder, "--store", "sqlite:" .. store, "--workers", "2", ...)
+    logged("event=started")
+  end
+
+  -- Runs the program under strace with these options and gives its exit status.
+  local function traced(options)
+    local command = process.command("run", folder, "--store", "sqlite:" .. store, "--drain")
+    local trace = process.quote(folder .. "/trace")
+    return (process.run(("strace -f -o %s %s %s"):format(trace, options, command)))
+  end
+
+  local function count(question)
+    return tonumber(process.sql(store, question)[1])
+  end
+
+  local function locked()
+    return count("SELECT count(*) FROM locked")
+  end
+
+  it("wakes up once a second at idle and reads nothing of the store", function()
+    enqueue("hello")
+    run()
+    process.await("the job", 5, function()
+      return count("SELECT count(*) FROM ready") == 0 and locked() == 0
+    end)
+    process.pause(2.2)
+    local trace = folder .. "/trace"
+    os.execute(("timeout 3.5 strace -f -p %d -o %s >/dev/null 2>&1"):format(pid, trace))
+    local _, waits = process.read(trace):gsub("epoll_wait%(", "")
+    local _, reads = process.read(trace):gsub("pread", "")
+    assert.is_true(waits >= 2 and waits <= 5, waits .. " waits")
+    assert.equal(0, reads)
+  end)
+
+  it("ends a handler at its time, whatever it catches", function()
+    enqueue("endless", "--count", "2")
+    run()
+    logged('event=incident job=1 handler=endless attempt=3 retries=0 reason=timeout', 10)
+    logged('event=incident job=2 handler=endless attempt=3 retries=0 reason=timeout', 10)
+  end)
+
+  it("cuts running handlers off at a second TERM and gives everything back", function()
+    enqueue("long", "--count", "50")
+    run()
+    process.await("the lock", 5, function()
+      return locked() > 2
+    end)
+    process.kill(pid, "TERM")
+    logged("event=stopping running=2 waiting=48")
+    process.kill(pid, "TERM")
+    process.await_end(pid, 3)
+    assert.equal(0, locked())
+    assert.equal(50, count("SELECT count(*) FROM job WHERE attempt=1 AND retries=3"))
+  end)
+
+  it("ends programs that a handler waits for when it is cut off", function()
+    enqueue("asleep")
+    run()
+    process.await("the lock", 5, function()
+      return locked() == 1
+    end)
+    process.kill(pid, "TERM")
+    logged("event=stopping running=1")
+    process.kill(pid, "TERM")
+    logged('event="job cut off" job=1 handler=asleep')
+    process.await_end(pid, 3)
+    assert.equal(0, locked())
+  end)
+
+  it("ends with 74 when its store is moved away", function()
+    run()
+    os.rename(store, store .. "-elsewhere")
+    logged("was moved, removed or replaced while in use")
+    process.await_end(pid, 3)
+  end)
+
+  it("ends with 74 after a failed sync and never syncs again", function()
+    enqueue("hello", "--count", "2000")
+    local options = "-e trace=fdatasync,fsync -e inject=fdatasync:error=EIO:when=12"
+    assert.equal(74, traced(options))
+    local after = process.read(folder .. "/trace"):match("INJECTED%)\n(.*)$")
+    assert.is_nil(after:find("sync", 1, true))
+    local status = process.moonshift("run", folder, "--store", "sqlite:" .. store, "--drain")
+    assert.equal(0, status)
+    assert.equal(0, count("SELECT count(*) FROM job"))
+  end)
+end)
