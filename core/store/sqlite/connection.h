@@ -36,6 +36,7 @@ struct store {
     struct slots slots;
     struct self self;
     bool writing;             /* a transaction is open */
+    bool broken;              /* a commit met an input/output error: nothing is written any more */
     struct meta meta, stored; /* as used, and as the table has it */
     int incidents;            /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
     bool progress;            /* this store has written progress */
