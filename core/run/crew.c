@@ -22,6 +22,7 @@ static struct item *pop(struct pool *pool, struct worker *worker) {
 static void begin(struct worker *worker, const struct job *job) {
     worker->begun = job;
     worker->job = job->id;
+    worker->token = job->token;
     worker->cut_off = TIME_NONE;
     worker->complained = 0;
 }
@@ -32,7 +33,7 @@ static void idle(struct pool *pool, struct worker *worker) {
         pool->suspect = NULL;
     worker->state = WORKER_IDLE;
     worker->begun = NULL;
-    worker->job = 0;
+    worker->job = worker->token = 0;
 }
 
 struct item *crew_take(struct pool *pool, struct worker *worker) {

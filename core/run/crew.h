@@ -25,7 +25,8 @@ struct worker {
     enum worker_state state;
     bool leaves;             /* asked to end: idle for too long */
     struct script *script;   /* NULL until its first item; changed by the worker only */
-    int64_t job;             /* begun last */
+    int64_t job, token;      /* begun last; 0: idle */
+    int64_t seen;            /* token of the job that ran at the last pool_lost */
     const struct job *begun; /* the same; the loop may look at it only while the script runs it */
     time_ms idle_since;      /* monotonic */
     time_ms cut_off;         /* the deadline that was acted upon; TIME_NONE: none */

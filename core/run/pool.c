@@ -185,6 +185,33 @@ void pool_tick(struct pool *pool) {
     mutex_unlock(&pool->mutex);
 }
 
+/* True if the worker's job is the one it had when this was last asked: it is worth a question. */
+static bool long_running(struct pool *pool, struct worker *worker, int64_t *job, int64_t *token) {
+    mutex_lock(&pool->mutex);
+    bool same = worker->token != 0 && worker->token == worker->seen;
+    worker->seen = worker->token;
+    *job = worker->job;
+    *token = worker->token;
+    mutex_unlock(&pool->mutex);
+    return same;
+}
+
+void pool_cut_lost(struct pool *pool, int (*holds)(void *arg, int64_t job, int64_t token),
+                   void *arg) {
+    int64_t job, token;
+    for (int i = 0; i < pool->count; i++) {
+        struct worker *worker = &pool->workers[i];
+        if (!long_running(pool, worker, &job, &token) || holds(arg, job, token) != 0)
+            continue;
+        mutex_lock(&pool->mutex);
+        if (worker->token == token && worker->script) {
+            script_cut(worker->script, job, CUT_CANCEL);
+            interrupt(pool, worker);
+        }
+        mutex_unlock(&pool->mutex);
+    }
+}
+
 /* Where the hook looks at the clock by itself there is nothing to act on. */
 time_ms pool_deadline(struct pool *pool) {
     time_ms earliest = TIME_NEVER;

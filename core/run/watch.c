@@ -44,12 +44,19 @@ void watch_show(struct foreman *foreman) {
         foreman->options->tick(foreman->options->arg, &status);
 }
 
+static int holds(void *arg, int64_t job, int64_t token) {
+    struct foreman *foreman = arg;
+    struct error error;
+    return store_holds(foreman->store, job, token, &error);
+}
+
 void watch_tick(struct foreman *foreman, time_ms now) {
     if (now < foreman->tick_at)
         return;
     foreman->tick_at = now + TICK;
     check_file(foreman);
     pool_tick(foreman->pool);
+    pool_cut_lost(foreman->pool, holds, foreman);
     notes_tick(foreman->notes);
     if (now >= foreman->look_at) {
         foreman->rang = true;

@@ -98,6 +98,23 @@ describe("the loop", function()
     assert.equal(50, count("SELECT count(*) FROM job WHERE attempt=1 AND retries=3"))
   end)
 
+  it("cuts a handler off whose job was cancelled", function()
+    enqueue("long")
+    run()
+    process.await("the lock", 5, function()
+      return locked() == 1
+    end)
+    local moonshift = require "moonshift"
+    local engine = assert(moonshift.open({ store = "sqlite:" .. store }))
+    assert.equal(1, engine:cancel(1))
+    engine:close()
+    logged('event="stale outcome refused" job=1 handler=long token=1 outcome=cancelled')
+    enqueue("hello", "--count", "2")
+    process.await("the other jobs", 5, function()
+      return count("SELECT count(*) FROM job") == 0
+    end)
+  end)
+
   it("ends programs that a handler waits for when it is cut off", function()
     enqueue("asleep")
     run()

@@ -273,12 +273,47 @@ static void suspects_run_one_at_a_time(struct contract *c) {
     EXPECT(submit(&site, "good", 3, 3, 0)); /* neighbours go on beside them */
     outcome_free_list(outcomes(&site, 1));
     int running, waiting;
-    pool_load(site.pool, &running, &waiting);
-    EXPECT(waiting >= 1);
+    time_ms until = clock_monotonic() + 10000;
+    do
+        pool_load(site.pool, &running, &waiting);
+    while ((running != 1 || waiting != 1) && clock_monotonic() < until);
+    EXPECT(running == 1 && waiting == 1);
     pool_stop(site.pool, true);
     struct outcome *list = outcomes(&site, 2);
     EXPECT(list && list->next);
     outcome_free_list(list);
+    CLOSE;
+}
+
+static int nobody_holds(void *arg, int64_t job, int64_t token) {
+    int *asked = arg;
+    ++*asked;
+    return job != 1 || token != 101;
+}
+
+static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
+    OPEN(1);
+    int asked = 0;
+    EXPECT(submit(&site, "patient", 1, 1, 0));
+    while (asked == 0)
+        pool_cut_lost(site.pool, nobody_holds, &asked);
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_CANCELLED);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void threads_that_idle_leave_and_others_come(struct contract *c) {
+    c->settings.keep_alive = 0;
+    OPEN(4);
+    for (int round = 0; round < 20; round++) {
+        EXPECT(submit(&site, "good", round * 4 + 1, round * 4 + 4, 0));
+        struct outcome *list = outcomes(&site, 4);
+        EXPECT(list && pool_quiet(site.pool));
+        outcome_free_list(list);
+        pool_tick(site.pool);
+    }
+    c->settings.keep_alive = 5000;
     CLOSE;
 }
 
@@ -294,6 +329,8 @@ static const struct check checks[] = {
     {"nothing begins after the lease", nothing_begins_after_the_lease},
     {"the next item runs on the new folder", the_next_item_runs_on_the_new_folder},
     {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
+    {"a run that lost its lock is cut off", a_run_that_lost_its_lock_is_cut_off},
+    {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},
     {"suspects run one at a time", suspects_run_one_at_a_time},
 };
 
