@@ -1,6 +1,7 @@
 #include "api/engine_state.h"
 #include "base/json.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct store *engine_store(struct engine *engine) {
     return engine->store;
@@ -43,7 +44,8 @@ static size_t user_files(const struct folder *folder, struct store_file *files) 
     return count;
 }
 
-static bool deploy(struct engine *engine, struct generation *generation, struct error *error) {
+static bool deploy(struct engine *engine, struct generation *generation, const char *executor_name,
+                   struct error *error) {
     const struct folder *folder = generation->folder;
     struct store_file *files = calloc(folder->count + 1, sizeof *files);
     if (!files)
@@ -53,10 +55,16 @@ static bool deploy(struct engine *engine, struct generation *generation, struct 
                                           .files = files,
                                           .file_count = user_files(folder, files),
                                           .definitions = script_definitions(generation->script)};
-    bool ok = store_deploy(engine->store, &deployment, engine->options.settings->name,
-                           engine_now(engine), &generation->deployment, error);
+    bool ok = store_deploy(engine->store, &deployment, executor_name, engine_now(engine),
+                           &generation->deployment, error);
     free(files);
     return ok;
+}
+
+bool engine_register(struct engine *engine, const struct settings *settings, struct error *error) {
+    bool known = !settings->deployment_aware ||
+                 strcmp(settings->name, engine->options.settings->name) == 0; /* by loading */
+    return known || !engine->current || deploy(engine, engine->current, settings->name, error);
 }
 
 /* Loads and deploys; what was current before is the caller's. */
@@ -65,7 +73,9 @@ static bool load(struct engine *engine, struct folder *folder, struct error *err
     struct generation *generation = generation_new(engine, folder, borrow, error);
     if (!generation)
         return false;
-    if (engine->options.mode != STORE_READ && !deploy(engine, generation, error)) {
+    const struct settings *settings =
+        engine->joined_as ? engine->joined_as : engine->options.settings;
+    if (engine->options.mode != STORE_READ && !deploy(engine, generation, settings->name, error)) {
         generation_free(generation);
         return false;
     }

@@ -46,6 +46,8 @@ struct outcome *engine_run_job(struct engine *engine, struct generation *generat
 
 /* Joins the store under `settings` if it has not, or under others. */
 bool engine_join(struct engine *engine, const struct settings *settings, struct error *error);
+/* Registers the engine's deployment for the executor that `settings` name, if it asks for that. */
+bool engine_register(struct engine *engine, const struct settings *settings, struct error *error);
 /* True if nothing runs in this engine; else ERROR_CONFLICT. */
 bool engine_idle(const struct engine *engine, struct error *error);
 

@@ -13,7 +13,9 @@ struct round {
 bool engine_join(struct engine *engine, const struct settings *settings, struct error *error) {
     if (engine->executor && engine->joined_as == settings)
         return true;
-    executor_free(engine->executor);
+    engine_leave(engine, engine->joined_as);
+    if (!engine_register(engine, settings, error))
+        return false;
     engine->executor = executor_new(engine->store, settings, engine->options.clock, 1, error);
     engine->joined_as = settings;
     if (!engine->executor)

@@ -33,8 +33,8 @@ bool store_commit(struct store *store, struct error *error);
 void store_rollback(struct store *store);
 
 /* Moves the write-ahead log into the database if this process holds (or can take) the right to, and
- * the log has grown past `pages` (0: whatever there is). Call between transactions, when idle or
- * often. Never waits. */
+ * the log has grown past `pages` (0: whatever there is, and cuts the log). Call between
+ * transactions, when idle or often. Never waits. */
 bool store_checkpoint(struct store *store, int pages, struct error *error);
 
 /* ---- deployments and definitions ---- */
@@ -66,8 +66,8 @@ int store_knows(struct store *store, const char *handler, int64_t *deployment, s
 
 /* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state.
  * Applies an override of the definition (unless priority_given), definition and instance
- * suspension. `deployment` is the creator's (0: none). An id that is not 0 is kept: it must come
- * from store_reserve_ids. After a rollback the ids filled in here are void: set them to 0 again. */
+ * suspension. `deployment` 0: that of each job's definition. An id that is not 0 is kept: it must
+ * come from store_reserve_ids. After a rollback the ids filled in are void: set them to 0 again. */
 bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
                   struct error *error);
 

@@ -70,8 +70,16 @@ static bool create_row(struct store *store, const struct job *job, time_ms place
         job->payload_size);
 }
 
+/* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
+static int64_t create_deployment(const struct store *store, const char *handler) {
+    const struct catalog_definition *definition = catalog_definition(&store->catalog, handler);
+    return definition ? definition->deployment : 0;
+}
+
 static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,
                        struct error *error) {
+    if (!deployment)
+        deployment = create_deployment(store, job->handler);
     const struct catalog_stream *stream = create_stream(store, job, deployment, error);
     if (!stream)
         return false;

@@ -104,8 +104,7 @@ static bool settle_kind(struct store *store, struct outcome *outcome, time_ms no
 static bool settle_created(struct store *store, const struct outcome *outcome, time_ms now,
                            struct error *error) {
     bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
-    return !counts || !outcome->created ||
-           store_create(store, outcome->created, outcome->job->deployment, now, error);
+    return !counts || !outcome->created || store_create(store, outcome->created, 0, now, error);
 }
 
 /* Fence first: the lock's row decides whether anything else is written. */

@@ -1,0 +1,74 @@
+local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
+local testing = require "moonshift.testing"
+
+describe("a job's fields", function()
+  after_each(engines.clean)
+
+  it("name the deployment of its definition", function()
+    local created
+    local engine = testing.engine {
+      handlers = {
+        a = function(job)
+          created = job:enqueue("b")
+        end,
+        b = function() end,
+      },
+    }
+    local deployment = engine:definition("a").deployment
+    assert.equal(deployment, engine:job(engine:enqueue("a")).deployment)
+    engine:turn()
+    assert.equal(deployment, engine:job(created).deployment)
+  end)
+
+  it("name no deployment for a handler that nobody has deployed", function()
+    local engine = testing.engine()
+    assert.is_nil(engine:job(engine:enqueue("later", nil, { unchecked = true })).deployment)
+  end)
+
+  it("name the owner of the lock alike in the handler, in questions and in the log", function()
+    local inside, asked
+    local engine = testing.engine {
+      name = "node",
+      handlers = {
+        a = function(job)
+          inside, asked = job.lock_owner, job.engine:job(job.id).lock_owner
+        end,
+      },
+    }
+    engine:enqueue("a")
+    engine:drain()
+    assert.equal("node/1", inside)
+    assert.equal("node/1", asked)
+    assert.equal("node/1", engine:log({ outcome = "successful" }):one().executor)
+  end)
+
+  it("are in the log of its creation as they were then", function()
+    local engine = testing.engine {
+      handlers = {
+        a = function()
+          error("no", 0)
+        end,
+      },
+    }
+    engine:enqueue("a", nil, { retries = 2 })
+    engine:drain()
+    assert.equal(2, engine:log({ outcome = "created" }):one().retries)
+  end)
+end)
+
+describe("a deployment-aware executor", function()
+  after_each(engines.clean)
+
+  it("is registered under its own name for what its engine has loaded", function()
+    local engine = testing.engine { name = "node-1", handlers = { a = function() end } }
+    engine:enqueue("a")
+    local executor = assert(moonshift.executor {
+      engines = { engine },
+      name = "node-2",
+      deployment_aware = true,
+    })
+    assert.equal(1, executor:turn().done)
+    assert.same({ "node-1", "node-2" }, engine:deployments()[1].executors)
+  end)
+end)
