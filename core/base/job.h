@@ -61,7 +61,7 @@ struct job {
     const char *unique_key;
     const char *message; /* of the last failure, at most JOB_MESSAGE_MAX characters */
     const char *failed_activity;
-    const char *lock_owner; /* the executor's name and incarnation; filled by queries only */
+    const char *lock_owner; /* "name/id" of the executor; NULL while unlocked */
     const char *payload;    /* JSON text, or NULL for none; not NUL-terminated by contract */
     size_t payload_size;    /* bytes */
 };

@@ -103,9 +103,7 @@ static void taking_append(struct taking *taking, struct job *job, struct taken_l
 static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
                         struct job *job, struct taken_lane *lane, struct error *error) {
     job->token = meta_token(store);
-    job->owner = store->self.id;
-    job->state = JOB_LOCKED;
-    job->lock_expiration = store->self.lease_until;
+    row_locked(store, job);
     if (job->crashes)
         taking->crash_known = taking->crash_runs = true;
     struct job *copy = job_copy(job);

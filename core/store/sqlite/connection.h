@@ -19,8 +19,9 @@ struct meta {
 struct self {
     int64_t id; /* 0: not joined */
     time_ms lease, lease_until;
-    time_ms now;       /* the latest it was told */
-    bool checkpointer; /* byte 1 of the gate is held */
+    time_ms now;                   /* the latest it was told */
+    bool checkpointer;             /* byte 1 of the gate is held */
+    char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
 
 struct store {

@@ -1,6 +1,7 @@
 /* executor.c - joining, renewing the lease, leaving. */
 #include "store/sqlite/connection.h"
 #include "store/sqlite/locks.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
     }
     store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
     store->self.checkpointer = store->path && gate_take(&store->gate, GATE_CHECKPOINTER, true);
+    snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
     executor->id = id;
     return true;
 }

@@ -203,7 +203,7 @@ static json_t *jobs_read(struct store *store, sqlite3_stmt *row, struct error *e
         job.token = sqlite3_column_int64(row, at + 1);
         job.owner = sqlite3_column_int64(row, at + 2);
         job.lock_expiration = db_column_time(row, at + 4);
-        snprintf(owner, sizeof owner, "%s#%lld", name ? name : "?", (long long)job.owner);
+        snprintf(owner, sizeof owner, "%s/%lld", name ? name : "?", (long long)job.owner);
         job.lock_owner = owner;
     }
     return job_to_json(&job);

@@ -46,6 +46,13 @@ bool row_read(const struct store *store, sqlite3_stmt *row, struct job *job, str
     return true;
 }
 
+void row_locked(const struct store *store, struct job *job) {
+    job->owner = store->self.id;
+    job->lock_owner = store->self.owner;
+    job->state = JOB_LOCKED;
+    job->lock_expiration = store->self.lease_until;
+}
+
 int row_job(struct store *store, int64_t id, struct job **job, struct error *error) {
     struct job borrowed;
     sqlite3_stmt *row =

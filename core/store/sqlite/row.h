@@ -17,6 +17,10 @@ bool row_read(const struct store *store, sqlite3_stmt *row, struct job *job, str
 /* A copy of the job `id` in one block: 1, 0 no such job, -1 error. */
 int row_job(struct store *store, int64_t id, struct job **job, struct error *error);
 
+/* Says of a job that has its token: locked, by this executor, until its lease ends. The owner's
+ * text is the store's: copy the job. */
+void row_locked(const struct store *store, struct job *job);
+
 /* What decides where a job waits. */
 struct row {
     int64_t id, stream, priority, lane; /* lane 0: none */

@@ -56,14 +56,15 @@ static bool take_row(struct store *store, int64_t id, bool force, struct job **j
     if (found <= 0)
         return false;
     int64_t token = meta_token(store);
+    struct job *taken = NULL;
     if (!take_lane(store, &row, token, force, error) || !take_lock(store, &row, token, error) ||
-        row_job(store, id, job, error) <= 0)
+        row_job(store, id, &taken, error) <= 0)
         return false;
-    (*job)->token = token;
-    (*job)->owner = store->self.id;
-    (*job)->state = JOB_LOCKED;
-    (*job)->lock_expiration = store->self.lease_until;
-    return true;
+    taken->token = token;
+    row_locked(store, taken);
+    *job = job_copy(taken);
+    job_free(taken);
+    return *job || error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
 }
 
 bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,

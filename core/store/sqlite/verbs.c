@@ -255,7 +255,7 @@ static bool delete_check(struct store *store, const struct row *row, struct erro
     int step = owner ? db_step(&store->db, owner, error) : -1;
     if (step < 0)
         return false;
-    error_set(error, ERROR_CONFLICT, "job %lld is locked by \"%s#%lld\" (cancel it instead)",
+    error_set(error, ERROR_CONFLICT, "job %lld is locked by \"%s/%lld\" (cancel it instead)",
               (long long)row->id, step ? db_column_text(owner, 0) : "?", (long long)row->owner);
     if (step)
         sqlite3_reset(owner);

@@ -45,7 +45,7 @@ static void acquires(struct contract *c) {
     FIELD(high, "lock_expiration", NOW, "2026-01-01T00:05:00.000Z");
     FIELD(high, "rev", NOW, "1");
     char owner[64];
-    snprintf(owner, sizeof owner, "node#%lld", (long long)c->self.id);
+    snprintf(owner, sizeof owner, "node/%lld", (long long)c->self.id);
     FIELD(high, "lock_owner", NOW, owner);
     job_free(first);
     job_free(second);

@@ -148,7 +148,7 @@ static void deletes(struct contract *c) {
     int64_t waits = create(c, c->store, (struct job){.due = NOW + 5}, NOW);
     EXPECT(!store_delete(c->store, IDS(waits, locked), NOW, &c->error));
     EXPECT(c->error.code == ERROR_CONFLICT);
-    snprintf(text, sizeof text, "job 1 is locked by \"node#%lld\" (cancel it instead)",
+    snprintf(text, sizeof text, "job 1 is locked by \"node/%lld\" (cancel it instead)",
              (long long)c->self.id);
     EXPECT_ERROR(text);
     EXPECT(matches(c, "{}") == 2);
