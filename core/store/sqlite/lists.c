@@ -121,25 +121,38 @@ json_t *store_operations(struct store *store, const json_t *filters, const struc
 
 /* ---- the log: failures, ends, and creations as the live rows tell them ---- */
 
+/* Found, sorted and cut first; names are looked up for what is left. */
 #define LOG_FROM                                                                                   \
-    "SELECT g.*, d.id, d.name, s.deployment, e.name FROM ("                                        \
+    "SELECT g.*, d.id, d.name, s.deployment, e.name FROM (SELECT * FROM ("                         \
     "SELECT job, 'created' AS outcome, at, NULL AS executor, NULL AS started, attempt, retries,"   \
     " due, priority, NULL AS reason, NULL AS message, NULL AS result, stream, batch FROM ("        \
-    "SELECT id AS job, created AS at, 1 AS attempt, retries, due, priority, stream, batch"         \
-    " FROM job)"                                                                                   \
+    "SELECT j.id AS job, j.created AS at, 1 AS attempt, coalesce(a.retries, j.retries) AS "        \
+    "retries,"                                                                                     \
+    " CASE WHEN a.job IS NULL THEN j.due ELSE a.due END AS due,"                                   \
+    " coalesce(a.priority, j.priority) AS priority, j.stream, j.batch"                             \
+    " FROM job j LEFT JOIN attempt a ON a.job=j.id AND a.n=1)"                                     \
     " UNION ALL SELECT job, 'failed', at, executor, started, n, retries, due, priority, reason,"   \
     " message, NULL, stream, (SELECT batch FROM job WHERE id=attempt.job) FROM attempt"            \
     " UNION ALL SELECT job, CASE outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted'"           \
     " ELSE 'cancelled' END, at, executor, started, attempt, retries, NULL, NULL, NULL, message,"   \
-    " result, stream, NULL FROM ended) g"                                                          \
-    " LEFT JOIN stream s ON s.id=g.stream LEFT JOIN definition d ON d.id=s.definition"             \
+    " result, stream, NULL FROM ended) g"
+
+#define LOG_NAMES                                                                                  \
+    ") g LEFT JOIN stream s ON s.id=g.stream LEFT JOIN definition d ON d.id=s.definition"          \
     " LEFT JOIN executor e ON e.id=g.executor"
 
+#define LOG_STREAM                                                                                 \
+    "g.stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
+
 static const struct filter log_filters[] = {
-    {"job", filter_numbers, "g.job", NULL},       {"handler", filter_texts, "d.name", NULL},
-    {"definition", filter_numbers, "d.id", NULL}, {"batch", filter_numbers, "g.batch", NULL},
-    {"outcome", filter_texts, "g.outcome", NULL}, {"after", filter_time, "g.at>=", NULL},
-    {"before", filter_time, "g.at<", NULL},       {NULL, NULL, NULL, NULL},
+    {"job", filter_numbers, "g.job", NULL},
+    {"handler", filter_texts, LOG_STREAM "d.name", ")"},
+    {"definition", filter_numbers, LOG_STREAM "d.id", ")"},
+    {"batch", filter_numbers, "g.batch", NULL},
+    {"outcome", filter_texts, "g.outcome", NULL},
+    {"after", filter_time, "g.at>=", NULL},
+    {"before", filter_time, "g.at<", NULL},
+    {NULL, NULL, NULL, NULL},
 };
 
 static const char *const log_sorts[] = {"at", "g.at", "job", "g.job", NULL};
@@ -148,7 +161,7 @@ static json_t *log_executor(sqlite3_stmt *row) {
     const char *name = db_column_text(row, 17);
     if (sqlite3_column_type(row, 3) == SQLITE_NULL)
         return NULL;
-    return json_sprintf("%s#%lld", name ? name : "?", (long long)sqlite3_column_int64(row, 3));
+    return json_sprintf("%s/%lld", name ? name : "?", (long long)sqlite3_column_int64(row, 3));
 }
 
 static json_t *log_duration(sqlite3_stmt *row) {
@@ -197,8 +210,18 @@ static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *er
 json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,
                   struct error *error) {
     struct store_page newest = page ? *page : (struct store_page){.limit = 10000};
-    if (!newest.sort)
-        newest.descending = true;
-    newest.after = 0;
-    return list_rows(store, LOG_FROM, filters, log_filters, &newest, log_sorts, log_read, error);
+    struct store_page again = newest;
+    struct query query = {0};
+    json_t *rows = NULL;
+    newest.descending = again.descending = newest.sort ? newest.descending : true;
+    again.offset = 0;
+    query_add(&query, LOG_FROM);
+    if (query_where(&query, filters, log_filters, error) &&
+        query_page(&query, &newest, log_sorts, error)) {
+        query_add(&query, LOG_NAMES);
+        query_page(&query, &again, log_sorts, error);
+        rows = query_rows(&query, store, log_read, error);
+    }
+    query_clear(&query);
+    return rows;
 }
