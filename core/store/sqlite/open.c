@@ -96,11 +96,12 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
 void store_close(struct store *store) {
     if (!store)
         return;
+    int pages = store->self.id ? 0 : CLOSE_PAGES; /* an executor leaves one whole file behind */
     store_rollback(store);
     if (store->self.id)
         store_leave(store, NULL);
     if (store->gate.file >= 0 && store->db.log_pages)
-        store_checkpoint(store, CLOSE_PAGES, NULL);
+        store_checkpoint(store, pages, NULL);
     slots_close(&store->slots);
     bell_close(&store->bell);
     db_close(&store->db);

@@ -190,8 +190,8 @@ static int64_t checkpoint_log_size(const struct store *store) {
     return stat(name, &log) == 0 ? (int64_t)log.st_size : 0;
 }
 
-static bool checkpoint_run(struct store *store, int64_t size, struct error *error) {
-    int mode = size > LOG_KEPT ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
+static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
+    int mode = cut ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
     store->db.impatient = true;
     int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
     store->db.impatient = false;
@@ -216,7 +216,7 @@ bool store_checkpoint(struct store *store, int pages, struct error *error) {
         store->self.checkpointer = true;
     bool done = true;
     if (gate_take(&store->gate, GATE_WRITER, true))
-        done = checkpoint_run(store, size, error);
+        done = checkpoint_run(store, pages <= 0 || size > LOG_KEPT, error);
     gate_drop(&store->gate, GATE_WRITER);
     if (!store->self.checkpointer)
         gate_drop(&store->gate, GATE_CHECKPOINTER);
