@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -110,8 +111,9 @@ static int create_many(struct contract *c, struct store *store, int says, int to
 static int start_program(struct contract *c, struct store *store, int says, int told) {
     (void)c;
     (void)store;
-    if (fork() == 0)
-        execl("/bin/sleep", "sleep", "2", (char *)NULL);
+    char *const arguments[] = {(char[]){"sleep"}, (char[]){"2"}, NULL};
+    if (posix_spawn(&(pid_t){0}, "/bin/sleep", NULL, NULL, arguments, NULL) != 0)
+        return 95;
     say_and_wait(says, told);
     return 0;
 }
