@@ -9,8 +9,17 @@ return {
     while true do pcall(function() while true do end end) end
   end,
 }]],
-  ["handlers/long.lua"] = "return function(job) while true do end end",
-  ["handlers/asleep.lua"] = [[return function(job) os.execute("sleep 30") end]],
+  ["handlers/long.lua"] = [[
+return function(job)
+  local file = assert(io.open(job.payload.begun, "a"))
+  file:write("x")
+  file:close()
+  while true do end
+end]],
+  ["handlers/asleep.lua"] = [[
+return function(job)
+  os.execute("sleep 30 >" .. job.payload.begun)
+end]],
 }
 
 describe("the loop", function()
@@ -39,6 +48,18 @@ describe("the loop", function()
   local function logged(text, seconds)
     return process.await("the log to say " .. text, seconds or 5, function()
       return process.read(log):find(text, 1, true)
+    end)
+  end
+
+  -- Jobs that leave a mark when they begin, and the wait for it.
+  local function enqueue_marked(handler, ...)
+    enqueue(handler, ('{"begun":"%s/begun"}'):format(folder), ...)
+  end
+
+  local function begun(marks)
+    process.await("handlers to begin", 10, function()
+      local file = io.open(folder .. "/begun")
+      return file and file:seek("end") == (marks or 0) and file:close()
     end)
   end
 
@@ -85,11 +106,9 @@ describe("the loop", function()
   end)
 
   it("cuts running handlers off at a second TERM and gives everything back", function()
-    enqueue("long", "--count", "50")
+    enqueue_marked("long", "--count", "50")
     run()
-    process.await("the lock", 5, function()
-      return locked() > 2
-    end)
+    begun(2)
     process.kill(pid, "TERM")
     logged("event=stopping running=2 waiting=48")
     process.kill(pid, "TERM")
@@ -99,11 +118,9 @@ describe("the loop", function()
   end)
 
   it("cuts a handler off whose job was cancelled", function()
-    enqueue("long")
+    enqueue_marked("long")
     run()
-    process.await("the lock", 5, function()
-      return locked() == 1
-    end)
+    begun(1)
     local moonshift = require "moonshift"
     local engine = assert(moonshift.open({ store = "sqlite:" .. store }))
     assert.equal(1, engine:cancel(1))
@@ -116,11 +133,9 @@ describe("the loop", function()
   end)
 
   it("ends programs that a handler waits for when it is cut off", function()
-    enqueue("asleep")
+    enqueue_marked("asleep")
     run()
-    process.await("the lock", 5, function()
-      return locked() == 1
-    end)
+    begun()
     process.kill(pid, "TERM")
     logged("event=stopping running=1")
     process.kill(pid, "TERM")
