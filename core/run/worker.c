@@ -51,7 +51,8 @@ static bool prepare(struct worker *worker, struct error *error) {
 static bool may_begin(const struct worker *worker, struct item *item) {
     struct pool *pool = worker->pool;
     return !atomic_load(&pool->stopping) && !atomic_load(&item->refused) &&
-           clock_monotonic() < atomic_load(&pool->lease);
+           clock_monotonic() < atomic_load(&pool->lease) &&
+           item->lapses == atomic_load(&pool->lapses);
 }
 
 /* The slot says, even after kill -9, which job was running. */
@@ -101,6 +102,8 @@ void *worker_run(void *arg) {
     struct item *item;
     if (worker->pool->options.script.hook == HOOK_ON_SIGNAL)
         thread_take_interrupts();
+    if (!prepare(worker, &error)) /* before the first item: the best must not wait for it */
+        recover(worker, &error);
     while ((item = crew_take(worker->pool, worker))) {
         bool able = run_item(worker, item, &error);
         item_free(item);
