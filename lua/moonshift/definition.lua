@@ -163,7 +163,7 @@ function definition.settle(name, file, declared, context, report)
     end
     return value
   end
-  local wanted = check("priority", priority.resolve, context.priorities) or {}
+  local wanted = check("priority", priority.resolve, context.priorities, file) or {}
   local strategy = check("retry", retry.resolve, context.retries) or context.retry or {}
   local row = {
     name = name,

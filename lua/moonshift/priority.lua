@@ -20,11 +20,11 @@ local function names_of(files)
   return names
 end
 
--- resolve(value, files) -> { constant } or { fn, shown, file }; or nil, message. `files`: the
--- functions of priorities/ by name.
-function priority.resolve(value, files)
+-- resolve(value, files, file) -> { constant } or { fn, shown, file }; or nil, message. `files`: the
+-- functions of priorities/ by name; file: where the value was declared.
+function priority.resolve(value, files, file)
   if type(value) == "function" then
-    return { fn = value, shown = "function", file = "its function" }
+    return { fn = value, shown = "function", file = "the function of " .. file }
   elseif type(value) == "string" and files[value] then
     return { fn = files[value], shown = value, file = ("priorities/%s.lua"):format(value) }
   elseif type(value) == "string" then

@@ -10,9 +10,9 @@ describe("priority", function()
       assert.equal("integer", math.type(priority.resolve(20.0, files).constant))
     end)
 
-    it("takes a function", function()
-      assert.same({ fn = print, shown = "function", file = "its function" },
-        priority.resolve(print, files))
+    it("takes a function, and remembers its file", function()
+      assert.same({ fn = print, shown = "function", file = "the function of handlers/a.lua" },
+        priority.resolve(print, files, "handlers/a.lua"))
     end)
 
     it("takes the name of a file", function()
