@@ -4,6 +4,7 @@ local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
 local options = require "moonshift.options"
 local query = require "moonshift.query"
+local show = require "moonshift.show"
 
 local IDS_MAX = 1000   -- touched by one verb
 local RUNS_MAX = 100000 -- of one drain
@@ -86,10 +87,13 @@ local function apply(self, verb, what, ...)
   return self.core[verb](self.core, ids, ...)
 end
 
-local function check_integer(value, name)
+-- An integer, not below `least` if that is given.
+local function check_integer(value, name, least)
   local integer = type(value) == "number" and math.tointeger(value)
   if not integer then
-    error(("%s is %s (expected an integer)"):format(name, tostring(value)), 3)
+    error(("%s is %s (expected an integer)"):format(name, show(value)), 3)
+  elseif least and integer < least then
+    error(("%s is %d (expected %d or more)"):format(name, integer, least), 3)
   end
   return integer
 end
@@ -104,6 +108,11 @@ end
 -- enqueue(handler, payload, { after | at, priority, lane, exclusive, instance, root, activity,
 -- retries, tenant, category, unchecked }) -> id, "created".
 function Engine:enqueue(handler, payload, given)
+  if type(handler) ~= "string" then
+    error(("handler is %s (expected a name)"):format(show(handler)), 2)
+  elseif given ~= nil and type(given) ~= "table" then
+    error(("options is %s (expected a table)"):format(show(given)), 2)
+  end
   return self.core:enqueue(handler, payload, given)
 end
 
@@ -174,7 +183,7 @@ end
 -- drain { max = n } is an error if there is work after n runs (100 000).
 function Engine:drain(given)
   local max = options.only(given, "drain", { max = true }).max
-  return self.core:drain(check_integer(max or RUNS_MAX, "max"))
+  return self.core:drain(check_integer(max or RUNS_MAX, "max", 1))
 end
 
 -- One turn without threads: { settled, acquired, done, failed, wait (seconds) }.
@@ -191,7 +200,7 @@ end
 function Engine:set_retries(what, retries, given)
   local due = options.only(given, "set_retries", { due = true }).due
   check_instant(due, "due")
-  return apply(self, "set_retries", what, check_integer(retries, "retries"), due ~= nil, due)
+  return apply(self, "set_retries", what, check_integer(retries, "retries", 0), due ~= nil, due)
 end
 
 -- Sets the configured number of retries.
@@ -204,7 +213,8 @@ function Engine:set_priority(what, priority)
 end
 
 -- Without a date the job is due at once, and its due date absent.
-function Engine:set_due(what, due)
+function Engine:set_due(what, due, given)
+  options.only(given, "set_due", {})
   return apply(self, "set_due", what, check_instant(due, "due"))
 end
 

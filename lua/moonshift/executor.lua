@@ -28,6 +28,9 @@ end
 function executor.new(given)
   given = options.table(given, "executor")
   local served = only_engine(given.engines)
+  if given.store ~= nil then
+    return nil, "store: an executor works on the store of its engine", "invalid"
+  end
   local made, message, code = core.executor(served.core, options.settings(given, OWN))
   if not made then
     return nil, message, code

@@ -38,6 +38,11 @@ local function range(value)
   if type(value) ~= "table" then
     return value
   end
+  for key in pairs(value) do
+    if key ~= 1 and key ~= 2 then
+      return value
+    end
+  end
   local min, max = value[1], value[2]
   return { min == nil and null or min, max == nil and null or max }
 end
