@@ -51,6 +51,7 @@ struct pool {
     _Atomic bool stopping;              /* what has not begun is given back */
     _Atomic int generation;             /* of `folder` */
     _Atomic time_ms lease;              /* monotonic; nothing begins after it */
+    _Atomic int lapses;                 /* an item from before the last one does not begin */
     _Atomic int lost;                   /* jobs without an outcome: memory was out */
     int inside;                         /* the loop's own count: submitted, not yet taken back */
     int count;                          /* of workers */

@@ -4,7 +4,7 @@
 #include "run/settling.h"
 #include <stdlib.h>
 
-enum { PROMOTE_MAX = 1000, SECOND = 1000, CLOCK_STEP = 2000 };
+enum { PROMOTE_MAX = 1000, SECOND = 1000, CLOCK_STEP = 2000, RENEWAL_MIN = 10 };
 
 struct executor {
     struct store *store;
@@ -28,6 +28,7 @@ struct executor {
 struct work {
     time_ms now, at; /* wall clock, monotonic */
     bool notes, settles, buries, looks, renews, flushes;
+    bool lapsed;
     bool again; /* an outcome was condemned: roll back and start over */
     struct store_buried buried;
     struct job *jobs; /* acquired; the items take them over */
@@ -120,12 +121,21 @@ time_ms executor_lease(const struct executor *executor) {
     return executor->renewed + executor->settings->lock_time;
 }
 
+static time_ms third(const struct executor *executor) {
+    time_ms third = executor->settings->lock_time / 3;
+    return third > RENEWAL_MIN ? third : RENEWAL_MIN;
+}
+
+time_ms executor_renewal(const struct executor *executor) {
+    return executor->renewed + third(executor);
+}
+
 /* ---- what a turn will do ---- */
 
 /* At a third of the lease; at once after the clock was set back, or the lease would last longer. */
 static bool must_renew(const struct executor *executor, const struct work *work) {
-    time_ms third = executor->settings->lock_time / 3;
-    return work->at - executor->renewed >= third || work->now - executor->renewed_wall >= third ||
+    return work->at >= executor_renewal(executor) ||
+           work->now - executor->renewed_wall >= third(executor) ||
            work->now < executor->renewed_wall - CLOCK_STEP;
 }
 
@@ -154,6 +164,13 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
 
 /* ---- inside the transaction ---- */
 
+/* Asked while nobody else can write: whoever took the locks away has done it by now. */
+static bool lapsed(const struct executor *executor) {
+    time_ms lease = executor->settings->lock_time;
+    return clock_monotonic() >= executor->renewed + lease ||
+           clock_now(executor->clock) >= executor->renewed_wall + lease;
+}
+
 static bool acquire(struct executor *executor, const struct turn *turn, struct work *work,
                     struct error *error) {
     if (!work->looks)
@@ -170,6 +187,7 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
                   struct error *error) {
     struct store *store = executor->store;
     time_ms now = work->now;
+    work->lapsed = work->renews && lapsed(executor);
     return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
            (!work->notes || notes_write(turn->notes, store, now, error)) &&
            (!work->settles || settling_write(&executor->settling, store, executor->settings, now,
@@ -252,6 +270,7 @@ static void add(struct executor *executor, const struct turn *turn) {
 static void committed(struct executor *executor, struct turn *turn, const struct work *work) {
     turn->written = true;
     turn->freed = work->buried.freed;
+    turn->lapsed = work->lapsed;
     if (work->renews)
         leased(executor, work->now, work->at);
     if (work->flushes) {
@@ -284,7 +303,7 @@ bool executor_turn(struct executor *executor, struct turn *turn, struct error *e
     turn->items = NULL;
     turn->settled = turn->done = turn->failed = turn->stale = 0;
     turn->acquired = turn->promoted = turn->freed = 0;
-    turn->written = false;
+    turn->written = turn->lapsed = false;
     while (plan(executor, turn, &work)) {
         if (attempt(executor, turn, &work, error)) {
             committed(executor, turn, &work);

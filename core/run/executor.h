@@ -23,6 +23,7 @@ struct turn {
     time_ms next; /* wall-clock instant of the next turn if nobody rings; TIME_NEVER: none */
     bool again; /* work was left behind for lack of room or bounds: turn again when there is room */
     bool written; /* a transaction was committed */
+    bool lapsed;  /* the lease had run out before it was renewed: earlier items may be lost */
 };
 
 struct executor;
@@ -46,6 +47,8 @@ bool executor_flush(struct executor *executor, struct error *error);
 
 /* The monotonic instant at which the lease runs out unless it is renewed. */
 time_ms executor_lease(const struct executor *executor);
+/* The monotonic instant at which a turn renews it. */
+time_ms executor_renewal(const struct executor *executor);
 
 /* True if outcomes wait inside after a failed turn. */
 bool executor_pending(const struct executor *executor);

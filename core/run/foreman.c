@@ -215,7 +215,7 @@ static time_ms earlier(time_ms a, time_ms b) {
 static time_ms next_turn(struct foreman *foreman, time_ms now) {
     if (now < foreman->retry_at)
         return foreman->retry_at;
-    time_ms until = notes_due(foreman->notes);
+    time_ms until = earlier(notes_due(foreman->notes), executor_renewal(foreman->executor));
     if (foreman->stage != WORKING || pool_room(foreman->pool) == 0)
         return until;
     if (foreman->again || foreman->rang)

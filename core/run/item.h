@@ -10,6 +10,7 @@ struct item {
     struct job *jobs;     /* list in order; taken one by one by the worker */
     int count;            /* jobs left in the list */
     int64_t lane_token;   /* token of the first job; fences the lane row */
+    int lapses;           /* of the pool's leases, when it took the item */
     _Atomic int refused;  /* set when an outcome was stale: give the rest back unrun */
     _Atomic int owners;   /* private: the caller, and the executor while it may refuse the rest */
     struct item *watched; /* private: the executor's list of lanes that run */

@@ -73,6 +73,7 @@ void pool_submit(struct pool *pool, struct item *items) {
     for (struct item *item = items; item; item = next, count++) {
         next = item->next;
         pool->inside += item->count;
+        item->lapses = atomic_load(&pool->lapses);
         queue_push(suspected(item) ? &pool->suspects : &pool->queue, item);
     }
     pool->queued += count;
@@ -114,6 +115,14 @@ void pool_load(struct pool *pool, int *running, int *waiting) {
 
 void pool_lease(struct pool *pool, time_ms until) {
     atomic_store(&pool->lease, until);
+}
+
+void pool_lapse(struct pool *pool) {
+    atomic_fetch_add(&pool->lapses, 1);
+    mutex_lock(&pool->mutex);
+    struct item *items = crew_take_all(pool);
+    mutex_unlock(&pool->mutex);
+    crew_give_back(pool, items);
 }
 
 void pool_renew(struct pool *pool, struct folder *folder) {

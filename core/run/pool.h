@@ -38,6 +38,8 @@ struct outcome *pool_outcomes(struct pool *pool);
 void pool_load(struct pool *pool, int *running, int *waiting);
 /* Until then (monotonic) jobs may begin; later they are given back: their locks may be lost. */
 void pool_lease(struct pool *pool, time_ms until);
+/* The lease ran out: what was submitted so far and has not begun comes back as OUTCOME_RETURNED. */
+void pool_lapse(struct pool *pool);
 
 /* Workers open this folder before their next item; running jobs finish on the old one. */
 void pool_renew(struct pool *pool, struct folder *folder);

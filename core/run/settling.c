@@ -108,8 +108,8 @@ static void tell(const struct outcome *outcome, enum settled settled) {
         log_event(LOG_WARN, "job warning", "job:l handler:s text:s", job->id, job->handler,
                   outcome->warning);
     if (settled == SETTLED_STALE)
-        log_event(LOG_WARN, "stale outcome refused", "job:l handler:s token:l outcome:s", job->id,
-                  job->handler, job->token, kind);
+        log_event(outcome->started == TIME_NONE ? LOG_DEBUG : LOG_WARN, "stale outcome refused",
+                  "job:l handler:s token:l outcome:s", job->id, job->handler, job->token, kind);
     else if (outcome->kind == OUTCOME_FAILURE)
         log_failure(outcome, settled == SETTLED_DEAD);
     else if (outcome->kind == OUTCOME_RETURNED && outcome->started != TIME_NONE)

@@ -44,6 +44,8 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
         foreman->paused = false;
         log_event(LOG_INFO, "resumed", "");
     }
+    if (turn->lapsed)
+        pool_lapse(foreman->pool);
     pool_lease(foreman->pool, executor_lease(foreman->executor));
     if (turn->items)
         pool_submit(foreman->pool, turn->items);

@@ -171,6 +171,27 @@ describe("executors", function()
     assert.same({ "1" }, rows("SELECT count(*) FROM ended"))
   end)
 
+  it("begin nothing of what one held that was stopped beyond its lock", function()
+    enqueue("nap", 1, "--priority", "5")
+    local ids = enqueue("work", 100)
+    local first = start("--workers", "1", "--lock-time", "PT1S")
+    process.await("the locks", 5, function()
+      return rows("SELECT count(*) FROM locked")[1] == "101"
+    end)
+    process.kill(first, "STOP")
+    start("--workers", "2", "--lock-time", "PT1S")
+    process.await("the other executor's runs", 9, function()
+      return select(2, count_runs()) == #ids
+    end)
+    process.kill(first, "CONT")
+    process.await("every job's end", 9, function()
+      return rows("SELECT count(*) FROM job")[1] == "0"
+    end)
+    process.kill(first, "TERM")
+    process.await_end(first, 5)
+    assert.equal(#ids, (select(2, count_runs())))
+  end)
+
   it("start a job enqueued by another process at once", function()
     start("--workers", "1")
     process.await("the executor", 5, function()
