@@ -1,2 +1,3 @@
--- The store lies beside this file.
-return { store = "sqlite:orders.db" }
+-- The store lies beside this file. A short queue: what is taken from the store is no longer sorted
+-- with what comes later, so a VIP order waits behind a few others at the most.
+return { store = "sqlite:orders.db", queue = 16 }
