@@ -54,6 +54,22 @@ local parts = {
   ["core/script/native_process.c"] = "core/script/natives.h",
   ["core/script/run.c"] = "core/script/script.h",
   ["core/script/verbs.c"] = "core/script/natives.h",
+  ["core/store/sqlite/acquire.c"] = "core/store/store.h",
+  ["core/store/sqlite/bury.c"] = "core/store/store.h",
+  ["core/store/sqlite/create.c"] = "core/store/store.h",
+  ["core/store/sqlite/deployment.c"] = "core/store/store.h",
+  ["core/store/sqlite/executor.c"] = "core/store/store.h",
+  ["core/store/sqlite/jobs.c"] = "core/store/store.h",
+  ["core/store/sqlite/lists.c"] = "core/store/store.h",
+  ["core/store/sqlite/migrate.c"] = "core/store/sqlite/connection.h",
+  ["core/store/sqlite/open.c"] = "core/store/store.h",
+  ["core/store/sqlite/settle.c"] = "core/store/store.h",
+  ["core/store/sqlite/stats.c"] = "core/store/store.h",
+  ["core/store/sqlite/take.c"] = "core/store/store.h",
+  ["core/store/sqlite/timer.c"] = "core/store/store.h",
+  ["core/store/sqlite/transaction.c"] = "core/store/sqlite/connection.h",
+  ["core/store/sqlite/verbs.c"] = "core/store/store.h",
+  ["core/store/sqlite/verify.c"] = "core/store/store.h",
 }
 
 local function list(offenders)

@@ -5,7 +5,7 @@ local lua = os.getenv("SPEC_LUA") or "lua5.4"
 
 describe("examples/nightly", function()
   it("plays the night", function()
-    local status, output, errors = process.run(lua .. " examples/nightly/night.lua")
+    local status, output, errors = process.run(lua .. " examples/nightly/night")
     assert.equal(0, status, errors)
     assert.equal([[
 18:00  1 done, 0 failed, 3 waiting
