@@ -17,6 +17,9 @@ static bool draft_complete(struct engine *engine, struct draft *draft, json_t *s
     draft_define(draft, definition, &rules);
     if (!draft->needs_priority)
         return true;
+    int overridden = store_overridden(engine->store, handler, error);
+    if (overridden != 0) /* the store's word goes before the function, and spares the call */
+        return overridden > 0;
     return script_priority(generation->script, &draft->job, error);
 }
 

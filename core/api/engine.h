@@ -77,6 +77,10 @@ bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
                           struct error *error);
 bool engine_delete(struct engine *engine, struct ids ids, struct error *error);
 bool engine_cancel(struct engine *engine, struct ids ids, struct error *error);
+bool engine_override_priority(struct engine *engine, const struct store_override *override,
+                              size_t *touched, struct error *error);
+bool engine_suspend_definition(struct engine *engine, int64_t definition, bool suspended,
+                               bool include_jobs, size_t *touched, struct error *error);
 bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                      struct error *error);
 

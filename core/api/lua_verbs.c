@@ -91,6 +91,31 @@ static int cancel(lua_State *L) {
     return touched(L, engine && engine_cancel(engine, ids, &error), ids, &error);
 }
 
+/* override_priority(definition, priority or nil to clear, cascade) */
+static int override_priority(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    struct store_override override = {.definition = luaL_checkinteger(L, 2),
+                                      .priority = luaL_optinteger(L, 3, 0),
+                                      .clear = lua_isnoneornil(L, 3),
+                                      .cascade = lua_toboolean(L, 4)};
+    struct ids ids = {NULL, 0};
+    bool ok = engine && engine_override_priority(engine, &override, &ids.count, &error);
+    return touched(L, ok, ids, &error);
+}
+
+/* suspend_definition(definition, suspended, include_jobs) */
+static int suspend_definition(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    lua_Integer id = luaL_checkinteger(L, 2);
+    bool suspended = lua_toboolean(L, 3), include_jobs = lua_toboolean(L, 4);
+    struct ids ids = {NULL, 0};
+    bool ok = engine &&
+              engine_suspend_definition(engine, id, suspended, include_jobs, &ids.count, &error);
+    return touched(L, ok, ids, &error);
+}
+
 static int annotate(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
@@ -110,6 +135,8 @@ static const luaL_Reg methods[] = {
     {"set_suspended", set_suspended},
     {"delete", delete},
     {"cancel", cancel},
+    {"override_priority", override_priority},
+    {"suspend_definition", suspend_definition},
     {"annotate", annotate},
     {NULL, NULL},
 };

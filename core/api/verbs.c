@@ -64,6 +64,24 @@ bool engine_cancel(struct engine *engine, struct ids ids, struct error *error) {
            engine_end(engine, store_cancel(engine->store, ids, engine_now(engine), error), error);
 }
 
+bool engine_override_priority(struct engine *engine, const struct store_override *override,
+                              size_t *touched, struct error *error) {
+    return store_begin(engine->store, error) &&
+           engine_end(
+               engine,
+               store_override_priority(engine->store, override, touched, engine_now(engine), error),
+               error);
+}
+
+bool engine_suspend_definition(struct engine *engine, int64_t definition, bool suspended,
+                               bool include_jobs, size_t *touched, struct error *error) {
+    return store_begin(engine->store, error) &&
+           engine_end(engine,
+                      store_suspend_definition(engine->store, definition, suspended, include_jobs,
+                                               touched, engine_now(engine), error),
+                      error);
+}
+
 bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                      struct error *error) {
     return store_begin(engine->store, error) &&

@@ -214,6 +214,22 @@ bool store_set_suspended(struct store *store, struct ids ids, bool suspended, ti
                          struct error *error);
 bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
 bool store_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
+
+/* A definition's priority for jobs created from now on, before its own; with `cascade` also for the
+ * jobs there are (at most 1 000), running ones undisturbed. `clear`: no more, for later jobs. */
+struct store_override {
+    int64_t definition, priority;
+    bool clear, cascade;
+};
+bool store_override_priority(struct store *store, const struct store_override *override,
+                             size_t *touched, time_ms now, struct error *error);
+/* 1 the definition of this name has one, 0 not, -1 error. */
+int store_overridden(struct store *store, const char *handler, struct error *error);
+/* Jobs of a suspended definition are created suspended; those there are (at most 1 000) are
+ * suspended or activated only with `include_jobs`. */
+bool store_suspend_definition(struct store *store, int64_t definition, bool suspended,
+                              bool include_jobs, size_t *touched, time_ms now, struct error *error);
+
 bool store_annotate(struct store *store, int64_t incident, const char *note, time_ms now,
                     struct error *error);
 

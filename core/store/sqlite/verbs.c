@@ -1,5 +1,6 @@
 /* verbs.c - what an operator changes: each verb checks every id first, then changes all of them,
  * and writes one entry to the operation log. */
+#include "store/sqlite/verbs.h"
 #include "base/span.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
@@ -8,8 +9,6 @@
 #include "store/sqlite/row.h"
 #include <stdio.h>
 #include <stdlib.h>
-
-#define VERB_IDS 1000 /* more is a batch */
 
 struct verb {
     const char *name;
@@ -22,6 +21,7 @@ struct verb {
     const char *after;
     int64_t value; /* the new retries, priority, due date … */
     bool set_due;
+    bool silent; /* part of another verb, which writes the log's entry */
     time_ms due, now;
     const struct definitions *definitions;
 };
@@ -74,7 +74,8 @@ static bool verb_all(struct store *store, const struct verb *verb, struct ids id
         if (!verb->apply(store, verb, &row, error))
             return false;
     }
-    return ids.count == 0 || verb_log(store, verb, ids, *before ? before : NULL, error);
+    return ids.count == 0 || verb->silent ||
+           verb_log(store, verb, ids, *before ? before : NULL, error);
 }
 
 static bool verb_run(struct store *store, const struct verb *verb, struct ids ids,
@@ -179,6 +180,14 @@ static void priority_before(const struct row *row, char *text) {
     snprintf(text, VERB_TEXT, "%lld", (long long)row->priority);
 }
 
+bool verbs_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
+                        struct error *error) {
+    return verb_run(
+        store,
+        &(struct verb){.apply = priority_apply, .value = priority, .now = now, .silent = true}, ids,
+        error);
+}
+
 bool store_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
                         struct error *error) {
     char after[VERB_TEXT];
@@ -233,6 +242,14 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
         store->wake.everybody = true; /* its owner may cut the run short */
     }
     return verb_move(store, &old, row, verb->now, error);
+}
+
+bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
+                         struct error *error) {
+    return verb_run(
+        store,
+        &(struct verb){.apply = suspend_apply, .value = suspended, .now = now, .silent = true}, ids,
+        error);
 }
 
 bool store_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
