@@ -79,8 +79,8 @@ function definition.view(name, declared)
   return view
 end
 
--- changes(name, declared, own_retry, view, report) -> the keys that a listener changed, taken over into
--- `declared`. The handler's own retry goes before a listener's.
+-- changes(name, declared, own_retry, view, report) -> the keys that a listener changed, taken over
+-- into `declared`. The handler's own retry goes before a listener's.
 function definition.changes(name, declared, own_retry, view, report)
   local changed = {}
   if view.name ~= name then

@@ -321,7 +321,8 @@ describe("script", function()
 
     it("fails on a priority that is no whole number", function()
       assert.equal('handlers/x.lua:2: job:enqueue: priority of "y": the function of '
-        .. "handlers/y.lua returned the string \"high\" (expected a whole number)", message([[job:enqueue("y")]], {
+        .. "handlers/y.lua returned the string \"high\" (expected a whole number)",
+        message([[job:enqueue("y")]], {
           files = { ["handlers/y.lua"] = [[return { priority = function() return "high" end,
             run = function() end }]] },
         }))
