@@ -35,6 +35,7 @@ static const struct column log_columns[] = {
     {"duration", "SECONDS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"reason", "REASON", COLUMN_OPTIONAL},
     {"message", "MESSAGE", COLUMN_CUT | COLUMN_OPTIONAL},
+    {"lines", "LINES", COLUMN_CUT | COLUMN_OPTIONAL},
     {0},
 };
 

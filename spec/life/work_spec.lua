@@ -101,6 +101,26 @@ describe("the work of a job", function()
     assert.same({ sum = 5 }, entry.result)
   end)
 
+  it("leaves its lines in the log, also where it failed", function()
+    local engine = testing.engine {
+      handlers = {
+        talk = { retry = "R2/PT1S", run = function(job)
+          job:log("attempt", job.attempt)
+          job:log("done")
+          assert(job.attempt == 2)
+        end },
+      },
+    }
+    local id = engine:enqueue("talk")
+    engine:drain()
+    assert.same({ "attempt 1", "done" }, engine:log({ outcome = "failed" }):one().lines)
+    assert.is_nil(engine:log({ outcome = "created" }):one().lines)
+    engine:advance("PT1S")
+    engine:drain()
+    assert.same({ "attempt 2", "done" },
+      engine:log({ job = id, outcome = "successful" }):one().lines)
+  end)
+
   it("can see its own fields", function()
     local seen
     local engine = testing.engine {

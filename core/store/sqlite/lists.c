@@ -121,9 +121,14 @@ json_t *store_operations(struct store *store, const json_t *filters, const struc
 
 /* ---- the log: failures, ends, and creations as the live rows tell them ---- */
 
-/* Found, sorted and cut first; names are looked up for what is left. */
+/* What a run of the handler said, in order; a creation is no run. */
+#define LOG_LINES                                                                                  \
+    "(SELECT json_group_array(text) FROM (SELECT text FROM line"                                   \
+    " WHERE job=g.job AND n=g.attempt AND g.outcome<>'created' ORDER BY seq))"
+
+/* Found, sorted and cut first; names and lines are looked up for what is left. */
 #define LOG_FROM                                                                                   \
-    "SELECT g.*, d.id, d.name, s.deployment, e.name FROM (SELECT * FROM ("                         \
+    "SELECT g.*, d.id, d.name, s.deployment, e.name, " LOG_LINES " FROM (SELECT * FROM ("          \
     "SELECT job, 'created' AS outcome, at, NULL AS executor, NULL AS started, attempt, retries,"   \
     " due, priority, NULL AS reason, NULL AS message, NULL AS result, stream, batch FROM ("        \
     "SELECT j.id AS job, j.created AS at, 1 AS attempt, coalesce(a.retries, j.retries) AS "        \
@@ -184,26 +189,36 @@ static json_t *log_result(sqlite3_stmt *row) {
     return text ? json_read(text, strlen(text), "result", NULL) : NULL;
 }
 
+/* NULL where the run said nothing. */
+static json_t *log_lines(sqlite3_stmt *row) {
+    const char *text = db_column_text(row, 18);
+    json_t *lines = text ? json_read(text, strlen(text), "lines", NULL) : NULL;
+    if (json_array_size(lines) > 0)
+        return lines;
+    json_decref(lines);
+    return NULL;
+}
+
 static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     json_t *object = json_object();
-    bool done = json_put(object, "job", query_column(row, 0)) &&
-                json_put(object, "outcome", query_column(row, 1)) &&
-                query_put_time(object, "at", row, 2) &&
-                json_put(object, "executor", log_executor(row)) &&
-                query_put_time(object, "started", row, 4) &&
-                json_put(object, "duration", log_duration(row)) &&
-                json_put(object, "attempt", query_column(row, 5)) &&
-                json_put(object, "retries", query_column(row, 6)) &&
-                query_put_time(object, "due", row, 7) &&
-                json_put(object, "priority", query_column(row, 8)) &&
-                json_put_text(object, "reason", log_reason(row)) &&
-                json_put(object, "message", query_column(row, 10)) &&
-                json_put(object, "result", log_result(row)) &&
-                json_put(object, "batch", query_column(row, 13)) &&
-                json_put(object, "definition", query_column(row, 14)) &&
-                json_put(object, "handler", query_column(row, 15)) &&
-                json_put(object, "deployment",
-                         sqlite3_column_int64(row, 16) ? query_column(row, 16) : NULL);
+    bool done =
+        json_put(object, "job", query_column(row, 0)) &&
+        json_put(object, "outcome", query_column(row, 1)) && query_put_time(object, "at", row, 2) &&
+        json_put(object, "executor", log_executor(row)) &&
+        query_put_time(object, "started", row, 4) &&
+        json_put(object, "duration", log_duration(row)) &&
+        json_put(object, "attempt", query_column(row, 5)) &&
+        json_put(object, "retries", query_column(row, 6)) &&
+        query_put_time(object, "due", row, 7) &&
+        json_put(object, "priority", query_column(row, 8)) &&
+        json_put_text(object, "reason", log_reason(row)) &&
+        json_put(object, "message", query_column(row, 10)) &&
+        json_put(object, "result", log_result(row)) && json_put(object, "lines", log_lines(row)) &&
+        json_put(object, "batch", query_column(row, 13)) &&
+        json_put(object, "definition", query_column(row, 14)) &&
+        json_put(object, "handler", query_column(row, 15)) &&
+        json_put(object, "deployment",
+                 sqlite3_column_int64(row, 16) ? query_column(row, 16) : NULL);
     return list_done(object, done, store, error);
 }
 
