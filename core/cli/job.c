@@ -69,6 +69,19 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
     return fine;
 }
 
+/* Says of a job that is gone where its story is. */
+static void gone(struct store *store, int64_t id, struct error *error) {
+    json_t *filters = json_pack("{sI}", "job", (json_int_t)id);
+    struct store_page page = {.limit = 1};
+    struct error none = {0};
+    json_t *entries = filters ? store_log(store, filters, &page, &none) : NULL;
+    if (json_array_size(entries) > 0)
+        error_set(error, ERROR_NOT_FOUND, "job %lld has ended (see moonshift log --job %lld)",
+                  (long long)id, (long long)id);
+    json_decref(entries);
+    json_decref(filters);
+}
+
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
@@ -77,6 +90,8 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     if (!store)
         return false;
     json_t *job = store_job(store, id, clock_now(clock_system()), error);
+    if (!job && error->code == ERROR_NOT_FOUND)
+        gone(store, id, error);
     store_close(store);
     if (!job)
         return false;
