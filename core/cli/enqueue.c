@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/span.h"
 #include "base/text.h"
 #include "cli/bulk.h"
 #include "cli/progress.h"
@@ -88,6 +89,10 @@ static bool span_put(const struct flags *flags, json_t *spec, struct error *erro
     if (json_is_number(seconds))
         return json_put(spec, "after", seconds) || no_memory(error);
     json_decref(seconds);
+    struct span span;
+    struct error why = {0};
+    if (!span_parse(text, &span, &why))
+        return error_set(error, ERROR_USAGE, "--in: %s", why.text);
     return text_put(spec, "after", "--in", text, error);
 }
 

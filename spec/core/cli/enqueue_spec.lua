@@ -65,6 +65,13 @@ describe("enqueue", function()
     assert.same({ "300.0", "2.5" }, jobs("round((due - created) / 1000.0, 1)"))
   end)
 
+  it("names the flag whose span is none", function()
+    local status, errors = refused("work", "--in", "5m")
+    assert.equal(2, status)
+    assert.equal('moonshift: --in: duration "5m": expected P, as in "PT5M" or "P1D" (ISO 8601,'
+      .. ' upper case) (position 1)\n', errors)
+  end)
+
   it("asks the folder for a priority that is a function", function()
     assert.equal(0, (place.run("enqueue", "sized", '{"size":42}')))
     assert.same({ "42" }, jobs("priority"))
