@@ -1,6 +1,7 @@
 #include "cli/help.h"
 #include "cli/flags.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -26,10 +27,13 @@ static void flags_print(const struct flag *flag, const struct flag *unless) {
         for (const struct flag *other = unless; other && other->name; other++)
             own = own || strcmp(other->name, flag->name) == 0;
         char left[64];
-        snprintf(left, sizeof left, "%s%s%s", flag->name, flag->value ? " " : "",
-                 flag->value ? flag->value : "");
+        bool perhaps = flag->value && strcmp(flag->value, "[BOOL]") == 0;
+        const char *value = perhaps ? "[=BOOL]" : flag->value ? flag->value : "";
+        snprintf(left, sizeof left, "%s%s%s", flag->name, flag->value && !perhaps ? " " : "",
+                 value);
+        int width = table_text_width(left);
         if (!own)
-            output_add("  %-26s %s\n", left, flag->help);
+            output_add("  %s%*s %s\n", left, width < 26 ? 26 - width : 0, "", flag->help);
     }
 }
 

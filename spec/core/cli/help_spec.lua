@@ -19,6 +19,12 @@ describe("help", function()
     assert.truthy(output:find("\n  --store URL ", 1, true))
   end)
 
+  it("shows in one column what flags do, and values that may be left out", function()
+    local _, output = program.run { "help", "job", "list" }
+    assert.truthy(output:find("\n  --handler NAME,…           of these handlers\n", 1, true))
+    assert.truthy(output:find("\n  --timer[=BOOL]             timers\n", 1, true))
+  end)
+
   it("is the same page by a flag", function()
     local _, page = program.run { "help", "job", "list" }
     local status, output = program.run { "job", "list", "--help" }
