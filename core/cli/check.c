@@ -123,6 +123,9 @@ static void problem_print(const json_t *problem) {
 static bool report_print(const struct report *report, struct error *error) {
     size_t i;
     json_t *element;
+    if (!table_print(columns, report->definitions, output_width(), error))
+        return false;
+    fflush(stdout); /* what is wrong is the last thing seen */
     json_array_foreach(report->problems, i, element) {
         problem_print(element);
     }
@@ -131,7 +134,7 @@ static bool report_print(const struct report *report, struct error *error) {
         fprintf(stderr, "warning: %s\n", text ? text : "");
         free(text);
     }
-    return table_print(columns, report->definitions, output_width(), error);
+    return true;
 }
 
 static bool folder_check(struct cli *cli, struct error *error) {

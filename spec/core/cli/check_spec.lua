@@ -34,6 +34,13 @@ describe("check", function()
     assert.truthy(errors:find("\nmoonshift: .: 3 problems\n", 1, true), errors)
   end)
 
+  it("ends with what is wrong", function()
+    place = program.place { ["handlers/a.lua"] = "return 5\n",
+      ["handlers/b.lua"] = "return function() end\n" }
+    local _, shown = program.run({ "check" }, { dir = place.path, terminal = 100 })
+    assert.truthy(shown:find("\nhandlers/a.lua:1: [^\n]+\nmoonshift: .: 1 problem\r?\n$"), shown)
+  end)
+
   it("is one document with --json", function()
     place = program.place { ["handlers/a.lua"] = "return 5\n",
       ["handlers/b.lua"] = "return function() end\n" }
