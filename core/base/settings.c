@@ -248,7 +248,7 @@ static bool refuse_rule(const struct settings *settings, const char *name, const
                         struct error *error) {
     char label[256];
     enum setting_origin origin = settings->origin[find(name) - table];
-    write_label(label, sizeof label, origin, name, NULL);
+    write_label(label, sizeof label, origin, name, origin == ORIGIN_FILE ? "moonshift.lua" : NULL);
     return error_set(error, code_of(origin), "%s: %s", label, problem);
 }
 

@@ -91,6 +91,16 @@ describe("the settings shown", function()
   end)
 end)
 
+describe("a rule between settings", function()
+  it("is broken where the file says so", function()
+    local place = program.place { ["moonshift.lua"] = "return { priority_range = { 5, 1 } }" }
+    local status, _, errors = program.run({ "settings" }, { dir = place.path })
+    place.clean()
+    assert.equal(78, status)
+    assert.equal("moonshift: moonshift.lua: priority_range: min 5 is above max 1\n", errors)
+  end)
+end)
+
 describe("a variable", function()
   local function refusal(name, value)
     local options = { dir = "/tmp", env = { [name] = value } }
