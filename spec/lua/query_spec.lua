@@ -27,6 +27,12 @@ describe("query", function()
     assert.equal(6, engine:jobs({ handler = { "mail", "call" } }):count())
   end)
 
+  it("matches nothing of an empty list", function()
+    assert.equal(0, engine:jobs({ id = {} }):count())
+    assert.equal(0, engine:jobs({ state = {} }):count())
+    assert.equal(0, engine:jobs({ handler = {} }):count())
+  end)
+
   it("counts", function()
     assert.equal(5, engine:jobs({ handler = "mail" }):count())
     assert.equal(0, engine:jobs({ state = "dead" }):count())

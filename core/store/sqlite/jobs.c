@@ -24,7 +24,8 @@ static bool filter_state(struct query *query, const struct filter *filter, const
                          struct error *error) {
     static const char *const names[] = {"ready",     "scheduled", "locked", "waiting",
                                         "suspended", "dead",      NULL};
-    for (size_t i = 0; i < (json_is_array(value) ? json_array_size(value) : 1); i++) {
+    size_t count = json_is_string(value) ? 1 : json_array_size(value);
+    for (size_t i = 0; i < count; i++) {
         const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
         const char *name = json_string_value(one);
         size_t at = 0;

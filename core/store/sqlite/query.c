@@ -58,7 +58,8 @@ static bool filter_fits(const json_t *value, int kinds) {
 
 static bool filter_any(struct query *query, const struct filter *filter, const json_t *value,
                        int kinds, const char *expected, struct error *error) {
-    size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    bool none = json_is_object(value) && json_object_size(value) == 0; /* {} of Lua: a list */
+    size_t count = json_is_array(value) ? json_array_size(value) : !none;
     query_add(query, filter->sql);
     if (json_is_null(value)) {
         query_add(query, " IS NULL");
