@@ -57,6 +57,7 @@ local parts = {
   ["core/store/sqlite/acquire.c"] = "core/store/store.h",
   ["core/store/sqlite/bury.c"] = "core/store/store.h",
   ["core/store/sqlite/create.c"] = "core/store/store.h",
+  ["core/store/sqlite/definitions.c"] = "core/store/store.h",
   ["core/store/sqlite/deployment.c"] = "core/store/store.h",
   ["core/store/sqlite/executor.c"] = "core/store/store.h",
   ["core/store/sqlite/jobs.c"] = "core/store/store.h",
