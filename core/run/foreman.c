@@ -45,6 +45,11 @@ static bool open_pool(struct foreman *foreman, struct error *error) {
     return foreman->pool != NULL;
 }
 
+static bool has_file(const struct store *store, struct error *error) {
+    return store_path(store) ||
+           error_set(error, ERROR_CONFLICT, "a store in memory has no executor of its own");
+}
+
 static bool begin(struct foreman *foreman, struct error *error) {
     const struct loop_options *options = foreman->options;
     const struct settings *settings = options->settings;
@@ -52,7 +57,7 @@ static bool begin(struct foreman *foreman, struct error *error) {
     if (!foreman->deployment)
         return false;
     foreman->store = store_open(options->store_url, STORE_CREATE, settings, error);
-    if (!foreman->store || !watch_file(foreman, error) ||
+    if (!foreman->store || !has_file(foreman->store, error) ||
         !deployment_write(foreman->deployment, foreman->store, settings->name,
                           clock_now(options->clock), error))
         return false;

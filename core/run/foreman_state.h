@@ -8,7 +8,6 @@
 #include "run/pool.h"
 #include "run/reload.h"
 #include "run/thread.h"
-#include <sys/types.h>
 
 enum stage { WORKING, STOPPING, CUTTING, ENDED };
 
@@ -36,8 +35,6 @@ struct foreman {
     bool paused;  /* the store is full */
     bool written; /* since the last full checkpoint */
     int errors;   /* turns that failed, in a row */
-    dev_t device; /* of the store's file */
-    ino_t inode;
     struct error fatal;
     struct mutex mutex; /* guards the status */
     struct loop_status status;

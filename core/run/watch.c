@@ -1,31 +1,14 @@
 #include "run/watch.h"
 #include "base/log.h"
 #include "run/turning.h"
-#include <sys/stat.h>
 
 enum { TICK = 1000 };
 
-bool watch_file(struct foreman *foreman, struct error *error) {
-    struct stat file;
-    const char *path = store_path(foreman->store);
-    if (!path)
-        return error_set(error, ERROR_CONFLICT, "a store in memory has no executor of its own");
-    if (stat(path, &file) != 0)
-        return error_set(error, ERROR_IO, "store \"%s\" cannot be looked at", path);
-    foreman->device = file.st_dev;
-    foreman->inode = file.st_ino;
-    return true;
-}
-
 /* Somebody who moves the database away under us must not be answered with silence. */
-static void check_file(struct foreman *foreman) {
-    struct stat file;
+static void check_files(struct foreman *foreman) {
     struct error error;
-    const char *path = store_path(foreman->store);
-    if (stat(path, &file) == 0 && file.st_dev == foreman->device && file.st_ino == foreman->inode)
-        return;
-    error_set(&error, ERROR_IO, "store \"%s\" was moved, removed or replaced while in use", path);
-    foreman_give_up(foreman, &error);
+    if (!store_intact(foreman->store, &error))
+        foreman_give_up(foreman, &error);
 }
 
 void watch_publish(struct foreman *foreman) {
@@ -54,7 +37,7 @@ void watch_tick(struct foreman *foreman, time_ms now) {
     if (now < foreman->tick_at)
         return;
     foreman->tick_at = now + TICK;
-    check_file(foreman);
+    check_files(foreman);
     pool_tick(foreman->pool);
     pool_cut_lost(foreman->pool, holds, foreman);
     notes_tick(foreman->notes);

@@ -4,8 +4,6 @@
 
 #include "run/foreman_state.h"
 
-/* Notes which file the store is; false: error. */
-bool watch_file(struct foreman *foreman, struct error *error);
 /* What is done once a second. */
 void watch_tick(struct foreman *foreman, time_ms now);
 /* Brings the status up to date / and shows it to whoever looks on. */

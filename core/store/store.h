@@ -37,6 +37,10 @@ void store_rollback(struct store *store);
  * transactions, when idle or often. Never waits. */
 bool store_checkpoint(struct store *store, int pages, struct error *error);
 
+/* Are the files of the joined store still those it was joined with? False: error, and nothing is
+ * written any more. */
+bool store_intact(struct store *store, struct error *error);
+
 /* ---- deployments and definitions ---- */
 
 struct store_file {

@@ -9,11 +9,14 @@
 #include "store/sqlite/peers.h"
 #include "store/sqlite/slots.h"
 #include "store/store.h"
+#include <sys/types.h>
 
 /* The counters of the table meta, read when a transaction begins, written when it ends. */
 struct meta {
     int64_t next_id, next_token, catalog, executors;
 };
+
+enum { INTACT_FILES = 4 };
 
 /* The executor that this store has joined as. */
 struct self {
@@ -36,13 +39,14 @@ struct store {
     struct bell bell;
     struct slots slots;
     struct self self;
-    bool writing;             /* a transaction is open */
-    bool broken;              /* a commit met an input/output error: nothing is written any more */
-    struct meta meta, stored; /* as used, and as the table has it */
-    int incidents;            /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
-    bool progress;            /* this store has written progress */
-    int64_t log_size;         /* bytes of the write-ahead log after the last checkpoint */
-    int64_t *gone;            /* executors buried in this transaction: their files go after it */
+    bool writing;              /* a transaction is open */
+    bool broken;               /* an input/output error was met: nothing is written any more */
+    ino_t files[INTACT_FILES]; /* as joined; see intact.c */
+    struct meta meta, stored;  /* as used, and as the table has it */
+    int incidents;    /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    bool progress;    /* this store has written progress */
+    int64_t log_size; /* bytes of the write-ahead log after the last checkpoint */
+    int64_t *gone;    /* executors buried in this transaction: their files go after it */
     size_t gone_count;
 };
 
@@ -61,6 +65,9 @@ int64_t meta_token(struct store *store);
 /* Reads the counters, and catalog and peers where those moved. */
 bool meta_read(struct store *store, struct error *error);
 bool meta_write(struct store *store, struct error *error);
+
+/* Notes which files the store consists of. */
+void intact_remember(struct store *store);
 
 /* Checks what is there, or creates it. */
 bool migrate(struct store *store, struct error *error);

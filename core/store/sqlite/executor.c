@@ -84,6 +84,7 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
     store->self.checkpointer = store->path && gate_take(&store->gate, GATE_CHECKPOINTER, true);
     snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
     executor->id = id;
+    intact_remember(store);
     return true;
 }
 
