@@ -64,6 +64,73 @@ describe("a store", function()
   end)
 end)
 
+describe("a running executor", function()
+  local dir, path, pid
+
+  before_each(function()
+    dir = process.folder(handlers)
+    path = dir .. "/jobs.db"
+    pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. path)
+    process.await("the executor", 5, function()
+      return process.read(dir .. "/log"):find("started", 1, true)
+    end)
+  end)
+
+  after_each(function()
+    process.kill(pid, "KILL")
+    process.remove(dir)
+  end)
+
+  for _, suffix in ipairs { "", "-wal", "-shm", "-gate" } do
+    it("ends when jobs.db" .. suffix .. " is not the file it was", function()
+      local file = path .. suffix
+      process.run(("cp %s %s.copy && mv %s.copy %s"):format(file, file, file, file))
+      process.await_end(pid, 3)
+      local expected = ('moonshift: store file "%s" was moved, removed or replaced while in use')
+        :format(file)
+      local log = process.read(dir .. "/log")
+      assert.truthy(log:find(expected, 1, true), log)
+    end)
+  end
+end)
+
+-- What the file system answers is injected from outside.
+describe("a disk that fails", function()
+  local dir, path
+
+  before_each(function()
+    dir = process.folder(handlers)
+    path = dir .. "/jobs.db"
+  end)
+
+  after_each(function()
+    process.remove(dir)
+  end)
+
+  local function verb(before, ...)
+    return process.run(("%s%s -C %s --store sqlite:%s"):format(before, process.command(...), dir,
+      path))
+  end
+
+  local function failing_sync(errno, n)
+    return ("strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=%s:when=%d ")
+      :format(errno, n)
+  end
+
+  for _, errno in ipairs { "EIO", "ENOSPC" } do
+    it("at a sync with " .. errno .. " ends the executor with 74 and loses nothing", function()
+      assert.equal(0, (verb("", "enqueue", "work", "--count", "50")))
+      for n = 1, 8 do
+        local status, _, errors = verb(failing_sync(errno, n), "run", "--drain")
+        assert.is_true(status == 74 or (status == 0 and n > 1), n .. ": " .. status .. errors)
+      end
+      assert.equal(0, (verb("", "run", "--drain")))
+      assert.same({ "50" }, process.sql(path, "SELECT count(DISTINCT job) FROM ended"))
+      assert.same({ "ok" }, process.sql(path, "PRAGMA integrity_check"))
+    end)
+  end
+end)
+
 describe("a full disk", function()
   local disk, dir, pid
 

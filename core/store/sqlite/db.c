@@ -62,6 +62,8 @@ void db_close(struct db *db) {
 }
 
 static enum error_code db_error_code(int code, int system) {
+    if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
+        return ERROR_IO; /* even for want of room: nobody knows what is on the disk now */
     switch (code & 0xff) {
     case SQLITE_FULL:
         return ERROR_FULL;

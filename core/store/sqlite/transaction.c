@@ -197,8 +197,12 @@ static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
     store->db.impatient = false;
     store->log_size = checkpoint_log_size(store);
     /* Busy: a reader holds an old state; the rest is moved next time. */
-    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY)
-        return db_fail(&store->db, error);
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) {
+        struct error reason;
+        db_fail(&store->db, &reason);
+        store->broken = reason.code == ERROR_IO;
+        return error_set(error, reason.code, "%s", reason.text);
+    }
     store->db.log_pages = 0;
     return true;
 }
