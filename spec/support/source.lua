@@ -66,14 +66,16 @@ function source.includes(path)
   return includes
 end
 
--- Every function of a C file: { name, first, last }. Functions begin and end in the first column.
+-- Every function of a C file: { name, first, last, static }. Functions begin and end in the first
+-- column.
 function source.c_functions(path)
-  local functions, first, name = {}, nil, nil
+  local functions, first, name, static = {}, nil, nil, false
   for number, line in ipairs(source.lines(path)) do
     if line:find("^[%a_]") and line:find("%(") and not line:find(";%s*$") then
       first, name = number, line:match("([%w_]+)%(")
+      static = line:find("^static") ~= nil
     elseif line == "}" and first then
-      functions[#functions + 1] = { name = name, first = first, last = number }
+      functions[#functions + 1] = { name = name, first = first, last = number, static = static }
       first = nil
     elseif line:find("^}") then
       first = nil
