@@ -37,6 +37,12 @@ static bool progress(void *arg, const struct job *job, double fraction, const ch
                       error);
 }
 
+/* Whoever cancels or suspends a running job takes its lock away. */
+static bool cancelled(void *arg, const struct job *job) {
+    struct engine *engine = arg;
+    return store_holds(engine->store, job->id, job->token, NULL) == 0;
+}
+
 static json_t *count_jobs(struct engine *engine, const json_t *filters, struct error *error) {
     int64_t count = 0;
     if (!store_jobs_count(engine->store, filters, engine_now(engine), &count, error))
@@ -62,6 +68,7 @@ struct script_host engine_host(struct engine *engine) {
                                .knows = knows,
                                .extend = extend,
                                .progress = progress,
+                               .cancelled = cancelled,
                                .query = query};
     return host;
 }

@@ -72,3 +72,26 @@ describe("a deployment-aware executor", function()
     assert.same({ "node-1", "node-2" }, engine:deployments()[1].executors)
   end)
 end)
+
+describe("a job that is cancelled by another engine", function()
+  after_each(engines.clean)
+
+  it("hears of it when it asks", function()
+    local store = "sqlite:" .. engines.folder {} .. "/jobs.db"
+    local other = assert(moonshift.open { store = store })
+    local before, after
+    local engine = testing.engine {
+      store = store,
+      handlers = {
+        a = function(job)
+          before = job:cancelled()
+          assert(other:cancel(job.id))
+          after = job:cancelled()
+        end,
+      },
+    }
+    engine:enqueue("a")
+    assert.same({ done = 0, failed = 0 }, engine:drain())
+    assert.same({ false, true }, { before, after })
+  end)
+end)
