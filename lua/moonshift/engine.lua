@@ -118,6 +118,9 @@ end
 
 -- enqueue_many { { handler, payload, options }, … } -> ids in order; all or nothing.
 function Engine:enqueue_many(list)
+  if type(list) ~= "table" then
+    error(("list is %s (expected { { handler, payload, options }, … })"):format(show(list)), 2)
+  end
   return self.core:enqueue_many(list)
 end
 
