@@ -222,11 +222,25 @@ static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engi
     return fine;
 }
 
+/* Without a folder no handler is known but to a store that is there: none is made by mistake. */
+static struct engine *engine_make(struct cli *cli, const struct flags *flags, struct error *error) {
+    if (!setup_settings(cli, flags, error))
+        return NULL;
+    bool creates = cli->folder || flags_has(flags, "--unchecked") || flags_has(flags, "--from");
+    struct engine *engine = setup_open(cli, creates ? STORE_CREATE : STORE_WRITE, true, error);
+    if (!engine && !creates && error->code == ERROR_NOT_FOUND)
+        error_set(error, ERROR_NOT_FOUND,
+                  "no script folder here, and no store \"%s\" (expected -C DIR, MOONSHIFT_DIR,"
+                  " --store URL, or --unchecked)",
+                  cli->settings.store);
+    return engine;
+}
+
 static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct receipt receipt = {0};
     struct engine *engine = NULL;
     bool fine = usage_check(flags, error) && receipt_start(&receipt, cli, flags, error) &&
-                (engine = setup_engine(cli, flags, STORE_CREATE, true, error)) &&
+                (engine = engine_make(cli, flags, error)) &&
                 jobs_enqueue(cli, flags, engine, &receipt, error);
     struct error late = {0};
     if ((fine || receipt.count > 0) && !receipt_print(&receipt, &late) && fine)

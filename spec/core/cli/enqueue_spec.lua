@@ -77,6 +77,16 @@ describe("enqueue", function()
     assert.same({ "42" }, jobs("priority"))
   end)
 
+  it("makes no store where there is no folder", function()
+    local elsewhere = program.place {}
+    local status, _, errors = elsewhere.run("enqueue", "work")
+    assert.equal(4, status)
+    assert.equal('moonshift: no script folder here, and no store "sqlite:moonshift.db" (expected'
+      .. " -C DIR, MOONSHIFT_DIR, --store URL, or --unchecked)\n", errors)
+    assert.is_nil(io.open(elsewhere.store))
+    elsewhere.clean()
+  end)
+
   it("knows the handlers of the store where there is no folder", function()
     assert.equal(0, (place.run("enqueue", "work")))
     local status, output = program.run({ "enqueue", "work", "--store", "sqlite:" .. place.store },
