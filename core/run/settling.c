@@ -97,8 +97,8 @@ static void log_failure(const struct outcome *outcome, bool dead) {
         message[size] = '\0';
     }
     log_event(level, event, "job:l handler:s attempt:d retries:d reason:s due:s message:s", job->id,
-              job->handler, (int)job->attempt, (int)outcome->retries, reason, due[0] ? due : NULL,
-              message);
+              job->handler, (int)job->attempt, (int)outcome->retries, reason,
+              due[0] && !dead ? due : NULL, message);
 }
 
 static void tell(const struct outcome *outcome, enum settled settled) {

@@ -49,6 +49,16 @@ describe("run", function()
     assert.truthy(errors:find('event="some runs failed" failed=3', 1, true), errors)
   end)
 
+  it("logs of a failure when the job runs again, of an incident nothing of the kind", function()
+    place.run("enqueue", "fail", "--retries", "2")
+    local _, _, errors = place.run("run", "--drain")
+    assert.truthy(errors:find('event="job failed" job=1 [^\n]* retries=1 [^\n]* due='), errors)
+    place.run("job", "due", "none", "1")
+    _, _, errors = place.run("run", "--drain")
+    assert.truthy(errors:find("event=incident job=1 [^\n]* retries=0 "), errors)
+    assert.is_nil(errors:find(" due=", 1, true))
+  end)
+
   it("runs the priorities of its range only", function()
     for _, priority in ipairs { "1", "5", "9" } do
       place.run("enqueue", "work", "--priority", priority)
