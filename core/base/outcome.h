@@ -37,7 +37,7 @@ struct outcome {
     char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
     char *stack;
     char *result;  /* JSON text of what the handler returned, or NULL */
-    char *warning; /* logged beside it: a strategy that raised, a result that is not JSON */
+    char *warning; /* its last line: a strategy that raised, a result that is not JSON */
     struct job
         *created; /* jobs the handler created, in order; written with this outcome or not at all */
     struct outcome_line *lines;

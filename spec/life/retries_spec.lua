@@ -136,6 +136,14 @@ describe("a failing job", function()
     assert.equal("2026-01-01T00:01:48.000Z", engine:job(id).due)
   end)
 
+  it("has what its strategy raised as its last line in the log", function()
+    local engine = engine_with("function() error('strategy', 0) end")
+    engine:enqueue("fail")
+    engine:drain { max = 1 }
+    assert.same({ 'retry strategy of "fail" failed, the standard one decided: strategy' },
+      engine:log({ outcome = "failed" }):list()[1].lines)
+  end)
+
   it("falls back to the standard strategy when a strategy raises", function()
     local engine = engine_with("function() error('strategy') end")
     local id = engine:enqueue("fail")

@@ -44,7 +44,8 @@ bool history_lines(struct store *store, const struct outcome *outcome, struct er
         if (!store_line(store, outcome->job->id, outcome->job->attempt, line->text, line->at,
                         error))
             return false;
-    return true;
+    return !outcome->warning || store_line(store, outcome->job->id, outcome->job->attempt,
+                                           outcome->warning, outcome->ended, error);
 }
 
 bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,

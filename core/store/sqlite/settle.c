@@ -88,8 +88,7 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
 static bool settle_kind(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
     *settled = SETTLED;
-    if (outcome->lines && outcome->kind != OUTCOME_RETURNED &&
-        !history_lines(store, outcome, error))
+    if (outcome->kind != OUTCOME_RETURNED && !history_lines(store, outcome, error))
         return false;
     switch (outcome->kind) {
     case OUTCOME_SUCCESS:
