@@ -19,7 +19,8 @@ function process.command(...)
   return table.concat(words, " ")
 end
 
--- Runs a shell command to its end: exit status (128 + n for signal n), standard output, standard error.
+-- Runs a shell command to its end: exit status (128 + n for signal n), standard output, standard
+-- error.
 function process.run(command)
   local errors = os.tmpname()
   local pipe = io.popen("{ " .. command .. "\n} 2>" .. errors, "r")
@@ -39,8 +40,8 @@ end
 
 -- Starts the program in the background; output goes to `log`. Returns its pid.
 function process.start(log, ...)
-  local line = ("exec env %s %s >>%s 2>&1 </dev/null"):format(process.environment, process.command(...),
-    process.quote(log))
+  local line = ("exec env %s %s >>%s 2>&1 </dev/null"):format(process.environment,
+    process.command(...), process.quote(log))
   local pipe = io.popen(("sh -c %s & echo $!"):format(process.quote(line)))
   local pid = pipe:read("n")
   pipe:close()
