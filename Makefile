@@ -5,7 +5,7 @@ LUA      ?= lua5.4
 BUILD    ?= build
 prefix   ?= /usr/local
 DESTDIR  ?=
-ifeq ($(findstring -j,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(findstring -j,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
