@@ -133,6 +133,12 @@ static void add_bounded(struct script *script, lua_State *L, const char *library
     lua_setfield(L, -2, name);
 }
 
+/* stopped(): has a limit struck? */
+static int native_stopped(lua_State *L) {
+    lua_pushboolean(L, state_of(L)->fired != STOP_NONE);
+    return 1;
+}
+
 /* ---- print ---- */
 
 static int native_print(lua_State *L) {
@@ -162,9 +168,13 @@ void natives_add(struct script *script, lua_State *L, const luaL_Reg *functions)
 }
 
 void natives_push(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"load", native_load},       {"text", native_text},
-                                         {"loading", native_loading}, {"is_store", native_is_store},
-                                         {"print", native_print},     {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"load", native_load},
+                                         {"text", native_text},
+                                         {"loading", native_loading},
+                                         {"is_store", native_is_store},
+                                         {"print", native_print},
+                                         {"stopped", native_stopped},
+                                         {NULL, NULL}};
     lua_newtable(L);
     natives_add(script, L, functions);
     add_bounded(script, L, "string", "rep", native_rep);

@@ -141,6 +141,22 @@ local function collect_garbage(original)
   end
 end
 
+-- A message handler runs inside the hook that cuts a script off, where no hook can cut it off
+-- itself: it is left out then.
+local function guard_xpcall(natives, original)
+  return function(fn, handler, ...)
+    if type(handler) ~= "function" then
+      return original(fn, handler, ...)
+    end
+    return original(fn, function(message)
+      if natives.stopped() then
+        return message
+      end
+      return handler(message)
+    end, ...)
+  end
+end
+
 -- Modules on disk, as text only.
 local function search_text(name)
   local path, message = package.searchpath(name, package.path)
@@ -165,6 +181,7 @@ local function harden(natives)
   load, loadfile, dofile = text_loaders(natives) -- luacheck: ignore 121
   print = natives.print -- luacheck: ignore 121
   collectgarbage = collect_garbage(collectgarbage) -- luacheck: ignore 121
+  xpcall = guard_xpcall(natives, xpcall) -- luacheck: ignore 121
 end
 
 local function make_libraries(natives, borrowed)

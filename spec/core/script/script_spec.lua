@@ -145,6 +145,8 @@ describe("script", function()
       { "a loop", [[while true do end]] },
       { "a loop that catches errors",
         [[while true do pcall(function() while true do end end) end]] },
+      { "a loop behind a message handler that loops",
+        [[xpcall(function() while true do end end, function() while true do end end)]] },
       { "a loop in a coroutine", [[coroutine.wrap(function() while true do end end)()]] },
       { "a caught loop in a coroutine",
         [[while true do pcall(coroutine.wrap(function() while true do end end)) end]] },
