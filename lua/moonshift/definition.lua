@@ -24,8 +24,8 @@ end
 
 local function unknown_key(key, list)
   local meant = type(key) == "string" and rules.suggest(key, list)
-  return ('unknown key "%s"%s'):format(tostring(key),
-    meant and (' (did you mean "%s"?)'):format(meant) or "")
+  return ('unknown key "%s" (%s)'):format(tostring(key),
+    meant and ('did you mean "%s"?'):format(meant) or "known: " .. table.concat(list, ", "))
 end
 
 -- Keys in an order of their own, so that problems come in the same order each time.

@@ -131,6 +131,11 @@ describe("folder", function()
       ["handlers/x.lua"] = "return {\n  -- tmeout = 5\n  tmeout = 5,\n  run = function() end }",
     }, 'handlers/x.lua:3: unknown key "tmeout" (did you mean "timeout"?)')
 
+    refused("list the keys where none is near", {
+      ["handlers/x.lua"] = "return {\n  colour = 5,\n  run = function() end }",
+    }, 'handlers/x.lua:2: unknown key "colour" (known: run, priority, retry, timeout, category,'
+      .. " retries, properties, description)")
+
     refused("are all told", {
       ["handlers/x.lua"] = "return { timeout = 0,\n retries = 0,\n category = '',\n"
         .. " properties = { 1 },\n run = function() end }",
