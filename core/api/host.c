@@ -1,8 +1,7 @@
 #include "api/engine_state.h"
 #include <string.h>
 
-#define IDS_AHEAD 64        /* reserved at once for jobs that handlers create */
-#define QUESTION_ROWS 10000 /* a handler's list of jobs is at most so long */
+#define IDS_AHEAD 64 /* reserved at once for jobs that handlers create */
 
 static int64_t next_id(void *arg, struct error *error) {
     struct engine *engine = arg;
@@ -58,8 +57,7 @@ static json_t *query(void *arg, const char *kind, const json_t *filters, struct 
         int64_t id = json_integer_value(json_object_get(filters, "id"));
         return store_job(engine->store, id, engine_now(engine), error);
     }
-    struct store_page page = {.limit = QUESTION_ROWS};
-    return store_jobs(engine->store, filters, &page, engine_now(engine), error);
+    return store_jobs_asked(engine->store, filters, engine_now(engine), error);
 }
 
 struct script_host engine_host(struct engine *engine) {

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUESTION_ROWS = 10000 }; /* a handler's list of jobs is at most so long */
-
 struct desk {
     const char *url;
     const struct settings *settings;
@@ -92,8 +90,7 @@ static json_t *answer(struct desk *desk, struct store *reader, const char *kind,
         int64_t count = 0;
         return store_jobs_count(reader, filters, now, &count, error) ? json_integer(count) : NULL;
     }
-    struct store_page page = {.limit = QUESTION_ROWS};
-    return store_jobs(reader, filters, &page, now, error);
+    return store_jobs_asked(reader, filters, now, error);
 }
 
 static json_t *query(void *arg, const char *kind, const json_t *filters, struct error *error) {

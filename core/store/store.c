@@ -30,3 +30,19 @@ const char *metric_name(enum metric metric) {
     };
     return (unsigned)metric < METRIC_COUNT ? names[metric] : "unknown";
 }
+
+static int64_t whole(const json_t *question, const char *key) {
+    return json_integer_value(json_object_get(question, key));
+}
+
+json_t *store_jobs_asked(struct store *store, const json_t *question, time_ms now,
+                         struct error *error) {
+    struct store_page page = {
+        .sort = json_string_value(json_object_get(question, "sort")),
+        .descending = json_is_true(json_object_get(question, "descending")),
+        .after = whole(question, "after"),
+        .offset = whole(question, "offset"),
+        .limit = (int)whole(question, "limit"),
+    };
+    return store_jobs(store, json_object_get(question, "filters"), &page, now, error);
+}

@@ -1,4 +1,5 @@
 -- `job`, the object a handler sees: its methods. The fields are in core/script/handle.c.
+local query = require "moonshift.query"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -89,50 +90,30 @@ local function without_nulls(row)
   return row
 end
 
-local Query = {}
-Query.__index = Query
+-- What lua/moonshift/query.lua asks, answered to the running job `owner`.
+local function core_of(natives, owner)
+  local core = {}
 
-local function ask(query, kind)
-  return query.natives.query(query.job, kind, query.filters)
-end
-
--- All rows, or nil, message.
-function Query:list()
-  local rows, message = ask(self, "jobs")
-  if not rows then
-    return nil, message
-  end
-  for i, row in ipairs(rows) do
-    rows[i] = without_nulls(row)
-  end
-  return rows
-end
-
-function Query:count()
-  return ask(self, "count")
-end
-
--- The one row, nil if there is none, or nil, message if there are several.
-function Query:one()
-  local rows, message = self:list()
-  if rows and #rows > 1 then
-    return nil, "several jobs match (expected one)"
-  end
-  return rows and rows[1], message
-end
-
--- Calls fn(row) for each row; fn returning false ends it. Returns the number of calls.
-function Query:each(fn)
-  local rows, message = self:list()
-  if not rows then
-    return nil, message
-  end
-  for i, row in ipairs(rows) do
-    if fn(row) == false then
-      return i
+  function core.jobs(_, filters, sort, descending, after, offset, limit)
+    local rows, message = natives.query(owner, "jobs", {
+      filters = filters,
+      sort = sort,
+      descending = descending,
+      after = after,
+      offset = offset,
+      limit = limit,
+    })
+    for _, row in ipairs(rows or {}) do
+      without_nulls(row)
     end
+    return rows, message
   end
-  return #rows
+
+  function core.count_jobs(_, filters)
+    return natives.query(owner, "count", filters)
+  end
+
+  return core
 end
 
 -- engine(natives) -> a function that makes `job.engine`: questions only.
@@ -141,10 +122,7 @@ function job.engine(natives)
   Engine.__index = Engine
 
   function Engine:jobs(filters)
-    if filters ~= nil and type(filters) ~= "table" then
-      error(("jobs: filters is %s (expected a table)"):format(show(filters)), 2)
-    end
-    return setmetatable({ natives = natives, job = self.owner, filters = filters or {} }, Query)
+    return query.new(core_of(natives, self.owner), "jobs", filters)
   end
 
   -- job(id) -> a table, or nil, message

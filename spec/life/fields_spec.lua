@@ -95,3 +95,39 @@ describe("a job that is cancelled by another engine", function()
     assert.same({ false, true }, { before, after })
   end)
 end)
+
+describe("the questions of a handler", function()
+  after_each(engines.clean)
+
+  it("are those of an engine: sorted, in pages, counted, each", function()
+    local engine = engines.private {
+      ["handlers/a.lua"] = "return function() end",
+      ["handlers/ask.lua"] = [[
+        return function(job)
+          local jobs = job.engine:jobs { handler = "a" }
+          local calls = jobs:each(function(row) return row.priority < 2 end)
+          local page = jobs:sort("priority", "desc"):page(1, 2):list()
+          return { jobs:count(), calls, page[1].priority, page[2].priority }
+        end
+      ]],
+    }
+    for priority = 1, 4 do
+      engine:enqueue("a", nil, { priority = priority })
+    end
+    assert.same({ 4, 2, 4, 3 }, engine:execute((engine:enqueue("ask"))))
+  end)
+
+  it("name what is not known", function()
+    local message
+    local engine = testing.engine {
+      handlers = {
+        ask = function(job)
+          message = select(2, job.engine:jobs({ handlr = "a" }):list())
+        end,
+      },
+    }
+    engine:enqueue("ask")
+    engine:drain()
+    assert.equal('unknown filter "handlr" (did you mean "handler"?)', message)
+  end)
+end)
