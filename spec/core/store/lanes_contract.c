@@ -11,7 +11,7 @@
 enum where { WAITS, RUNS, SUSPENDED, GONE };
 
 struct model {
-    int64_t id, priority;
+    int64_t id, priority, token; /* token: of the run that may commit */
     time_ms place, due;
     int lane, handler; /* lane 0: none */
     enum where where;
@@ -119,8 +119,13 @@ static const char *take(struct contract *c, struct node *node) {
             return "an item has at most lane_run jobs";
         lane_runs[lane] = lane != 0;
         taken->where = RUNS;
+        taken->token = job->token;
     }
     return more || nothing_stranded(node) ? NULL : "nothing is stranded";
+}
+
+static bool may_commit(const struct model *model, const struct job *run) {
+    return model->where == RUNS && model->token == run->token;
 }
 
 static void model_ends(struct model *job, const struct outcome *end, enum settled settled) {
@@ -153,7 +158,7 @@ static const char *finish(struct contract *c, struct node *node) {
         if (!store_settle(node->store, &end, now, &settled, &c->error))
             return "settling works";
         struct model *of = model_of(job->id);
-        if ((settled == SETTLED_STALE) == (of->where == RUNS))
+        if ((settled == SETTLED_STALE) == may_commit(of, job))
             return "exactly the runs that lost their lock are refused";
         refused = settled == SETTLED_STALE;
         model_ends(of, &end, settled);
@@ -179,7 +184,7 @@ static const char *stop(struct contract *c, struct node *node) {
         return "an overdue executor is seen and buried without a crash";
     for (struct job *job = node->held; job; job = job->next) {
         struct model *of = model_of(job->id);
-        if (of->where == RUNS)
+        if (may_commit(of, job))
             of->where = WAITS;
         lane_runs[lane_of(job)] = 0;
     }
