@@ -32,7 +32,7 @@ function engine.open(given, level)
     handlers = given.handlers,
   }
   if not opened then
-    return nil, message, code
+    return nil, options.explain(message, OWN), code
   end
   local executors = setmetatable({}, { __mode = "k" })
   return setmetatable({ core = opened, clock = clock, executors = executors }, Engine)

@@ -16,21 +16,31 @@ function options.table(value, what, level)
   return value
 end
 
+-- " (did you mean …?)" if one of the names in `known` is near; else "".
+local function hint(key, known)
+  local names = {}
+  for name in pairs(known) do
+    names[#names + 1] = name
+  end
+  local meant = suggest(tostring(key), names)
+  return meant and (' (did you mean "%s"?)'):format(meant) or ""
+end
+
 -- The same for a table that has only the keys in `known`.
 function options.only(value, what, known)
   value = options.table(value, what, 3)
   for key in pairs(value) do
     if not known[key] then
-      local names = {}
-      for name in pairs(known) do
-        names[#names + 1] = name
-      end
-      local meant = suggest(tostring(key), names)
-      local hint = meant and (' (did you mean "%s"?)'):format(meant) or ""
-      error(('%s: unknown key "%s"%s'):format(what, tostring(key), hint), 3)
+      error(('%s: unknown key "%s"%s'):format(what, tostring(key), hint(key, known)), 3)
     end
   end
   return value
+end
+
+-- An error of core, which knows settings only: the unknown one may be near to a key in `own`.
+function options.explain(message, own)
+  local key = message:match('^unknown setting "([^"]+)"$')
+  return key and message .. hint(key, own) or message
 end
 
 -- { 50, nil } and { nil, 100 }: an open side has no place in a Lua list.

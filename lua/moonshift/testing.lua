@@ -19,6 +19,11 @@ local function check_table(given, name)
   if value ~= nil and type(value) ~= "table" then
     error(("%s is a %s (expected a table)"):format(name, type(value)), 3)
   end
+  for key in pairs(value or {}) do
+    if type(key) ~= "string" then
+      error(("%s has a %s for a key (expected names)"):format(name, type(key)), 3)
+    end
+  end
 end
 
 -- engine { scripts = "dir" or list, modules = { ["lib.mail"] = fake }, handlers = { name = fn },

@@ -108,6 +108,16 @@ describe("testing", function()
     assert.matches('unknown setting "wrokers" (did you mean "workers"?)', message, 1, true)
   end)
 
+  it("raises for an option that is near to one of its own", function()
+    local _, message = pcall(testing.engine, { modles = {} })
+    assert.equal('unknown setting "modles" (did you mean "modules"?)', message)
+  end)
+
+  it("raises for handlers without names", function()
+    local _, message = pcall(testing.engine, { handlers = { function() end } })
+    assert.equal("handlers has a number for a key (expected names)", message)
+  end)
+
   it("does not let a handler close or drain the engine that runs it", function()
     local engine, answers
     engine = testing.engine {
