@@ -34,8 +34,8 @@ struct script_host {
     bool (*progress)(void *arg, const struct job *job, double fraction, const char *text,
                      struct error *error);
     bool (*cancelled)(void *arg, const struct job *job);
-    /* a read-only question: "jobs" with { filters, sort, descending, after, offset, limit }, "count"
-     * with filters, "job" with { id }; a new reference or NULL */
+    /* a read-only question: "jobs" with { filters, sort, descending, after, offset, limit },
+     * "count" with filters, "job" with { id }; a new reference or NULL */
     json_t *(*query)(void *arg, const char *kind, const json_t *asked, struct error *error);
 };
 
