@@ -26,7 +26,8 @@ LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run examples/ord
 	examples/orders/generate examples/nightly/night
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
-CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 strace python3
+CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
+	strace faketime python3
 
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 

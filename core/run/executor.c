@@ -4,7 +4,7 @@
 #include "run/settling.h"
 #include <stdlib.h>
 
-enum { PROMOTE_MAX = 1000, SECOND = 1000, CLOCK_STEP = 2000, RENEWAL_MIN = 10 };
+enum { PROMOTE_MAX = 1000, SECOND = 1000, CLOCK_STEP = 2000, STEP_GRACE = 3000, RENEWAL_MIN = 10 };
 
 struct executor {
     struct store *store;
@@ -21,6 +21,8 @@ struct executor {
     time_ms renewed_wall; /* the lease counts from here */
     time_ms dead_seen;    /* monotonic; last time we asked who died */
     time_ms flushed;      /* monotonic */
+    time_ms offset;       /* of the wall clock from the monotonic one */
+    time_ms stepped;      /* monotonic; when the wall clock was last set */
     int64_t done, failed, stale, acquired;
 };
 
@@ -81,6 +83,8 @@ struct executor *executor_new(struct store *store, const struct settings *settin
     executor->next = TIME_NEVER;
     executor->flushed = clock_monotonic();
     executor->dead_seen = executor->flushed - SECOND;
+    executor->offset = clock_now(clock) - executor->flushed;
+    executor->stepped = executor->flushed - STEP_GRACE;
     executor->acquire = acquire_from(settings);
     settling_init(&executor->settling);
     executor->self = (struct store_executor){
@@ -139,9 +143,20 @@ static bool must_renew(const struct executor *executor, const struct work *work)
            work->now < executor->renewed_wall - CLOCK_STEP;
 }
 
+/* A clock that is set forward ends every lease at once: the others get time to renew theirs. */
+static bool in_step(struct executor *executor, const struct work *work) {
+    time_ms offset = work->now - work->at, step = offset - executor->offset;
+    executor->offset = offset;
+    if (step > CLOCK_STEP)
+        executor->stepped = work->at;
+    return work->at - executor->stepped >= STEP_GRACE;
+}
+
 /* Once a second; a virtual clock's seconds are the caller's. */
 static bool must_bury(struct executor *executor, const struct work *work) {
-    if (work->at - executor->dead_seen < SECOND && !clock_is_virtual(executor->clock))
+    bool is_virtual = clock_is_virtual(executor->clock);
+    bool steady = in_step(executor, work);
+    if (!is_virtual && (!steady || work->at - executor->dead_seen < SECOND))
         return false;
     executor->dead_seen = work->at;
     return store_sees_dead(executor->store, work->now);

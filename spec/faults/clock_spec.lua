@@ -1,0 +1,88 @@
+-- The machine's clock is set while executors run: libfaketime shows them another wall clock.
+local process = require "spec.support.process"
+
+local library = "/usr/lib/" .. io.popen("gcc -print-multiarch"):read("l")
+  .. "/faketime/libfaketime.so.1"
+
+-- A sanitizer wants to be the first library itself.
+local sanitized = process.run("ldd " .. process.command() .. " | grep -q 'lib[at]san'") == 0
+
+local handlers = {
+  ["handlers/long.lua"] = [[
+return function(job)
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:write("run ", job.id, "\n")
+  file:close()
+  os.execute("sleep 3")
+end
+]],
+}
+
+describe("a wall clock that is set", function()
+  local dir, path, pids
+
+  local function set(offset)
+    local file = assert(io.open(dir .. "/offset", "w"))
+    file:write(offset, "\n")
+    file:close()
+  end
+
+  before_each(function()
+    dir, pids = process.folder(handlers), {}
+    path = dir .. "/jobs.db"
+    process.environment = ("RUNS=%s/runs LD_PRELOAD=%s FAKETIME_TIMESTAMP_FILE=%s/offset"
+      .. " FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1"):format(dir, library, dir)
+    set("+0")
+  end)
+
+  after_each(function()
+    for _, pid in ipairs(pids) do
+      process.kill(pid, "KILL")
+    end
+    process.environment = ""
+    process.remove(dir)
+  end)
+
+  local function moonshift(...)
+    local words = { ... }
+    words[#words + 1] = "--store"
+    words[#words + 1] = "sqlite:" .. path
+    return words
+  end
+
+  local function enqueue(...)
+    assert.equal(0, (process.moonshift(table.unpack(moonshift("enqueue", "long", "-C", dir, ...)))))
+  end
+
+  local function start(range)
+    pids[#pids + 1] = process.start(dir .. "/log",
+      table.unpack(moonshift("run", dir, "--priority-range", range)))
+  end
+
+  local function runs()
+    return select(2, process.read(dir .. "/runs"):gsub("run", ""))
+  end
+
+  for _, offset in ipairs { "+1d", "-1d" } do
+    it("by " .. offset .. " takes no lock away and starts no timer early", function()
+      if sanitized then
+        return pending("a sanitized program takes no other clock")
+      end
+      enqueue("--priority", "1")
+      enqueue("--priority", "5")
+      enqueue("--in", "P2D")
+      for _, range in ipairs { "1:1", "5:5", "0:9" } do
+        start(range)
+      end
+      process.await("both runs", 5, function()
+        return runs() == 2
+      end)
+      set(offset)
+      process.await("both ends", 8, function()
+        return process.sql(path, "SELECT count(*) FROM ended WHERE outcome=1")[1] == "2"
+      end)
+      assert.equal(2, runs())
+      assert.falsy(process.read(dir .. "/log"):find("stale", 1, true))
+    end)
+  end
+end)
