@@ -18,7 +18,7 @@ static lua_Number factor(lua_State *L) {
     return value;
 }
 
-/* Argument 1: settings by name; what it does not name has its default of RULES §19. */
+/* Argument 1: settings by name; what it does not name has its default. */
 static struct settings settings_of(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     struct settings settings = {

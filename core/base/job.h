@@ -12,7 +12,7 @@
 
 enum job_type { JOB_MESSAGE, JOB_TIMER };
 
-/* Where a job is; read from the tables, not stored (DECISIONS "Where a job is"). */
+/* Where a job is; read from the tables, not stored. */
 enum job_state {
     JOB_READY,
     JOB_SCHEDULED, /* its due date is in the future */
@@ -78,7 +78,7 @@ int64_t job_lane_id(const char *lane);
 const char *job_state_name(enum job_state state);
 const char *job_type_name(enum job_type type);
 
-/* The job as users see it (DECISIONS §5 "Fields"): snake_case, times as ISO text, absent = null,
+/* The job as users see it: snake_case, times as ISO text, absent = null,
  * payload as JSON. A new reference; NULL: no memory. Used by Lua and by --json alike. */
 json_t *job_to_json(const struct job *job);
 

@@ -1,4 +1,4 @@
-/* json.h - jansson with our strictness, set once (DECISIONS T15). */
+/* json.h - jansson with our strictness, set once. */
 #ifndef MOONSHIFT_BASE_JSON_H
 #define MOONSHIFT_BASE_JSON_H
 

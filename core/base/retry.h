@@ -1,5 +1,4 @@
-/* retry.h - the textual retry configuration (RULES §9; Camunda 7's failedJobRetryTimeCycle). Pure.
- */
+/* retry.h - the textual retry configuration (Camunda 7's failedJobRetryTimeCycle). Pure. */
 #ifndef MOONSHIFT_BASE_RETRY_H
 #define MOONSHIFT_BASE_RETRY_H
 

@@ -1,5 +1,4 @@
-/* settings.h - every setting: name, kind, default, value, and where the value came from (RULES
- * §19).
+/* settings.h - every setting: name, kind, default, value, and where the value came from.
  *
  * Precedence: flags > MOONSHIFT_… variables > moonshift.lua > defaults. Later rooms add a row to
  * the table in settings.c and a field here. */

@@ -23,7 +23,7 @@ void settling_add(struct settling *settling, struct outcome *outcomes) {
         settling->last = &(*settling->last)->next;
 }
 
-/* RULES §8 "Standard", for a failure that no strategy has looked at. */
+/* The standard rule, for a failure that no strategy has looked at. */
 static void decide(struct outcome *outcome, const struct settings *settings, time_ms now) {
     if (outcome->kind != OUTCOME_FAILURE || outcome->decided)
         return;

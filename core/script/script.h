@@ -15,7 +15,7 @@
 struct script;
 struct lua_State;
 
-/* How a deadline reaches a running handler (DECISIONS C23). */
+/* How a deadline reaches a running handler. */
 enum script_hook {
     HOOK_ALWAYS,    /* a count hook looks at the clock: the module, sanitizer builds */
     HOOK_ON_SIGNAL, /* script_interrupt arms it: the program */

@@ -27,7 +27,7 @@ void store_close(struct store *store); /* leaves (store_leave) if joined; NULL i
 /* The database file's path, or NULL for a store in memory. Owned by the store. */
 const char *store_path(const struct store *store);
 
-/* One write transaction, through the gate (DECISIONS C3). */
+/* One write transaction, through the gate. */
 bool store_begin(struct store *store, struct error *error);
 bool store_commit(struct store *store, struct error *error);
 void store_rollback(struct store *store);
@@ -166,14 +166,14 @@ bool store_line(struct store *store, int64_t job, int32_t attempt, const char *t
 /* ---- questions (also on STORE_READ connections) ---- */
 
 struct store_page {
-    const char *sort; /* a field of RULES §1, NULL: id */
+    const char *sort; /* a field of what is asked for, NULL: id */
     bool descending;
     int64_t after; /* ids above this one only (paging by id); 0: from the start */
     int64_t offset;
     int limit; /* rows at most */
 };
 
-/* Jobs that match the filters (DECISIONS §5 "Queries"), as job_to_json objects in an array. Unknown
+/* Jobs that match the filters, as job_to_json objects in an array. Unknown
  * filter: ERROR_INVALID with "did you mean". A new reference or NULL. */
 json_t *store_jobs(struct store *store, const json_t *filters, const struct store_page *page,
                    time_ms now, struct error *error);

@@ -35,7 +35,7 @@ function Definition:jobs(filters)
   return self.engine:jobs(all)
 end
 
--- Sets the retries of this definition's dead jobs, and of no others (RULES §10).
+-- Sets the retries of this definition's dead jobs, and of no others.
 function Definition:set_retries(retries, given)
   return self.engine:set_retries(self:jobs { no_retries_left = true }, retries, given)
 end

@@ -57,7 +57,7 @@ local function range(value)
   return { min == nil and null or min, max == nil and null or max }
 end
 
--- All but the keys in `own`: the settings of RULES §19, as core takes them.
+-- All but the keys in `own`: the settings, as core takes them.
 function options.settings(value, own)
   local settings = {}
   for key, given in pairs(value) do

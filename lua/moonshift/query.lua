@@ -1,5 +1,5 @@
--- Queries: a question that is asked when an answer is wanted. Filters are those of DECISIONS §5;
--- an unknown one is refused with nil, message, "invalid" when the question is asked.
+-- Queries: a question that is asked when an answer is wanted. The store knows the
+-- filters; an unknown one is refused with nil, message, "invalid" when the question is asked.
 --
 --   engine:jobs({ handler = "mail" }):sort("priority", "desc"):page(2, 50):list()
 --

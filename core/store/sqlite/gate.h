@@ -1,4 +1,4 @@
-/* gate.h - the file "<store>-gate": bytes locked by every process that writes (DECISIONS C3).
+/* gate.h - the file "<store>-gate": bytes locked by every process that writes.
  *
  * Locks belong to the open file: they end with it, also after kill -9, and two stores in one
  * process keep each other out like two processes. The file is never deleted. */
