@@ -17,6 +17,14 @@ return function(job)
   os.execute("sleep 30")
 end
 ]],
+  ["handlers/doze.lua"] = [[
+return function(job)
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:write("run ", job.id, "\n")
+  file:close()
+  os.execute("sleep 3")
+end
+]],
   ["handlers/crash.lua"] = [[
 return function()
   local pid = io.open("/proc/self/stat"):read("n")
@@ -24,10 +32,7 @@ return function()
 end
 ]],
   ["handlers/nap.lua"] = [[
-return function(job)
-  local file = assert(io.open(os.getenv("RUNS"), "a"))
-  file:write("run ", job.id, "\n")
-  file:close()
+return function()
   os.execute("sleep 3")
 end
 ]],
@@ -157,7 +162,7 @@ describe("executors", function()
   end)
 
   it("refuse the late commit of one that was stopped beyond its lock", function()
-    enqueue("nap", 1)
+    enqueue("doze", 1)
     local first = start("--workers", "1", "--lock-time", "PT1S")
     process.await("the first run", 5, function()
       return select(2, count_runs()) == 1
