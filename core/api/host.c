@@ -1,5 +1,4 @@
 #include "api/engine_state.h"
-#include <string.h>
 
 #define IDS_AHEAD 64 /* reserved at once for jobs that handlers create */
 
@@ -42,22 +41,9 @@ static bool cancelled(void *arg, const struct job *job) {
     return store_holds(engine->store, job->id, job->token, NULL) == 0;
 }
 
-static json_t *count_jobs(struct engine *engine, const json_t *filters, struct error *error) {
-    int64_t count = 0;
-    if (!store_jobs_count(engine->store, filters, engine_now(engine), &count, error))
-        return NULL;
-    return json_integer(count);
-}
-
-static json_t *query(void *arg, const char *kind, const json_t *filters, struct error *error) {
+static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
     struct engine *engine = arg;
-    if (strcmp(kind, "count") == 0)
-        return count_jobs(engine, filters, error);
-    if (strcmp(kind, "job") == 0) {
-        int64_t id = json_integer_value(json_object_get(filters, "id"));
-        return store_job(engine->store, id, engine_now(engine), error);
-    }
-    return store_jobs_asked(engine->store, filters, engine_now(engine), error);
+    return store_ask(engine->store, kind, question, engine_now(engine), error);
 }
 
 struct script_host engine_host(struct engine *engine) {

@@ -1,7 +1,6 @@
 #include "run/desk.h"
 #include "run/thread.h"
 #include <stdlib.h>
-#include <string.h>
 
 struct desk {
     const char *url;
@@ -81,24 +80,12 @@ static bool cancelled(void *arg, const struct job *job) {
     return holds == 0;
 }
 
-static json_t *answer(struct desk *desk, struct store *reader, const char *kind,
-                      const json_t *filters, struct error *error) {
-    time_ms now = clock_now(desk->clock);
-    if (strcmp(kind, "job") == 0)
-        return store_job(reader, json_integer_value(json_object_get(filters, "id")), now, error);
-    if (strcmp(kind, "count") == 0) {
-        int64_t count = 0;
-        return store_jobs_count(reader, filters, now, &count, error) ? json_integer(count) : NULL;
-    }
-    return store_jobs_asked(reader, filters, now, error);
-}
-
-static json_t *query(void *arg, const char *kind, const json_t *filters, struct error *error) {
+static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
     struct desk *desk = arg;
     struct store *reader = open_reader(desk, error);
     if (!reader)
         return NULL;
-    json_t *rows = answer(desk, reader, kind, filters, error);
+    json_t *rows = store_ask(reader, kind, question, clock_now(desk->clock), error);
     mutex_unlock(&desk->mutex);
     return rows;
 }

@@ -35,8 +35,18 @@ static int64_t whole(const json_t *question, const char *key) {
     return json_integer_value(json_object_get(question, key));
 }
 
-json_t *store_jobs_asked(struct store *store, const json_t *question, time_ms now,
+static json_t *ask_count(struct store *store, const json_t *filters, time_ms now,
                          struct error *error) {
+    int64_t count = 0;
+    return store_jobs_count(store, filters, now, &count, error) ? json_integer(count) : NULL;
+}
+
+json_t *store_ask(struct store *store, const char *kind, const json_t *question, time_ms now,
+                  struct error *error) {
+    if (strcmp(kind, "job") == 0)
+        return store_job(store, whole(question, "id"), now, error);
+    if (strcmp(kind, "count") == 0)
+        return ask_count(store, question, now, error);
     struct store_page page = {
         .sort = json_string_value(json_object_get(question, "sort")),
         .descending = json_is_true(json_object_get(question, "descending")),

@@ -189,9 +189,10 @@ json_t *store_log(struct store *store, const json_t *filters, const struct store
                   struct error *error);
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
-/* store_jobs for a question in JSON: { filters, sort, descending, after, offset, limit }. */
-json_t *store_jobs_asked(struct store *store, const json_t *question, time_ms now,
-                         struct error *error);
+/* A question in JSON, as running handlers put it: "jobs" of { filters, sort, descending, after,
+ * offset, limit }, "count" of the filters, "job" of { id }. A new reference or NULL. */
+json_t *store_ask(struct store *store, const char *kind, const json_t *question, time_ms now,
+                  struct error *error);
 json_t *store_deployments(struct store *store, struct error *error);
 /* One object: waiting per state, by definition, oldest ready, executors with range and last seen,
  * metrics. */

@@ -1,6 +1,6 @@
 -- Priorities as definitions give them: an integer, a function, or the name of a file in
 -- priorities/.
-local rules = require "moonshift.rules"
+local meant = require "moonshift.meant"
 local show = require "moonshift.show"
 
 local priority = {}
@@ -11,15 +11,6 @@ local function whole(value)
   return type(value) == "number" and math.tointeger(value) or nil
 end
 
-local function names_of(files)
-  local names = {}
-  for name in pairs(files) do
-    names[#names + 1] = name
-  end
-  table.sort(names)
-  return names
-end
-
 -- resolve(value, files, file) -> { constant } or { fn, shown, file }; or nil, message. `files`: the
 -- functions of priorities/ by name; file: where the value was declared.
 function priority.resolve(value, files, file)
@@ -28,9 +19,8 @@ function priority.resolve(value, files, file)
   elseif type(value) == "string" and files[value] then
     return { fn = files[value], shown = value, file = ("priorities/%s.lua"):format(value) }
   elseif type(value) == "string" then
-    local meant = rules.suggest(value, names_of(files))
     return nil, ('priority "%s": no such file in priorities/%s'):format(value,
-      meant and (' (did you mean "%s"?)'):format(meant) or "")
+      meant(value, files, ""))
   elseif whole(value) then
     return { constant = whole(value) }
   end

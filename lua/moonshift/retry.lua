@@ -1,5 +1,6 @@
 -- Retry configuration as definitions give it: a text, a function, or the name of a file in
 -- retries/.
+local meant = require "moonshift.meant"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -12,15 +13,6 @@ local function looks_like_one(text)
   return text:find("^%s*R%d*%s*/") or text:find("^%s*P[%dT]") or text:find(",", 1, true)
 end
 
-local function names_of(files)
-  local names = {}
-  for name in pairs(files) do
-    names[#names + 1] = name
-  end
-  table.sort(names)
-  return names
-end
-
 local function from_text(text, files)
   local parsed, message = rules.retry(text)
   if parsed then
@@ -31,9 +23,8 @@ local function from_text(text, files)
   elseif looks_like_one(text) then
     return nil, message
   end
-  local meant = rules.suggest(text, names_of(files))
   return nil, ('retry "%s": no such file in retries/ and not a retry configuration%s'):format(text,
-    meant and (' (did you mean "%s"?)'):format(meant) or ' (expected one such as "R5/PT5M")')
+    meant(text, files, ' (expected one such as "R5/PT5M")'))
 end
 
 -- resolve(value, files) -> { text, runs, shown } or { fn, shown }; or nil, message. `files` are the
