@@ -1,8 +1,9 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
 #include "base/embedded.h"
 #include "store/sqlite/connection.h"
+#include <stdio.h>
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define JOURNAL_TRIES 25000       /* 5 s */
 #define APPLICATION_ID 0x4d6f6f6e /* "Moon" */
 
@@ -51,14 +52,23 @@ static bool migrate_version(struct store *store, int64_t *version, struct error 
     return true;
 }
 
-static bool migrate_create(struct store *store, struct error *error) {
-    const struct embedded *schema = embedded_find("core/store/sqlite/schema.sql");
-    char *version = sqlite3_mprintf("PRAGMA application_id=%d; PRAGMA user_version=%d",
-                                    APPLICATION_ID, SCHEMA_VERSION);
-    bool done = schema && version && db_execute(&store->db, schema->text, error) &&
-                db_execute(&store->db, version, error);
-    sqlite3_free(version);
-    return done;
+static bool migrate_run(struct store *store, const char *file, struct error *error) {
+    const struct embedded *script = embedded_find(file);
+    return script ? db_execute(&store->db, script->text, error)
+                  : error_set(error, ERROR_FAILED, "%s is missing from this build", file);
+}
+
+/* From nothing, or step by step from an earlier version, in the open transaction. */
+static bool migrate_steps(struct store *store, int64_t version, struct error *error) {
+    char text[128];
+    bool done = version > 0 || migrate_run(store, "core/store/sqlite/schema.sql", error);
+    for (int64_t step = version + 1; done && version > 0 && step <= SCHEMA_VERSION; step++) {
+        snprintf(text, sizeof text, "core/store/sqlite/upgrade_%d.sql", (int)step);
+        done = migrate_run(store, text, error);
+    }
+    snprintf(text, sizeof text, "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION_ID,
+             SCHEMA_VERSION);
+    return done && db_execute(&store->db, text, error);
 }
 
 /* The gate alone: store_begin reads tables that do not exist yet. */
@@ -67,7 +77,7 @@ static bool migrate_locked(struct store *store, struct error *error) {
     if (!db_execute(&store->db, "BEGIN IMMEDIATE", error))
         return false;
     if (migrate_version(store, &version, error) &&
-        (version == SCHEMA_VERSION || migrate_create(store, error)) &&
+        (version == SCHEMA_VERSION || migrate_steps(store, version, error)) &&
         db_execute(&store->db, "COMMIT", error))
         return true;
     if (!sqlite3_get_autocommit(store->db.handle))
@@ -106,8 +116,13 @@ bool migrate(struct store *store, struct error *error) {
         return false;
     if (version == SCHEMA_VERSION)
         return migrate_gate(store, error);
-    if (store->mode == STORE_CREATE)
+    if (store->mode == STORE_CREATE || (version > 0 && store->mode == STORE_WRITE))
         return migrate_gate(store, error) && migrate_up(store, error);
+    if (version > 0)
+        return error_set(error, ERROR_CONFIG,
+                         "store \"%s\": schema %lld is older than this program's %d (any command "
+                         "that writes brings it up to date)",
+                         store->db.name, (long long)version, SCHEMA_VERSION);
     return error_set(error, ERROR_NOT_FOUND,
                      "store \"%s\": empty (create it with \"moonshift run\" or \"moonshift "
                      "enqueue\")",

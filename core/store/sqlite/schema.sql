@@ -56,7 +56,8 @@ CREATE TABLE lane(        -- a row while the lane runs; token: of its item's fir
 CREATE TABLE ended(
   seq INTEGER PRIMARY KEY, job INT NOT NULL, stream INT NOT NULL, outcome INT NOT NULL,
   executor INT, started INT, at INT NOT NULL, retries INT, attempt INT,
-  message TEXT, result TEXT) STRICT;
+  message TEXT, result TEXT,
+  created INT, due INT, priority INT, batch INT) STRICT; -- as the job's row had them
 CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE attempt(     -- failures only
   job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
@@ -71,6 +72,9 @@ CREATE TABLE incident(
   activity TEXT, failed_activity TEXT, message TEXT, cause INT, root INT,
   created INT NOT NULL, ended INT, how INT, note TEXT) STRICT;
 CREATE UNIQUE INDEX incident_open ON incident(job, type) WHERE ended IS NULL;
+CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
+  WHERE ended IS NULL AND job IS NULL;
+CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
   old TEXT, new TEXT) STRICT;
@@ -94,9 +98,18 @@ CREATE TABLE batch(       -- remaining = open + total - made
   state INT, next_part INT, seed INT, execution INT, monitor INT, created INT, started INT,
   ended INT) STRICT;
 CREATE TABLE batch_part(batch INT, n INT, ids BLOB, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
-CREATE TABLE schedule(
-  name TEXT PRIMARY KEY, definition INT, cycle TEXT, zone TEXT, payload BLOB, policy TEXT,
-  paused INT, last INT, next INT, job INT) WITHOUT ROWID, STRICT;
+-- How a repeating job goes on; job.repeat is the text as given, job.repeat_done the id of the next.
+CREATE TABLE cycle(
+  job INTEGER PRIMARY KEY, zone TEXT NOT NULL, misfire INT NOT NULL,
+  origin INT NOT NULL,           -- where the grid was fixed, unless the text names a start
+  shift INT NOT NULL DEFAULT 0,  -- ms; what moving an occurrence with its cascade added up to
+  retries INT NOT NULL,          -- the configured number, for the next occurrence
+  schedule TEXT) STRICT;
+CREATE TABLE schedule(           -- what the files in schedules/ declare
+  name TEXT PRIMARY KEY, source TEXT NOT NULL, -- source: the name of the deployment it came with
+  handler TEXT NOT NULL, cycle TEXT NOT NULL, zone TEXT NOT NULL, misfire INT NOT NULL,
+  payload BLOB, options TEXT NOT NULL,         -- options: as at creation, in JSON
+  paused INT NOT NULL DEFAULT 0, last INT, next INT, job INT) WITHOUT ROWID, STRICT;
 CREATE TABLE metric(
   executor INT, definition INT, name INT, value INT,
   PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;

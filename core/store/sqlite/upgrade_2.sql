@@ -1,0 +1,22 @@
+-- From schema version 1 to 2: what the log says of an ended job, suspended instances, incidents of
+-- handlers, cycles. No version 1 program wrote a schedule.
+
+ALTER TABLE ended ADD COLUMN created INT;
+ALTER TABLE ended ADD COLUMN due INT;
+ALTER TABLE ended ADD COLUMN priority INT;
+ALTER TABLE ended ADD COLUMN batch INT;
+CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
+  WHERE ended IS NULL AND job IS NULL;
+CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
+DROP TABLE schedule;
+CREATE TABLE cycle(
+  job INTEGER PRIMARY KEY, zone TEXT NOT NULL, misfire INT NOT NULL,
+  origin INT NOT NULL,           -- where the grid was fixed, unless the text names a start
+  shift INT NOT NULL DEFAULT 0,  -- ms; what moving an occurrence with its cascade added up to
+  retries INT NOT NULL,          -- the configured number, for the next occurrence
+  schedule TEXT) STRICT;
+CREATE TABLE schedule(           -- what the files in schedules/ declare
+  name TEXT PRIMARY KEY, source TEXT NOT NULL, -- source: the name of the deployment it came with
+  handler TEXT NOT NULL, cycle TEXT NOT NULL, zone TEXT NOT NULL, misfire INT NOT NULL,
+  payload BLOB, options TEXT NOT NULL,         -- options: as at creation, in JSON
+  paused INT NOT NULL DEFAULT 0, last INT, next INT, job INT) WITHOUT ROWID, STRICT;

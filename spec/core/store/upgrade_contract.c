@@ -1,0 +1,89 @@
+/* upgrade_contract.c - a store that an earlier version has left is brought up to date, whole. */
+#include "contract.h"
+#include <sqlite3.h>
+
+static char path[128];
+
+static bool execute(const char *sql) {
+    sqlite3 *handle = NULL;
+    bool done = sqlite3_open(path, &handle) == SQLITE_OK &&
+                sqlite3_exec(handle, sql, NULL, NULL, NULL) == SQLITE_OK;
+    sqlite3_close(handle);
+    return done;
+}
+
+static char *file_text(const char *name) {
+    FILE *file = fopen(name, "rb");
+    char *text = calloc(1, 1 << 16);
+    if (file && text)
+        text[fread(text, 1, (1 << 16) - 1, file)] = 0;
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* The store of the version as its program wrote it, beside the one under test. */
+static bool golden(struct contract *c, int version, char *url, size_t size) {
+    char name[64];
+    snprintf(path, sizeof path, "%s/golden.db", c->directory);
+    snprintf(url, size, "sqlite:%s", path);
+    snprintf(name, sizeof name, "spec/core/store/golden/v%d.sql", version);
+    char *sql = file_text(name);
+    bool done = sql && sql[0] && execute(sql);
+    free(sql);
+    return done;
+}
+
+static bool has_state(struct store *store, int64_t id, const char *state) {
+    struct error error;
+    json_t *job = store_job(store, id, NOW, &error);
+    bool has = job && strcmp(json_string_value(json_object_get(job, "state")), state) == 0;
+    json_decref(job);
+    return has;
+}
+
+static void version_1(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 1, url, sizeof url));
+    EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
+    EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 1 is older"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, &c->error);
+    json_t *log = store_log(store, NULL, NULL, &c->error);
+    bool same = has_state(store, 2, "dead") && has_state(store, 3, "ready") &&
+                has_state(store, 5, "scheduled") && has_state(store, 6, "suspended");
+    int64_t next = create(c, store, (struct job){.handler = "fine"}, NOW);
+    store_close(store);
+    size_t entries = json_array_size(log), problems = json_array_size(found);
+    json_decref(found);
+    json_decref(log);
+    EXPECT(problems == 0 && entries > 0 && same && next == 7);
+    EXPECT((store = store_open(url, STORE_READ, &c->settings, &c->error)));
+    store_close(store);
+}
+
+/* What an upgraded store is made of is what a new one is made of. */
+static void same_tables(struct contract *c) {
+    char url[160], sql[512];
+    EXPECT(golden(c, 1, url, sizeof url));
+    struct store *store = store_open(url, STORE_CREATE, &c->settings, &c->error);
+    EXPECT(store);
+    store_close(store);
+    snprintf(sql, sizeof sql,
+             "ATTACH '%s/x.db' AS new; CREATE TEMP TABLE t(n UNIQUE CHECK(n=0));"
+             "INSERT INTO t SELECT count(*) FROM (SELECT m.name, c.name AS column FROM"
+             " new.sqlite_schema m, pragma_table_info(m.name, 'new') c EXCEPT SELECT m.name,"
+             " c.name FROM main.sqlite_schema m, pragma_table_info(m.name, 'main') c);",
+             c->directory);
+    EXPECT(execute(sql));
+}
+
+static const struct check checks[] = {
+    {"a store of version 1 is upgraded by whoever writes", version_1},
+    {"an upgraded store has every table and column of a new one", same_tables},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
