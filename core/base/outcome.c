@@ -26,6 +26,7 @@ void outcome_free(struct outcome *outcome) {
         return;
     job_free(outcome->job);
     job_free_list(outcome->created);
+    json_decref(outcome->effects);
     lines_free(outcome->lines);
     free(outcome->message);
     free(outcome->stack);

@@ -40,6 +40,8 @@ struct outcome {
     char *warning; /* its last line: a strategy that raised, a result that is not JSON */
     struct job
         *created; /* jobs the handler created, in order; written with this outcome or not at all */
+    json_t *effects; /* operator verbs the handler asked for, in order (store_operate): done with
+                        this outcome or not at all; an array or NULL; owned */
     struct outcome_line *lines;
 };
 
