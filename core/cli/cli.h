@@ -41,6 +41,7 @@ extern const struct cli_command run_commands[];
 extern const struct cli_command check_commands[];
 extern const struct cli_command enqueue_commands[];
 extern const struct cli_command job_commands[];
+extern const struct cli_command act_commands[];
 extern const struct cli_command incident_commands[];
 extern const struct cli_command history_commands[];
 extern const struct cli_command stats_commands[];
