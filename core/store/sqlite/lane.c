@@ -25,13 +25,15 @@ static bool lane_show(struct store *store, int64_t lane, const struct lane_key *
                   "iiiii", key->stream, key->rank, key->place, key->id, lane);
 }
 
-/* The first row behind (stream, rank): 1, 0 none, -1 error. */
+/* The first row behind (stream, rank): 1, 0 none, -1 error. The search for a row value begins at
+ * the value itself and reads on to what is greater: it names all columns, or it would read every
+ * job of (stream, rank). */
 static int lane_next(struct store *store, int64_t lane, struct lane_key *key, struct error *error) {
-    sqlite3_stmt *row =
-        db_query(&store->db, error,
-                 "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
-                 " AND (stream, rank)>(?2, ?3) ORDER BY stream, rank, place, id LIMIT 1",
-                 "iii", lane, key->stream, key->rank);
+    sqlite3_stmt *row = db_query(&store->db, error,
+                                 "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
+                                 " AND (stream, rank, place, id)>(?2, ?3, ?4, ?4)"
+                                 " ORDER BY stream, rank, place, id LIMIT 1",
+                                 "iiii", lane, key->stream, key->rank, INT64_MAX);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)
         return step;
