@@ -22,6 +22,7 @@ static const struct setting table[] = {
     {"workers", SETTING_WORKERS, FIELD(workers_min), 1, 1024, NULL},
     {"keep_alive", SETTING_SPAN, FIELD(keep_alive), 0, 0, "PT5S"},
     {"queue", SETTING_INT, FIELD(queue), 1, 1000000, "256"},
+    {"acquisition", SETTING_TEXT, FIELD(acquisition), 1, JOB_NAME_MAX, "default"},
     {"page", SETTING_INT, FIELD(page), 1, 10000, "128"},
     {"lane_run", SETTING_INT, FIELD(lane_run), 1, 10000, "16"},
     {"priority_range", SETTING_RANGE, FIELD(priority_min), 0, 0, ":"},
@@ -112,6 +113,7 @@ void settings_clear(struct settings *settings) {
     free(settings->name);
     free(settings->who);
     free(settings->retry);
+    free(settings->acquisition);
     json_decref(settings->categories);
     *settings = (struct settings){0};
 }

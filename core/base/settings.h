@@ -23,6 +23,7 @@ struct settings {
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */
     time_ms keep_alive;
     int queue, page, lane_run;
+    char *acquisition; /* whose loop thread and acquisition settings the engine shares */
     int64_t priority_min, priority_max;
     json_t *categories; /* array or NULL: all */
     bool by_priority, prefer_timers, by_due_date, deployment_aware;

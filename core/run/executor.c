@@ -1,6 +1,7 @@
 #include "run/executor.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "run/profile.h"
 #include "run/settling.h"
 #include <stdlib.h>
 
@@ -21,6 +22,9 @@ struct executor {
     time_ms renewed_wall; /* the lease counts from here */
     time_ms dead_seen;    /* monotonic; last time we asked who died */
     time_ms flushed;      /* monotonic */
+    time_ms missed_seen;  /* monotonic; last time we asked which handlers are missing */
+    time_ms missed_next;  /* when to ask again: some are, but not for long enough yet */
+    bool published;       /* the store knows which handlers we serve */
     time_ms offset;       /* of the wall clock from the monotonic one */
     time_ms stepped;      /* monotonic; when the wall clock was last set */
     int64_t done, failed, stale, acquired;
@@ -29,14 +33,14 @@ struct executor {
 /* What the open turn does, and what it has found. */
 struct work {
     time_ms now, at; /* wall clock, monotonic */
-    bool notes, settles, buries, looks, renews, flushes;
+    bool notes, settles, buries, looks, renews, flushes, misses;
     bool lapsed;
     bool again; /* an outcome was condemned: roll back and start over */
     struct store_buried buried;
     struct job *jobs; /* acquired; the items take them over */
     int asked, count, promoted;
     bool more;
-    time_ms next;
+    time_ms next, missed_next;
 };
 
 static struct acquire acquire_from(const struct settings *settings) {
@@ -82,7 +86,8 @@ struct executor *executor_new(struct store *store, const struct settings *settin
     executor->look = true;
     executor->next = TIME_NEVER;
     executor->flushed = clock_monotonic();
-    executor->dead_seen = executor->flushed - SECOND;
+    executor->dead_seen = executor->missed_seen = executor->flushed - SECOND;
+    executor->missed_next = TIME_NEVER;
     executor->offset = clock_now(clock) - executor->flushed;
     executor->stepped = executor->flushed - STEP_GRACE;
     executor->acquire = acquire_from(settings);
@@ -110,6 +115,7 @@ void executor_free(struct executor *executor) {
 
 void executor_serve(struct executor *executor, const struct definitions *definitions) {
     executor->acquire.handlers = definitions;
+    executor->published = false;
     executor->look = true;
 }
 
@@ -162,6 +168,13 @@ static bool must_bury(struct executor *executor, const struct work *work) {
     return store_sees_dead(executor->store, work->now);
 }
 
+/* Once a second while we look for jobs at all; sooner only when a missing one has been so for long
+ * enough. */
+static bool must_look_for_missing(const struct executor *executor, const struct work *work) {
+    return clock_is_virtual(executor->clock) || work->at - executor->missed_seen >= SECOND ||
+           work->now >= executor->missed_next;
+}
+
 static bool plan(struct executor *executor, const struct turn *turn, struct work *work) {
     time_ms notes_at = turn->notes ? notes_due(turn->notes) : TIME_NEVER;
     bool room = turn->acquiring && turn->room > 0;
@@ -173,8 +186,9 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
     executor->look = executor->look || !turn->quiet || work->now >= executor->next;
     work->looks = room && (executor->look || work->settles || work->buries);
-    return work->settles || work->buries || work->renews || work->flushes || work->looks ||
-           notes_at <= work->at;
+    work->misses = work->looks && must_look_for_missing(executor, work);
+    return !executor->published || work->settles || work->buries || work->renews || work->flushes ||
+           work->looks || notes_at <= work->at;
 }
 
 /* ---- inside the transaction ---- */
@@ -198,17 +212,33 @@ static bool acquire(struct executor *executor, const struct turn *turn, struct w
                          &work->more, error);
 }
 
+static bool publish(struct executor *executor, time_ms now, struct error *error) {
+    json_t *profile = profile_new(executor->settings, &executor->acquire, executor->self.workers);
+    bool ok = profile ? store_publish(executor->store, profile, now, error)
+                      : error_set(error, ERROR_FAILED, "out of memory");
+    json_decref(profile);
+    return ok;
+}
+
+static bool find_missing(struct executor *executor, const struct turn *turn, struct work *work,
+                         struct error *error) {
+    work->missed_next = executor->missed_next;
+    return !work->misses || store_missing(executor->store, &executor->acquire, work->now,
+                                          turn->grace, &work->missed_next, error);
+}
+
 static bool write(struct executor *executor, const struct turn *turn, struct work *work,
                   struct error *error) {
     struct store *store = executor->store;
     time_ms now = work->now;
     work->lapsed = work->renews && lapsed(executor);
     return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
+           (executor->published || publish(executor, now, error)) &&
            (!work->notes || notes_write(turn->notes, store, now, error)) &&
            (!work->settles || settling_write(&executor->settling, store, executor->settings, now,
                                              &work->again, error)) &&
            (!work->buries || store_bury(store, now, &work->buried, error)) &&
-           acquire(executor, turn, work, error) &&
+           acquire(executor, turn, work, error) && find_missing(executor, turn, work, error) &&
            (!work->flushes || metrics_write(&executor->metrics, store, error)) &&
            store_next(store, now, &work->next, error);
 }
@@ -256,13 +286,17 @@ static void tell_buried(const struct store_buried *buried) {
     job_free_list(buried->worker_died);
 }
 
+static time_ms earlier(time_ms a, time_ms b) {
+    return a < b ? a : b;
+}
+
 /* Where nobody can ring, idle waits grow instead; a store in memory has nobody else. */
 static time_ms next_look(const struct executor *executor, time_ms now, time_ms next) {
     int level = executor->strategy.idle_level;
     if (!store_path(executor->store) || store_bell(executor->store) >= 0 || level == 0)
         return next;
     time_ms idle = now + strategy_idle_wait(executor->settings, level);
-    return idle < next ? idle : next;
+    return earlier(idle, next);
 }
 
 static void looked(struct executor *executor, struct turn *turn, const struct work *work) {
@@ -275,19 +309,16 @@ static void looked(struct executor *executor, struct turn *turn, const struct wo
         count_acquired(&executor->metrics, turn->items);
 }
 
-static void add(struct executor *executor, const struct turn *turn) {
-    executor->done += turn->done;
-    executor->failed += turn->failed;
-    executor->stale += turn->stale;
-    executor->acquired += turn->acquired;
-}
-
 static void committed(struct executor *executor, struct turn *turn, const struct work *work) {
     turn->written = true;
     turn->freed = work->buried.freed;
     turn->lapsed = work->lapsed;
+    executor->published = true;
     if (work->renews)
         leased(executor, work->now, work->at);
+    if (work->misses)
+        executor->missed_seen = work->at;
+    executor->missed_next = work->missed_next;
     if (work->flushes) {
         metrics_written(&executor->metrics);
         executor->flushed = work->at;
@@ -298,8 +329,11 @@ static void committed(struct executor *executor, struct turn *turn, const struct
     else if (work->settles || work->buries)
         executor->look = true;
     settling_done(&executor->settling, turn, &executor->metrics);
-    executor->next = next_look(executor, work->now, work->next);
-    add(executor, turn);
+    executor->next = next_look(executor, work->now, earlier(work->next, work->missed_next));
+    executor->done += turn->done;
+    executor->failed += turn->failed;
+    executor->stale += turn->stale;
+    executor->acquired += turn->acquired;
 }
 
 /* Without a loop nobody turns again in a second: when nothing is left to run, the counters follow

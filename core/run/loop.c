@@ -96,12 +96,13 @@ static bool keep_settings(struct loop *loop) {
     own->name = given->name ? strdup(given->name) : NULL;
     own->who = given->who ? strdup(given->who) : NULL;
     own->retry = given->retry ? strdup(given->retry) : NULL;
+    own->acquisition = given->acquisition ? strdup(given->acquisition) : NULL;
     own->categories = json_deep_copy(given->categories);
     loop->options.settings = own;
     loop->options.store_url = loop->url;
     return loop->url && !own->store == !given->store && !own->name == !given->name &&
            !own->who == !given->who && !own->retry == !given->retry &&
-           !own->categories == !given->categories;
+           !own->acquisition == !given->acquisition && !own->categories == !given->categories;
 }
 
 static void drop(struct loop *loop) {

@@ -1,7 +1,8 @@
 #include "run/turning.h"
 #include "base/log.h"
 
-enum { FULL_WAIT = 1000 };
+/* A handler is missing only if nobody who starts at this moment has it. */
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000 };
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
@@ -57,7 +58,9 @@ void turning_turn(struct foreman *foreman, time_ms now) {
     foreman->drained = false;
     if (now < foreman->retry_at)
         return;
-    struct turn turn = {.quiet = !foreman->rang && !foreman->paused, .notes = foreman->notes};
+    struct turn turn = {.quiet = !foreman->rang && !foreman->paused,
+                        .grace = foreman->options->drain ? 0 : MISSING_GRACE,
+                        .notes = foreman->notes};
     turn.outcomes = pool_outcomes(foreman->pool);
     turn.room = pool_room(foreman->pool);
     turn.acquiring = foreman->stage == WORKING &&

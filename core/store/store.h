@@ -94,6 +94,16 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
 bool store_leave(struct store *store, struct error *error);
 bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
 
+/* Says what the joined executor is and serves: { handlers: [names] (absent: any), acquisition, … }.
+ * Incidents of type missingHandler for those handlers end. */
+bool store_publish(struct store *store, const json_t *settings, time_ms now, struct error *error);
+/* Opens one incident of type missingHandler for every handler that has had ready jobs for `grace`
+ * ms (as far as this store has looked) and is served neither by `serves` nor by a live executor;
+ * ends those of earlier calls that no longer apply. *next: when to look again, TIME_NEVER: nothing
+ * is known to wait. Cheap where every handler is served. */
+bool store_missing(struct store *store, const struct acquire *serves, time_ms now, time_ms grace,
+                   time_ms *next, struct error *error);
+
 /* True if some other executor is provably dead or its lease has run out at `now`: two system calls
  * at the most per known executor, no read of the database. */
 bool store_sees_dead(struct store *store, time_ms now);

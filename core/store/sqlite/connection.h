@@ -27,6 +27,13 @@ struct self {
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
 
+/* A definition with ready jobs that no live executor serves. */
+struct unserved {
+    int64_t definition;
+    time_ms since; /* first seen */
+    int64_t look;  /* last seen at this one */
+};
+
 struct store {
     struct db db;
     const struct settings *settings;
@@ -48,6 +55,9 @@ struct store {
     int64_t log_size; /* bytes of the write-ahead log after the last checkpoint */
     int64_t *gone;    /* executors buried in this transaction: their files go after it */
     size_t gone_count;
+    struct unserved *unserved; /* as seen by store_missing last */
+    size_t unserved_count;
+    int64_t looks; /* of store_missing */
 };
 
 /* A unit of work: in the open transaction, or in one of its own. */

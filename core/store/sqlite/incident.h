@@ -6,6 +6,7 @@
 
 #define INCIDENT_FAILED_JOB "failedJob"
 #define INCIDENT_WORKER_DIED "workerDied"
+#define INCIDENT_MISSING_HANDLER "missingHandler" /* of a definition, not of a job */
 
 enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 

@@ -6,10 +6,24 @@
 #include <string.h>
 
 void peers_clear(struct peers *peers) {
-    for (size_t i = 0; i < peers->count; i++)
+    for (size_t i = 0; i < peers->count; i++) {
         json_decref(peers->list[i].categories);
+        json_decref(peers->list[i].handlers);
+    }
     free(peers->list);
     *peers = (struct peers){0};
+}
+
+/* The names in { "handlers": [name, …] } as the keys of an object, to be found quickly. */
+static json_t *peers_handlers(const char *settings) {
+    json_t *given = settings ? json_read(settings, strlen(settings), "settings", NULL) : NULL;
+    json_t *names = json_object_get(given, "handlers"), *name;
+    json_t *handlers = json_is_array(names) ? json_object() : NULL;
+    size_t i;
+    json_array_foreach(names, i, name) if (handlers && json_is_string(name))
+        json_object_set_new(handlers, json_string_value(name), json_null());
+    json_decref(given);
+    return handlers;
 }
 
 static bool peers_add(struct peers *peers, sqlite3_stmt *row) {
@@ -26,6 +40,7 @@ static bool peers_add(struct peers *peers, sqlite3_stmt *row) {
         .priority_max = sqlite3_column_int64(row, 4),
         .categories =
             categories ? json_read(categories, strlen(categories), "categories", NULL) : NULL,
+        .handlers = peers_handlers(db_column_text(row, 6)),
     };
     return true;
 }
@@ -37,7 +52,7 @@ bool peers_refresh(struct store *store, int64_t version, struct error *error) {
     sqlite3_stmt *rows =
         db_query(&store->db, error,
                  "SELECT id, lease, state, coalesce(range_min, -9223372036854775807 - 1),"
-                 " coalesce(range_max, 9223372036854775807), categories FROM executor"
+                 " coalesce(range_max, 9223372036854775807), categories, settings FROM executor"
                  " WHERE state<>0 AND id<>?1",
                  "i", store->self.id);
     int step = rows ? 1 : -1;

@@ -14,6 +14,7 @@ struct peer {
     time_ms lease;
     enum executor_state state;
     json_t *categories; /* NULL: all */
+    json_t *handlers;   /* an object with their names; NULL: not published */
 };
 
 struct peers {
