@@ -2,16 +2,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DAY_MS INT64_C(86400000)
-
 static const int month_days[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
-static int days_in_month(int64_t year, int month) {
+int days_in_month(int64_t year, int month) {
     bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     return month == 2 && leap ? 29 : month_days[month];
 }
 
-static int64_t divide_down(int64_t value, int64_t by) {
+int64_t divide_down(int64_t value, int64_t by) {
     return value / by - (value % by < 0);
 }
 
@@ -33,9 +31,6 @@ void civil_from_days(int64_t days, int64_t *year, int *month, int *day) {
     *month = (int)(m < 10 ? m + 3 : m - 9);
     *year = y + era * 400 + (*month <= 2);
 }
-
-#define TIME_FIRST (INT64_C(-719528) * DAY_MS)    /* 0000-01-01T00:00:00.000Z */
-#define TIME_LAST (INT64_C(2932897) * DAY_MS - 1) /* 9999-12-31T23:59:59.999Z */
 
 void time_format(time_ms time, char *text) {
     text[0] = 0;
@@ -293,14 +288,14 @@ bool span_parse_ms(const char *text, time_ms *ms, struct error *error) {
     return true;
 }
 
-static time_ms add_saturating(time_ms time, int64_t ms) {
+time_ms time_add(time_ms time, int64_t ms) {
     if (__builtin_add_overflow(time, ms, &time) || time > TIME_LAST)
         return TIME_LAST;
     return time < TIME_FIRST ? TIME_FIRST : time;
 }
 
 time_ms span_add(time_ms from, const struct span *span) {
-    from = add_saturating(from, 0);
+    from = time_add(from, 0);
     if (span->months) {
         int64_t days = divide_down(from, DAY_MS), year;
         int month, day;
@@ -313,7 +308,7 @@ time_ms span_add(time_ms from, const struct span *span) {
         int last = days_in_month(year, month);
         from += (civil_to_days(year, month, day > last ? last : day) - days) * DAY_MS;
     }
-    return add_saturating(add_saturating(from, span->days * DAY_MS), span->ms);
+    return time_add(time_add(from, span->days * DAY_MS), span->ms);
 }
 
 void span_format(time_ms ms, char *text) {

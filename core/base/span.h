@@ -6,6 +6,10 @@
 #include "base/error.h"
 #include <stddef.h>
 
+#define DAY_MS INT64_C(86400000)
+#define TIME_FIRST (INT64_C(-719528) * DAY_MS)    /* 0000-01-01T00:00:00.000Z */
+#define TIME_LAST (INT64_C(2932897) * DAY_MS - 1) /* 9999-12-31T23:59:59.999Z */
+
 #define TIME_TEXT_SIZE 32 /* room for "2026-01-01T00:00:00.000Z" and any extreme */
 
 /* A duration with its calendar part apart: P1M and P1D are calendar steps, PT24H is elapsed time.
@@ -15,6 +19,9 @@ struct span {
     int64_t days;   /* weeks * 7 + days */
     time_ms ms;     /* the time part */
 };
+
+/* The sum, kept between TIME_FIRST and TIME_LAST. */
+time_ms time_add(time_ms time, int64_t ms);
 
 /* "2026-01-01T00:00:00.000Z" into `text` (TIME_TEXT_SIZE bytes). TIME_NONE gives "". */
 void time_format(time_ms time, char *text);
@@ -38,6 +45,11 @@ time_ms span_add(time_ms from, const struct span *span);
 
 /* Shortest ISO text of a length, e.g. 300000 -> "PT5M"; `text` has TIME_TEXT_SIZE bytes. */
 void span_format(time_ms ms, char *text);
+
+/* Quotient rounded down, for times before 1970. */
+int64_t divide_down(int64_t value, int64_t by);
+
+int days_in_month(int64_t year, int month);
 
 /* Days since 1970-01-01 of a civil date (proleptic Gregorian), and back. */
 int64_t civil_to_days(int64_t year, int month, int day);
