@@ -1,17 +1,17 @@
-/* cycle.h - when a repeating job runs: an ISO 8601 repetition or a cron expression, in a zone.
- * Pure.
+/* cycle.h - when a repeating job runs: an ISO 8601 repetition or a cron expression, in a zone
+ * (rules §14). Pure.
  *
  *   R3/PT1H                            three firings, the first an hour after the origin
  *   R/PT5M                             without end
  *   R3/2026-01-01T00:00:00Z/PT1H       the first at the start
  *   R3/PT1H/2026-01-02T00:00:00Z       from the origin on, none after the end
- *   R3/2026-01-01/2026-01-02           the first at the start, the two give the period
+ *   R3/2026-01-01/2026-01-02           the first at the start, the two give the period (elapsed)
  *   0 8 * * MON-FRI                    cron, see cron.h; @daily
  *
- * Its grid is fixed when the cycle is created: start, or origin + period; then origin + n periods,
- * each counted from the beginning so that months do not drift. Firings that were missed are
- * consumed. P1D and P1M are calendar steps in the zone, PT24H is elapsed time. A start or end
- * without zone is local time of the cycle's zone. */
+ * Its grid is fixed when the cycle is created: start, or origin + period; then each point counted
+ * from the start or origin, so that months do not drift (31 January, 28 February, 31 March).
+ * Firings that were missed are consumed. P1D and P1M are calendar steps in the zone, PT24H is
+ * elapsed time. A start or end without zone is local time of the cycle's zone. R0 is refused. */
 #ifndef MOONSHIFT_BASE_CYCLE_H
 #define MOONSHIFT_BASE_CYCLE_H
 
@@ -29,8 +29,10 @@ struct cycle {
     const struct zone *zone;
     int32_t times; /* firings in all; INT32_MAX: without end */
     struct span period;
-    time_ms first; /* of the grid */
-    time_ms end;   /* inclusive; TIME_NEVER: none */
+    time_ms anchor; /* start or origin: firing n is anchor + n periods, from n = lead on */
+    int lead;       /* 0: the anchor is the first firing; 1: it is the origin and no firing */
+    time_ms first;  /* of the grid; TIME_NEVER: there is none */
+    time_ms end;    /* inclusive; TIME_NEVER: none */
 };
 
 /* `origin`: when the cycle was created. Errors name the text, the position and what was expected; a
@@ -42,6 +44,7 @@ bool cycle_parse(const char *text, const struct zone *zone, time_ms origin, stru
  * far away. */
 time_ms cycle_next(const struct cycle *cycle, time_ms after);
 
+/* "once", "all" or "skip". */
 bool misfire_parse(const char *text, enum misfire *misfire, struct error *error);
 const char *misfire_name(enum misfire misfire);
 
