@@ -1,4 +1,5 @@
 #include "script/rules.h"
+#include "base/cycle.h"
 #include "base/json.h"
 #include "base/retry.h"
 #include "base/text.h"
@@ -176,6 +177,36 @@ static int rules_retry_due(lua_State *L) {
     return 1;
 }
 
+/* dates(cycle, zone, after, count, origin): the next `count` firings, fewer if it ends before. */
+static int rules_dates(lua_State *L) {
+    struct cycle cycle;
+    struct error error;
+    const char *text = check_text(L, 1);
+    const struct zone *zone = zone_find(lua_isnoneornil(L, 2) ? NULL : check_text(L, 2), &error);
+    time_ms at = luaL_checkinteger(L, 3);
+    lua_Integer count = luaL_checkinteger(L, 4);
+    if (!zone || !cycle_parse(text, zone, luaL_optinteger(L, 5, at), &cycle, &error))
+        return fail(L, &error);
+    lua_newtable(L);
+    for (lua_Integer n = 1; n <= count && (at = cycle_next(&cycle, at)) != TIME_NEVER; n++) {
+        lua_pushinteger(L, at);
+        lua_rawseti(L, -2, n);
+    }
+    return 1;
+}
+
+/* cycle(text, zone): true, or what is wrong with either. */
+static int rules_cycle(lua_State *L) {
+    struct cycle cycle;
+    struct error error;
+    const char *text = check_text(L, 1);
+    const struct zone *zone = zone_find(lua_isnoneornil(L, 2) ? NULL : check_text(L, 2), &error);
+    if (!zone || !cycle_parse(text, zone, 0, &cycle, &error))
+        return fail(L, &error);
+    lua_pushboolean(L, true);
+    return 1;
+}
+
 /* suggest(word, list): the closest name or nil. */
 static int rules_suggest(lua_State *L) {
     const char *word = luaL_checkstring(L, 1);
@@ -203,6 +234,8 @@ int luaopen_moonshift_rules(lua_State *L) {
         {"add_duration", rules_add_duration},
         {"retry", rules_retry},
         {"retry_due", rules_retry_due},
+        {"dates", rules_dates},
+        {"cycle", rules_cycle},
         {"suggest", rules_suggest},
         {NULL, NULL},
     };

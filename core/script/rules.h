@@ -1,5 +1,5 @@
-/* rules.h - the pure C rules offered to Lua: json, time, durations, retry text. Preloaded as
- * "moonshift.rules" in every state (worker, program, spec). */
+/* rules.h - the pure C rules offered to Lua: json, time, durations, retry text, cycles. Preloaded
+ * as "moonshift.rules" in every state (worker, program, spec). */
 #ifndef MOONSHIFT_SCRIPT_RULES_H
 #define MOONSHIFT_SCRIPT_RULES_H
 
@@ -8,8 +8,10 @@
 /* Pushes the table { null, array(t), decode(text), encode(value), time(text) -> ms,
  * format_time(ms) -> text, duration(text | seconds) -> ms, add_duration(ms, text | seconds) -> ms,
  * retry(text) -> { runs, delays = { { months, days, ms }, … } },
- * retry_due(text, retries_before, now) -> ms, suggest(word, list) -> name or nil }. Bad input gives
- * nil, message; a wrong type raises. */
+ * retry_due(text, retries_before, now) -> ms,
+ * dates(cycle, zone or nil, after, count[, origin]) -> array of ms after `after` (the origin is
+ * `after` unless given), cycle(text, zone or nil) -> true, suggest(word, list) -> name or nil }.
+ * Bad input gives nil, message; a wrong type raises. */
 int luaopen_moonshift_rules(lua_State *L);
 
 #endif

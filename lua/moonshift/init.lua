@@ -3,6 +3,7 @@
 -- Expected failure returns nil, message, code; misuse raises. Instants are text
 -- ("2026-01-01T00:00:00.000Z"), spans ISO 8601 text or seconds.
 local core = require "moonshift.core"
+local dates = require "moonshift.dates"
 local engine = require "moonshift.engine"
 local executor = require "moonshift.executor"
 
@@ -13,6 +14,7 @@ local moonshift = {
   clock = { virtual = core.virtual_clock, system = core.system_clock },
   open = engine.open,
   executor = executor.new,
+  dates = dates,
 }
 
 -- time("2026-01-01T00:00:00Z") -> milliseconds since 1970, or nil, message, "invalid".

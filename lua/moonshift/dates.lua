@@ -1,0 +1,57 @@
+-- When a cycle runs (rules §14), for people who want to see it before they trust it.
+local core = require "moonshift.core"
+local options = require "moonshift.options"
+
+local rules = core.rules
+
+local COUNT_MAX = 10000
+local KEYS = { zone = true, after = true, count = true, origin = true }
+
+local function check_text(value, what)
+  if value ~= nil and type(value) ~= "string" then
+    error(("%s is a %s (expected text)"):format(what, type(value)), 4)
+  end
+end
+
+local function check(cycle, given)
+  check_text(cycle or false, "cycle")
+  for _, key in ipairs { "zone", "after", "origin" } do
+    check_text(given[key], key)
+  end
+end
+
+-- ms of each date, or nil, message.
+local function compute(cycle, given)
+  local count = given.count or 5
+  if math.type(count) ~= "integer" or count < 1 or count > COUNT_MAX then
+    return nil, ("count %s: expected a whole number from 1 to %d"):format(count, COUNT_MAX)
+  end
+  local after, after_problem = rules.time(given.after or core.system_clock():now())
+  if not after then
+    return nil, after_problem
+  end
+  local origin, origin_problem = after, nil
+  if given.origin then
+    origin, origin_problem = rules.time(given.origin)
+  end
+  if not origin then
+    return nil, origin_problem
+  end
+  return rules.dates(cycle, given.zone, after, count, origin)
+end
+
+-- dates("0 8 * * MON", { zone = "Europe/Berlin", after = instant, count = 5, origin = instant }) ->
+-- array of UTC texts, shorter if the cycle ends; or nil, message, "invalid". `after` is the
+-- system's present time unless given; `origin`, when the cycle was created, is `after`.
+return function(cycle, given)
+  given = options.only(given, "dates", KEYS)
+  check(cycle, given)
+  local dates, message = compute(cycle, given)
+  if not dates then
+    return nil, message, "invalid"
+  end
+  for i, ms in ipairs(dates) do
+    dates[i] = rules.format_time(ms)
+  end
+  return dates
+end
