@@ -72,7 +72,10 @@ bool engine_set_retries(struct engine *engine, struct ids ids, int32_t retries, 
 bool engine_retry(struct engine *engine, struct ids ids, struct error *error);
 bool engine_set_priority(struct engine *engine, struct ids ids, int64_t priority,
                          struct error *error);
-bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, struct error *error);
+bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, bool cascade,
+                    struct error *error);
+bool engine_recalculate_due(struct engine *engine, struct ids ids, bool from_creation,
+                            struct error *error);
 bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
                           struct error *error);
 bool engine_delete(struct engine *engine, struct ids ids, struct error *error);
@@ -81,9 +84,6 @@ bool engine_override_priority(struct engine *engine, const struct store_override
                               size_t *touched, struct error *error);
 bool engine_suspend_definition(struct engine *engine, int64_t definition, bool suspended,
                                bool include_jobs, size_t *touched, struct error *error);
-/* For executors of this name; NULL: the engine's own. *changed: 0 or 1. */
-bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
-                           bool registered, size_t *changed, struct error *error);
 bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                      struct error *error);
 

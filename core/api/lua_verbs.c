@@ -60,12 +60,25 @@ static int set_priority(lua_State *L) {
     return touched(L, engine && engine_set_priority(engine, ids, priority, &error), ids, &error);
 }
 
+/* set_due(ids, due, cascade) */
 static int set_due(lua_State *L) {
     struct error error;
     time_ms due;
     struct engine *engine = lua_engine_open(L, &error);
+    bool cascade = lua_toboolean(L, 4);
     struct ids ids = check_ids(L);
-    bool ok = engine && read_due(L, 3, &due, &error) && engine_set_due(engine, ids, due, &error);
+    bool ok =
+        engine && read_due(L, 3, &due, &error) && engine_set_due(engine, ids, due, cascade, &error);
+    return touched(L, ok, ids, &error);
+}
+
+/* recalculate_due(ids, from_creation) */
+static int recalculate_due(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    bool from_creation = lua_toboolean(L, 3);
+    struct ids ids = check_ids(L);
+    bool ok = engine && engine_recalculate_due(engine, ids, from_creation, &error);
     return touched(L, ok, ids, &error);
 }
 
@@ -127,30 +140,18 @@ static int annotate(lua_State *L) {
     return 1;
 }
 
-/* set_registered(deployment, executor or nil, registered) */
-static int set_registered(lua_State *L) {
-    struct error error;
-    struct engine *engine = lua_engine_open(L, &error);
-    lua_Integer deployment = luaL_checkinteger(L, 2);
-    const char *executor = luaL_optstring(L, 3, NULL);
-    struct ids ids = {NULL, 0};
-    bool ok = engine && engine_set_registered(engine, deployment, executor, lua_toboolean(L, 4),
-                                              &ids.count, &error);
-    return touched(L, ok, ids, &error);
-}
-
 static const luaL_Reg methods[] = {
     {"set_retries", set_retries},
     {"retry", retry},
     {"set_priority", set_priority},
     {"set_due", set_due},
+    {"recalculate_due", recalculate_due},
     {"set_suspended", set_suspended},
     {"delete", delete},
     {"cancel", cancel},
     {"override_priority", override_priority},
     {"suspend_definition", suspend_definition},
     {"annotate", annotate},
-    {"set_registered", set_registered},
     {NULL, NULL},
 };
 

@@ -40,10 +40,21 @@ bool engine_set_priority(struct engine *engine, struct ids ids, int64_t priority
                       error);
 }
 
-bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, struct error *error) {
+bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, bool cascade,
+                    struct error *error) {
     return store_begin(engine->store, error) &&
-           engine_end(engine, store_set_due(engine->store, ids, due, engine_now(engine), error),
+           engine_end(engine,
+                      store_set_due(engine->store, ids, due, cascade, engine_now(engine), error),
                       error);
+}
+
+bool engine_recalculate_due(struct engine *engine, struct ids ids, bool from_creation,
+                            struct error *error) {
+    return store_begin(engine->store, error) &&
+           engine_end(
+               engine,
+               store_recalculate_due(engine->store, ids, from_creation, engine_now(engine), error),
+               error);
 }
 
 bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
@@ -87,15 +98,5 @@ bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
     return store_begin(engine->store, error) &&
            engine_end(engine,
                       store_annotate(engine->store, incident, note, engine_now(engine), error),
-                      error);
-}
-
-bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
-                           bool registered, size_t *changed, struct error *error) {
-    const char *name = executor ? executor : engine->options.settings->name;
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_set_registered(engine->store, deployment, name, registered, changed,
-                                           engine_now(engine), error),
                       error);
 }

@@ -1,5 +1,6 @@
 #include "base/draft.h"
 #include "base/json.h"
+#include "base/repeat.h"
 #include "base/span.h"
 #include "base/text.h"
 #include <stdlib.h>
@@ -12,10 +13,10 @@ static const json_t *member(const struct draft *draft, const char *key) {
 }
 
 static bool check_keys(const json_t *spec, struct error *error) {
-    static const char *const keys[] = {"handler",   "payload",  "at",      "due",       "after",
-                                       "in",        "priority", "lane",    "exclusive", "instance",
-                                       "root",      "activity", "retries", "tenant",    "category",
-                                       "unchecked", NULL};
+    static const char *const keys[] = {
+        "handler",  "payload",   "at",       "due",    "after",    "in",      "priority",
+        "lane",     "exclusive", "instance", "root",   "activity", "retries", "tenant",
+        "category", "unchecked", "cycle",    "repeat", "zone",     "misfire", NULL};
     for (void *at = json_object_iter((json_t *)(uintptr_t)spec); at;
          at = json_object_iter_next((json_t *)(uintptr_t)spec, at)) {
         const char *key = json_object_iter_key(at);
@@ -146,9 +147,54 @@ static bool read_due(struct draft *draft, const struct draft_rules *rules, time_
         return true;
     draft->job.type = JOB_TIMER;
     const json_t *value = member(draft, given);
-    return given[0] == 'd' || given[1] == 't'
-               ? read_at(given, value, &draft->job.due, error)
-               : read_after(given, value, now, &draft->job.due, error);
+    bool relative = given[0] != 'd' && given[1] != 't';
+    if (!(relative ? read_after(given, value, now, &draft->job.due, error)
+                   : read_at(given, value, &draft->job.due, error)))
+        return false;
+    draft->job.term = json_string_value(value);
+    if (!draft->job.term) {
+        span_format(draft->job.due - now, draft->term);
+        draft->job.term = draft->term;
+    }
+    return true;
+}
+
+/* ---- repeating jobs ---- */
+
+static bool read_misfire(struct draft *draft, struct error *error) {
+    const char *text = NULL;
+    return read_name(draft, "misfire", &text, error) &&
+           (!text || misfire_parse(text, &draft->job.misfire, error));
+}
+
+static bool read_dates(struct draft *draft, time_ms now, struct error *error) {
+    struct job *job = &draft->job;
+    struct cycle cycle;
+    job->starts = job->type == JOB_TIMER;
+    job->origin = job->starts ? job->due : now;
+    struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
+    if (!repeat_open(&repeat, &cycle, error))
+        return false;
+    job->type = JOB_TIMER;
+    job->term = NULL;
+    job->due = repeat_first(&repeat, &cycle, now);
+    return job->due != TIME_NEVER ||
+           error_set(error, ERROR_CONFLICT, "cycle \"%s\": has no date left", job->repeat);
+}
+
+static bool read_cycle(struct draft *draft, time_ms now, struct error *error) {
+    struct job *job = &draft->job;
+    bool cycle = member(draft, "cycle"), alias = member(draft, "repeat");
+    const char *stray = member(draft, "zone")      ? "zone"
+                        : member(draft, "misfire") ? "misfire"
+                                                   : NULL;
+    if (cycle && alias)
+        return error_set(error, ERROR_INVALID, "cycle and repeat: expected only one");
+    if (!cycle && !alias)
+        return !stray || error_set(error, ERROR_INVALID, "%s: expected a cycle beside it", stray);
+    return read_name(draft, alias ? "repeat" : "cycle", &job->repeat, error) &&
+           read_name(draft, "zone", &job->zone, error) && read_misfire(draft, error) &&
+           read_dates(draft, now, error);
 }
 
 bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
@@ -162,7 +208,8 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
     return check_keys(spec, error) && read_names(draft, error) &&
            read_payload(draft, rules, error) && read_numbers(draft, error) &&
-           read_flags(draft, error) && read_due(draft, rules, now, error);
+           read_flags(draft, error) && read_due(draft, rules, now, error) &&
+           read_cycle(draft, now, error);
 }
 
 static void define_lane(struct job *job, const struct draft_rules *rules) {

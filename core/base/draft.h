@@ -21,18 +21,20 @@ struct draft_rules {
 };
 
 struct draft {
-    struct job job;      /* borrows its texts from `spec` and `payload` */
-    json_t *spec;        /* the caller's object, one reference held */
-    char *payload;       /* encoded JSON, owned */
-    bool unchecked;      /* the handler need not be known */
-    bool needs_priority; /* the definition's priority is a function: ask script_priority */
+    struct job job;            /* borrows its texts from `spec` and `payload` */
+    json_t *spec;              /* the caller's object, one reference held */
+    char *payload;             /* encoded JSON, owned */
+    char term[TIME_TEXT_SIZE]; /* a duration given as a number */
+    bool unchecked;            /* the handler need not be known */
+    bool needs_priority;       /* the definition's priority is a function: ask script_priority */
 };
 
 struct draft_rules draft_rules(const struct settings *settings);
 
-/* Reads { handler, payload, at | due, after | in, priority, lane, exclusive, instance, root,
- * activity, retries, tenant, category, unchecked } into `draft`. Unknown keys: an error with "did
- * you mean". `now` resolves relative times. draft_clear in any case afterwards. */
+/* Reads { handler, payload, at | due, after | in, cycle | repeat, zone, misfire, priority, lane,
+ * exclusive, instance, root, activity, retries, tenant, category, unchecked } into `draft`. Unknown
+ * keys: an error with "did you mean". `now` resolves relative times; a cycle's first date becomes
+ * the due date, a date beside it is where its grid begins. draft_clear in any case afterwards. */
 bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
                 struct error *error);
 

@@ -7,6 +7,7 @@
 #define MOONSHIFT_BASE_JOB_H
 
 #include "base/clock.h"
+#include "base/cycle.h"
 #include <jansson.h>
 #include <stddef.h>
 
@@ -50,6 +51,9 @@ struct job {
     bool suspended;
     bool priority_given; /* draft only: the creator named the priority, overrides do not apply */
     bool retries_given;  /* draft only: the creator named the retries */
+    bool starts;         /* draft only, as the next two: see struct repeat */
+    enum misfire misfire;
+    time_ms origin;
     const char *handler; /* the definition's name; never NULL */
     const char *lane;    /* NULL: none; the same for every text below */
     const char *instance;
@@ -58,6 +62,9 @@ struct job {
     const char *category;
     const char *tenant;
     const char *repeat;
+    const char *zone;     /* draft only: of `repeat` */
+    const char *schedule; /* draft only: the schedule that declares the job */
+    const char *term;     /* draft only: a timer's date or duration as given */
     const char *unique_key;
     const char *message; /* of the last failure, at most JOB_MESSAGE_MAX characters */
     const char *failed_activity;

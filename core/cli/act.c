@@ -45,7 +45,8 @@ static bool retry_act(struct engine *engine, struct ids ids, const struct flags 
     if (retries >= 0)
         return engine_set_retries(engine, ids, (int32_t)retries, text != NULL, due, error);
     /* the date first: a job that got its retries back may run at once */
-    return (!text || engine_set_due(engine, ids, due, error)) && engine_retry(engine, ids, error);
+    return (!text || engine_set_due(engine, ids, due, false, error)) &&
+           engine_retry(engine, ids, error);
 }
 
 static bool delete_act(struct engine *engine, struct ids ids, const struct flags *flags,
@@ -82,7 +83,13 @@ static bool priority_act(struct engine *engine, struct ids ids, const struct fla
 static bool due_act(struct engine *engine, struct ids ids, const struct flags *flags,
                     struct error *error) {
     time_ms due;
-    return due_read(flags->words[0], &due, error) && engine_set_due(engine, ids, due, error);
+    return due_read(flags->words[0], &due, error) &&
+           engine_set_due(engine, ids, due, flags_has(flags, "--cascade"), error);
+}
+
+static bool recalculate_act(struct engine *engine, struct ids ids, const struct flags *flags,
+                            struct error *error) {
+    return engine_recalculate_due(engine, ids, flags_has(flags, "--from-creation"), error);
 }
 
 static const struct verb {
@@ -99,6 +106,7 @@ static const struct verb {
     {"job activate", "activated", 0, activate_act},
     {"job priority", "changed", 1, priority_act},
     {"job due", "changed", 1, due_act},
+    {"job recalculate", "changed", 0, recalculate_act},
 };
 
 static const struct verb *verb_find(const char *name) {
@@ -127,6 +135,16 @@ static const struct flag retry_flags[] = {
     {0},
 };
 
+static const struct flag due_flags[] = {
+    {"--cascade", NULL, "move the later occurrences of a repeating job by the same span"},
+    {0},
+};
+
+static const struct flag recalculate_flags[] = {
+    {"--from-creation", NULL, "count from the creation, not from now"},
+    {0},
+};
+
 const struct cli_command act_commands[] = {
     {"job retry", "ID… [--retries N] [--due ISO]", "give dead jobs runs again",
      "Their incidents are resolved. All of the jobs, or none.", retry_flags, 1, -1, false, false,
@@ -139,7 +157,11 @@ const struct cli_command act_commands[] = {
     {"job activate", "ID…", "let suspended jobs run again", "", NULL, 1, -1, false, false,
      verb_run},
     {"job priority", "N ID…", "set the priority of jobs", "", NULL, 2, -1, false, false, verb_run},
-    {"job due", "ISO|none ID…", "set the due date of jobs", "", NULL, 2, -1, false, false,
-     verb_run},
+    {"job due", "ISO|none ID… [--cascade]", "set the due date of jobs", "", due_flags, 2, -1, false,
+     false, verb_run},
+    {"job recalculate", "ID… [--from-creation]", "count the due date of timers anew",
+     "From the date or duration they were created with; a repeating job gets its cycle's next "
+     "date.",
+     recalculate_flags, 1, -1, false, false, verb_run},
     {0},
 };

@@ -14,6 +14,9 @@
 static const struct flag enqueue_flags[] = {
     {"--at", "ISO", "due at this instant"},
     {"--in", "SPAN", "due after this span (PT5M, or seconds)"},
+    {"--cycle", "CYCLE", "again and again: R/PT5M, R3/2026-01-01T08:00:00Z/P1D, or cron"},
+    {"--zone", "NAME", "of the cycle's local times, such as Europe/Berlin (UTC)"},
+    {"--misfire", "POLICY", "of missed dates: once (one late run), all or skip"},
     {"--priority", "N", "instead of the handler's own"},
     {"--lane", "KEY", "one job of a lane runs at a time"},
     {"--exclusive", "BOOL", "false: beside the others of its lane"},
@@ -98,13 +101,11 @@ static bool span_put(const struct flags *flags, json_t *spec, struct error *erro
 
 static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
     static const char *const names[][2] = {
-        {"--at", "at"},
-        {"--lane", "lane"},
-        {"--instance", "instance"},
-        {"--root", "root"},
-        {"--activity", "activity"},
-        {"--tenant", "tenant"},
-        {"--category", "category"},
+        {"--at", "at"},         {"--cycle", "cycle"},
+        {"--zone", "zone"},     {"--misfire", "misfire"},
+        {"--lane", "lane"},     {"--instance", "instance"},
+        {"--root", "root"},     {"--activity", "activity"},
+        {"--tenant", "tenant"}, {"--category", "category"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = flags_text(flags, names[i][0]);
@@ -191,9 +192,10 @@ static bool from_enqueue(const struct cli *cli, const struct flags *flags, struc
 
 /* --from says everything about its jobs itself. */
 static bool usage_check(const struct flags *flags, struct error *error) {
-    static const char *const own[] = {"--at",        "--in",       "--priority", "--lane",
-                                      "--exclusive", "--instance", "--root",     "--activity",
-                                      "--tenant",    "--category", "--retries",  "--count"};
+    static const char *const own[] = {"--at",       "--in",       "--cycle",    "--zone",
+                                      "--misfire",  "--priority", "--lane",     "--exclusive",
+                                      "--instance", "--root",     "--activity", "--tenant",
+                                      "--category", "--retries",  "--count"};
     if (!flags_has(flags, "--from")) {
         if (flags_has(flags, "--skip-bad"))
             return error_set(error, ERROR_USAGE, "--skip-bad goes with --from");
@@ -251,7 +253,8 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
 }
 
 const struct cli_command enqueue_commands[] = {
-    {"enqueue", "HANDLER [PAYLOAD | -] [--at ISO | --in SPAN] … | --from FILE", "create jobs",
+    {"enqueue", "HANDLER [PAYLOAD | -] [--at ISO | --in SPAN] [--cycle CYCLE] … | --from FILE",
+     "create jobs",
      "PAYLOAD is JSON; - reads it from standard input. Prints the id, once the job is on disk.",
      enqueue_flags, 0, 2, false, false, enqueue_run},
     {0},

@@ -63,12 +63,6 @@ bool store_deploy(struct store *store, const struct store_deployment *deployment
 /* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */
 json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error);
 
-/* Registers a deployment for the deployment-aware executors of a name, or no longer; *changed: 0 or
- * 1. ERROR_NOT_FOUND for an unknown one. Writes its operation-log entry; executors notice at once.
- */
-bool store_set_registered(struct store *store, int64_t deployment, const char *executor,
-                          bool registered, size_t *changed, time_ms now, struct error *error);
-
 /* What the store knows of a handler: 1 known, 0 unknown, -1 error. `deployment` may be NULL. */
 int store_knows(struct store *store, const char *handler, int64_t *deployment, struct error *error);
 
@@ -232,8 +226,14 @@ bool store_retry(struct store *store, struct ids ids, const struct definitions *
                  time_ms now, struct error *error);
 bool store_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
                         struct error *error);
-bool store_set_due(struct store *store, struct ids ids, time_ms due, time_ms now,
+/* With `cascade` the later occurrences of a repeating job move by the same span; without, its cycle
+ * goes on as it was. */
+bool store_set_due(struct store *store, struct ids ids, time_ms due, bool cascade, time_ms now,
                    struct error *error);
+/* Timers only: the date or duration given at creation counted anew, from now or from the creation;
+ * of a repeating job the next date of its cycle, without what `cascade` has moved. */
+bool store_recalculate_due(struct store *store, struct ids ids, bool from_creation, time_ms now,
+                           struct error *error);
 bool store_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
                          struct error *error);
 bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error);

@@ -105,8 +105,8 @@ local function check_instant(value, name)
   return value
 end
 
--- enqueue(handler, payload, { after | at, priority, lane, exclusive, instance, root, activity,
--- retries, tenant, category, unchecked }) -> id, "created".
+-- enqueue(handler, payload, { after | at, cycle, zone, misfire, priority, lane, exclusive,
+-- instance, root, activity, retries, tenant, category, unchecked }) -> id, "created".
 function Engine:enqueue(handler, payload, given)
   if type(handler) ~= "string" then
     error(("handler is %s (expected a name)"):format(show(handler)), 2)
@@ -215,10 +215,19 @@ function Engine:set_priority(what, priority)
   return apply(self, "set_priority", what, check_integer(priority, "priority"))
 end
 
--- Without a date the job is due at once, and its due date absent.
+-- Without a date the job is due at once, and its due date absent. { cascade = true } moves the
+-- later occurrences of a repeating job by the same span.
 function Engine:set_due(what, due, given)
-  options.only(given, "set_due", {})
-  return apply(self, "set_due", what, check_instant(due, "due"))
+  local cascade = options.only(given, "set_due", { cascade = true }).cascade
+  return apply(self, "set_due", what, check_instant(due, "due"), cascade)
+end
+
+-- Timers only: what their due date came from, counted anew from now; { from_creation = true } from
+-- their creation.
+function Engine:recalculate_due(what, given)
+  local known = { from_creation = true }
+  return apply(self, "recalculate_due", what,
+    options.only(given, "recalculate_due", known).from_creation)
 end
 
 function Engine:suspend(what)
@@ -247,35 +256,8 @@ function Engine:stats()
   return self.core:stats()
 end
 
--- { { id, name, hash, loaded, files, executors = { name, … } }, … }
 function Engine:deployments()
   return self.core:deployments()
-end
-
--- A deployment's id, or a row of deployments(); and whose registration it is, nil for our own.
-local function registration(deployment, executor)
-  local id = type(deployment) == "table" and deployment.id or deployment
-  local integer = type(id) == "number" and math.tointeger(id)
-  if not integer then
-    error(("deployment is %s (expected an id)"):format(show(id)), 3)
-  elseif executor ~= nil and (type(executor) ~= "string" or executor == "") then
-    error(("executor is %s (expected a name)"):format(show(executor)), 3)
-  end
-  return integer, executor
-end
-
--- register(id, { executor = "node-1" }): deployment-aware executors of that name (the engine's own
--- `name`) take its jobs from now on. Returns 1, or 0 if it was so already.
-function Engine:register(deployment, given)
-  local executor = options.only(given, "register", { executor = true }).executor
-  local id, name = registration(deployment, executor)
-  return self.core:set_registered(id, name, true)
-end
-
-function Engine:unregister(deployment, given)
-  local executor = options.only(given, "unregister", { executor = true }).executor
-  local id, name = registration(deployment, executor)
-  return self.core:set_registered(id, name, false)
 end
 
 -- { { name, value, origin, text }, … }

@@ -24,7 +24,8 @@ describe("misuse of the engine", function()
   end)
 
   it("is an option that nobody reads", function()
-    refuses('set_due: unknown key "cascade"', "set_due", 1, nil, { cascade = true })
+    refuses('set_due: unknown key "casade" (did you mean "cascade"?)', "set_due", 1, nil,
+      { casade = true })
   end)
 
   it("is a store of an executor's own", function()

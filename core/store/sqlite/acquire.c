@@ -1,7 +1,7 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane. */
 #include "store/sqlite/cursor.h"
+#include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
-#include "store/sqlite/row.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
@@ -73,10 +73,17 @@ static int taking_suspects(struct taking *taking, struct store *store, struct er
 }
 
 /* 1 may be taken, 0 not by this executor or not now, -1 error. */
-static int taking_allowed(struct taking *taking, struct store *store, const struct job *job,
-                          struct error *error) {
+static int taking_allowed(struct taking *taking, struct store *store, const struct cursor *cursor,
+                          const struct job *job, struct error *error) {
     if (taking->acquire->ensure_due_date && job->due == TIME_NONE)
         return 0;
+    if (job->due > taking->now || job->repeat) {
+        enum deferred deferred = cycle_defer(store, job, taking->now, error);
+        if (deferred == DEFERRED_LEFT)
+            return 0;
+        if (deferred != DEFERRED_NOT)
+            return deferred == DEFERRED && taking_remove(store, cursor, error) ? 0 : -1;
+    }
     if (job->crashes == 0)
         return 1;
     int suspects = taking_suspects(taking, store, error);
@@ -113,7 +120,8 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     return taking_remove(store, cursor, error) &&
            db_run(&store->db, error,
                   "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane);
+                  "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane) &&
+           (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
 enum verdict { FAILED, TOOK, PASSED, PARKED };
@@ -128,8 +136,9 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     int step = row ? db_step(&store->db, row, error) : -1, allowed = step;
     bool done = false;
     if (step > 0)
-        allowed =
-            row_read(store, row, &job, error) ? taking_allowed(taking, store, &job, error) : -1;
+        allowed = row_read(store, row, &job, error)
+                      ? taking_allowed(taking, store, cursor, &job, error)
+                      : -1;
     if (allowed > 0)
         done = taking_lock(taking, store, cursor, &job, lane, error);
     else if (allowed == 0)

@@ -1,5 +1,6 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row. */
-#include "store/sqlite/row.h"
+#include "store/sqlite/create.h"
+#include "store/sqlite/cycle.h"
 
 /* A handler that nobody has deployed: an unchecked job may name it. */
 static bool create_definition(struct store *store, const char *name, struct error *error) {
@@ -62,12 +63,13 @@ static bool create_row(struct store *store, const struct job *job, time_ms place
     return db_run(
         &store->db, error,
         "INSERT INTO job(id, stream, priority, due, created, place, retries, suspended, lane,"
-        " lane_key, instance, root, activity, tenant, batch, repeat, unique_key, payload)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
-        "iiiTiinnztttttzttb", job->id, job->stream, job->priority, job->due, job->created, place,
+        " lane_key, instance, root, activity, tenant, batch, repeat, unique_key, payload, term)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
+        " ?19)",
+        "iiiTiinnztttttzttbt", job->id, job->stream, job->priority, job->due, job->created, place,
         (int)job->retries, (int)job->suspended, job->lane_id, job->lane, job->instance, job->root,
         job->activity, job->tenant, job->batch, job->repeat, job->unique_key, job->payload,
-        job->payload_size);
+        job->payload_size, job->term);
 }
 
 /* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
@@ -76,13 +78,8 @@ static int64_t create_deployment(const struct store *store, const char *handler)
     return definition ? definition->deployment : 0;
 }
 
-static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,
-                       struct error *error) {
-    if (!deployment)
-        deployment = create_deployment(store, job->handler);
-    const struct catalog_stream *stream = create_stream(store, job, deployment, error);
-    if (!stream)
-        return false;
+bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
+                       time_ms now, struct error *error) {
     create_fill(store, job, stream, now);
     struct row row = {
         .id = job->id,
@@ -96,6 +93,15 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
         .suspended = job->suspended,
     };
     return create_row(store, job, row.place, error) && row_place(store, &row, now, error);
+}
+
+static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,
+                       struct error *error) {
+    if (!deployment)
+        deployment = create_deployment(store, job->handler);
+    const struct catalog_stream *stream = create_stream(store, job, deployment, error);
+    return stream && create_occurrence(store, job, stream, now, error) &&
+           (!job->repeat || cycle_begin(store, job, error));
 }
 
 bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,

@@ -71,7 +71,8 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
     sqlite3_stmt *found = db_query(
         &store->db, error,
         "SELECT j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"
-        " j.crashes, j.suspended, l.token, l.owner FROM job j LEFT JOIN locked l ON l.id=j.id"
+        " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL FROM job j LEFT JOIN "
+        "locked l ON l.id=j.id"
         " WHERE j.id=?1",
         "i", id);
     int step = found ? db_step(&store->db, found, error) : -1;
@@ -91,6 +92,7 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
         .suspended = sqlite3_column_int(found, 9) != 0,
         .token = sqlite3_column_int64(found, 10),
         .owner = sqlite3_column_int64(found, 11),
+        .repeats = sqlite3_column_int(found, 12) != 0,
     };
     sqlite3_reset(found);
     return 1;

@@ -26,7 +26,7 @@ struct row {
     int64_t id, stream, priority, lane; /* lane 0: none */
     time_ms due, created, place;
     int32_t retries, attempt, crashes;
-    bool suspended;
+    bool suspended, repeats;
     int64_t token, owner; /* of its lock; 0: not locked */
 };
 

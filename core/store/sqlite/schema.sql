@@ -33,7 +33,8 @@ CREATE TABLE job(
   suspended INT NOT NULL DEFAULT 0,
   lane INT,           -- 63-bit hash of the key; absent: not exclusive
   lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
-  repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT) STRICT;
+  repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
+  term TEXT) STRICT;  -- of a timer: its date or duration as given
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
@@ -98,18 +99,21 @@ CREATE TABLE batch(       -- remaining = open + total - made
   state INT, next_part INT, seed INT, execution INT, monitor INT, created INT, started INT,
   ended INT) STRICT;
 CREATE TABLE batch_part(batch INT, n INT, ids BLOB, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
--- How a repeating job goes on; job.repeat is the text as given, job.repeat_done the id of the next.
+-- A repeating job that waits for its date; job.repeat is the text as given, job.repeat_done the
+-- next occurrence, to which the row has moved.
 CREATE TABLE cycle(
   job INTEGER PRIMARY KEY, zone TEXT NOT NULL, misfire INT NOT NULL,
   origin INT NOT NULL,           -- where the grid was fixed, unless the text names a start
+  starts INT NOT NULL,           -- 1: the grid begins at the origin itself
+  date INT NOT NULL,             -- of this occurrence, by the grid
   shift INT NOT NULL DEFAULT 0,  -- ms; what moving an occurrence with its cascade added up to
   retries INT NOT NULL,          -- the configured number, for the next occurrence
   schedule TEXT) STRICT;
 CREATE TABLE schedule(           -- what the files in schedules/ declare
   name TEXT PRIMARY KEY, source TEXT NOT NULL, -- source: the name of the deployment it came with
-  handler TEXT NOT NULL, cycle TEXT NOT NULL, zone TEXT NOT NULL, misfire INT NOT NULL,
-  payload BLOB, options TEXT NOT NULL,         -- options: as at creation, in JSON
-  paused INT NOT NULL DEFAULT 0, last INT, next INT, job INT) WITHOUT ROWID, STRICT;
+  spec TEXT NOT NULL,            -- as declared, in JSON
+  paused INT NOT NULL DEFAULT 0, last INT,
+  job INT) WITHOUT ROWID, STRICT; -- the one that waits; absent: the cycle is over
 CREATE TABLE metric(
   executor INT, definition INT, name INT, value INT,
   PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;

@@ -1,6 +1,6 @@
 /* take.c - one job by hand, and what a running job does with its own lock. */
+#include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
-#include "store/sqlite/row.h"
 
 /* Another job of the lane that runs: its id, 0 none, -1 error. */
 static int64_t take_rival(struct store *store, const struct row *row, struct error *error) {
@@ -47,7 +47,7 @@ static bool take_lock(struct store *store, const struct row *row, int64_t token,
                   "iiiiz", row->id, token, store->self.id, row->stream, row->lane);
 }
 
-static bool take_row(struct store *store, int64_t id, bool force, struct job **job,
+static bool take_row(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
                      struct error *error) {
     struct row row;
     int found = row_load(store, id, &row, error);
@@ -64,7 +64,9 @@ static bool take_row(struct store *store, int64_t id, bool force, struct job **j
     row_locked(store, taken);
     *job = job_copy(taken);
     job_free(taken);
-    return *job || error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    if (!*job)
+        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    return !row.repeats || cycle_follow(store, *job, now, error);
 }
 
 bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
@@ -77,7 +79,7 @@ bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct
         return false;
     bool done =
         (now < store->self.lease_until || store_renew(store, now, store->self.lease, error)) &&
-        take_row(store, id, force, job, error);
+        take_row(store, id, force, now, job, error);
     if (unit_end(store, own, done, error))
         return true;
     job_free(*job);

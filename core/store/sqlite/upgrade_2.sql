@@ -8,15 +8,20 @@ ALTER TABLE ended ADD COLUMN batch INT;
 CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
+ALTER TABLE job ADD COLUMN term TEXT;
 DROP TABLE schedule;
+-- A repeating job that waits for its date; job.repeat is the text as given, job.repeat_done the
+-- next occurrence, to which the row has moved.
 CREATE TABLE cycle(
   job INTEGER PRIMARY KEY, zone TEXT NOT NULL, misfire INT NOT NULL,
   origin INT NOT NULL,           -- where the grid was fixed, unless the text names a start
+  starts INT NOT NULL,           -- 1: the grid begins at the origin itself
+  date INT NOT NULL,             -- of this occurrence, by the grid
   shift INT NOT NULL DEFAULT 0,  -- ms; what moving an occurrence with its cascade added up to
   retries INT NOT NULL,          -- the configured number, for the next occurrence
   schedule TEXT) STRICT;
 CREATE TABLE schedule(           -- what the files in schedules/ declare
   name TEXT PRIMARY KEY, source TEXT NOT NULL, -- source: the name of the deployment it came with
-  handler TEXT NOT NULL, cycle TEXT NOT NULL, zone TEXT NOT NULL, misfire INT NOT NULL,
-  payload BLOB, options TEXT NOT NULL,         -- options: as at creation, in JSON
-  paused INT NOT NULL DEFAULT 0, last INT, next INT, job INT) WITHOUT ROWID, STRICT;
+  spec TEXT NOT NULL,            -- as declared, in JSON
+  paused INT NOT NULL DEFAULT 0, last INT,
+  job INT) WITHOUT ROWID, STRICT; -- the one that waits; absent: the cycle is over

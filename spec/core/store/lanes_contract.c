@@ -224,7 +224,7 @@ static const char *operate(struct contract *c) {
         if (job->where == RUNS)
             break;
         job->due = job->place = now + rand() % 30;
-        done = store_set_due(store, one, job->due, now, &c->error);
+        done = store_set_due(store, one, job->due, false, now, &c->error);
         break;
     default:
         done = store_cancel(store, one, now, &c->error);

@@ -133,10 +133,10 @@ static void priority_moves(struct contract *c) {
 
 static void due_moves(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){0}, NOW);
-    EXPECT(store_set_due(c->store, IDS(id), NOW + 10, NOW, &c->error));
+    EXPECT(store_set_due(c->store, IDS(id), NOW + 10, false, NOW, &c->error));
     FIELD(id, "state", NOW, "scheduled");
     EXPECT(acquire_count(c, c->store, NOW) == 0);
-    EXPECT(store_set_due(c->store, IDS(id), TIME_NONE, NOW, &c->error));
+    EXPECT(store_set_due(c->store, IDS(id), TIME_NONE, false, NOW, &c->error));
     FIELD(id, "due", NOW, "");
     EXPECT(acquire_count(c, c->store, NOW) == 1);
 }
@@ -247,7 +247,7 @@ static void heads_move(struct contract *c) {
     FIELD(ids[1], "state", NOW, "waiting");
     EXPECT(settle(c, c->store, job, good, NOW) == SETTLED);
     EXPECT(store_delete(c->store, IDS(ids[1]), NOW, &c->error));
-    EXPECT(store_set_due(c->store, IDS(ids[2]), NOW + 1000, NOW, &c->error));
+    EXPECT(store_set_due(c->store, IDS(ids[2]), NOW + 1000, false, NOW, &c->error));
     EXPECT(acquire_count(c, c->store, NOW) == 1);
     FIELD(ids[3], "state", NOW, "locked");
     c->settings.lane_run = 16;

@@ -1,0 +1,210 @@
+#include "store/sqlite/cycle.h"
+#include "base/repeat.h"
+#include "store/sqlite/create.h"
+#include "store/sqlite/history.h"
+
+#define SKIP_LATE 60000 /* ms: an occurrence that is later is skipped if its policy says so */
+
+/* The cycle of a job that waits for its date. */
+struct waiting {
+    struct cycle cycle;
+    enum misfire misfire;
+    time_ms date, shift; /* date: by the grid; due is date + shift unless somebody moved it */
+    int32_t retries;
+    bool scheduled;
+};
+
+bool cycle_begin(struct store *store, const struct job *job, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO cycle(job, zone, misfire, origin, starts, date, retries, schedule)"
+                  " VALUES(?1, coalesce(?2, 'UTC'), ?3, ?4, ?5, ?6, ?7, ?8)",
+                  "itninint", job->id, job->zone, (int)job->misfire, job->origin, (int)job->starts,
+                  job->due, (int)job->retries, job->schedule);
+}
+
+static bool waiting_read(sqlite3_stmt *row, struct waiting *waiting, struct error *error) {
+    struct repeat repeat = {
+        .text = db_column_text(row, 0),
+        .zone = db_column_text(row, 1),
+        .origin = sqlite3_column_int64(row, 3),
+        .starts = sqlite3_column_int(row, 4) != 0,
+    };
+    waiting->misfire = (enum misfire)sqlite3_column_int(row, 2);
+    waiting->date = sqlite3_column_int64(row, 5);
+    waiting->shift = sqlite3_column_int64(row, 6);
+    waiting->retries = sqlite3_column_int(row, 7);
+    waiting->scheduled = sqlite3_column_type(row, 8) != SQLITE_NULL;
+    return repeat_open(&repeat, &waiting->cycle, error);
+}
+
+/* 1, 0 the job has no next date to make, -1 error. */
+static int waiting_load(struct store *store, int64_t job, struct waiting *waiting,
+                        struct error *error) {
+    sqlite3_stmt *row =
+        db_query(&store->db, error,
+                 "SELECT j.repeat, c.zone, c.misfire, c.origin, c.starts, c.date, c.shift,"
+                 " c.retries, c.schedule FROM cycle c JOIN job j ON j.id=c.job WHERE c.job=?1",
+                 "i", job);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step > 0 && !waiting_read(row, waiting, error))
+        step = -1;
+    if (row)
+        sqlite3_reset(row);
+    return step;
+}
+
+/* The date after this one; missed ones are passed over, unless all of them are to run. */
+static time_ms waiting_next(const struct waiting *waiting, time_ms now) {
+    time_ms after = waiting->date, passed = now - waiting->shift;
+    if (waiting->misfire != MISFIRE_ALL && passed > after)
+        after = passed;
+    return cycle_next(&waiting->cycle, after);
+}
+
+bool cycle_end(struct store *store, int64_t job, struct error *error) {
+    return db_run(&store->db, error, "DELETE FROM cycle WHERE job=?1", "i", job);
+}
+
+/* ---- the next occurrence ---- */
+
+/* As the one before was, but for what a run changes. */
+static int64_t next_create(struct store *store, const struct job *job,
+                           const struct waiting *waiting, time_ms date, time_ms now,
+                           struct error *error) {
+    struct job next = *job;
+    next.id = 0;
+    next.due = date + waiting->shift;
+    next.retries = waiting->retries;
+    next.priority_given = true;
+    next.message = next.failed_activity = next.lock_owner = NULL;
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
+    return create_occurrence(store, &next, stream, now, error) ? next.id : 0;
+}
+
+/* The schedule goes on with `next`; 0: it is over. */
+static bool schedule_move(struct store *store, int64_t job, int64_t next, time_ms now,
+                          struct error *error) {
+    return db_run(&store->db, error, "UPDATE schedule SET last=?3, job=?2 WHERE job=?1", "izi", job,
+                  next, now);
+}
+
+static bool next_make(struct store *store, const struct job *job, const struct waiting *waiting,
+                      time_ms now, struct error *error) {
+    time_ms date = waiting_next(waiting, now);
+    int64_t next = 0;
+    bool done = date == TIME_NEVER
+                    ? cycle_end(store, job->id, error)
+                    : (next = next_create(store, job, waiting, date, now, error)) &&
+                          db_run(&store->db, error, "UPDATE cycle SET job=?2, date=?3 WHERE job=?1",
+                                 "iii", job->id, next, date) &&
+                          db_run(&store->db, error, "UPDATE job SET repeat_done=?2 WHERE id=?1",
+                                 "ii", job->id, next);
+    return done && (!waiting->scheduled || schedule_move(store, job->id, next, now, error));
+}
+
+bool cycle_follow(struct store *store, const struct job *job, time_ms now, struct error *error) {
+    struct waiting waiting;
+    int found = waiting_load(store, job->id, &waiting, error);
+    return found == 0 || (found > 0 && next_make(store, job, &waiting, now, error));
+}
+
+/* ---- dates that were missed ---- */
+
+static bool waiting_late(const struct waiting *waiting, const struct job *job, time_ms now) {
+    if (waiting->misfire != MISFIRE_SKIP || job->due != waiting->date + waiting->shift)
+        return false; /* an operator's date is not missed */
+    time_ms next = cycle_next(&waiting->cycle, waiting->date);
+    return now - job->due > SKIP_LATE || (next != TIME_NEVER && next + waiting->shift <= now);
+}
+
+/* Nothing of it has run: it leaves without a trace but its deletion. */
+static bool skip_last(struct store *store, const struct job *job, time_ms now,
+                      struct error *error) {
+    struct row row = {
+        .id = job->id, .stream = job->stream, .retries = job->retries, .attempt = job->attempt};
+    return cycle_end(store, job->id, error) &&
+           db_run(&store->db, error, "UPDATE schedule SET job=NULL WHERE job=?1", "i", job->id) &&
+           db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id) &&
+           history_removed(store, &row, ENDED_DELETED, now, error);
+}
+
+static bool defer_place(struct store *store, const struct job *job, time_ms due, time_ms now,
+                        struct error *error) {
+    struct row row = {.id = job->id,
+                      .stream = job->stream,
+                      .priority = job->priority,
+                      .lane = job->lane_id,
+                      .due = due,
+                      .created = job->created,
+                      .place = due,
+                      .retries = job->retries};
+    return row_place(store, &row, now, error);
+}
+
+static bool skip_date(struct store *store, const struct job *job, const struct waiting *waiting,
+                      time_ms now, struct error *error) {
+    time_ms date = waiting_next(waiting, now), due = date + waiting->shift;
+    if (date == TIME_NEVER)
+        return skip_last(store, job, now, error);
+    return db_run(&store->db, error, "UPDATE cycle SET date=?2 WHERE job=?1", "ii", job->id,
+                  date) &&
+           db_run(&store->db, error, "UPDATE job SET due=?2, place=?2 WHERE id=?1", "ii", job->id,
+                  due) &&
+           defer_place(store, job, due, now, error);
+}
+
+enum deferred cycle_defer(struct store *store, const struct job *job, time_ms now,
+                          struct error *error) {
+    struct waiting waiting;
+    struct error reason = {0};
+    if (job->due > now)
+        return defer_place(store, job, job->due, now, error) ? DEFERRED : DEFERRED_FAILED;
+    int found = waiting_load(store, job->id, &waiting, &reason);
+    if (found < 0 && reason.code == ERROR_INVALID)
+        return DEFERRED_LEFT;
+    if (found < 0)
+        return error_set(error, reason.code, "%s", reason.text), DEFERRED_FAILED;
+    if (found == 0 || !waiting_late(&waiting, job, now))
+        return DEFERRED_NOT;
+    return skip_date(store, job, &waiting, now, error) ? DEFERRED : DEFERRED_FAILED;
+}
+
+/* ---- what operators change ---- */
+
+/* 1 the job waits for its date, 0 its next occurrence is there already (refused), -1 error. */
+static int waiting_check(struct store *store, int64_t job, struct waiting *waiting,
+                         struct error *error) {
+    int64_t next = 0;
+    int found = waiting_load(store, job, waiting, error);
+    if (found != 0)
+        return found;
+    if (db_value(&store->db, error, &next, "SELECT coalesce(repeat_done, 0) FROM job WHERE id=?1",
+                 "i", job) < 0)
+        return -1;
+    if (next)
+        error_set(error, ERROR_CONFLICT, "job %lld has made its next occurrence, job %lld",
+                  (long long)job, (long long)next);
+    else
+        error_set(error, ERROR_CONFLICT, "job %lld is the last of its cycle", (long long)job);
+    return 0;
+}
+
+bool cycle_shift(struct store *store, int64_t job, time_ms span, struct error *error) {
+    struct waiting waiting;
+    return waiting_check(store, job, &waiting, error) > 0 &&
+           db_run(&store->db, error, "UPDATE cycle SET shift=shift+?2 WHERE job=?1", "ii", job,
+                  span);
+}
+
+bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
+                  struct error *error) {
+    struct waiting waiting;
+    if (waiting_check(store, job, &waiting, error) <= 0)
+        return false;
+    *due = cycle_next(&waiting.cycle, from);
+    if (*due == TIME_NEVER)
+        return error_set(error, ERROR_CONFLICT, "job %lld: its cycle has no date left",
+                         (long long)job);
+    return db_run(&store->db, error, "UPDATE cycle SET shift=0, date=?2 WHERE job=?1", "ii", job,
+                  *due);
+}
