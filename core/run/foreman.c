@@ -93,7 +93,7 @@ struct foreman *foreman_new(const struct loop_options *options, void (*wake)(voi
     foreman->settings = options->settings;
     foreman->wake = wake;
     foreman->wake_arg = arg;
-    foreman->rang = true;
+    foreman->rang = foreman->unfiled = true;
     foreman->next = TIME_NEVER;
     foreman->deadline = TIME_NEVER;
     foreman->tick_at = clock_monotonic();

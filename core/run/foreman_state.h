@@ -34,6 +34,7 @@ struct foreman {
     bool drained; /* the last turn found nothing to take */
     bool paused;  /* the store is full */
     bool written; /* since the last full checkpoint */
+    bool unfiled; /* jobs may have ended that are not filed by number yet */
     int errors;   /* turns that failed, in a row */
     struct error fatal;
     struct mutex mutex; /* guards the status */

@@ -2,7 +2,7 @@
 #include "base/log.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
-enum { FULL_WAIT = 1000, MISSING_GRACE = 2000 };
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, FILE_STEP = 1000 };
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
@@ -38,6 +38,7 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
                        turn->next > clock_now(foreman->options->clock);
     if (turn->written) {
         foreman->written = true;
+        foreman->unfiled = foreman->unfiled || turn->settled > 0;
         foreman->look_at = now + foreman->settings->max_wait;
         count(foreman, turn);
     }
@@ -70,6 +71,17 @@ void turning_turn(struct foreman *foreman, time_ms now) {
         turned(foreman, &turn, now);
     else
         turn_failed(foreman, &error, now);
+}
+
+void turning_file(struct foreman *foreman) {
+    struct error error = {0};
+    foreman->unfiled = false;
+    if (store_file_ended(foreman->store, FILE_STEP, &foreman->unfiled, &error))
+        foreman->written = true;
+    else if (error.code == ERROR_IO || error.code == ERROR_DAMAGED)
+        foreman_give_up(foreman, &error);
+    else
+        log_event(LOG_WARN, "ended jobs not filed", "reason:s", error.text);
 }
 
 /* A checkpoint holds the loop up: often and short when nothing runs, seldom under load. */

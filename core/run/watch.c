@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "run/turning.h"
 
-enum { TICK = 1000 };
+enum { TICK = 1000, FILE_PAUSE = 5 };
 
 /* Somebody who moves the database away under us must not be answered with silence. */
 static void check_files(struct foreman *foreman) {
@@ -33,6 +33,18 @@ static int holds(void *arg, int64_t job, int64_t token) {
     return store_holds(foreman->store, job, token, &error);
 }
 
+/* With nothing else to do: files what has ended step by step, then empties the log of writes. */
+static void tidy(struct foreman *foreman, time_ms now) {
+    if (foreman->unfiled)
+        turning_file(foreman);
+    if (foreman->unfiled) {
+        foreman->tick_at = now + FILE_PAUSE;
+    } else if (foreman->written) {
+        foreman->written = false;
+        turning_checkpoint(foreman, 1);
+    }
+}
+
 void watch_tick(struct foreman *foreman, time_ms now) {
     if (now < foreman->tick_at)
         return;
@@ -45,10 +57,8 @@ void watch_tick(struct foreman *foreman, time_ms now) {
         foreman->rang = true;
         foreman->look_at = now + foreman->settings->max_wait;
     }
-    if (foreman->written && foreman_idle(foreman)) {
-        foreman->written = false;
-        turning_checkpoint(foreman, 1);
-    }
+    if (foreman_idle(foreman))
+        tidy(foreman, now);
     watch_show(foreman);
 }
 

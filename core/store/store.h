@@ -173,6 +173,10 @@ bool store_progress(struct store *store, int64_t job, double fraction, const cha
 bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,
                 struct error *error);
 
+/* Behind everything else: files at most `limit` ended jobs by their number, so that the log of one
+ * job is found at once. *more: there are others. Questions are right in between. */
+bool store_file_ended(struct store *store, int limit, bool *more, struct error *error);
+
 /* ---- questions (also on STORE_READ connections) ---- */
 
 struct store_page {

@@ -96,7 +96,7 @@ describe("the work of a job", function()
     }
     local id = engine:enqueue("add")
     engine:drain()
-    local entry = engine:log({ job = id }):one()
+    local entry = engine:log({ job = id }):list()[1]
     assert.equal("successful", entry.outcome)
     assert.same({ sum = 5 }, entry.result)
   end)

@@ -5,24 +5,28 @@ const char *history_end_name(int end) {
     return end > 0 && end <= ENDED_CANCELLED ? names[end] : "unknown";
 }
 
-#define HISTORY_ENDED                                                                              \
-    "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt, result)"     \
-    " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-
 bool history_removed(struct store *store, const struct row *row, enum history_end end, time_ms now,
                      struct error *error) {
     return store->settings->history != HISTORY_FULL ||
-           db_run(&store->db, error, HISTORY_ENDED, "iinzTinnt", row->id, row->stream, (int)end,
-                  store->self.id, TIME_NONE, now, row->retries, row->attempt, (char *)NULL);
+           db_run(&store->db, error,
+                  "INSERT INTO ended(job, stream, outcome, executor, at, retries, attempt, created,"
+                  " due, priority, batch)"
+                  " SELECT id, stream, ?2, ?3, ?4, retries, attempt, created, due, priority, batch"
+                  " FROM job WHERE id=?1",
+                  "inzi", row->id, (int)end, store->self.id, now);
 }
 
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
                    struct error *error) {
     const struct job *job = outcome->job;
     return store->settings->history != HISTORY_FULL ||
-           db_run(&store->db, error, HISTORY_ENDED, "iinzTinnt", job->id, job->stream, (int)end,
-                  job->owner, outcome->started, outcome->ended, job->retries, job->attempt,
-                  outcome->result);
+           db_run(&store->db, error,
+                  "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
+                  " result, created, due, priority, batch)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                  "iinzTinntiTiz", job->id, job->stream, (int)end, job->owner, outcome->started,
+                  outcome->ended, job->retries, job->attempt, outcome->result, job->created,
+                  job->due, job->priority, job->batch);
 }
 
 bool history_failed(struct store *store, const struct outcome *outcome, const struct row *before,
@@ -30,11 +34,12 @@ bool history_failed(struct store *store, const struct outcome *outcome, const st
     return store->settings->history == HISTORY_NONE ||
            db_run(&store->db, error,
                   "INSERT OR REPLACE INTO attempt(job, n, at, stream, executor, started, retries,"
-                  " due, priority, reason, message, stack)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                  "iniizTnTintt", before->id, before->attempt, outcome->ended, before->stream,
+                  " due, priority, reason, message, stack, batch)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                  "iniizTnTinttz", before->id, before->attempt, outcome->ended, before->stream,
                   outcome->job->owner, outcome->started, before->retries, before->due,
-                  before->priority, (int)outcome->reason, outcome->message, outcome->stack);
+                  before->priority, (int)outcome->reason, outcome->message, outcome->stack,
+                  outcome->job->batch);
 }
 
 bool history_lines(struct store *store, const struct outcome *outcome, struct error *error) {
@@ -71,5 +76,43 @@ bool store_progress(struct store *store, int64_t job, double fraction, const cha
                        "INSERT OR REPLACE INTO progress(job, fraction, text, at)"
                        " SELECT id, ?2, ?3, ?4 FROM job WHERE id=?1",
                        "idti", job, fraction, text, now);
+    return unit_end(store, own, done, error);
+}
+
+/* ---- the index by job, behind ---- */
+
+/* The key goes along when the newest rows are ever removed: nothing is filed then. */
+bool history_filed(struct store *store, int64_t *filed, struct error *error) {
+    int64_t last = 0;
+    *filed = 0;
+    if (db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='filed'", "") < 0 ||
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") < 0)
+        return false;
+    if (*filed > last)
+        *filed = 0;
+    return true;
+}
+
+static bool history_file(struct store *store, int64_t from, int64_t to, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT OR IGNORE INTO ended_by_job(job, seq)"
+                  " SELECT job, seq FROM ended WHERE seq>?1 AND seq<=?2 ORDER BY job, seq",
+                  "ii", from, to) &&
+           db_run(&store->db, error, "INSERT OR REPLACE INTO meta(key, value) VALUES('filed', ?1)",
+                  "i", to);
+}
+
+bool store_file_ended(struct store *store, int limit, bool *more, struct error *error) {
+    bool own = false;
+    int64_t filed = 0, last = 0;
+    *more = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done =
+        history_filed(store, &filed, error) &&
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") >= 0;
+    *more = done && last - filed > limit;
+    if (done && last > filed)
+        done = history_file(store, filed, *more ? filed + limit : last, error);
     return unit_end(store, own, done, error);
 }

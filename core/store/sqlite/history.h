@@ -9,7 +9,7 @@
 enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };
 const char *history_end_name(int end);
 
-/* A job that is gone without a run having ended it. */
+/* A job that is going without a run having ended it; its row is still there. */
 bool history_removed(struct store *store, const struct row *row, enum history_end end, time_ms now,
                      struct error *error);
 /* A job that its run ended. */
@@ -19,5 +19,8 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
 bool history_failed(struct store *store, const struct outcome *outcome, const struct row *before,
                     struct error *error);
 bool history_lines(struct store *store, const struct outcome *outcome, struct error *error);
+
+/* The last ended row that ended_by_job knows; those after it are filed later. */
+bool history_filed(struct store *store, int64_t *filed, struct error *error);
 
 #endif

@@ -62,8 +62,9 @@ CREATE TABLE ended(
 CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE attempt(     -- failures only
   job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
-  priority INT, reason INT, message TEXT, stack TEXT,
+  priority INT, reason INT, message TEXT, stack TEXT, batch INT,
   PRIMARY KEY(job, n)) WITHOUT ROWID, STRICT;
+CREATE INDEX attempt_at ON attempt(at);
 CREATE TABLE line(
   job INT, n INT, seq INT, at INT, text TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE progress(job INTEGER PRIMARY KEY, fraction REAL, text TEXT, at INT) STRICT;

@@ -5,6 +5,8 @@ ALTER TABLE ended ADD COLUMN created INT;
 ALTER TABLE ended ADD COLUMN due INT;
 ALTER TABLE ended ADD COLUMN priority INT;
 ALTER TABLE ended ADD COLUMN batch INT;
+ALTER TABLE attempt ADD COLUMN batch INT;
+CREATE INDEX attempt_at ON attempt(at);
 CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;

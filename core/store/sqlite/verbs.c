@@ -350,10 +350,11 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
     bool removed = row->token
                        ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
                        : row_unplace(store, row, error);
-    return removed && db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", row->id) &&
+    return removed &&
+           history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
+           db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", row->id) &&
            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&
            incident_end(store, row->id, INCIDENT_DELETED, verb->now, error) &&
-           history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
            (!row->repeats || cycle_end(store, row->id, error)) &&
            lane_expose(store, row->lane, error);
 }

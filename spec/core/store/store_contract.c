@@ -84,7 +84,7 @@ static void succeeds(struct contract *c) {
     EXPECT(!store_job(c->store, id, NOW, &c->error) && c->error.code == ERROR_NOT_FOUND);
     EXPECT_ERROR("no job 1");
     json_t *log = store_log(c->store, NULL, NULL, &c->error), *entry = json_array_get(log, 0);
-    EXPECT(json_array_size(log) == 1);
+    EXPECT(json_array_size(log) == 2);
     EXPECT(strcmp(json_string_value(json_object_get(entry, "outcome")), "successful") == 0);
     EXPECT(strcmp(json_string_value(json_object_get(entry, "handler")), "work") == 0);
     EXPECT(json_integer_value(json_object_get(json_object_get(entry, "result"), "sum")) == 3);

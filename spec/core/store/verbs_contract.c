@@ -155,7 +155,7 @@ static void deletes(struct contract *c) {
     EXPECT(store_delete(c->store, IDS(waits), NOW, &c->error));
     EXPECT(matches(c, "{}") == 1);
     json_t *log = store_log(c->store, NULL, NULL, &c->error);
-    EXPECT(json_array_size(log) == 2);
+    EXPECT(json_array_size(log) == 3);
     json_decref(log);
 }
 
