@@ -84,6 +84,9 @@ bool engine_override_priority(struct engine *engine, const struct store_override
                               size_t *touched, struct error *error);
 bool engine_suspend_definition(struct engine *engine, int64_t definition, bool suspended,
                                bool include_jobs, size_t *touched, struct error *error);
+/* For executors of this name; NULL: the engine's own. *changed: 0 or 1. */
+bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
+                           bool registered, size_t *changed, struct error *error);
 bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                      struct error *error);
 

@@ -140,6 +140,18 @@ static int annotate(lua_State *L) {
     return 1;
 }
 
+/* set_registered(deployment, executor or nil, registered) */
+static int set_registered(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    lua_Integer deployment = luaL_checkinteger(L, 2);
+    const char *executor = luaL_optstring(L, 3, NULL);
+    struct ids ids = {NULL, 0};
+    bool ok = engine && engine_set_registered(engine, deployment, executor, lua_toboolean(L, 4),
+                                              &ids.count, &error);
+    return touched(L, ok, ids, &error);
+}
+
 static const luaL_Reg methods[] = {
     {"set_retries", set_retries},
     {"retry", retry},
@@ -152,6 +164,7 @@ static const luaL_Reg methods[] = {
     {"override_priority", override_priority},
     {"suspend_definition", suspend_definition},
     {"annotate", annotate},
+    {"set_registered", set_registered},
     {NULL, NULL},
 };
 

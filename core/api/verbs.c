@@ -100,3 +100,13 @@ bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                       store_annotate(engine->store, incident, note, engine_now(engine), error),
                       error);
 }
+
+bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
+                           bool registered, size_t *changed, struct error *error) {
+    const char *name = executor ? executor : engine->options.settings->name;
+    return store_begin(engine->store, error) &&
+           engine_end(engine,
+                      store_set_registered(engine->store, deployment, name, registered, changed,
+                                           engine_now(engine), error),
+                      error);
+}

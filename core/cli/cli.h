@@ -43,6 +43,7 @@ extern const struct cli_command enqueue_commands[];
 extern const struct cli_command job_commands[];
 extern const struct cli_command act_commands[];
 extern const struct cli_command incident_commands[];
+extern const struct cli_command deployment_commands[];
 extern const struct cli_command history_commands[];
 extern const struct cli_command stats_commands[];
 extern const struct cli_command settings_commands[];

@@ -63,6 +63,12 @@ bool store_deploy(struct store *store, const struct store_deployment *deployment
 /* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */
 json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error);
 
+/* Registers a deployment for the deployment-aware executors of a name, or no longer; *changed: 0 or
+ * 1. ERROR_NOT_FOUND for an unknown one. Writes its operation-log entry; executors notice at once.
+ */
+bool store_set_registered(struct store *store, int64_t deployment, const char *executor,
+                          bool registered, size_t *changed, time_ms now, struct error *error);
+
 /* What the store knows of a handler: 1 known, 0 unknown, -1 error. `deployment` may be NULL. */
 int store_knows(struct store *store, const char *handler, int64_t *deployment, struct error *error);
 

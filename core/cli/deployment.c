@@ -1,0 +1,73 @@
+#include "cli/list.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+
+static const struct column list_columns[] = {
+    {"id", "ID", COLUMN_RIGHT},
+    {"name", "NAME", COLUMN_CUT},
+    {"hash", "HASH", COLUMN_CUT},
+    {"loaded", "LOADED", COLUMN_LEFT},
+    {"files", "FILES", COLUMN_RIGHT},
+    {"executors", "REGISTERED FOR", COLUMN_OPTIONAL | COLUMN_CUT},
+    {0},
+};
+
+static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    bool fine = store && list_print(cli, list_columns, store_deployments(store, error), error);
+    store_close(store);
+    return fine;
+}
+
+static bool registered_tell(const struct cli *cli, const char *executor, bool registered,
+                            size_t changed, struct error *error) {
+    if (cli->json)
+        return output_json(json_pack("{sI}", "count", (json_int_t)changed), error);
+    const char *how = registered ? "registered" : "unregistered";
+    output_add(changed ? "1 deployment %s for %s\n" : "nothing to do: already %s for %s\n", how,
+               executor);
+    return true;
+}
+
+static bool registered_set(struct cli *cli, const struct flags *flags, bool registered,
+                           struct error *error) {
+    int64_t id;
+    size_t changed = 0;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    const char *given = flags_text(flags, "--name");
+    const char *name = given ? given : cli->settings.name;
+    bool fine = engine && engine_set_registered(engine, id, name, registered, &changed, error);
+    engine_close(engine);
+    return fine && registered_tell(cli, name, registered, changed, error);
+}
+
+static bool register_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return registered_set(cli, flags, true, error);
+}
+
+static bool unregister_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return registered_set(cli, flags, false, error);
+}
+
+static const struct flag register_flags[] = {
+    {"--name", "NODE", "the executor's name (else the setting name)"},
+    {0},
+};
+
+const struct cli_command deployment_commands[] = {
+    {"deployment list", "", "list the script folders that were loaded",
+     "With the names of the executors that each is registered for.", NULL, 0, 0, false, false,
+     list_run},
+    {"deployment register", "ID [--name NODE]",
+     "let deployment-aware executors of a name run its jobs",
+     "Loading a folder registers it; an executor that runs notices at once.", register_flags, 1, 1,
+     false, false, register_run},
+    {"deployment unregister", "ID [--name NODE]",
+     "keep deployment-aware executors of a name from its jobs",
+     "The next start of an executor that loads this folder registers it again.", register_flags, 1,
+     1, false, false, unregister_run},
+    {0},
+};
