@@ -87,6 +87,9 @@ bool engine_suspend_definition(struct engine *engine, int64_t definition, bool s
 /* For executors of this name; NULL: the engine's own. *changed: 0 or 1. */
 bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
                            bool registered, size_t *changed, struct error *error);
+/* `who` is a name or an id as text; see store_drain. */
+bool engine_drain_executor(struct engine *engine, const char *who, bool draining, size_t *touched,
+                           struct error *error);
 bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
                      struct error *error);
 

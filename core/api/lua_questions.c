@@ -94,6 +94,27 @@ static int one_job(lua_State *L) {
     return *row ? api_push_rows(L, row) : api_fail(L, &error);
 }
 
+static int why(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    lua_Integer id = luaL_checkinteger(L, 2);
+    json_t **answer = api_box(L);
+    if (engine)
+        *answer = store_why(engine_store(engine), id, clock_now(engine_clock(engine)), &error);
+    return *answer ? api_push_report(L, answer) : api_fail(L, &error);
+}
+
+/* executors(all) */
+static int executors(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **rows = api_box(L);
+    if (engine)
+        *rows = store_executors(engine_store(engine), lua_toboolean(L, 2),
+                                clock_now(engine_clock(engine)), &error);
+    return *rows ? api_push_report(L, rows) : api_fail(L, &error);
+}
+
 static int deployments(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
@@ -130,6 +151,8 @@ static const luaL_Reg methods[] = {
     {"operations", list_operations},
     {"count_jobs", count_jobs},
     {"job", one_job},
+    {"why", why},
+    {"executors", executors},
     {"deployments", deployments},
     {"stats", stats},
     {"settings", settings},

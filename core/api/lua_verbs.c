@@ -129,6 +129,16 @@ static int suspend_definition(lua_State *L) {
     return touched(L, ok, ids, &error);
 }
 
+/* drain_executor(name or id as text, draining) */
+static int drain_executor(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    const char *who = luaL_checkstring(L, 2);
+    struct ids ids = {NULL, 0};
+    bool ok = engine && engine_drain_executor(engine, who, lua_toboolean(L, 3), &ids.count, &error);
+    return touched(L, ok, ids, &error);
+}
+
 static int annotate(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
@@ -163,6 +173,7 @@ static const luaL_Reg methods[] = {
     {"cancel", cancel},
     {"override_priority", override_priority},
     {"suspend_definition", suspend_definition},
+    {"drain_executor", drain_executor},
     {"annotate", annotate},
     {"set_registered", set_registered},
     {NULL, NULL},

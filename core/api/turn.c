@@ -75,7 +75,7 @@ static bool turn(struct round *round, int room, struct turn *turn, struct engine
 
 struct outcome *engine_run_job(struct engine *engine, struct generation *generation,
                                struct job *job) {
-    store_slot_set(engine->store, 0, job->id, job->token);
+    store_slot_set(engine->store, 0, job->id, job->token, engine_now(engine));
     engine->running = true;
     struct outcome *outcome = script_run(generation->script, job);
     engine->running = false;

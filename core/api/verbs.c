@@ -110,3 +110,11 @@ bool engine_set_registered(struct engine *engine, int64_t deployment, const char
                                            engine_now(engine), error),
                       error);
 }
+
+bool engine_drain_executor(struct engine *engine, const char *who, bool draining, size_t *touched,
+                           struct error *error) {
+    return store_begin(engine->store, error) &&
+           engine_end(engine,
+                      store_drain(engine->store, who, draining, touched, engine_now(engine), error),
+                      error);
+}

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "cli/executor.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -12,15 +13,9 @@ static const struct column definition_columns[] = {
     {"failed", "FAILED", COLUMN_RIGHT},       {0},
 };
 
-static const struct column executor_columns[] = {
-    {"id", "ID", COLUMN_RIGHT},
-    {"name", "EXECUTOR", COLUMN_CUT},
-    {"state", "STATE", COLUMN_LEFT},
-    {"locked", "LOCKED", COLUMN_RIGHT},
-    {"seen", "SEEN", COLUMN_LEFT},
-    {"priority_min", "FROM", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"priority_max", "TO", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"categories", "CATEGORIES", COLUMN_CUT | COLUMN_OPTIONAL},
+static const struct column gap_columns[] = {
+    {"count", "JOBS", COLUMN_RIGHT},
+    {"text", "THAT NOBODY TAKES", COLUMN_CUT},
     {0},
 };
 
@@ -80,7 +75,12 @@ static bool stats_print(const json_t *stats, struct error *error) {
         output_fields(totals);
     }
     fine = fine && section_print(definition_columns, rows, error) &&
-           section_print(executor_columns, json_object_get(stats, "executors"), error);
+           section_print(gap_columns, json_object_get(stats, "gaps"), error);
+    json_t *executors = json_object_get(stats, "executors");
+    if (fine && json_array_size(executors) > 0) {
+        output_add("\n");
+        fine = executors_print(executors, error);
+    }
     if (fine) {
         output_add("\n");
         output_fields(json_object_get(stats, "metrics"));

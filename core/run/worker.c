@@ -58,7 +58,8 @@ static bool may_begin(const struct worker *worker, struct item *item) {
 /* The slot says, even after kill -9, which job was running. */
 static struct outcome *run_job(struct worker *worker, struct job *job) {
     struct store *store = worker->pool->options.store;
-    store_slot_set(store, worker->index, job->id, job->token);
+    store_slot_set(store, worker->index, job->id, job->token,
+                   clock_now(worker->pool->options.clock));
     running = worker->script;
     struct outcome *outcome = script_run(worker->script, job);
     running = NULL;

@@ -45,6 +45,8 @@ json_t *store_ask(struct store *store, const char *kind, const json_t *question,
                   struct error *error) {
     if (strcmp(kind, "job") == 0)
         return store_job(store, whole(question, "id"), now, error);
+    if (strcmp(kind, "why") == 0)
+        return store_why(store, whole(question, "id"), now, error);
     if (strcmp(kind, "count") == 0)
         return ask_count(store, question, now, error);
     struct store_page page = {

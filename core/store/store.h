@@ -123,9 +123,18 @@ struct store_buried {
 /* Frees the locks of executors that are dead or overdue; counts crashes by their slots (C1). */
 bool store_bury(struct store *store, time_ms now, struct store_buried *buried, struct error *error);
 
+/* Told to drain, an executor takes nothing more, ends what it has and stays until it is stopped.
+ * `who`: a name (then all that live under it) or an id as text. ERROR_NOT_FOUND names those that
+ * run. `draining` false: it works again. */
+bool store_drain(struct store *store, const char *who, bool draining, size_t *touched, time_ms now,
+                 struct error *error);
+/* The joined executor was told so, as known since the last transaction began. */
+bool store_draining(const struct store *store);
+
 /* The crash slot of worker `index` (of this joined executor): set before the handler, clear after
- * it. Any thread, no lock: each worker writes its own slot. No effect in memory stores. */
-void store_slot_set(struct store *store, int index, int64_t job, int64_t token);
+ * it; `now` is when the run began. Any thread, no lock: each worker writes its own slot. No effect
+ * in memory stores. */
+void store_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
 void store_slot_clear(struct store *store, int index);
 
 /* The doorbell: a file descriptor readable when somebody rang (-1: none), made by store_join;
@@ -155,6 +164,13 @@ bool store_promote(struct store *store, time_ms now, int limit, int *count, stru
  * behind. */
 bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                    struct job **jobs, int *count, bool *more, struct error *error);
+
+/* What the last store_acquire met beside jobs. */
+struct store_met {
+    int lock_failures; /* candidates that somebody else changed meanwhile; never with SQLite */
+    int levels;        /* priority levels compared, where levels are compared one by one */
+};
+struct store_met store_met(const struct store *store);
 
 /* Takes one job whatever its due date, suspension, lock or retries (by hand). ERROR_CONFLICT while
  * another job of its lane runs, unless `force`. */
@@ -210,10 +226,19 @@ json_t *store_log(struct store *store, const json_t *filters, const struct store
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
 /* A question in JSON, as running handlers put it: "jobs" of { filters, sort, descending, after,
- * offset, limit }, "count" of the filters, "job" of { id }. A new reference or NULL. */
+ * offset, limit }, "count" of the filters, "job" and "why" of { id }. A new reference or NULL. */
 json_t *store_ask(struct store *store, const char *kind, const json_t *question, time_ms now,
                   struct error *error);
 json_t *store_deployments(struct store *store, struct error *error);
+/* [{ id, name, state, started, seen, lease, priority_min, …, running, waiting, locked }]; with
+ * `all` also those that are gone. */
+json_t *store_executors(struct store *store, bool all, time_ms now, struct error *error);
+/* Why the job has not run yet: { job, state, reason, text, when, … }. ERROR_NOT_FOUND if nothing is
+ * known of it. */
+json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *error);
+/* What no live executor would ever take: [{ kind, text, count, more, … }], `more` if there are more
+ * than 10 000. */
+json_t *store_gaps(struct store *store, time_ms now, struct error *error);
 /* One object: waiting per state, by definition, oldest ready, executors with range and last seen,
  * metrics. */
 json_t *store_stats(struct store *store, time_ms now, struct error *error);

@@ -252,6 +252,33 @@ function Engine:annotate(incident, note)
   return self.core:annotate(check_id(incident, 2), note)
 end
 
+-- why(id) -> one sentence, and its facts: { job, state, reason, when, … }; or nil, message,
+-- "not_found".
+function Engine:why(id)
+  local answer, message, code = self.core:why(check_id(id, 2))
+  if not answer then
+    return nil, message, code
+  end
+  local text = answer.text
+  answer.text = nil
+  return text, answer
+end
+
+-- Every executor of the store: { { id, name, state, priority_min, … running, waiting }, … }.
+-- { gone = true } names those that have left, too.
+function Engine:executors(given)
+  return self.core:executors(options.only(given, "executors", { gone = true }).gone)
+end
+
+-- Tells an executor (by name or id) to take nothing more; with false, to work again. Returns how
+-- many were told: several may live under one name.
+function Engine:drain_executor(who, draining)
+  if type(who) ~= "string" and not math.tointeger(who) then
+    error(("executor is %s (expected a name or an id)"):format(show(who)), 2)
+  end
+  return self.core:drain_executor(tostring(who), draining ~= false)
+end
+
 function Engine:stats()
   return self.core:stats()
 end

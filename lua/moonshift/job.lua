@@ -134,6 +134,20 @@ function job.engine(natives)
     return without_nulls(row), message
   end
 
+  -- why(id) -> one sentence, and its facts; or nil, message
+  function Engine:why(id)
+    if math.type(id) ~= "integer" then
+      error(("why: id is %s (expected a whole number)"):format(show(id)), 2)
+    end
+    local answer, message = natives.query(self.owner, "why", { id = id })
+    if not answer then
+      return nil, message
+    end
+    local text = answer.text
+    answer.text = nil
+    return text, without_nulls(answer)
+  end
+
   return function(owner)
     return setmetatable({ owner = owner }, Engine)
   end

@@ -203,8 +203,8 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     /* Locks under a lease that has run out would belong to nobody. */
     if (done && now >= store->self.lease_until)
         done = store_renew(store, now, store->self.lease, error);
-    done = done && merge_begin(&taking.merge, store, acquire, error) &&
-           taking_run(&taking, store, more, error);
+    done = done && (store->self.draining || (merge_begin(&taking.merge, store, acquire, error) &&
+                                             taking_run(&taking, store, more, error)));
     merge_end(&taking.merge);
     free(taking.lanes);
     if (unit_end(store, own, done, error)) {
@@ -214,4 +214,8 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     }
     job_free_list(taking.jobs);
     return false;
+}
+
+struct store_met store_met(const struct store *store) {
+    return store->met;
 }

@@ -24,6 +24,7 @@ struct self {
     time_ms lease, lease_until;
     time_ms now;                   /* the latest it was told */
     bool checkpointer;             /* byte 1 of the gate is held */
+    bool draining;                 /* it takes nothing more */
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
 
@@ -50,7 +51,8 @@ struct store {
     bool broken;               /* an input/output error was met: nothing is written any more */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */
     struct meta meta, stored;  /* as used, and as the table has it */
-    int incidents;    /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int incidents; /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    struct store_met met;
     bool progress;    /* this store has written progress */
     int64_t log_size; /* bytes of the write-ahead log after the last checkpoint */
     int64_t *gone;    /* executors buried in this transaction: their files go after it */

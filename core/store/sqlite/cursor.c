@@ -168,6 +168,7 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
         .order = acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
     struct serves serves = {0};
     int64_t id = INT64_MIN;
+    store->met = (struct store_met){0};
     int step = serves_begin(&serves, store, acquire, error) ? 1 : -1;
     while (step > 0 &&
            (step = db_value(&store->db, error, &id,
@@ -178,6 +179,7 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
             step = -1;
     }
     serves_end(&serves);
+    store->met.levels = merge_levels(acquire) ? (int)merge->count : 0;
     for (size_t i = merge->count / 2; i-- > 0;)
         merge_sink(merge, i);
     return step == 0;
@@ -185,6 +187,10 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
 
 const struct cursor *merge_best(const struct merge *merge) {
     return merge->count ? &merge->cursors[0] : NULL;
+}
+
+bool merge_before(const struct merge *merge, const struct cursor *other) {
+    return merge->count && cursor_before(merge->order, &merge->cursors[0], other);
 }
 
 bool merge_next(struct merge *merge, struct store *store, struct error *error) {

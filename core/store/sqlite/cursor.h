@@ -34,6 +34,8 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
                  struct error *error);
 /* The best head, or NULL at the end. Valid until merge_next. */
 const struct cursor *merge_best(const struct merge *merge);
+/* The best head stands before `other`, which need not be part of the merge. */
+bool merge_before(const struct merge *merge, const struct cursor *other);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
 /* Leaves the best head and all behind it out; true. */

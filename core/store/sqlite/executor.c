@@ -1,5 +1,5 @@
 /* executor.c - joining, renewing the lease, leaving. */
-#include "store/sqlite/connection.h"
+#include "store/sqlite/census.h"
 #include "store/sqlite/locks.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,14 @@ static bool join_insert(struct store *store, const struct store_executor *execut
     char *categories = serves && serves->categories
                            ? json_dumps(serves->categories, JSON_COMPACT | JSON_ENCODE_ANY)
                            : NULL;
+    char *settings = serves ? census_settings(serves, executor->workers) : NULL;
     bool done = db_run(&store->db, error,
                        "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
-                       " categories, aware, state) VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8)",
-                       "tiiTTtnn", executor->name, now, now + lease, min, max, categories,
-                       (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE);
+                       " categories, aware, state, settings)"
+                       " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9)",
+                       "tiiTTtnnt", executor->name, now, now + lease, min, max, categories,
+                       (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings);
+    free(settings);
     free(categories);
     return done;
 }
@@ -131,12 +134,12 @@ bool store_leave(struct store *store, struct error *error) {
     return true;
 }
 
-void store_slot_set(struct store *store, int index, int64_t job, int64_t token) {
-    slots_set(&store->slots, index, job, token);
+void store_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now) {
+    slots_set(&store->slots, index, job, token, now);
 }
 
 void store_slot_clear(struct store *store, int index) {
-    slots_set(&store->slots, index, 0, 0);
+    slots_set(&store->slots, index, 0, 0, 0);
 }
 
 int store_bell(const struct store *store) {

@@ -28,8 +28,10 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
     if (!text)
         return no_memory(store, error);
     bool done = unit_begin(store, &own, error) &&
-                db_run(&store->db, error, "UPDATE executor SET settings=?2 WHERE id=?1", "it",
-                       store->self.id, text) &&
+                db_run(&store->db, error,
+                       "UPDATE executor SET settings=json_patch(json_remove("
+                       "coalesce(settings, '{}'), '$.handlers'), ?2) WHERE id=?1",
+                       "it", store->self.id, text) &&
                 handlers_found(store, text, now, error);
     free(text);
     store->meta.executors++;

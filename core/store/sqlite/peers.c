@@ -45,6 +45,17 @@ static bool peers_add(struct peers *peers, sqlite3_stmt *row) {
     return true;
 }
 
+/* Somebody may have told this executor to drain. */
+static bool self_refresh(struct store *store, struct error *error) {
+    int64_t draining = 0;
+    if (!store->self.id)
+        return true;
+    int found = db_value(&store->db, error, &draining, "SELECT draining FROM executor WHERE id=?1",
+                         "i", store->self.id);
+    store->self.draining = draining != 0;
+    return found >= 0;
+}
+
 bool peers_refresh(struct store *store, int64_t version, struct error *error) {
     if (store->peers.version == version)
         return true;
@@ -55,8 +66,8 @@ bool peers_refresh(struct store *store, int64_t version, struct error *error) {
                  " coalesce(range_max, 9223372036854775807), categories, settings FROM executor"
                  " WHERE state<>0 AND id<>?1",
                  "i", store->self.id);
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+    int step = rows && self_refresh(store, error) ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
         if (!peers_add(&store->peers, rows)) {
             sqlite3_reset(rows);
             return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);

@@ -91,7 +91,8 @@ CREATE TABLE share(tenant TEXT PRIMARY KEY, turn INT NOT NULL) WITHOUT ROWID, ST
 CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 overdue
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, started INT, lease INT NOT NULL,
   seen INT, range_min INT, range_max INT, categories TEXT, aware INT, state INT NOT NULL,
-  settings TEXT) STRICT;
+  settings TEXT,      -- JSON: order, workers, and the names of its handlers
+  draining INT NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE registration(
   executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;
 

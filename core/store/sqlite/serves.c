@@ -43,11 +43,17 @@ static bool serves_deployment(const struct serves *serves, int64_t deployment) {
     return false;
 }
 
-bool serves_stream(const struct serves *serves, const struct catalog_stream *stream) {
+enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream) {
     const struct definitions *handlers = serves->acquire->handlers;
-    return (!handlers || definitions_find(handlers, stream->definition->name)) &&
-           serves_category(serves->acquire->categories, stream->category) &&
-           serves_deployment(serves, stream->deployment);
+    if (handlers && !definitions_find(handlers, stream->definition->name))
+        return SERVES_NOTHING;
+    if (!serves_category(serves->acquire->categories, stream->category))
+        return SERVES_HANDLER;
+    return serves_deployment(serves, stream->deployment) ? SERVES_STREAM : SERVES_CATEGORY;
+}
+
+bool serves_stream(const struct serves *serves, const struct catalog_stream *stream) {
+    return serves_stage(serves, stream) == SERVES_STREAM;
 }
 
 void serves_end(struct serves *serves) {

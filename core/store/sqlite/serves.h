@@ -12,6 +12,9 @@ struct serves {
 
 bool serves_begin(struct serves *serves, struct store *store, const struct acquire *acquire,
                   struct error *error);
+/* How far a stream gets with an executor; who serves it has no objection left. */
+enum serves_stage { SERVES_NOTHING, SERVES_HANDLER, SERVES_CATEGORY, SERVES_STREAM };
+enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream);
 bool serves_stream(const struct serves *serves, const struct catalog_stream *stream);
 /* `categories` NULL: all. */
 bool serves_category(const json_t *categories, const char *category);

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SLOTS_MAGIC "moonshift slots 1"
+#define SLOTS_MAGIC "moonshift slots 2"
 
 struct slots_head {
     char magic[24];
@@ -78,13 +78,14 @@ void slots_remove(const char *path, int64_t id) {
 }
 
 /* The job is cleared first and written last, so that a torn slot names nobody. */
-void slots_set(const struct slots *slots, int index, int64_t job, int64_t token) {
+void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since) {
     if (index < 0 || index >= slots->count)
         return;
     struct slot *slot = &slots->list[index];
     atomic_store_explicit(&slot->job, 0, memory_order_release);
     if (!job)
         return;
+    atomic_store_explicit(&slot->since, since, memory_order_release);
     atomic_store_explicit(&slot->token, token, memory_order_release);
     atomic_store_explicit(&slot->job, job, memory_order_release);
 }
@@ -113,22 +114,27 @@ bool slots_read(struct slots_found *found, const char *path, int64_t id) {
     size_t count = (size - sizeof(struct slots_head)) / sizeof(struct slot);
     found->list = calloc(count + 1, sizeof *found->list);
     for (size_t i = 0; found->list && i < count; i++) {
-        int64_t pair[2];
-        memcpy(pair, data + sizeof(struct slots_head) + i * sizeof(struct slot), sizeof pair);
-        if (pair[0]) {
-            found->list[found->count].job = pair[0];
-            found->list[found->count++].token = pair[1];
+        int64_t slot[3];
+        memcpy(slot, data + sizeof(struct slots_head) + i * sizeof(struct slot), sizeof slot);
+        if (slot[0]) {
+            found->list[found->count].job = slot[0];
+            found->list[found->count].token = slot[1];
+            found->list[found->count++].since = slot[2];
         }
     }
     free(data);
     return found->list != NULL;
 }
 
-bool slots_has(const struct slots_found *found, int64_t job, int64_t token) {
+time_ms slots_since(const struct slots_found *found, int64_t job, int64_t token) {
     for (size_t i = 0; i < found->count; i++)
         if (found->list[i].job == job && found->list[i].token == token)
-            return true;
-    return false;
+            return found->list[i].since;
+    return TIME_NONE;
+}
+
+bool slots_has(const struct slots_found *found, int64_t job, int64_t token) {
+    return slots_since(found, job, token) != TIME_NONE;
 }
 
 void slots_found_clear(struct slots_found *found) {

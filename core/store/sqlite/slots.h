@@ -4,13 +4,14 @@
 #ifndef MOONSHIFT_STORE_SQLITE_SLOTS_H
 #define MOONSHIFT_STORE_SQLITE_SLOTS_H
 
+#include "base/clock.h"
 #include "base/error.h"
 #include <stddef.h>
 #include <stdint.h>
 
 struct slot {
-    _Atomic int64_t job, token; /* job 0: nothing runs */
-    int64_t unused[6];          /* a cache line each */
+    _Atomic int64_t job, token, since; /* job 0: nothing runs */
+    int64_t unused[5];                 /* a cache line each */
 };
 
 struct slots {
@@ -24,18 +25,21 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
 void slots_close(struct slots *slots);
 void slots_remove(const char *path, int64_t id);
 
-void slots_set(const struct slots *slots, int index, int64_t job, int64_t token);
+void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since);
 
 struct slots_found {
     size_t count;
     struct {
         int64_t job, token;
+        time_ms since;
     } * list; /* owned */
 };
 /* What the workers of executor `id` ran when it ended; nothing if the file is missing, of an
  * earlier boot or not whole. False: no memory. */
 bool slots_read(struct slots_found *found, const char *path, int64_t id);
 bool slots_has(const struct slots_found *found, int64_t job, int64_t token);
+/* Since when this run goes on; TIME_NONE: it does not. */
+time_ms slots_since(const struct slots_found *found, int64_t job, int64_t token);
 void slots_found_clear(struct slots_found *found);
 
 #endif

@@ -1,5 +1,6 @@
 /* stats.c - counts: how many jobs wait where, who serves them, what was done. */
 #include "base/json.h"
+#include "store/sqlite/gap.h"
 #include "store/sqlite/query.h"
 #include <stdio.h>
 #include <string.h>
@@ -126,39 +127,6 @@ json_t *store_definitions(struct store *store, const json_t *filters, const stru
 
 /* ---- the whole store ---- */
 
-static json_t *executor_read(struct store *store, sqlite3_stmt *row, struct error *error) {
-    static const char *const states[] = {"gone", "live", "overdue"};
-    const char *categories = db_column_text(row, 7);
-    int state = sqlite3_column_int(row, 9);
-    json_t *object = json_object();
-    if (json_put(object, "id", query_column(row, 0)) &&
-        json_put(object, "name", query_column(row, 1)) &&
-        json_put_text(object, "state", states[state >= 0 && state < 3 ? state : 0]) &&
-        query_put_time(object, "started", row, 2) && query_put_time(object, "seen", row, 3) &&
-        query_put_time(object, "lease", row, 4) &&
-        json_put(object, "priority_min", query_column(row, 5)) &&
-        json_put(object, "priority_max", query_column(row, 6)) &&
-        json_put(object, "categories",
-                 categories ? json_read(categories, strlen(categories), "categories", NULL)
-                            : NULL) &&
-        json_put(object, "deployment_aware", json_boolean(sqlite3_column_int(row, 8))) &&
-        json_put(object, "locked", query_column(row, 10)))
-        return object;
-    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
-    json_decref(object);
-    return NULL;
-}
-
-static json_t *stats_executors(struct store *store, struct error *error) {
-    struct query query = {0};
-    query_add(&query, "SELECT id, name, started, seen, lease, range_min, range_max, categories,"
-                      " aware, state, (SELECT count(*) FROM locked WHERE owner=executor.id)"
-                      " FROM executor WHERE state<>0 ORDER BY id");
-    json_t *rows = query_rows(&query, store, executor_read, error);
-    query_clear(&query);
-    return rows;
-}
-
 /* { name = sum } of a definition, 0: of all. */
 static json_t *stats_metrics(struct store *store, int64_t definition, struct error *error) {
     json_t *metrics = json_object();
@@ -205,7 +173,16 @@ static json_t *stats_definitions(struct store *store, json_t *places, struct err
     return list;
 }
 
-static bool stats_fill(struct store *store, json_t *stats, struct error *error) {
+static bool stats_census(struct store *store, json_t *stats, time_ms now, struct error *error) {
+    struct census census;
+    bool done = census_take(&census, store, false, now, error) &&
+                stats_put(stats, "executors", census_to_json(&census, store)) &&
+                stats_put(stats, "gaps", gap_list(store, &census, error));
+    census_clear(&census);
+    return done;
+}
+
+static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
     int64_t oldest = TIME_NONE, incidents = 0;
     json_t *total = stats_zero();
     bool done = stats_put(stats, "jobs", total);
@@ -217,7 +194,7 @@ static bool stats_fill(struct store *store, json_t *stats, struct error *error) 
            db_value(&store->db, error, &incidents,
                     "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0 &&
            json_put(stats, "open_incidents", json_integer(incidents)) &&
-           stats_put(stats, "executors", stats_executors(store, error)) &&
+           stats_census(store, stats, now, error) &&
            stats_put(stats, "metrics", stats_metrics(store, 0, error));
     json_decref(places);
     return done;
@@ -225,11 +202,10 @@ static bool stats_fill(struct store *store, json_t *stats, struct error *error) 
 
 json_t *store_stats(struct store *store, time_ms now, struct error *error) {
     bool own = false;
-    (void)now;
     if (!look_begin(store, &own, error))
         return NULL;
     json_t *stats = json_object();
-    bool done = stats && stats_fill(store, stats, error);
+    bool done = stats && stats_fill(store, stats, now, error);
     look_end(store, own);
     if (done)
         return stats;

@@ -7,6 +7,7 @@ ALTER TABLE ended ADD COLUMN priority INT;
 ALTER TABLE ended ADD COLUMN batch INT;
 ALTER TABLE attempt ADD COLUMN batch INT;
 CREATE INDEX attempt_at ON attempt(at);
+ALTER TABLE executor ADD COLUMN draining INT NOT NULL DEFAULT 0;
 CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;

@@ -70,7 +70,7 @@ static int hold_and_run(struct contract *c, struct store *store, int says, int t
     bool more = false;
     if (!store_acquire(store, &everything, NOW, &jobs, &count, &more, &c->error) || !count)
         return 98;
-    store_slot_set(store, 0, jobs->id, jobs->token);
+    store_slot_set(store, 0, jobs->id, jobs->token, NOW);
     say_and_wait(says, told);
     enum settled settled = SETTLED;
     struct outcome late = {
@@ -84,8 +84,8 @@ static int run_two(struct contract *c, struct store *store, int says, int told) 
     struct job *first = acquire_one(c, store, NOW), *second = acquire_one(c, store, NOW);
     if (!first || !second)
         return 98;
-    store_slot_set(store, 0, first->id, first->token);
-    store_slot_set(store, 1, second->id, second->token);
+    store_slot_set(store, 0, first->id, first->token, NOW);
+    store_slot_set(store, 1, second->id, second->token, NOW);
     say_and_wait(says, told);
     return 0;
 }
@@ -93,7 +93,7 @@ static int run_two(struct contract *c, struct store *store, int says, int told) 
 /* Ran one job before; runs none when it dies. */
 static int run_and_clear(struct contract *c, struct store *store, int says, int told) {
     struct job *first = acquire_one(c, store, NOW);
-    store_slot_set(store, 0, first->id, first->token);
+    store_slot_set(store, 0, first->id, first->token, NOW);
     store_slot_clear(store, 0);
     say_and_wait(says, told);
     return 0;

@@ -1,0 +1,76 @@
+#include "cli/executor.h"
+#include "base/json.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include <string.h>
+
+static const struct flag list_flags[] = {
+    {"--gone", NULL, "those that have left, too"},
+    {0},
+};
+
+static const struct column columns[] = {
+    {"id", "ID", COLUMN_RIGHT},
+    {"name", "EXECUTOR", COLUMN_CUT},
+    {"state", "STATE", COLUMN_LEFT},
+    {"workers", "WORKERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"running", "RUNNING", COLUMN_RIGHT},
+    {"waiting", "WAITING", COLUMN_RIGHT},
+    {"seen", "SEEN", COLUMN_LEFT},
+    {"priority_min", "FROM", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"priority_max", "TO", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"categories", "CATEGORIES", COLUMN_CUT | COLUMN_OPTIONAL},
+    {"aware", "DEPLOYMENTS", COLUMN_LEFT | COLUMN_OPTIONAL},
+    {"handlers", "HANDLERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {0},
+};
+
+bool executors_print(json_t *rows, struct error *error) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        bool aware = json_is_true(json_object_get(row, "deployment_aware"));
+        json_put_text(row, "aware", aware ? "registered" : NULL);
+    }
+    return table_print(columns, rows, output_width(), error);
+}
+
+static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    json_t *rows =
+        store ? store_executors(store, flags_has(flags, "--gone"), clock_now(clock_system()), error)
+              : NULL;
+    store_close(store);
+    if (cli->json && rows)
+        return output_json(rows, error);
+    bool fine = rows && executors_print(rows, error);
+    json_decref(rows);
+    return fine;
+}
+
+/* "drain" and "resume" differ in one word. */
+static bool drain_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    size_t touched = 0;
+    bool draining = strcmp(flags->command->name, "executor drain") == 0;
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    bool fine = engine && engine_drain_executor(engine, flags->words[0], draining, &touched, error);
+    engine_close(engine);
+    if (fine && cli->json)
+        return output_json(json_pack("{sI}", "count", (json_int_t)touched), error);
+    if (fine)
+        output_add("%zu %s %s\n", touched, touched == 1 ? "executor" : "executors",
+                   draining ? "told to drain" : "told to work again");
+    return fine;
+}
+
+const struct cli_command executor_commands[] = {
+    {"executor list", "[--gone]", "list the executors of the store", "", list_flags, 0, 0, false,
+     false, list_run},
+    {"executor drain", "NAME|ID", "let an executor take nothing more",
+     "It ends what it has begun and stays until it is stopped. A name means all that live under "
+     "it.",
+     NULL, 1, 1, false, false, drain_run},
+    {"executor resume", "NAME|ID", "let a draining executor work again", "", NULL, 1, 1, false,
+     false, drain_run},
+    {0},
+};

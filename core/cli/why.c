@@ -1,0 +1,30 @@
+#include "cli/output.h"
+#include "cli/setup.h"
+#include <stdlib.h>
+
+static bool why_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    json_t *answer = store ? store_why(store, id, clock_now(clock_system()), error) : NULL;
+    store_close(store);
+    if (cli->json && answer)
+        return output_json(answer, error);
+    char *text = answer ? output_value(json_object_get(answer, "text"), false) : NULL;
+    if (text)
+        output_add("%s\n", text);
+    else if (answer)
+        error_set(error, ERROR_FAILED, "out of memory");
+    bool fine = text != NULL;
+    free(text);
+    json_decref(answer);
+    return fine;
+}
+
+const struct cli_command why_commands[] = {
+    {"job why", "ID", "say why a job has not run yet",
+     "One sentence: what holds it up, who, until when, how many stand before it.", NULL, 1, 1,
+     false, false, why_run},
+    {0},
+};

@@ -1,0 +1,305 @@
+/* why.c - why a job has not run yet, or has: one sentence and its facts (rules §11). What is asked
+ * is read in one look at the store, so the answer is right at that instant. */
+#include "store/sqlite/why.h"
+#include "base/json.h"
+#include "base/span.h"
+#include "store/sqlite/history.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool why_say(struct why *why, const char *reason, const char *format, ...) {
+    char words[2048];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(words, sizeof words, format, list);
+    va_end(list);
+    text_add(&why->text, "job %lld %s", (long long)why->row.id, words);
+    return json_put_text(why->answer, "reason", reason);
+}
+
+static void put_number(struct why *why, const char *name, int64_t value) {
+    json_put(why->answer, name, json_integer(value));
+}
+
+/* ---- it is over ---- */
+
+static bool why_ended(struct why *why, int64_t id, struct error *error) {
+    char at[TIME_TEXT_SIZE];
+    sqlite3_stmt *row =
+        db_query(&why->store->db, error,
+                 "SELECT outcome, at FROM ended WHERE job=?1 ORDER BY seq DESC LIMIT 1", "i", id);
+    int step = row ? db_step(&why->store->db, row, error) : -1;
+    if (step == 0)
+        error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
+    if (step <= 0)
+        return false;
+    const char *outcome = history_end_name(sqlite3_column_int(row, 0));
+    time_ms when = sqlite3_column_int64(row, 1);
+    sqlite3_reset(row);
+    time_format(when, at);
+    why->row.id = id;
+    bool success = strcmp(outcome, "successful") == 0;
+    return json_put_text(why->answer, "state", "ended") &&
+           json_put_text(why->answer, "outcome", outcome) &&
+           json_put_time(why->answer, "at", when) &&
+           why_say(why, "ended", "%s at %s (see its log)",
+                   success                           ? "has ended successfully"
+                   : strcmp(outcome, "deleted") == 0 ? "was deleted"
+                                                     : "was cancelled",
+                   at);
+}
+
+/* ---- locked ---- */
+
+static time_ms lock_until(struct why *why, const struct citizen *citizen, struct error *error) {
+    int64_t until = TIME_NONE;
+    db_value(&why->store->db, error, &until,
+             "SELECT until FROM locked WHERE id=?1 AND until IS NOT NULL", "i", why->row.id);
+    time_ms lease = citizen ? citizen->lease : TIME_NONE;
+    return until > lease ? until : lease;
+}
+
+static bool why_locked(struct why *why, struct error *error) {
+    char until[TIME_TEXT_SIZE], since[TIME_TEXT_SIZE], owner[JOB_NAME_MAX + 32];
+    const struct citizen *citizen = census_find(&why->census, why->row.owner);
+    time_ms end = lock_until(why, citizen, error);
+    snprintf(owner, sizeof owner, "%s/%lld", citizen ? citizen->name : "?",
+             (long long)why->row.owner);
+    time_ms began =
+        citizen ? slots_since(&citizen->running, why->row.id, why->row.token) : TIME_NONE;
+    time_format(end, until);
+    time_format(began, since);
+    json_put_text(why->answer, "executor", owner);
+    json_put_time(why->answer, "until", end);
+    json_put_time(why->answer, "since", began);
+    if (!citizen || citizen->standing == STANDING_GONE)
+        return why_say(why, "executor_died",
+                       "is locked by %s, which has died (the next executor that looks frees it)",
+                       owner);
+    if (citizen->standing == STANDING_OVERDUE && end <= why->now)
+        return why_say(why, "lock_expired",
+                       "is locked by %s, whose lock expired at %s (the next executor that looks "
+                       "frees it)",
+                       owner, until);
+    if (began != TIME_NONE)
+        return why_say(why, "running", "has been running on %s since %s (locked until %s)", owner,
+                       since, until);
+    if (!why->store->path)
+        return why_say(why, "running", "is running on %s (locked until %s)", owner, until);
+    return why_say(why, "queued", "is locked by %s until %s and waits there for a free worker",
+                   owner, until);
+}
+
+/* ---- dead, suspended, scheduled ---- */
+
+static bool why_dead(struct why *why, struct error *error) {
+    sqlite3_stmt *row = db_query(
+        &why->store->db, error,
+        "SELECT i.id, i.type, coalesce(i.message, j.message) FROM job j LEFT JOIN incident i"
+        " ON i.job=j.id AND i.ended IS NULL WHERE j.id=?1 LIMIT 1",
+        "i", why->row.id);
+    if (!row || db_step(&why->store->db, row, error) <= 0)
+        return false;
+    const char *type = db_column_text(row, 1), *message = db_column_text(row, 2);
+    int64_t incident = sqlite3_column_int64(row, 0);
+    json_put_text(why->answer, "message", message);
+    const char *colon = message ? ": " : "";
+    message = message ? message : "";
+    bool said = false;
+    if (type) {
+        put_number(why, "incident", incident);
+        said = why_say(why, "no_retries", "has no retries left (incident %lld, %s)%s%s",
+                       (long long)incident, type, colon, message);
+    } else
+        said = why_say(why, "no_retries", "has no retries left%s%s", colon, message);
+    sqlite3_reset(row);
+    return said;
+}
+
+static bool why_suspended(struct why *why, struct error *error) {
+    const struct catalog_definition *definition = why->stream->definition;
+    sqlite3_stmt *row =
+        db_query(&why->store->db, error,
+                 "SELECT s.instance FROM job j JOIN suspended_instance s ON s.instance=j.instance"
+                 " WHERE j.id=?1",
+                 "i", why->row.id);
+    int step = row ? db_step(&why->store->db, row, error) : -1;
+    if (step < 0)
+        return false;
+    const char *instance = step > 0 ? db_column_text(row, 0) : NULL;
+    json_put_text(why->answer, "by",
+                  instance                ? "instance"
+                  : definition->suspended ? "definition"
+                                          : "job");
+    json_put_text(why->answer, "instance", instance);
+    bool said = false;
+    if (instance)
+        said = why_say(why, "suspended", "is suspended, and so is its instance \"%s\"", instance);
+    else if (definition->suspended)
+        said = why_say(why, "suspended", "is suspended, and so is its definition \"%s\"",
+                       definition->name);
+    else
+        said = why_say(why, "suspended", "is suspended");
+    if (step > 0)
+        sqlite3_reset(row);
+    return said;
+}
+
+static bool why_scheduled(struct why *why, struct error *error) {
+    char at[TIME_TEXT_SIZE], in[TIME_TEXT_SIZE];
+    struct text words = {0};
+    const char *reason = NULL;
+    sqlite3_stmt *row =
+        db_query(&why->store->db, error, "SELECT message FROM job WHERE id=?1 AND attempt>1", "i",
+                 why->row.id);
+    int step = row ? db_step(&why->store->db, row, error) : -1;
+    if (step < 0)
+        return false;
+    const char *message = step > 0 ? db_column_text(row, 0) : NULL;
+    time_format(why->row.due, at);
+    span_format(why->row.due - why->now, in);
+    json_put_time(why->answer, "when", why->row.due);
+    json_put_text(why->answer, "message", message);
+    if (message)
+        why_say(why, "retry", "is due again at %s, in %s, after it failed: %s", at, in, message);
+    else
+        why_say(why, "due", "is due at %s, in %s", at, in);
+    if (step > 0)
+        sqlite3_reset(row);
+    const char *unserved = why_unserved(why, &words, &reason);
+    if (unserved) {
+        text_add(&why->text, "; as things are, %s", unserved);
+        json_put_text(why->answer, "then", reason);
+    }
+    text_clear(&words);
+    return true;
+}
+
+/* ---- in its lane ---- */
+
+/* The job whose run holds the lane: its id, 0 if its row is gone. -1: nothing holds it. -2: error.
+ */
+static int64_t lane_holder(struct why *why, int64_t *owner, struct error *error) {
+    int64_t job = 0;
+    int held = db_value(&why->store->db, error, owner, "SELECT owner FROM lane WHERE id=?1", "i",
+                        why->row.lane);
+    if (held <= 0)
+        return held < 0 ? -2 : -1;
+    return db_value(&why->store->db, error, &job,
+                    "SELECT id FROM locked WHERE lane=?1 ORDER BY token LIMIT 1", "i",
+                    why->row.lane) < 0
+               ? -2
+               : job;
+}
+
+static bool lane_say_held(struct why *why, const char *key, int64_t job, int64_t owner) {
+    const struct citizen *citizen = census_find(&why->census, owner);
+    char name[JOB_NAME_MAX + 32];
+    snprintf(name, sizeof name, "%s/%lld", citizen ? citizen->name : "?", (long long)owner);
+    json_put_text(why->answer, "executor", name);
+    if (!job)
+        return why_say(why, "lane",
+                       "waits for its lane \"%s\": a run on %s whose job was taken away has not "
+                       "ended",
+                       key, name);
+    put_number(why, "holder", job);
+    return why_say(why, "lane", "waits for its lane \"%s\": job %lld holds it on %s", key,
+                   (long long)job, name);
+}
+
+/* Behind the visible head of its own priority; nothing of the lane runs. */
+static int lane_say_behind(struct why *why, const char *key, struct error *error) {
+    const struct row *row = &why->row;
+    int64_t first = 0;
+    int parked = db_value(&why->store->db, error, &first,
+                          "SELECT 1 FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND"
+                          " place=?4 AND id=?5",
+                          "iiiii", row->lane, row->stream, ~row->priority, row->place, row->id);
+    if (parked <= 0)
+        return parked;
+    if (db_value(&why->store->db, error, &first,
+                 "SELECT id FROM ready WHERE stream=?1 AND rank=?2 AND lane=?3 LIMIT 1", "iii",
+                 row->stream, ~row->priority, row->lane) < 0)
+        return -1;
+    put_number(why, "holder", first);
+    return why_say(why, "lane", "waits in its lane \"%s\" behind job %lld", key, (long long)first);
+}
+
+/* 1 said, 0 its lane does not hold it up, -1 error. */
+static int why_lane(struct why *why, struct error *error) {
+    int64_t owner = 0;
+    if (!why->row.lane)
+        return 0;
+    sqlite3_stmt *row =
+        db_query(&why->store->db, error, "SELECT lane_key FROM job WHERE id=?1", "i", why->row.id);
+    if (!row || db_step(&why->store->db, row, error) <= 0)
+        return -1;
+    char key[JOB_NAME_MAX + 1];
+    const char *text = db_column_text(row, 0);
+    snprintf(key, sizeof key, "%s", text ? text : "");
+    sqlite3_reset(row);
+    int64_t holder = lane_holder(why, &owner, error);
+    int said = holder == -2   ? -1
+               : holder == -1 ? lane_say_behind(why, key, error)
+                              : lane_say_held(why, key, holder, owner);
+    if (said > 0)
+        json_put_text(why->answer, "lane", key);
+    return said;
+}
+
+/* ---- the answer ---- */
+
+static bool why_state(struct why *why, const char *state) {
+    return json_put_text(why->answer, "state", state);
+}
+
+static bool why_live(struct why *why, struct error *error) {
+    const struct row *row = &why->row;
+    if (row->token)
+        return why_state(why, "locked") && why_locked(why, error);
+    if (row->retries <= 0)
+        return why_state(why, "dead") && why_dead(why, error);
+    if (row->suspended)
+        return why_state(why, "suspended") && why_suspended(why, error);
+    if (row->due != TIME_NONE && row->due > why->now)
+        return why_state(why, "scheduled") && why_scheduled(why, error);
+    int waits = why_lane(why, error);
+    if (waits)
+        return waits > 0 && why_state(why, "waiting");
+    return why_state(why, "ready") && why_ready(why, error);
+}
+
+static bool why_answer(struct why *why, int64_t id, struct error *error) {
+    int found = row_load(why->store, id, &why->row, error);
+    if (found < 0 || !json_put(why->answer, "job", json_integer(id)))
+        return false;
+    if (!found)
+        return why_ended(why, id, error);
+    why->stream = catalog_stream(&why->store->catalog, why->row.stream);
+    if (!why->stream)
+        return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
+                         why->store->db.name, (long long)id);
+    return json_put_text(why->answer, "handler", why->stream->definition->name) &&
+           census_take(&why->census, why->store, false, why->now, error) && why_live(why, error);
+}
+
+json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *error) {
+    bool own = false;
+    struct why why = {.store = store, .now = now};
+    if (!look_begin(store, &own, error))
+        return NULL;
+    why.answer = json_object();
+    /* what fails without a word of its own */
+    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    bool done = why.answer && why_answer(&why, id, error) && !why.text.failed &&
+                json_put_text(why.answer, "text", why.text.data);
+    census_clear(&why.census);
+    text_clear(&why.text);
+    look_end(store, own);
+    if (done)
+        return why.answer;
+    json_decref(why.answer);
+    return NULL;
+}
