@@ -19,7 +19,8 @@ LIBS     := -lsqlite3 -lev -ljansson -lpthread -lm
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
-EMBED    := $(sort $(wildcard lua/moonshift/*.lua scripts/*/*.lua core/store/sqlite/*.sql))
+EMBED    := $(sort $(wildcard lua/moonshift/*.lua scripts/*/*.lua \
+	scripts/*/*/*.lua core/store/sqlite/*.sql))
 CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*/*.[ch])
 LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run examples/orders/report \
@@ -93,7 +94,8 @@ install: all ## install program, module, Lua files, stock scripts and man page (
 	  put $(BUILD)/moonshift "$$at/bin" 755; \
 	  put $(BUILD)/lua/moonshift/core.so "$$at/lib/lua/5.4/moonshift" 644; \
 	  put "$(wildcard lua/moonshift/*.lua)" "$$at/share/lua/5.4/moonshift" 644; \
-	  for kind in scripts/*; do put "$$kind/*.lua" "$$at/share/moonshift/$$kind" 644; done; \
+	  for kind in scripts/* scripts/handlers/moonshift; do \
+	    put "$$kind/*.lua" "$$at/share/moonshift/$$kind" 644; done; \
 	  put docs/moonshift.1 "$$at/share/man/man1" 644'
 
 uninstall: ## remove what `make install` put there

@@ -64,34 +64,27 @@ void engine_leave(struct engine *engine, const struct settings *settings);
 /* { name, id, acquired, done, … } of the engine's own executor; NULL if it has not joined. */
 json_t *engine_status(struct engine *engine);
 
-/* ---- operator verbs: store.h says what each does; here each is one transaction, at the engine's
- * time. `ids` is all or nothing. ---- */
+/* ---- operator verbs (rules §11), at the engine's time ---- */
 
-bool engine_set_retries(struct engine *engine, struct ids ids, int32_t retries, bool set_due,
-                        time_ms due, struct error *error);
-bool engine_retry(struct engine *engine, struct ids ids, struct error *error);
-bool engine_set_priority(struct engine *engine, struct ids ids, int64_t priority,
-                         struct error *error);
-bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, bool cascade,
+struct engine_operated {
+    /* in; may be NULL: told after each transaction of a verb that needs several */
+    void (*tell)(void *arg, size_t touched);
+    void *arg;
+    /* out */
+    size_t touched;
+    int64_t job; /* of a verb with a date: the timer that will do it */
+};
+/* Any order of base/order.h. Up to 1 000 jobs are all or nothing; more are done in transactions of
+ * 1 000, each all or nothing, with one entry in the operation log. */
+bool engine_operate(struct engine *engine, json_t *order, struct engine_operated *operated,
                     struct error *error);
-bool engine_recalculate_due(struct engine *engine, struct ids ids, bool from_creation,
-                            struct error *error);
-bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
-                          struct error *error);
-bool engine_delete(struct engine *engine, struct ids ids, struct error *error);
-bool engine_cancel(struct engine *engine, struct ids ids, struct error *error);
-bool engine_override_priority(struct engine *engine, const struct store_override *override,
-                              size_t *touched, struct error *error);
-bool engine_suspend_definition(struct engine *engine, int64_t definition, bool suspended,
-                               bool include_jobs, size_t *touched, struct error *error);
+
 /* For executors of this name; NULL: the engine's own. *changed: 0 or 1. */
 bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
                            bool registered, size_t *changed, struct error *error);
 /* `who` is a name or an id as text; see store_drain. */
 bool engine_drain_executor(struct engine *engine, const char *who, bool draining, size_t *touched,
                            struct error *error);
-bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
-                     struct error *error);
 
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);

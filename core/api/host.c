@@ -19,6 +19,11 @@ static int knows(void *arg, const char *handler, struct error *error) {
     return store_knows(engine->store, handler, NULL, error);
 }
 
+static int overridden(void *arg, const char *handler, struct error *error) {
+    struct engine *engine = arg;
+    return store_overridden(engine->store, handler, error);
+}
+
 static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
     struct engine *engine = arg;
     return store_begin(engine->store, error) &&
@@ -50,6 +55,7 @@ struct script_host engine_host(struct engine *engine) {
     struct script_host host = {.arg = engine,
                                .next_id = next_id,
                                .knows = knows,
+                               .overridden = overridden,
                                .extend = extend,
                                .progress = progress,
                                .cancelled = cancelled,

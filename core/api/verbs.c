@@ -15,90 +15,41 @@ bool engine_end(struct engine *engine, bool ok, struct error *error) {
     return true;
 }
 
-bool engine_set_retries(struct engine *engine, struct ids ids, int32_t retries, bool set_due,
-                        time_ms due, struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_set_retries(engine->store, ids, retries, set_due, due,
-                                        engine_now(engine), error),
-                      error);
+/* One step in a transaction of its own; *rest: what is left. */
+static bool step(struct engine *engine, json_t **rest, struct engine_operated *operated,
+                 struct error *error) {
+    struct store_operated now = {0};
+    bool ok =
+        store_begin(engine->store, error) &&
+        engine_end(engine, store_operate(engine->store, *rest, &now, engine_now(engine), error),
+                   error);
+    json_decref(*rest);
+    *rest = ok ? now.rest : NULL;
+    if (!ok) {
+        json_decref(now.rest);
+        return false;
+    }
+    operated->touched += now.touched;
+    operated->job = now.job;
+    return true;
 }
 
-bool engine_retry(struct engine *engine, struct ids ids, struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_retry(engine->store, ids, engine_definitions(engine),
-                                  engine_now(engine), error),
-                      error);
-}
-
-bool engine_set_priority(struct engine *engine, struct ids ids, int64_t priority,
-                         struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_set_priority(engine->store, ids, priority, engine_now(engine), error),
-                      error);
-}
-
-bool engine_set_due(struct engine *engine, struct ids ids, time_ms due, bool cascade,
+bool engine_operate(struct engine *engine, json_t *order, struct engine_operated *operated,
                     struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_set_due(engine->store, ids, due, cascade, engine_now(engine), error),
-                      error);
-}
-
-bool engine_recalculate_due(struct engine *engine, struct ids ids, bool from_creation,
-                            struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(
-               engine,
-               store_recalculate_due(engine->store, ids, from_creation, engine_now(engine), error),
-               error);
-}
-
-bool engine_set_suspended(struct engine *engine, struct ids ids, bool suspended,
-                          struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_set_suspended(engine->store, ids, suspended, engine_now(engine), error),
-                      error);
-}
-
-bool engine_delete(struct engine *engine, struct ids ids, struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine, store_delete(engine->store, ids, engine_now(engine), error), error);
-}
-
-bool engine_cancel(struct engine *engine, struct ids ids, struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine, store_cancel(engine->store, ids, engine_now(engine), error), error);
-}
-
-bool engine_override_priority(struct engine *engine, const struct store_override *override,
-                              size_t *touched, struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(
-               engine,
-               store_override_priority(engine->store, override, touched, engine_now(engine), error),
-               error);
-}
-
-bool engine_suspend_definition(struct engine *engine, int64_t definition, bool suspended,
-                               bool include_jobs, size_t *touched, struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_suspend_definition(engine->store, definition, suspended, include_jobs,
-                                               touched, engine_now(engine), error),
-                      error);
-}
-
-bool engine_annotate(struct engine *engine, int64_t incident, const char *note,
-                     struct error *error) {
-    return store_begin(engine->store, error) &&
-           engine_end(engine,
-                      store_annotate(engine->store, incident, note, engine_now(engine), error),
-                      error);
+    json_t *rest = json_incref(order);
+    operated->touched = 0;
+    operated->job = 0;
+    while (rest) {
+        struct error reason = {0};
+        if (!step(engine, &rest, operated, &reason))
+            return operated->touched
+                       ? error_set(error, reason.code, "%s (%zu jobs before it are done)",
+                                   reason.text, operated->touched)
+                       : error_set(error, reason.code, "%s", reason.text);
+        if (rest && operated->tell)
+            operated->tell(operated->arg, operated->touched);
+    }
+    return true;
 }
 
 bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,

@@ -61,18 +61,42 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     return fine;
 }
 
-static bool annotate_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id;
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
-        return false;
-    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
-    bool fine = engine && engine_annotate(engine, id, flags->words[1], error);
+static bool act(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
+                struct error *error) {
+    struct engine_operated operated = {0};
+    struct engine *engine = order ? setup_engine(cli, flags, STORE_WRITE, false, error) : NULL;
+    bool fine = order || error_set(error, ERROR_USAGE, "note: not valid UTF-8");
+    fine = fine && engine && engine_operate(engine, order, &operated, error);
     engine_close(engine);
+    json_decref(order);
     if (fine && cli->json)
         return output_json(json_pack("{sI}", "count", (json_int_t)1), error);
     if (fine)
-        output_add("1 incident annotated\n");
+        output_add("1 incident %s\n", done);
     return fine;
+}
+
+static bool annotate_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
+           act(cli, flags,
+               json_pack("{ss,sI,ss}", "verb", "annotate", "incident", (json_int_t)id, "note",
+                         flags->words[1]),
+               "annotated", error);
+}
+
+static const struct flag resolve_flags[] = {
+    {"--note", "TEXT", "keep a note with it"},
+    {0},
+};
+
+static bool resolve_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
+           act(cli, flags,
+               json_pack("{ss,sI,ss?}", "verb", "resolve", "incident", (json_int_t)id, "note",
+                         flags_text(flags, "--note")),
+               "resolved", error);
 }
 
 const struct cli_command incident_commands[] = {
@@ -81,5 +105,7 @@ const struct cli_command incident_commands[] = {
     {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
     {"incident annotate", "ID NOTE", "keep a note with an incident", "", NULL, 2, 2, false, false,
      annotate_run},
+    {"incident resolve", "ID [--note TEXT]", "close an incident, its job untouched", "",
+     resolve_flags, 1, 1, false, false, resolve_run},
     {0},
 };

@@ -1,5 +1,6 @@
 #include "cli/list.h"
 #include "cli/output.h"
+#include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/table.h"
 #include <stdlib.h>
@@ -7,33 +8,7 @@
 
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
-    {"--id", "ID,…", "these jobs"},
-    {"--handler", "NAME,…", "of these handlers"},
-    {"--state", "NAME,…", "ready, scheduled, locked, waiting, suspended, dead"},
-    {"--instance", "KEY", "of this instance"},
-    {"--root", "KEY", "of this root instance"},
-    {"--lane", "KEY", "of this lane"},
-    {"--tenant", "NAME,…", "of these tenants"},
-    {"--category", "NAME,…", "of these categories"},
-    {"--definition", "ID,…", "of these definitions"},
-    {"--deployment", "ID,…", "of these deployments"},
-    {"--batch", "ID,…", "of these batches"},
-    {"--executable", "[BOOL]", "what an executor may take now"},
-    {"--retries-left", "[BOOL]", "with runs left"},
-    {"--no-retries-left", "[BOOL]", "dead letters"},
-    {"--locked", "[BOOL]", "locked by an executor"},
-    {"--suspended", "[BOOL]", "suspended"},
-    {"--timer", "[BOOL]", "timers"},
-    {"--message-job", "[BOOL]", "jobs that are no timers"},
-    {"--with-exception", "[BOOL]", "that have failed"},
-    {"--exception", "TEXT", "that have failed with this message"},
-    {"--min-priority", "N", "of this priority or more"},
-    {"--max-priority", "N", "of this priority or less"},
-    {"--due-before", "ISO", "due before this instant"},
-    {"--due-after", "ISO", "due after this instant"},
-    {"--created-before", "ISO", "created before this instant"},
-    {"--created-after", "ISO", "created after this instant"},
-    {"--payload", "FIELD=VALUE", "with this member in the payload"},
+    SELECT_FLAGS,
     {0},
 };
 #define LIST_FILTERS (list_flags + 3)
@@ -98,6 +73,30 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     return true;
 }
 
+static bool stack_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    json_t *job = store ? store_job(store, id, clock_now(clock_system()), error) : NULL;
+    if (store && !job && error->code == ERROR_NOT_FOUND)
+        gone(store, id, error);
+    store_close(store);
+    json_t *stack = json_object_get(job, "stack");
+    bool fine = job != NULL;
+    if (fine && cli->json)
+        fine = output_json(json_pack("{sO?}", "stack", stack), error);
+    else if (fine && json_is_null(stack))
+        fine = error_set(error, ERROR_NOT_FOUND, "job %lld has not failed", (long long)id);
+    else if (fine) {
+        char *text = output_value(stack, true);
+        output_add("%s\n", text ? text : "");
+        free(text);
+    }
+    json_decref(job);
+    return fine;
+}
+
 /* ---- by hand ---- */
 
 static bool execute_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -128,6 +127,8 @@ const struct cli_command job_commands[] = {
      "Filters are joined by and; a list, or a flag given twice, means any of them.", list_flags, 0,
      0, false, false, list_run},
     {"job show", "ID", "show one job with its stack text", "", NULL, 1, 1, false, false, show_run},
+    {"job stack", "ID", "print the stack text of a job's last failure", "", NULL, 1, 1, false,
+     false, stack_run},
     {"job execute", "ID [--force]", "run one job by hand, here",
      "Ignores due date, suspension, lock and retries. A failure counts like any other.",
      execute_flags, 1, 1, false, false, execute_run},

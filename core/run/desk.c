@@ -57,6 +57,16 @@ static int knows(void *arg, const char *handler, struct error *error) {
     return known;
 }
 
+static int overridden(void *arg, const char *handler, struct error *error) {
+    struct desk *desk = arg;
+    struct store *reader = open_reader(desk, error);
+    if (!reader)
+        return -1;
+    int found = store_overridden(reader, handler, error);
+    mutex_unlock(&desk->mutex);
+    return found;
+}
+
 static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
     struct desk *desk = arg;
     return notes_extend(desk->notes, job->id, job->token, until, error);
@@ -94,6 +104,7 @@ struct script_host desk_host(struct desk *desk) {
     struct script_host host = {.arg = desk,
                                .next_id = next_id,
                                .knows = knows,
+                               .overridden = overridden,
                                .extend = extend,
                                .progress = progress,
                                .cancelled = cancelled,

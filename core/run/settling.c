@@ -38,7 +38,9 @@ static void decide(struct outcome *outcome, const struct settings *settings, tim
 static void condemn(struct outcome *outcome, const struct error *reason) {
     job_free_list(outcome->created);
     free(outcome->message);
+    json_decref(outcome->effects);
     outcome->created = NULL;
+    outcome->effects = NULL;
     outcome->message = utf8_clean(reason->text, strlen(reason->text), JOB_STACK_MAX);
     outcome->kind = OUTCOME_FAILURE;
     outcome->reason = REASON_ERROR;
@@ -73,7 +75,13 @@ bool settling_write(struct settling *settling, struct store *store, const struct
         enum settled settled = SETTLED;
         struct error reason = {0};
         decide(outcome, settings, now);
-        if (!store_settle(store, outcome, now, &settled, &reason)) {
+        bool written = store_settle(store, outcome, now, &settled, &reason);
+        if (!written && outcome->effects && final(&reason)) { /* the others are not undone */
+            condemn(outcome, &reason);
+            decide(outcome, settings, now);
+            written = store_settle(store, outcome, now, &settled, &reason);
+        }
+        if (!written) {
             *again = final(&reason) && outcome->kind != OUTCOME_FAILURE;
             if (*again)
                 condemn(outcome, &reason);

@@ -1,4 +1,5 @@
 #include "script/files.h"
+#include "base/order.h"
 #include "base/text.h"
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 
 static const char *const kinds[] = {"handlers",  "priorities", "retries", "listeners",
                                     "schedules", "batches",    "lib",     NULL};
+static const char reserved[] = "handlers/" ORDER_RESERVED;
 static const char *const others[] = {"spec", "docs", NULL};
 
 /* ---- the list ---- */
@@ -44,6 +46,10 @@ bool files_add(struct files *files, const char *path, const char *text, size_t s
     if (size > FILE_SIZE_MAX)
         return error_set(error, ERROR_CONFIG, "%s: %zu bytes (expected at most %d)", path, size,
                          FILE_SIZE_MAX);
+    if (!stock && strncmp(path, reserved, sizeof reserved - 1) == 0)
+        return error_set(error, ERROR_CONFIG,
+                         "%s: handlers under moonshift/ are reserved (expected another name)",
+                         path);
     struct folder_file file = {strdup(path), copy_text(text, size), size, stock};
     if (file.path && file.text && grow(files)) {
         files->list[files->count++] = file;

@@ -1,5 +1,6 @@
 /* One run of a job, from the handler's first instruction to an outcome. */
 #include "base/json.h"
+#include "base/order.h"
 #include "base/span.h"
 #include "base/text.h"
 #include "script/failure.h"
@@ -63,6 +64,10 @@ static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t 
     draft_define(draft, definitions_find(&script->definitions, draft->job.handler), &rules);
     if (!draft->needs_priority)
         return true;
+    const struct script_host *host = &script->host;
+    int overridden = host->overridden ? host->overridden(host->arg, draft->job.handler, error) : 0;
+    if (overridden != 0) /* the store's word goes before the function, and spares the call */
+        return overridden > 0;
     lua_State *before = state_enter(&script->state, L);
     bool ok = script_priority(script, &draft->job, error);
     state_leave(&script->state, before);
@@ -89,6 +94,17 @@ int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *er
     int64_t id = complete(run, L, &draft, spec, error) ? collect(run, &draft, error) : 0;
     draft_clear(&draft);
     return id;
+}
+
+bool run_operate(struct run *run, json_t *object, struct error *error) {
+    struct order order;
+    struct outcome *outcome = run->outcome;
+    if (!order_read(&order, object, error))
+        return false;
+    if (!outcome->effects)
+        outcome->effects = json_array();
+    return json_array_append(outcome->effects, object) == 0 ||
+           error_set(error, ERROR_FAILED, "out of memory");
 }
 
 /* ---- what a handler returns ---- */
@@ -215,7 +231,9 @@ static void finish(struct run *run, int status, time_ms timeout) {
     atomic_compare_exchange_strong(&script->state.cut_job, &job, 0);
     if (outcome->kind != OUTCOME_SUCCESS && outcome->kind != OUTCOME_SNOOZE) {
         job_free_list(outcome->created);
+        json_decref(outcome->effects);
         outcome->created = NULL;
+        outcome->effects = NULL;
     }
     if (outcome->kind == OUTCOME_FAILURE)
         script_decide(script, outcome);

@@ -30,6 +30,8 @@ struct script_host {
     int64_t (*next_id)(void *arg, struct error *error);
     /* 1 the store knows this handler although the folder does not, 0 no, -1 error */
     int (*knows)(void *arg, const char *handler, struct error *error);
+    /* 1 the store has a priority that goes before the definition's own, 0 not, -1 error */
+    int (*overridden)(void *arg, const char *handler, struct error *error);
     bool (*extend)(void *arg, const struct job *job, time_ms until, struct error *error);
     bool (*progress)(void *arg, const struct job *job, double fraction, const char *text,
                      struct error *error);

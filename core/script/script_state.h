@@ -62,6 +62,9 @@ void run_line(struct run *run, const char *text, size_t size);
 /* Collects a job that the handler creates; its id, or 0. `L` is the coroutine that asks. */
 int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *error);
 
+/* Collects an operator's verb that the handler asks for; see order.h. */
+bool run_operate(struct run *run, json_t *order, struct error *error);
+
 /* The index of a definition by name, or -1. */
 ptrdiff_t script_find(const struct script *script, const char *name);
 

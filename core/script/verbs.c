@@ -61,6 +61,20 @@ static int verb_enqueue(lua_State *L) {
     return 1;
 }
 
+/* operate(job, order) */
+static int verb_operate(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    struct error error;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    json_t *order = value_to_json(L, 2, "order", &error);
+    bool ok = order && run_operate(handle->run, order, &error);
+    json_decref(order);
+    if (!ok)
+        return fail(L, &error);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
 /* extend(job, ms): the lock and the time limit both reach at least so far. */
 static int verb_extend(lua_State *L) {
     struct handle *handle = handle_check(L);
@@ -140,9 +154,9 @@ static int verb_query(lua_State *L) {
 }
 
 void verbs_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"enqueue", verb_enqueue},     {"extend", verb_extend},
-                                         {"snooze", verb_snooze},       {"progress", verb_progress},
-                                         {"line", verb_line},           {"query", verb_query},
-                                         {"cancelled", verb_cancelled}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"enqueue", verb_enqueue}, {"operate", verb_operate},     {"extend", verb_extend},
+        {"snooze", verb_snooze},   {"progress", verb_progress},   {"line", verb_line},
+        {"query", verb_query},     {"cancelled", verb_cancelled}, {NULL, NULL}};
     natives_add(script, L, functions);
 }

@@ -152,7 +152,9 @@ enum settled {
     SETTLED_STALE /* the lock was lost: nothing written (its lane is released all the same) */
 };
 
-/* Writes one outcome with everything the job created; fenced by id, owner and token. */
+/* Writes one outcome with everything the job created, and does the verbs it asked for (its
+ * effects); fenced by id, owner and token. An outcome whose effects are refused leaves the
+ * transaction as it was: settle it again as a failure. */
 bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                   struct error *error);
 
@@ -257,8 +259,8 @@ struct ids {
 bool store_set_retries(struct store *store, struct ids ids, int32_t retries, bool set_due,
                        time_ms due, time_ms now, struct error *error);
 /* The configured number for each job: what `job retry ID` without a number does. */
-bool store_retry(struct store *store, struct ids ids, const struct definitions *definitions,
-                 time_ms now, struct error *error);
+bool store_retry(struct store *store, struct ids ids, bool set_due, time_ms due, time_ms now,
+                 struct error *error);
 bool store_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
                         struct error *error);
 /* With `cascade` the later occurrences of a repeating job move by the same span; without, its cycle
@@ -274,23 +276,26 @@ bool store_set_suspended(struct store *store, struct ids ids, bool suspended, ti
 bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
 bool store_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
 
-/* A definition's priority for jobs created from now on, before its own; with `cascade` also for the
- * jobs there are (at most 1 000), running ones undisturbed. `clear`: no more, for later jobs. */
-struct store_override {
-    int64_t definition, priority;
-    bool clear, cascade;
-};
-bool store_override_priority(struct store *store, const struct store_override *override,
-                             size_t *touched, time_ms now, struct error *error);
-/* 1 the definition of this name has one, 0 not, -1 error. */
-int store_overridden(struct store *store, const char *handler, struct error *error);
-/* Jobs of a suspended definition are created suspended; those there are (at most 1 000) are
- * suspended or activated only with `include_jobs`. */
-bool store_suspend_definition(struct store *store, int64_t definition, bool suspended,
-                              bool include_jobs, size_t *touched, time_ms now, struct error *error);
+/* retries 0, with an incident. */
+bool store_dead_letter(struct store *store, struct ids ids, time_ms now, struct error *error);
 
-bool store_annotate(struct store *store, int64_t incident, const char *note, time_ms now,
-                    struct error *error);
+/* 1 the definition of this name has a priority of the store's, 0 not, -1 error. */
+int store_overridden(struct store *store, const char *handler, struct error *error);
+
+struct store_operated {
+    size_t touched; /* jobs; 1 for an incident */
+    int64_t job;    /* of a verb with a date: the timer that will do it; else 0 */
+    json_t *rest;   /* more than 1 000 jobs: the order that goes on, in a transaction of its own;
+                       NULL: all is done. The caller's */
+};
+/* Any verb of base/order.h: the one way in for people, jobs and dates. At most 1 000 jobs are all
+ * or nothing; of more, each transaction is, and the verb has one entry in the log with their sum.
+ */
+bool store_operate(struct store *store, const json_t *order, struct store_operated *operated,
+                   time_ms now, struct error *error);
+/* How many jobs a verb on jobs would touch; refuses what it would refuse of ids. Only reads. */
+bool store_preview(struct store *store, const json_t *order, size_t *count, time_ms now,
+                   struct error *error);
 
 /* ---- metrics ---- */
 enum metric {

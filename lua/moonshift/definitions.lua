@@ -17,13 +17,26 @@ local function check_integer(value, name)
   return integer
 end
 
--- True or nil for an option that is a flag.
-local function check_flag(given, verb, name)
-  local value = options.only(given, verb, { [name] = true })[name]
+-- The option `name`, true or false or absent.
+local function check_flag(given, name)
+  local value = given[name]
   if value ~= nil and type(value) ~= "boolean" then
     error(("%s is %s (expected true or false)"):format(name, show(value)), 3)
   end
   return value
+end
+
+local function check_instant(given, name)
+  local value = given[name]
+  if value ~= nil and type(value) ~= "string" then
+    error(("%s is %s (expected an instant as text)"):format(name, show(value)), 3)
+  end
+  return value
+end
+
+local function operate(self, verb, order)
+  order.verb, order.definition = verb, self.name
+  return self.engine.core:operate(order)
 end
 
 -- A query of this definition's jobs that match `filters` too.
@@ -35,34 +48,44 @@ function Definition:jobs(filters)
   return self.engine:jobs(all)
 end
 
--- Sets the retries of this definition's dead jobs, and of no others.
+-- Sets the retries of this definition's dead jobs, and of no others; resolves their incidents.
 function Definition:set_retries(retries, given)
-  return self.engine:set_retries(self:jobs { no_retries_left = true }, retries, given)
+  given = options.only(given, "set_retries", { due = true })
+  local count = check_integer(retries, "retries")
+  if count < 0 then
+    error(("retries is %d (expected 0 or more)"):format(count), 2)
+  end
+  return operate(self, "set_definition_retries",
+    { retries = count, due = check_instant(given, "due") })
 end
 
 -- Goes before the definition's own priority, for jobs created from now on; { cascade = true } also
 -- rewrites those there are. Returns how many it rewrote.
 function Definition:override_priority(priority, given)
-  local cascade = check_flag(given, "override_priority", "cascade")
-  return self.engine.core:override_priority(self.id, check_integer(priority, "priority"), cascade)
+  given = options.only(given, "override_priority", { cascade = true })
+  local cascade = check_flag(given, "cascade")
+  return operate(self, "override_priority",
+    { priority = check_integer(priority, "priority"), cascade = cascade })
 end
 
 -- Later jobs get the definition's own priority again.
 function Definition:clear_override()
-  return self.engine.core:override_priority(self.id)
+  return operate(self, "clear_override", {})
 end
 
--- Later jobs are created suspended; { include_jobs = true } also suspends those there are. Returns
--- how many of them.
+-- Later jobs are created suspended; { include_jobs = true } also suspends those there are, and
+-- { at = "…" } does it then. Returns how many jobs, and of a date the job that will do it.
 function Definition:suspend(given)
-  local include_jobs = check_flag(given, "suspend", "include_jobs")
-  return self.engine.core:suspend_definition(self.id, true, include_jobs)
+  given = options.only(given, "suspend", { include_jobs = true, at = true })
+  return operate(self, "suspend_definition",
+    { include_jobs = check_flag(given, "include_jobs"), at = check_instant(given, "at") })
 end
 
 -- The reverse of suspend.
 function Definition:activate(given)
-  local include_jobs = check_flag(given, "activate", "include_jobs")
-  return self.engine.core:suspend_definition(self.id, false, include_jobs)
+  given = options.only(given, "activate", { include_jobs = true, at = true })
+  return operate(self, "activate_definition",
+    { include_jobs = check_flag(given, "include_jobs"), at = check_instant(given, "at") })
 end
 
 -- `row` as the store tells it; its override_priority is `override` here, beside the method.

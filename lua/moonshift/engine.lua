@@ -1,13 +1,15 @@
 -- The engine: one store and the scripts that work on it. Every verb that takes an id also takes a
--- list of ids or a query of jobs; all or nothing, at most 1 000 at once.
+-- list of ids or a query of jobs: all or nothing up to 1 000 jobs, beyond that in transactions of
+-- 1 000.
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
 local options = require "moonshift.options"
 local query = require "moonshift.query"
 local show = require "moonshift.show"
 
-local IDS_MAX = 1000   -- touched by one verb
 local RUNS_MAX = 100000 -- of one drain
+
+local null = core.rules.null
 
 local OWN = { scripts = true, clock = true, modules = true, handlers = true, borrow = true }
 
@@ -66,25 +68,25 @@ end
 -- An id, a list of ids or a query as a list of ids; nil, message, code if it is too much.
 local function ids_of(what)
   if query.is(what) then
-    return what:ids(IDS_MAX)
+    return what:ids()
   end
-  if type(what) ~= "table" then
-    return { check_id(what, 3) }
-  end
-  local ids = unique(what, 3)
-  if #ids > IDS_MAX then
-    return nil, ("%d jobs (expected at most %d at once)"):format(#ids, IDS_MAX), "invalid"
-  end
-  return ids
+  return type(what) == "table" and unique(what, 3) or { check_id(what, 3) }
 end
 
--- Calls a verb of core with the ids that `what` means.
-local function apply(self, verb, what, ...)
-  local ids, message, code = ids_of(what)
-  if not ids then
-    return nil, message, code
+-- Does a verb to the jobs that `what` means. A whole query is answered where they are changed.
+local function apply(self, verb, what, order)
+  order = order or {}
+  order.verb = verb
+  if query.is(what) and not what.size then
+    order.query = what.filters
+  else
+    local ids, message, code = ids_of(what)
+    if not ids then
+      return nil, message, code
+    end
+    order.ids = core.rules.array(ids)
   end
-  return self.core[verb](self.core, ids, ...)
+  return self.core:operate(order)
 end
 
 -- An integer, not below `least` if that is given.
@@ -203,23 +205,27 @@ end
 function Engine:set_retries(what, retries, given)
   local due = options.only(given, "set_retries", { due = true }).due
   check_instant(due, "due")
-  return apply(self, "set_retries", what, check_integer(retries, "retries", 0), due ~= nil, due)
+  return apply(self, "set_retries", what,
+    { retries = check_integer(retries, "retries", 0), due = due })
 end
 
--- Sets the configured number of retries.
-function Engine:retry(what)
-  return apply(self, "retry", what)
+-- Sets the configured number of retries; { due = "…" }: not before then.
+function Engine:retry(what, given)
+  local due = options.only(given, "retry", { due = true }).due
+  return apply(self, "retry", what, { due = check_instant(due, "due") })
 end
 
 function Engine:set_priority(what, priority)
-  return apply(self, "set_priority", what, check_integer(priority, "priority"))
+  return apply(self, "set_priority", what, { priority = check_integer(priority, "priority") })
 end
 
 -- Without a date the job is due at once, and its due date absent. { cascade = true } moves the
 -- later occurrences of a repeating job by the same span.
 function Engine:set_due(what, due, given)
   local cascade = options.only(given, "set_due", { cascade = true }).cascade
-  return apply(self, "set_due", what, check_instant(due, "due"), cascade)
+  local instant = check_instant(due, "due")
+  return apply(self, "set_due", what, { due = instant == nil and null or instant,
+    cascade = cascade })
 end
 
 -- Timers only: what their due date came from, counted anew from now; { from_creation = true } from
@@ -227,15 +233,16 @@ end
 function Engine:recalculate_due(what, given)
   local known = { from_creation = true }
   return apply(self, "recalculate_due", what,
-    options.only(given, "recalculate_due", known).from_creation)
+    { from_creation = options.only(given, "recalculate_due", known).from_creation })
 end
 
 function Engine:suspend(what)
-  return apply(self, "set_suspended", what, true)
+  return apply(self, "suspend", what)
 end
 
+-- Brings back what was pending: a date, a retry's delay.
 function Engine:activate(what)
-  return apply(self, "set_suspended", what, false)
+  return apply(self, "activate", what)
 end
 
 -- Refused while the job is locked.
@@ -247,9 +254,47 @@ function Engine:cancel(what)
   return apply(self, "cancel", what)
 end
 
+-- Gives a job up: no retries, and an incident.
+function Engine:dead_letter(what)
+  return apply(self, "dead_letter", what)
+end
+
+local function instance_verb(self, verb, instance, given)
+  local at = options.only(given, verb, { at = true }).at
+  if type(instance) ~= "string" then
+    error(("instance is %s (expected its key)"):format(show(instance)), 3)
+  end
+  return self.core:operate { verb = verb, instance = instance, at = check_instant(at, "at") }
+end
+
+-- Its jobs, and those created later; { at = "…" }: then. Returns how many jobs, and of a date the
+-- job that will do it.
+function Engine:suspend_instance(instance, given)
+  local touched, job, code = instance_verb(self, "suspend_instance", instance, given)
+  return touched, job, code
+end
+
+function Engine:activate_instance(instance, given)
+  local touched, job, code = instance_verb(self, "activate_instance", instance, given)
+  return touched, job, code
+end
+
 -- Leaves a note on an incident.
 function Engine:annotate(incident, note)
-  return self.core:annotate(check_id(incident, 2), note)
+  if type(note) ~= "string" then
+    error(("note is %s (expected a text)"):format(show(note)), 2)
+  end
+  local done, message, code =
+    self.core:operate { verb = "annotate", incident = check_id(incident, 2), note = note }
+  return done and true, message, code
+end
+
+-- Closes an incident without touching its job; { note = "…" } stays with it.
+function Engine:resolve(incident, given)
+  local note = options.only(given, "resolve", { note = true }).note
+  local done, message, code =
+    self.core:operate { verb = "resolve", incident = check_id(incident, 2), note = note }
+  return done and true, message, code
 end
 
 -- why(id) -> one sentence, and its facts: { job, state, reason, when, … }; or nil, message,

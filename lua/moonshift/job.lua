@@ -30,6 +30,16 @@ function Methods.enqueue(natives, self, handler, payload, options)
   return id or error("job:enqueue: " .. message, 3)
 end
 
+-- operate { verb = "set_retries", ids = …, retries = 3 }: an operator's verb, done with this job's
+-- success, or not at all. If it is refused then, this job has failed.
+function Methods.operate(natives, self, order)
+  if type(order) ~= "table" then
+    error(('job:operate: got %s (expected { verb = "…", … })'):format(show(order)), 3)
+  end
+  local done, message = natives.operate(self, order)
+  return done or error("job:operate: " .. message, 3)
+end
+
 -- extend(span): the lock and the time limit reach at least so far from now.
 function Methods.extend(natives, self, span)
   local done, message = natives.extend(self, span_of(span, "extend"))
@@ -65,7 +75,7 @@ function Methods.cancelled(natives, self)
   return answer
 end
 
--- methods(natives) -> { enqueue, extend, snooze, progress, log, cancelled }
+-- methods(natives) -> { enqueue, operate, extend, snooze, progress, log, cancelled }
 function job.methods(natives)
   local methods = {}
   for name, method in pairs(Methods) do

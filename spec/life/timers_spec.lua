@@ -365,7 +365,7 @@ describe("a timer", function()
       local entry = engine:operations():sort("id", "desc"):list()[1]
       assert.equal("recalculate_due", entry.verb)
       assert.equal("2026-01-01T01:10:00.000Z", entry.old)
-      assert.equal("from creation", entry.new)
+      assert.equal("2026-01-01T01:00:00.000Z", entry.new)
     end)
 
     it("keeps its date", function()

@@ -1,4 +1,5 @@
 #include "store/sqlite/catalog.h"
+#include "base/order.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) 
         .overridden = sqlite3_column_type(row, 3) != SQLITE_NULL,
         .override_priority = sqlite3_column_int64(row, 3),
         .suspended = sqlite3_column_int(row, 4) != 0,
+        .reserved = strncmp(db_column_text(row, 1), ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0,
     };
     return list[catalog->definition_count++].name != NULL;
 }
@@ -120,6 +122,10 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, int64_t version, st
         db, error, "SELECT id, definition, deployment, category, type FROM stream ORDER BY id", "");
     if (!catalog_read(catalog, db, streams, catalog_read_stream, error))
         return false;
+    int64_t instances = 0;
+    if (db_value(db, error, &instances, "SELECT EXISTS(SELECT 1 FROM suspended_instance)", "") < 0)
+        return false;
+    catalog->instances = instances != 0;
     if (!catalog_sort(catalog))
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", db->name);
     catalog->version = version;

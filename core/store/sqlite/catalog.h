@@ -9,6 +9,7 @@ struct catalog_definition {
     int64_t id, deployment; /* deployment 0: never deployed */
     int64_t override_priority;
     bool overridden, suspended;
+    bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
 };
 
@@ -26,6 +27,7 @@ struct catalog {
     struct catalog_stream *streams;         /* by id */
     const struct catalog_stream **by_key;   /* by name, deployment, category, type */
     const struct catalog_stream *last;      /* found by key last */
+    bool instances;                         /* some instance is suspended */
 };
 
 /* Reads both tables unless `version` is what is held. */

@@ -35,6 +35,13 @@ struct unserved {
     int64_t look;  /* last seen at this one */
 };
 
+/* How the operation log is being written. */
+struct journal {
+    char who[32];    /* instead of the settings' name: a job; "": nobody else */
+    int64_t entry;   /* that is added to; 0: the next one is new */
+    int64_t written; /* the last new one */
+};
+
 struct store {
     struct db db;
     const struct settings *settings;
@@ -47,6 +54,7 @@ struct store {
     struct bell bell;
     struct slots slots;
     struct self self;
+    struct journal journal;
     bool writing;              /* a transaction is open */
     bool broken;               /* an input/output error was met: nothing is written any more */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */

@@ -75,7 +75,16 @@ static bool create_row(struct store *store, const struct job *job, time_ms place
 /* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
 static int64_t create_deployment(const struct store *store, const char *handler) {
     const struct catalog_definition *definition = catalog_definition(&store->catalog, handler);
-    return definition ? definition->deployment : 0;
+    return definition && !definition->reserved ? definition->deployment : 0;
+}
+
+/* 1 its instance is suspended, 0 not, -1 error. Asked only while any is. */
+static int create_halted(struct store *store, const struct job *job, struct error *error) {
+    int64_t one = 0;
+    if (!store->catalog.instances || !job->instance)
+        return 0;
+    return db_value(&store->db, error, &one, "SELECT 1 FROM suspended_instance WHERE instance=?1",
+                    "t", job->instance);
 }
 
 bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
@@ -100,7 +109,11 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
     if (!deployment)
         deployment = create_deployment(store, job->handler);
     const struct catalog_stream *stream = create_stream(store, job, deployment, error);
-    return stream && create_occurrence(store, job, stream, now, error) &&
+    int halted = stream ? create_halted(store, job, error) : -1;
+    if (halted < 0)
+        return false;
+    job->suspended = job->suspended || halted;
+    return create_occurrence(store, job, stream, now, error) &&
            (!job->repeat || cycle_begin(store, job, error));
 }
 

@@ -1,114 +1,140 @@
-/* definitions.c - what an operator changes at a definition, and at its jobs with it. */
-#include "base/text.h"
+/* definitions.c - what an operator does to a definition, and to its jobs with it (rules §7, §11,
+ * §12). A definition is its name in the store: what is set here survives new deployments. */
 #include "store/sqlite/operation.h"
 #include "store/sqlite/verbs.h"
 #include <stdio.h>
 
-/* The jobs of a definition that are not yet as they shall be. */
-struct members {
-    int64_t list[VERB_IDS];
-    struct ids ids;
+/* The definition before the verb. */
+struct subject {
+    int64_t id, priority;
+    bool overridden, suspended;
 };
 
-static bool members_read(struct store *store, struct members *members, const char *sql,
-                         int64_t definition, int64_t value, struct error *error) {
-    sqlite3_stmt *rows = db_query(&store->db, error, sql, "ii", definition, value);
-    int step = rows ? 1 : -1;
-    members->ids = (struct ids){members->list, 0};
-    while (rows && (step = db_step(&store->db, rows, error)) > 0) {
-        if (members->ids.count == VERB_IDS) {
-            sqlite3_reset(rows);
-            return error_set(error, ERROR_INVALID,
-                             "the definition has more than %d such jobs (expected at most so many "
-                             "at once)",
-                             VERB_IDS);
-        }
-        members->list[members->ids.count++] = sqlite3_column_int64(rows, 0);
+static bool subject_find(struct store *store, const char *name, struct subject *subject,
+                         struct error *error) {
+    const struct catalog_definition *found = catalog_definition(&store->catalog, name);
+    if (!found)
+        return error_set(error, ERROR_NOT_FOUND, "unknown definition \"%s\"", name);
+    *subject = (struct subject){.id = found->id,
+                                .priority = found->override_priority,
+                                .overridden = found->overridden,
+                                .suspended = found->suspended};
+    return true;
+}
+
+static bool subject_change(struct store *store, const struct order *order,
+                           const struct subject *subject, struct error *error) {
+    switch (order->verb) {
+    case ORDER_OVERRIDE_PRIORITY:
+        return db_run(&store->db, error, "UPDATE definition SET override_priority=?2 WHERE id=?1",
+                      "ii", subject->id, order->priority) &&
+               catalog_changed(store, error);
+    case ORDER_CLEAR_OVERRIDE:
+        return db_run(&store->db, error, "UPDATE definition SET override_priority=NULL WHERE id=?1",
+                      "i", subject->id) &&
+               catalog_changed(store, error);
+    case ORDER_SUSPEND_DEFINITION:
+    case ORDER_ACTIVATE_DEFINITION:
+        return db_run(&store->db, error, "UPDATE definition SET suspended=?2 WHERE id=?1", "in",
+                      subject->id, (int)(order->verb == ORDER_SUSPEND_DEFINITION)) &&
+               catalog_changed(store, error);
+    default:
+        return true;
     }
-    return step == 0;
 }
 
-/* Its catalog entry is read again, here and by everybody else. */
-static bool definition_changed(struct store *store, int64_t definition, struct error *error) {
-    if (!db_changes(&store->db))
-        return error_set(error, ERROR_NOT_FOUND, "no definition %lld", (long long)definition);
-    store->meta.catalog = store->stored.catalog + 1;
-    store->catalog.version = 0;
-    return catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error);
+/* ---- its jobs ---- */
+
+#define MEMBERS "SELECT id FROM job WHERE stream IN (SELECT id FROM stream WHERE definition=?1)"
+#define STEP " AND id>?3 AND id<=?4 ORDER BY id LIMIT ?5"
+
+static const char *members_sql(const struct order *order) {
+    switch (order->verb) {
+    case ORDER_OVERRIDE_PRIORITY:
+        return order->cascade ? MEMBERS " AND priority<>?2" STEP : NULL;
+    case ORDER_SUSPEND_DEFINITION:
+        return order->include_jobs ? MEMBERS " AND suspended=0 AND ?2=0" STEP : NULL;
+    case ORDER_ACTIVATE_DEFINITION:
+        return order->include_jobs ? MEMBERS " AND suspended<>0 AND ?2=0" STEP : NULL;
+    case ORDER_SET_DEFINITION_RETRIES:
+        return MEMBERS " AND retries=0 AND ?2=0" STEP; /* dead ones only */
+    default:
+        return NULL;
+    }
 }
 
-static bool definition_log(struct store *store, const char *verb, int64_t definition, size_t count,
-                           const char *after, time_ms now, struct error *error) {
-    char entity[64];
-    snprintf(entity, sizeof entity, "definition %lld", (long long)definition);
-    return operation_write(store, verb, entity, (int)count, NULL, after, now, error);
+/* Those that are not yet as they shall be; none if the verb leaves the jobs alone. */
+static bool members_read(struct store *store, struct step *step, struct order *order,
+                         int64_t definition, struct error *error) {
+    const char *sql = members_sql(order);
+    step->ids = (struct ids){step->list, 0};
+    return !sql || step_read(store, step, order,
+                             db_query(&store->db, error, sql, "iiiin", definition, order->priority,
+                                      order->after, step_end(step, order), VERB_IDS + 1),
+                             error);
 }
 
-static bool override_write(struct store *store, const struct store_override *override,
-                           struct members *members, time_ms now, struct error *error) {
-    char after[32];
-    snprintf(after, sizeof after, "%lld", (long long) override->priority);
-    members->ids = (struct ids){members->list, 0};
-    bool done =
-        override->clear
-            ? db_run(&store->db, error, "UPDATE definition SET override_priority=NULL WHERE id=?1",
-                     "i", override->definition)
-            : db_run(&store->db, error, "UPDATE definition SET override_priority=?2 WHERE id=?1",
-                     "ii", override->definition, override->priority);
-    if (!done || !definition_changed(store, override->definition, error))
-        return false;
-    if (override->cascade &&
-        (!members_read(store, members,
-                       "SELECT j.id FROM stream s JOIN job j ON j.stream=s.id WHERE s.definition=?1"
-                       " AND j.priority<>?2",
-                       override->definition, override->priority, error) ||
-         !verbs_set_priority(store, members->ids, override->priority, now, error)))
-        return false;
-    return definition_log(store, override->clear ? "clear_override" : "override_priority",
-                          override->definition, members->ids.count, override->clear ? NULL : after,
-                          now, error);
+static bool members_change(struct store *store, const struct order *order, struct ids ids,
+                           time_ms now, struct error *error) {
+    switch (order->verb) {
+    case ORDER_OVERRIDE_PRIORITY:
+        return verbs_set_priority(store, ids, order->priority, now, error);
+    case ORDER_SET_DEFINITION_RETRIES:
+        return verbs_set_retries(store, ids, order, now, error);
+    default:
+        return verbs_set_suspended(store, ids, order->verb == ORDER_SUSPEND_DEFINITION, now, error);
+    }
 }
 
-bool store_override_priority(struct store *store, const struct store_override *override,
-                             size_t *touched, time_ms now, struct error *error) {
-    bool own = false;
-    struct members members;
-    if (!unit_begin(store, &own, error))
-        return false;
-    bool done = override_write(store, override, &members, now, error);
-    *touched = done ? members.ids.count : 0;
-    return unit_end(store, own, done, error);
+/* ---- its entry in the log ---- */
+
+static void show_old(const struct order *order, const struct subject *subject, char *text,
+                     size_t size) {
+    bool priority = order->verb == ORDER_OVERRIDE_PRIORITY || order->verb == ORDER_CLEAR_OVERRIDE;
+    if (priority && subject->overridden)
+        snprintf(text, size, "%lld", (long long)subject->priority);
+    else if (order->verb == ORDER_SET_DEFINITION_RETRIES)
+        snprintf(text, size, "0");
+    else if (!priority)
+        snprintf(text, size, "%s", subject->suspended ? "suspended" : "active");
 }
 
-static bool suspension_write(struct store *store, int64_t definition, bool suspended,
-                             bool include_jobs, struct members *members, time_ms now,
-                             struct error *error) {
-    members->ids = (struct ids){members->list, 0};
-    if (!db_run(&store->db, error, "UPDATE definition SET suspended=?2 WHERE id=?1", "in",
-                definition, (int)suspended) ||
-        !definition_changed(store, definition, error))
-        return false;
-    if (include_jobs &&
-        (!members_read(store, members,
-                       "SELECT j.id FROM stream s JOIN job j ON j.stream=s.id WHERE s.definition=?1"
-                       " AND j.suspended<>?2",
-                       definition, suspended, error) ||
-         !verbs_set_suspended(store, members->ids, suspended, now, error)))
-        return false;
-    return definition_log(store, suspended ? "suspend" : "activate", definition, members->ids.count,
-                          NULL, now, error);
+static void show_new(const struct order *order, char *text, size_t size) {
+    switch (order->verb) {
+    case ORDER_OVERRIDE_PRIORITY:
+        snprintf(text, size, "%lld", (long long)order->priority);
+        break;
+    case ORDER_SET_DEFINITION_RETRIES:
+        snprintf(text, size, "%d", (int)order->retries);
+        break;
+    case ORDER_CLEAR_OVERRIDE:
+        break;
+    default:
+        snprintf(text, size, "%s",
+                 order->verb == ORDER_SUSPEND_DEFINITION ? "suspended" : "active");
+    }
 }
 
-bool store_suspend_definition(struct store *store, int64_t definition, bool suspended,
-                              bool include_jobs, size_t *touched, time_ms now,
-                              struct error *error) {
-    bool own = false;
-    struct members members;
-    if (!unit_begin(store, &own, error))
-        return false;
-    bool done = suspension_write(store, definition, suspended, include_jobs, &members, now, error);
-    *touched = done ? members.ids.count : 0;
-    return unit_end(store, own, done, error);
+static bool subject_log(struct store *store, const struct order *order,
+                        const struct subject *subject, size_t count, time_ms now,
+                        struct error *error) {
+    char entity[JOB_NAME_MAX + 32], before[32] = "", after[32] = "";
+    snprintf(entity, sizeof entity, "definition \"%s\"", order->definition);
+    show_old(order, subject, before, sizeof before);
+    show_new(order, after, sizeof after);
+    /* What goes on only counts: its old value is the first transaction's. */
+    return operation_write(store, order->name, entity, (int)count, *before ? before : NULL,
+                           *after ? after : NULL, now, error);
+}
+
+bool definition_operate(struct store *store, struct order *order, struct step *step, time_ms now,
+                        struct error *error) {
+    struct subject subject = {0};
+    return subject_find(store, order->definition, &subject, error) &&
+           (order->goes_on || subject_change(store, order, &subject, error)) &&
+           members_read(store, step, order, subject.id, error) &&
+           members_change(store, order, step->ids, now, error) &&
+           subject_log(store, order, &subject, step->ids.count, now, error);
 }
 
 int store_overridden(struct store *store, const char *handler, struct error *error) {

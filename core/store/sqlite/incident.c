@@ -1,6 +1,9 @@
 #include "store/sqlite/incident.h"
+#include "base/text.h"
 #include "store/sqlite/operation.h"
+#include "store/sqlite/verbs.h"
 #include <stdio.h>
+#include <string.h>
 
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error) {
@@ -33,17 +36,55 @@ bool incident_end(struct store *store, int64_t job, enum incident_end how, time_
                   now, (int)how);
 }
 
-bool store_annotate(struct store *store, int64_t incident, const char *note, time_ms now,
-                    struct error *error) {
-    bool own = false;
-    char entity[64];
-    snprintf(entity, sizeof entity, "incident %lld", (long long)incident);
-    if (!unit_begin(store, &own, error))
+/* ---- what a person does to one (rules §10, §11) ---- */
+
+struct found {
+    bool open, deleted;
+    char note[128]; /* its beginning */
+};
+
+static bool incident_find(struct store *store, int64_t id, struct found *found,
+                          struct error *error) {
+    sqlite3_stmt *row = db_query(
+        &store->db, error, "SELECT ended IS NULL, how, note FROM incident WHERE id=?1", "i", id);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step == 0)
+        error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)id);
+    if (step <= 0)
         return false;
-    bool done =
-        db_run(&store->db, error, "UPDATE incident SET note=?2 WHERE id=?1", "it", incident, note);
-    if (done && !db_changes(&store->db))
-        done = error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)incident);
-    done = done && operation_write(store, "annotate", entity, 1, NULL, note, now, error);
-    return unit_end(store, own, done, error);
+    const char *note = db_column_text(row, 2);
+    *found = (struct found){.open = sqlite3_column_int(row, 0),
+                            .deleted = sqlite3_column_int(row, 1) == INCIDENT_DELETED};
+    if (note)
+        memcpy(found->note, note, utf8_prefix(note, sizeof found->note / 4 - 1));
+    sqlite3_reset(row);
+    return true;
+}
+
+/* The job stays as it is: dead, if it was. */
+static bool incident_resolve(struct store *store, const struct order *order,
+                             const struct found *found, time_ms now, struct error *error) {
+    if (!found->open)
+        return error_set(error, ERROR_CONFLICT, "incident %lld is %s already",
+                         (long long)order->incident,
+                         found->deleted ? "closed with its job" : "resolved");
+    return db_run(&store->db, error,
+                  "UPDATE incident SET ended=?2, how=?3, note=coalesce(?4, note) WHERE id=?1",
+                  "iint", order->incident, now, (int)INCIDENT_RESOLVED, order->note);
+}
+
+bool incident_operate(struct store *store, const struct order *order, time_ms now,
+                      struct error *error) {
+    struct found found;
+    char entity[64];
+    bool resolves = order->verb == ORDER_RESOLVE;
+    snprintf(entity, sizeof entity, "incident %lld", (long long)order->incident);
+    if (!incident_find(store, order->incident, &found, error))
+        return false;
+    bool done = resolves ? incident_resolve(store, order, &found, now, error)
+                         : db_run(&store->db, error, "UPDATE incident SET note=?2 WHERE id=?1",
+                                  "it", order->incident, order->note);
+    const char *before = resolves ? "open" : *found.note ? found.note : NULL;
+    return done && operation_write(store, order->name, entity, 1, before,
+                                   resolves ? "resolved" : order->note, now, error);
 }

@@ -1,4 +1,4 @@
-/* jobs.c - questions about jobs. */
+#include "store/sqlite/jobs.h"
 #include "base/json.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/row.h"
@@ -145,6 +145,9 @@ static const struct filter filters[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+#define OF_STREAM(column)                                                                          \
+    "(SELECT " column " FROM stream s JOIN definition d ON d.id=s.definition WHERE s.id=j.stream)"
+
 static const char *const sorts[] = {
     "id",
     "j.id",
@@ -181,7 +184,29 @@ static const char *const sorts[] = {
     "state",
     JOBS_STATE,
     "handler",
-    "(SELECT d.name FROM stream s JOIN definition d ON d.id=s.definition WHERE s.id=j.stream)",
+    OF_STREAM("d.name"),
+    "type",
+    OF_STREAM("s.type"),
+    "category",
+    OF_STREAM("nullif(s.category, '')"),
+    "definition",
+    OF_STREAM("d.id"),
+    "deployment",
+    OF_STREAM("nullif(s.deployment, 0)"),
+    "repeat",
+    "j.repeat",
+    "payload",
+    "CAST(j.payload AS TEXT)",
+    "exclusive",
+    "j.lane IS NOT NULL",
+    "failed_activity",
+    "CASE WHEN j.message IS NOT NULL THEN j.activity END",
+    "token",
+    "l.token",
+    "lock_owner",
+    "e.name",
+    "lock_expiration",
+    "CASE WHEN l.id IS NOT NULL THEN max(e.lease, coalesce(l.until, e.lease)) END",
     NULL,
 };
 
@@ -238,7 +263,7 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
     return jobs;
 }
 
-static json_t *jobs_read_count(struct store *store, sqlite3_stmt *row, struct error *error) {
+static json_t *jobs_read_number(struct store *store, sqlite3_stmt *row, struct error *error) {
     (void)store;
     (void)error;
     return json_integer(sqlite3_column_int64(row, 0));
@@ -249,9 +274,29 @@ bool store_jobs_count(struct store *store, const json_t *wanted, time_ms now, in
     struct query query = {0};
     json_t *rows = NULL;
     if (jobs_question(&query, "count(*)", wanted, now, error))
-        rows = query_rows(&query, store, jobs_read_count, error);
+        rows = query_rows(&query, store, jobs_read_number, error);
     if (rows)
         *count = json_integer_value(json_array_get(rows, 0));
+    json_decref(rows);
+    query_clear(&query);
+    return rows != NULL;
+}
+
+bool jobs_ids(struct store *store, const json_t *wanted, const struct jobs_range *range,
+              time_ms now, int64_t *ids, size_t *count, struct error *error) {
+    struct query query = {0};
+    json_t *rows = NULL;
+    if (jobs_question(&query, "j.id", wanted, now, error)) {
+        query_add(&query, json_object_size(wanted) ? " AND j.id>" : " WHERE j.id>");
+        query_bind_new(&query, json_integer(range->after));
+        query_add(&query, " AND j.id<=");
+        query_bind_new(&query, json_integer(range->upto));
+        text_add(&query.sql, " ORDER BY j.id LIMIT %d", range->limit);
+        rows = query_rows(&query, store, jobs_read_number, error);
+    }
+    *count = json_array_size(rows);
+    for (size_t i = 0; i < *count; i++)
+        ids[i] = json_integer_value(json_array_get(rows, i));
     json_decref(rows);
     query_clear(&query);
     return rows != NULL;

@@ -1,9 +1,24 @@
 #include "store/sqlite/operation.h"
 
+/* The verb goes on in another transaction: what it has touched adds up in its one entry. */
+static bool operation_add(struct store *store, int count, const char *before, struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE operation SET count=count+?2, old=CASE WHEN old IS ?3 THEN old END,"
+                  " entity=CASE WHEN entity LIKE '% jobs' THEN (count+?2) || ' jobs' ELSE entity"
+                  " END WHERE id=?1",
+                  "int", store->journal.entry, count, before);
+}
+
 bool operation_write(struct store *store, const char *verb, const char *entity, int count,
                      const char *before, const char *after, time_ms now, struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO operation(at, who, verb, entity, count, old, new)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                  "itttntt", now, store->settings->who, verb, entity, count, before, after);
+    const char *who = store->journal.who[0] ? store->journal.who : store->settings->who;
+    if (store->journal.entry)
+        return operation_add(store, count, before, error);
+    if (!db_run(&store->db, error,
+                "INSERT INTO operation(at, who, verb, entity, count, old, new)"
+                " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "itttntt", now, who, verb, entity, count, before, after))
+        return false;
+    store->journal.written = sqlite3_last_insert_rowid(store->db.handle);
+    return true;
 }

@@ -103,7 +103,7 @@ static bool peer_wants(const struct store *store, const struct peer *peer) {
             catalog_stream(&store->catalog, store->wake.list[i].stream);
         if (stream && store->wake.list[i].priority_min <= peer->priority_max &&
             store->wake.list[i].priority_max >= peer->priority_min &&
-            serves_category(peer->categories, stream->category))
+            (stream->definition->reserved || serves_category(peer->categories, stream->category)))
             return true;
     }
     return false;

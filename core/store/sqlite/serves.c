@@ -47,7 +47,8 @@ enum serves_stage serves_stage(const struct serves *serves, const struct catalog
     const struct definitions *handlers = serves->acquire->handlers;
     if (handlers && !definitions_find(handlers, stream->definition->name))
         return SERVES_NOTHING;
-    if (!serves_category(serves->acquire->categories, stream->category))
+    if (!stream->definition->reserved &&
+        !serves_category(serves->acquire->categories, stream->category))
         return SERVES_HANDLER;
     return serves_deployment(serves, stream->deployment) ? SERVES_STREAM : SERVES_CATEGORY;
 }

@@ -4,6 +4,7 @@
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/row.h"
+#include "store/sqlite/verbs.h"
 #include <string.h>
 
 static bool settle_remove(struct store *store, int64_t id, struct error *error) {
@@ -103,7 +104,10 @@ static bool settle_kind(struct store *store, struct outcome *outcome, time_ms no
 static bool settle_created(struct store *store, const struct outcome *outcome, time_ms now,
                            struct error *error) {
     bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
-    return !counts || !outcome->created || store_create(store, outcome->created, 0, now, error);
+    return !counts ||
+           ((!outcome->created || store_create(store, outcome->created, 0, now, error)) &&
+            (!outcome->effects ||
+             operate_effects(store, outcome->effects, outcome->job->id, now, error)));
 }
 
 /* Fence first: the lock's row decides whether anything else is written. */
@@ -121,10 +125,30 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
            lane_release(store, job->lane_id, outcome->lane_token, error);
 }
 
+/* Effects can be refused: then nothing of this outcome is written, and its neighbours stay. */
+static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
+                             enum settled *settled, struct error *error) {
+    const struct meta meta = store->meta;
+    if (!db_run(&store->db, error, "SAVEPOINT effects", ""))
+        return false;
+    if (settle_run(store, outcome, now, settled, error))
+        return db_run(&store->db, error, "RELEASE effects", "");
+    struct error ignored;
+    store->meta = meta;
+    store->incidents = -1;
+    store->catalog.version = 0;
+    if (db_run(&store->db, &ignored, "ROLLBACK TO effects", "") &&
+        db_run(&store->db, &ignored, "RELEASE effects", ""))
+        catalog_refresh(&store->catalog, &store->db, meta.catalog, &ignored);
+    return false;
+}
+
 bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                   struct error *error) {
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
-    return unit_end(store, own, settle_run(store, outcome, now, settled, error), error);
+    bool done = outcome->effects ? settle_carefully(store, outcome, now, settled, error)
+                                 : settle_run(store, outcome, now, settled, error);
+    return unit_end(store, own, done, error);
 }

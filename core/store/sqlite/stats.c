@@ -68,10 +68,21 @@ static const struct filter definition_filters[] = {
     {"handler", filter_texts, "name", NULL},
     {"deployment", filter_numbers, "deployment", NULL},
     {"suspended", filter_flag, "suspended<>0", NULL},
+    {"overridden", filter_flag, "override_priority IS NOT NULL", NULL},
     {NULL, NULL, NULL, NULL},
 };
 
-static const char *const definition_sorts[] = {"name", "name", "id", "id", NULL};
+static const char *const definition_sorts[] = {"name",
+                                               "name",
+                                               "id",
+                                               "id",
+                                               "deployment",
+                                               "deployment",
+                                               "suspended",
+                                               "suspended",
+                                               "override_priority",
+                                               "override_priority",
+                                               NULL};
 
 static json_t *definition_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     const char *text = db_column_text(row, 3);

@@ -1,15 +1,59 @@
-/* verbs.h - changes of jobs that are part of a larger verb: no entry in the operation log of their
- * own; otherwise as in store.h. */
+/* verbs.h - the operator's verbs by what they are done to; operate.c is the way in. */
 #ifndef MOONSHIFT_STORE_SQLITE_VERBS_H
 #define MOONSHIFT_STORE_SQLITE_VERBS_H
 
+#include "base/order.h"
 #include "store/sqlite/connection.h"
 
-#define VERB_IDS 1000 /* more is a batch */
+#define VERB_IDS 1000 /* jobs in one transaction */
 
+/* A verb on jobs, with its entry in the log. */
+bool verbs_operate(struct store *store, const struct order *order, struct ids ids, time_ms now,
+                   struct error *error);
+/* Would it be refused? Only reads. */
+bool verbs_check(struct store *store, const struct order *order, struct ids ids,
+                 struct error *error);
+
+/* Changes of jobs that are part of a larger verb: no entry in the operation log of their own. */
+bool verbs_set_retries(struct store *store, struct ids ids, const struct order *order, time_ms now,
+                       struct error *error);
 bool verbs_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
                         struct error *error);
 bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
                          struct error *error);
+
+/* The jobs of one step, at most VERB_IDS; selected in the transaction that changes them. */
+struct step {
+    int64_t list[VERB_IDS + 1]; /* one more tells whether there are more */
+    struct ids ids;
+    int64_t window; /* ids that one step looks at; 0: all */
+    bool more;
+};
+
+/* The jobs that match order->query, or those of order->ids, from where the order stands; moves it
+ * behind them. */
+bool step_select(struct store *store, struct step *step, struct order *order, time_ms now,
+                 struct error *error);
+/* Ids from a kept statement whose last three parameters are after, upto and a limit. */
+bool step_read(struct store *store, struct step *step, struct order *order, sqlite3_stmt *rows,
+               struct error *error);
+/* Where a step ends that begins behind order->after. */
+int64_t step_end(const struct step *step, const struct order *order);
+
+/* A verb on a definition, or an instance: first itself, then its jobs in steps. *touched: jobs of
+ * this step. */
+bool definition_operate(struct store *store, struct order *order, struct step *step, time_ms now,
+                        struct error *error);
+bool instance_operate(struct store *store, struct order *order, struct step *step, time_ms now,
+                      struct error *error);
+bool incident_operate(struct store *store, const struct order *order, time_ms now,
+                      struct error *error);
+
+/* What a job asked for with its success, in order (rules §12: a date is such a job). */
+bool operate_effects(struct store *store, const json_t *effects, int64_t job, time_ms now,
+                     struct error *error);
+
+/* Definitions and suspended instances are read again, here and by everybody else. */
+bool catalog_changed(struct store *store, struct error *error);
 
 #endif

@@ -28,7 +28,8 @@ describe("the program", function()
   it("names the verbs of a group", function()
     local status, errors = refused("incident")
     assert.equal(2, status)
-    assert.equal("moonshift: incident needs a verb (expected list, show, annotate)\n", errors)
+    local verbs = "expected list, show, annotate, resolve"
+    assert.equal(("moonshift: incident needs a verb (%s)\n"):format(verbs), errors)
   end)
 
   it("refuses a verb that resembles none", function()

@@ -78,6 +78,19 @@ static inline struct store *contract_join(struct contract *c, const char *name, 
     return store;
 }
 
+/* One order of base/order.h, packed as by json_pack. */
+static inline bool contract_operate(struct contract *c, const char *format, ...) {
+    struct store_operated operated;
+    va_list values;
+    va_start(values, format);
+    json_t *order = json_vpack_ex(NULL, 0, format, values);
+    va_end(values);
+    bool fine = store_operate(c->store, order, &operated, NOW, &c->error);
+    json_decref(operated.rest);
+    json_decref(order);
+    return fine;
+}
+
 /* What check --store finds, or "" if nothing. */
 static inline void contract_verify(struct contract *c) {
     json_t *found = store_verify(c->store, &c->error);

@@ -100,14 +100,18 @@ static void redrives(struct contract *c) {
 
 static void retries_configured(struct contract *c) {
     char name[] = "work";
-    struct definition work = {.name = name, .retries = 5};
+    struct definition work = {.name = name, .retries = 5, .properties = json_object()};
     struct definitions known = {1, &work};
-    int64_t id = create(c, c->store, (struct job){0}, NOW);
+    struct store_deployment deployment = {.name = "shop", .hash = "1", .definitions = &known};
+    int64_t deployed = 0, id = create(c, c->store, (struct job){0}, NOW);
     EXPECT(store_set_retries(c->store, IDS(id), 0, false, TIME_NONE, NOW, &c->error));
-    EXPECT(store_retry(c->store, IDS(id), &known, NOW, &c->error));
-    FIELD(id, "retries", NOW, "5");
-    EXPECT(store_retry(c->store, IDS(id), NULL, NOW, &c->error));
+    EXPECT(store_retry(c->store, IDS(id), false, TIME_NONE, NOW, &c->error));
     FIELD(id, "retries", NOW, "3");
+    EXPECT(store_deploy(c->store, &deployment, NULL, NOW, &deployed, &c->error));
+    json_decref(work.properties);
+    EXPECT(store_retry(c->store, IDS(id), true, NOW + 1, NOW, &c->error));
+    FIELD(id, "retries", NOW, "5");
+    FIELD(id, "due", NOW, "2026-01-01T00:00:00.001Z");
 }
 
 static void negative(struct contract *c) {
@@ -226,8 +230,8 @@ static void extends(struct contract *c) {
 static void annotates(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){0}, NOW);
     EXPECT(store_set_retries(c->store, IDS(id), 0, false, TIME_NONE, NOW, &c->error));
-    EXPECT(store_annotate(c->store, 1, "seen", NOW, &c->error));
-    EXPECT(!store_annotate(c->store, 9, "seen", NOW, &c->error));
+    EXPECT(contract_operate(c, "{ss,si,ss}", "verb", "annotate", "incident", 1, "note", "seen"));
+    EXPECT(!contract_operate(c, "{ss,si,ss}", "verb", "annotate", "incident", 9, "note", "seen"));
     EXPECT_ERROR("no incident 9");
     json_t *incidents = store_incidents(c->store, NULL, NULL, &c->error);
     json_t *one = json_array_get(incidents, 0);

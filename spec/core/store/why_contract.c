@@ -176,12 +176,11 @@ static void dead(struct contract *c) {
 
 static void suspended(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
-    size_t touched = 0;
     EXPECT(store_set_suspended(c->store, IDS(id), true, NOW, &c->error));
     WHY(id, NOW, "job 1 is suspended");
     FACT("by", "job");
     why(c, id, NOW);
-    EXPECT(store_suspend_definition(c->store, 1, true, false, &touched, NOW, &c->error));
+    EXPECT(contract_operate(c, "{ss,ss}", "verb", "suspend_definition", "definition", "work"));
     WHY(id, NOW, "job 1 is suspended, and so is its definition \"work\"");
     FACT("by", "definition");
 }

@@ -1,0 +1,169 @@
+/* definition.c - definitions: what is declared, how many jobs each has, and what an operator does
+ * to all of them at once (rules §11, §12). */
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/list.h"
+#include "cli/operate.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+#include <string.h>
+
+static const struct flag list_flags[] = {
+    LIST_PAGE_FLAGS,
+    {"--name", "NAME,…", "these definitions"},
+    {"--deployment", "ID,…", "of these deployments"},
+    {"--suspended", "[BOOL]", "suspended"},
+    {"--overridden", "[BOOL]", "with a priority of the store's"},
+    {0},
+};
+#define LIST_FILTERS (list_flags + 3)
+
+static const struct column list_columns[] = {
+    {"id", "ID", COLUMN_RIGHT},
+    {"name", "NAME", COLUMN_CUT},
+    {"priority", "PRIORITY", COLUMN_OPTIONAL},
+    {"override_priority", "OVERRIDE", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"suspended", "SUSPENDED", COLUMN_LEFT},
+    {"counts", "JOBS", COLUMN_CUT | COLUMN_OPTIONAL},
+    {0},
+};
+
+/* { ready = 3, dead = 1, … } as "3 ready, 1 dead". */
+static bool counts_write(json_t *row) {
+    struct text text = {0};
+    const char *state;
+    json_t *count;
+    json_object_foreach(json_object_get(row, "counts"), state, count) {
+        if (json_integer_value(count) > 0)
+            text_add(&text, "%s%lld %s", text.size ? ", " : "",
+                     (long long)json_integer_value(count), state);
+    }
+    bool fine = !text.failed && json_put_text(row, "counts", text.data);
+    text_clear(&text);
+    return fine;
+}
+
+static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct list list;
+    struct store *store = NULL;
+    json_t *rows = NULL;
+    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
+                (store = setup_store(cli, flags, STORE_READ, error)) &&
+                (rows = store_definitions(store, list.filters, &list.page, error));
+    for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
+        fine = counts_write(json_array_get(rows, i)) ||
+               error_set(error, ERROR_FAILED, "out of memory");
+    if (fine)
+        fine = list_print(cli, list_columns, rows, error);
+    else
+        json_decref(rows);
+    store_close(store);
+    list_clear(&list);
+    return fine;
+}
+
+static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct store_page page = {.limit = 1};
+    json_t *filters = json_pack("{ss}", "name", flags->words[0]);
+    struct store *store =
+        filters ? setup_store(cli, flags, STORE_READ, error)
+                : (error_set(error, ERROR_USAGE, "definition: not valid UTF-8"), NULL);
+    json_t *rows = store ? store_definitions(store, filters, &page, error) : NULL;
+    json_t *definition = json_array_get(rows, 0);
+    bool fine = rows && (definition || error_set(error, ERROR_NOT_FOUND,
+                                                 "unknown definition \"%s\"", flags->words[0]));
+    if (fine && cli->json)
+        fine = output_json(json_incref(definition), error);
+    else if (fine && counts_write(definition))
+        output_fields(definition);
+    json_decref(rows);
+    json_decref(filters);
+    store_close(store);
+    return fine;
+}
+
+/* ---- verbs ---- */
+
+static const struct flag priority_flags[] = {
+    {"--cascade", NULL, "also of the jobs there are; running ones are not disturbed"},
+    {"--clear", NULL, "later jobs get the definition's own priority again"},
+    {0},
+};
+
+static const struct flag suspension_flags[] = {
+    {"--include-jobs", NULL, "also the jobs there are"},
+    {"--at", "ISO", "then, not now"},
+    {0},
+};
+
+static const struct flag retries_flags[] = {
+    {"--due", "ISO", "not before this instant; none: at once"},
+    {0},
+};
+
+static json_t *order_new(const struct flags *flags, const char *verb) {
+    return json_pack("{ss,ss}", "verb", verb, "definition", flags->words[0]);
+}
+
+static bool priority_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t priority = 0;
+    bool clear = flags_has(flags, "--clear"), given = flags->word_count > 1;
+    bool cascade = flags_has(flags, "--cascade");
+    if (clear == given || (clear && cascade))
+        return error_set(error, ERROR_USAGE,
+                         "definition priority: expected either N, perhaps with --cascade, or "
+                         "--clear");
+    if (given && !flags_number("priority", flags->words[1], INT64_MIN, INT64_MAX, &priority, error))
+        return false;
+    json_t *order = order_new(flags, clear ? "clear_override" : "override_priority");
+    if (order && !clear) {
+        json_put(order, "priority", json_integer(priority));
+        json_put(order, "cascade", json_boolean(cascade));
+    }
+    return operate_run(cli, flags, order, "changed", error);
+}
+
+static bool suspension_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    bool suspends = strcmp(flags->command->name, "definition suspend") == 0;
+    const char *at = flags_text(flags, "--at");
+    json_t *order = order_new(flags, suspends ? "suspend_definition" : "activate_definition");
+    if (order)
+        json_put(order, "include_jobs", json_boolean(flags_has(flags, "--include-jobs")));
+    if (!order || !at || operate_date(order, "at", at, error))
+        return operate_run(cli, flags, order, suspends ? "suspended" : "activated", error);
+    json_decref(order);
+    return false;
+}
+
+static bool retries_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t retries;
+    if (!flags_number("retries", flags->words[1], 0, INT32_MAX, &retries, error))
+        return false;
+    json_t *order = order_new(flags, "set_definition_retries");
+    if (order)
+        json_put(order, "retries", json_integer(retries));
+    if (!order || !flags_has(flags, "--due") ||
+        operate_date(order, "due", flags_text(flags, "--due"), error))
+        return operate_run(cli, flags, order, "retried", error);
+    json_decref(order);
+    return false;
+}
+
+const struct cli_command definition_commands[] = {
+    {"definition list", "[--suspended] [--overridden] …", "list definitions and their jobs", "",
+     list_flags, 0, 0, false, false, list_run},
+    {"definition show", "NAME", "show one definition", "", NULL, 1, 1, false, false, show_run},
+    {"definition priority", "NAME N [--cascade] | NAME --clear",
+     "override the priority of its jobs",
+     "Goes before the definition's own, for jobs created from now on.", priority_flags, 1, 2, false,
+     false, priority_run},
+    {"definition suspend", "NAME [--include-jobs] [--at ISO]", "create its jobs suspended", "",
+     suspension_flags, 1, 1, false, false, suspension_run},
+    {"definition activate", "NAME [--include-jobs] [--at ISO]", "end its suspension", "",
+     suspension_flags, 1, 1, false, false, suspension_run},
+    {"definition retries", "NAME N [--due ISO]", "give its dead jobs runs again",
+     "Only jobs without retries are touched; their incidents are resolved.", retries_flags, 2, 2,
+     false, false, retries_run},
+    {0},
+};

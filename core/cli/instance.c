@@ -1,0 +1,28 @@
+/* instance.c - suspends and activates an instance: its jobs and those created later (rules §12). */
+#include "cli/operate.h"
+#include <string.h>
+
+static const struct flag instance_flags[] = {
+    {"--at", "ISO", "then, not now"},
+    {0},
+};
+
+static bool instance_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    bool suspends = strcmp(flags->command->name, "instance suspend") == 0;
+    const char *at = flags_text(flags, "--at");
+    json_t *order =
+        json_pack("{ss,ss}", "verb", suspends ? "suspend_instance" : "activate_instance",
+                  "instance", flags->words[0]);
+    if (!order || !at || operate_date(order, "at", at, error))
+        return operate_run(cli, flags, order, suspends ? "suspended" : "activated", error);
+    json_decref(order);
+    return false;
+}
+
+const struct cli_command instance_commands[] = {
+    {"instance suspend", "KEY [--at ISO]", "suspend its jobs, and later ones", "", instance_flags,
+     1, 1, false, false, instance_run},
+    {"instance activate", "KEY [--at ISO]", "end its suspension, and its jobs'", "", instance_flags,
+     1, 1, false, false, instance_run},
+    {0},
+};

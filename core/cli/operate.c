@@ -1,0 +1,82 @@
+#include "cli/operate.h"
+#include "base/json.h"
+#include "base/span.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include <string.h>
+
+struct teller {
+    struct progress progress;
+    const char *done;
+    size_t of;
+};
+
+static void tell(void *arg, size_t touched) {
+    struct teller *teller = arg;
+    progress_show(&teller->progress, teller->done, (int64_t)touched, (int64_t)teller->of);
+}
+
+static bool counted(const struct cli *cli, size_t count, const char *done, struct error *error) {
+    if (cli->json)
+        return output_json(json_pack("{sI}", "count", (json_int_t)count), error);
+    output_add("%zu %s %s\n", count, count == 1 ? "job" : "jobs", done);
+    return true;
+}
+
+static bool dry_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
+                    struct error *error) {
+    size_t count = 0;
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    bool fine = store && store_preview(store, order, &count, clock_now(clock_system()), error);
+    store_close(store);
+    if (!fine)
+        return false;
+    if (cli->json)
+        return output_json(json_pack("{sI,sb}", "count", (json_int_t)count, "dry_run", 1), error);
+    output_add("%zu %s would be %s\n", count, count == 1 ? "job" : "jobs", done);
+    return true;
+}
+
+/* The verb has a date: what will do it. */
+static bool dated(const struct cli *cli, const json_t *order, int64_t job, struct error *error) {
+    if (cli->json)
+        return output_json(json_pack("{si,sI}", "count", 0, "job", (json_int_t)job), error);
+    output_add("job %lld will do it at %s\n", (long long)job,
+               json_string_value(json_object_get(order, "at")));
+    return true;
+}
+
+static bool act(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
+                struct error *error) {
+    struct teller teller = {.progress = {.on = cli->interactive}, .done = done};
+    struct engine_operated operated = {.tell = tell, .arg = &teller};
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    if (engine && cli->interactive)
+        store_preview(engine_store(engine), order, &teller.of, clock_now(clock_system()), NULL);
+    bool fine = engine && engine_operate(engine, order, &operated, error);
+    progress_end(&teller.progress);
+    engine_close(engine);
+    if (!fine)
+        return false;
+    return operated.job ? dated(cli, order, operated.job, error)
+                        : counted(cli, operated.touched, done, error);
+}
+
+bool operate_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
+                 struct error *error) {
+    bool fine =
+        order ? (flags_has(flags, "--dry-run") ? dry_run : act)(cli, flags, order, done, error)
+              : error_set(error, ERROR_FAILED, "out of memory");
+    json_decref(order);
+    return fine;
+}
+
+bool operate_date(json_t *order, const char *key, const char *text, struct error *error) {
+    time_ms at;
+    bool none = !text || strcmp(text, "none") == 0;
+    if (!none && !time_parse(text, &at, error))
+        return false;
+    return (none ? json_put(order, key, json_null()) : json_put_time(order, key, at)) ||
+           error_set(error, ERROR_FAILED, "out of memory");
+}

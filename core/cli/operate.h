@@ -1,0 +1,20 @@
+/* operate.h - does an operator's verb (base/order.h) and says what it did. */
+#ifndef MOONSHIFT_CLI_OPERATE_H
+#define MOONSHIFT_CLI_OPERATE_H
+
+#include "cli/flags.h"
+#include <jansson.h>
+
+/* To be put among the flags of a verb on jobs. */
+#define OPERATE_DRY_FLAG                                                                           \
+    { "--dry-run", NULL, "say how many jobs it would touch, change nothing" }
+
+/* Takes `order` over (NULL: memory is out). "3 jobs <done>", or what will do it and when, or with
+ * --dry-run how many it would touch. */
+bool operate_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
+                 struct error *error);
+
+/* order[key] = the date that a flag or word gives; "none" and NULL: null. */
+bool operate_date(json_t *order, const char *key, const char *text, struct error *error);
+
+#endif

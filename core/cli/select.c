@@ -1,0 +1,37 @@
+#include "cli/select.h"
+#include "cli/list.h"
+
+static bool no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+static bool ids_read(json_t *order, const struct flags *flags, int from, struct error *error) {
+    json_t *ids = json_array();
+    if (!ids || json_object_set_new(order, "ids", ids) != 0)
+        return no_memory(error);
+    for (int i = from; i < flags->word_count; i++) {
+        int64_t id;
+        if (!flags_number("id", flags->words[i], 1, INT64_MAX, &id, error))
+            return false;
+        if (json_array_append_new(ids, json_integer(id)) != 0)
+            return no_memory(error);
+    }
+    return true;
+}
+
+bool select_read(json_t *order, const struct flags *flags, int from, const struct flag *filters,
+                 struct error *error) {
+    struct list list;
+    bool words = flags->word_count > from;
+    bool fine = list_read(&list, flags, filters, error);
+    bool filtered = fine && json_object_size(list.filters) > 0;
+    if (fine && words == filtered)
+        fine = error_set(error, ERROR_USAGE,
+                         words ? "%s takes ids or filters, not both"
+                               : "%s needs ids or a filter (such as --handler NAME)",
+                         flags->command->name);
+    if (fine && filtered)
+        fine = json_object_set(order, "query", list.filters) == 0 || no_memory(error);
+    list_clear(&list);
+    return fine && (filtered || ids_read(order, flags, from, error));
+}

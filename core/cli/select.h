@@ -1,0 +1,37 @@
+/* select.h - which jobs a verb means: ids, or the same filters that `job list` takes. */
+#ifndef MOONSHIFT_CLI_SELECT_H
+#define MOONSHIFT_CLI_SELECT_H
+
+#include "cli/flags.h"
+#include <jansson.h>
+
+#define SELECT_FLAGS                                                                               \
+    {"--id", "ID,…", "these jobs"}, {"--handler", "NAME,…", "of these handlers"},                  \
+        {"--state", "NAME,…", "ready, scheduled, locked, waiting, suspended, dead"},               \
+        {"--instance", "KEY", "of this instance"}, {"--root", "KEY", "of this root instance"},     \
+        {"--lane", "KEY", "of this lane"}, {"--tenant", "NAME,…", "of these tenants"},             \
+        {"--category", "NAME,…", "of these categories"},                                           \
+        {"--definition", "ID,…", "of these definitions"},                                          \
+        {"--deployment", "ID,…", "of these deployments"}, {"--batch", "ID,…", "of these batches"}, \
+        {"--executable", "[BOOL]", "what an executor may take now"},                               \
+        {"--retries-left", "[BOOL]", "with runs left"},                                            \
+        {"--no-retries-left", "[BOOL]", "dead letters"},                                           \
+        {"--locked", "[BOOL]", "locked by an executor"}, {"--suspended", "[BOOL]", "suspended"},   \
+        {"--timer", "[BOOL]", "timers"}, {"--message-job", "[BOOL]", "jobs that are no timers"},   \
+        {"--with-exception", "[BOOL]", "that have failed"},                                        \
+        {"--exception", "TEXT", "that have failed with this message"},                             \
+        {"--min-priority", "N", "of this priority or more"},                                       \
+        {"--max-priority", "N", "of this priority or less"},                                       \
+        {"--due-before", "ISO", "due before this instant"},                                        \
+        {"--due-after", "ISO", "due after this instant"},                                          \
+        {"--created-before", "ISO", "created before this instant"},                                \
+        {"--created-after", "ISO", "created after this instant"}, {                                \
+        "--payload", "FIELD=VALUE", "with this member in the payload"                              \
+    }
+
+/* Puts `ids` or a `query` into an order (base/order.h): the words from `from` on, or the flags of
+ * the list `filters` (ended by a NULL name). One of both is needed, and only one. */
+bool select_read(json_t *order, const struct flags *flags, int from, const struct flag *filters,
+                 struct error *error);
+
+#endif

@@ -1,0 +1,55 @@
+/* instance.c - suspending and activating an instance: its jobs and, through the table that
+ * create.c looks at, those created later (rules §12). */
+#include "store/sqlite/operation.h"
+#include "store/sqlite/verbs.h"
+#include <stdio.h>
+
+static bool instance_suspend(struct store *store, const char *instance, time_ms now,
+                             struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT OR IGNORE INTO suspended_instance(instance, at) VALUES(?1, ?2)", "ti",
+                  instance, now) &&
+           catalog_changed(store, error);
+}
+
+static bool instance_activate(struct store *store, const char *instance, bool *was,
+                              struct error *error) {
+    if (!db_run(&store->db, error, "DELETE FROM suspended_instance WHERE instance=?1", "t",
+                instance))
+        return false;
+    *was = db_changes(&store->db) > 0;
+    return !*was || catalog_changed(store, error);
+}
+
+static bool instance_jobs(struct store *store, struct step *step, struct order *order,
+                          bool suspends, struct error *error) {
+    return step_read(
+        store, step, order,
+        db_query(&store->db, error,
+                 suspends ? "SELECT id FROM job WHERE instance=?1 AND suspended=0 AND id>?2"
+                            " AND id<=?3 ORDER BY id LIMIT ?4"
+                          : "SELECT id FROM job WHERE instance=?1 AND suspended<>0 AND id>?2"
+                            " AND id<=?3 ORDER BY id LIMIT ?4",
+                 "tiin", order->instance, order->after, step_end(step, order), VERB_IDS + 1),
+        error);
+}
+
+bool instance_operate(struct store *store, struct order *order, struct step *step, time_ms now,
+                      struct error *error) {
+    bool suspends = order->verb == ORDER_SUSPEND_INSTANCE, was = true;
+    char entity[JOB_NAME_MAX + 32];
+    snprintf(entity, sizeof entity, "instance \"%.255s\"", order->instance);
+    bool begun =
+        order->goes_on || (suspends ? instance_suspend(store, order->instance, now, error)
+                                    : instance_activate(store, order->instance, &was, error));
+    if (!begun || !instance_jobs(store, step, order, suspends, error))
+        return false;
+    if (!was && step->ids.count == 0 && !step->more)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "instance \"%s\": neither it nor any of its jobs is suspended",
+                         order->instance);
+    return verbs_set_suspended(store, step->ids, suspends, now, error) &&
+           operation_write(store, order->name, entity, (int)step->ids.count,
+                           suspends ? "active" : "suspended", suspends ? "suspended" : "active",
+                           now, error);
+}
