@@ -124,9 +124,12 @@ $(BUILD)/lua/moonshift/core.so: $(OBJECTS)
 	@mkdir -p $(@D)
 	@$(CC) $(SANITIZE) -shared -Wl,-z,nodelete -o $@ $^ $(LIBS)
 
+# A double in place of one function of the store: what no SQLite ever reports.
+$(BUILD)/spec/core/run/waiting_contract: DOUBLE := -Wl,--wrap=store_met
+
 $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4
+	@$(CC) $(SANITIZE) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
 
 $(BUILD)/%.o: %.c
 	@echo CC $<

@@ -178,6 +178,8 @@ static void push_loop(lua_State *L, struct lua_executor *executor) {
     set_count(L, "waiting", status.waiting);
     lua_pushboolean(L, status.paused);
     lua_setfield(L, -2, "paused");
+    lua_pushboolean(L, status.draining);
+    lua_setfield(L, -2, "draining");
 }
 
 static int status(lua_State *L) {

@@ -52,6 +52,8 @@ void display_tick(struct display *display, const struct loop_status *status) {
              display->rate);
     if (status->paused)
         text_add(&line, "  store full, paused");
+    if (status->draining)
+        text_add(&line, "  draining until it is stopped");
     if (status->stopping)
         text_add(&line, "  stopping");
     if (line.data)

@@ -1,6 +1,6 @@
 #include "run/executor.h"
-#include "base/json.h"
 #include "base/log.h"
+#include "run/pace.h"
 #include "run/profile.h"
 #include "run/settling.h"
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct executor {
     struct clock *clock;
     struct store_executor self;
     struct acquire acquire;
-    struct strategy strategy;
+    struct pace pace;
     struct settling settling;
     struct metrics metrics;
     bool look;            /* something may be ready */
@@ -185,7 +185,8 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->renews = must_renew(executor, work);
     work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
     executor->look = executor->look || !turn->quiet || work->now >= executor->next;
-    work->looks = room && (executor->look || work->settles || work->buries);
+    work->looks = room && !pace_holds(&executor->pace, work->at) &&
+                  (executor->look || work->settles || work->buries);
     work->misses = work->looks && must_look_for_missing(executor, work);
     return !executor->published || work->settles || work->buries || work->renews || work->flushes ||
            work->looks || notes_at <= work->at;
@@ -206,7 +207,8 @@ static bool acquire(struct executor *executor, const struct turn *turn, struct w
         return true;
     if (!store_promote(executor->store, work->now, PROMOTE_MAX, &work->promoted, error))
         return false;
-    work->asked = strategy_page(executor->settings, executor->strategy.failure_level, turn->room);
+    work->asked =
+        strategy_page(executor->settings, executor->pace.strategy.failure_level, turn->room);
     executor->acquire.want = work->asked;
     return store_acquire(executor->store, &executor->acquire, work->now, &work->jobs, &work->count,
                          &work->more, error);
@@ -290,20 +292,14 @@ static time_ms earlier(time_ms a, time_ms b) {
     return a < b ? a : b;
 }
 
-/* Where nobody can ring, idle waits grow instead; a store in memory has nobody else. */
-static time_ms next_look(const struct executor *executor, time_ms now, time_ms next) {
-    int level = executor->strategy.idle_level;
-    if (!store_path(executor->store) || store_bell(executor->store) >= 0 || level == 0)
-        return next;
-    time_ms idle = now + strategy_idle_wait(executor->settings, level);
-    return earlier(idle, next);
-}
-
 static void looked(struct executor *executor, struct turn *turn, const struct work *work) {
     turn->promoted = work->promoted;
     turn->acquired = work->count;
     executor->look = work->more || work->promoted >= PROMOTE_MAX;
-    strategy_after(&executor->strategy, executor->settings, work->asked, work->count, 0);
+    struct store_met met = store_met(executor->store);
+    pace_looked(&executor->pace, executor->settings, work->asked, work->count, met, work->at);
+    if (met.lock_failures)
+        metrics_add(&executor->metrics, 0, METRIC_LOCK_FAILURES, met.lock_failures);
     items_watch(&executor->settling.watched, turn->items);
     if (work->count > 0)
         count_acquired(&executor->metrics, turn->items);
@@ -329,7 +325,9 @@ static void committed(struct executor *executor, struct turn *turn, const struct
     else if (work->settles || work->buries)
         executor->look = true;
     settling_done(&executor->settling, turn, &executor->metrics);
-    executor->next = next_look(executor, work->now, earlier(work->next, work->missed_next));
+    executor->next = pace_next(&executor->pace, executor->settings, executor->store, work->now,
+                               earlier(work->next, work->missed_next));
+    pace_drains(&executor->pace, executor->store);
     executor->done += turn->done;
     executor->failed += turn->failed;
     executor->stale += turn->stale;
@@ -364,6 +362,11 @@ bool executor_turn(struct executor *executor, struct turn *turn, struct error *e
     }
     turn->next = executor->next;
     turn->again = executor->look && turn->acquiring;
+    if (turn->again && pace_holds(&executor->pace, work.at)) {
+        turn->again = false;
+        turn->next = earlier(turn->next, work.now + executor->pace.held - work.at);
+    }
+    turn->draining = executor->pace.draining;
     return true;
 }
 
@@ -383,17 +386,8 @@ bool executor_flush(struct executor *executor, struct error *error) {
 }
 
 json_t *executor_status(const struct executor *executor) {
-    json_t *status = json_object();
-    if (!status)
-        return NULL;
-    bool ok = json_put_text(status, "name", executor->self.name);
-    ok = json_put(status, "id", json_integer(executor->self.id)) && ok;
-    ok = json_put(status, "acquired", json_integer(executor->acquired)) && ok;
-    ok = json_put(status, "done", json_integer(executor->done)) && ok;
-    ok = json_put(status, "failed", json_integer(executor->failed)) && ok;
-    ok = json_put(status, "stale", json_integer(executor->stale)) && ok;
-    if (ok)
-        return status;
-    json_decref(status);
-    return NULL;
+    return json_pack("{ss sI sI sI sI sI sb}", "name", executor->self.name, "id",
+                     (json_int_t)executor->self.id, "acquired", (json_int_t)executor->acquired,
+                     "done", (json_int_t)executor->done, "failed", (json_int_t)executor->failed,
+                     "stale", (json_int_t)executor->stale, "draining", executor->pace.draining);
 }

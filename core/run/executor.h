@@ -23,8 +23,9 @@ struct turn {
     int settled, done, failed, stale, acquired, promoted, freed;
     time_ms next; /* wall-clock instant of the next turn if nobody rings; TIME_NEVER: none */
     bool again; /* work was left behind for lack of room or bounds: turn again when there is room */
-    bool written; /* a transaction was committed */
-    bool lapsed;  /* the lease had run out before it was renewed: earlier items may be lost */
+    bool written;  /* a transaction was committed */
+    bool draining; /* told to take nothing more */
+    bool lapsed;   /* the lease had run out before it was renewed: earlier items may be lost */
 };
 
 struct executor;

@@ -70,7 +70,8 @@ static bool begin(struct foreman *foreman, struct error *error) {
     foreman->desk = foreman->notes
                         ? desk_new(options->store_url, settings, options->clock, foreman->notes)
                         : NULL;
-    return foreman->desk ? open_pool(foreman, error) : out_of_memory(error);
+    foreman->gaps = gaps_new(options->store_url, settings, options->clock);
+    return foreman->desk && foreman->gaps ? open_pool(foreman, error) : out_of_memory(error);
 }
 
 static void started(struct foreman *foreman) {
@@ -114,6 +115,7 @@ bool foreman_free(struct foreman *foreman) {
     if (!pool_free(foreman->pool))
         return false;
     executor_free(foreman->executor);
+    gaps_free(foreman->gaps);
     desk_free(foreman->desk);
     notes_free(foreman->notes);
     deployment_free(foreman->deployment);

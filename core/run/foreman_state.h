@@ -5,6 +5,7 @@
 #include "run/deployment.h"
 #include "run/desk.h"
 #include "run/foreman.h"
+#include "run/gaps.h"
 #include "run/pool.h"
 #include "run/reload.h"
 #include "run/thread.h"
@@ -20,6 +21,7 @@ struct foreman {
     struct deployment *deployment;
     struct notes *notes;
     struct desk *desk;
+    struct gaps *gaps;
     struct executor *executor; /* NULL after the end */
     struct pool *pool;
     struct reload *reload; /* NULL: none under way */
@@ -34,6 +36,7 @@ struct foreman {
     bool drained; /* the last turn found nothing to take */
     bool paused;  /* the store is full */
     bool written; /* since the last full checkpoint */
+    bool stirred; /* something was looked at since the gap watch asked */
     bool unfiled; /* jobs may have ended that are not filed by number yet */
     int errors;   /* turns that failed, in a row */
     struct error fatal;

@@ -12,6 +12,7 @@ struct loop_status { /* a snapshot, for terminals and executor:status() */
     int64_t done, failed, stale, acquired;
     int running, waiting; /* in memory */
     bool paused;          /* the store is full */
+    bool draining;        /* told to take nothing more */
     bool stopping;
     char name[256]; /* lock owner as users see it */
 };

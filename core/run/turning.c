@@ -27,6 +27,7 @@ static void count(struct foreman *foreman, const struct turn *turn) {
     foreman->status.failed += turn->failed;
     foreman->status.stale += turn->stale;
     foreman->status.acquired += turn->acquired;
+    foreman->status.draining = turn->draining;
     mutex_unlock(&foreman->mutex);
 }
 
@@ -37,7 +38,7 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
     foreman->drained = turn->acquiring && !turn->again && !turn->items &&
                        turn->next > clock_now(foreman->options->clock);
     if (turn->written) {
-        foreman->written = true;
+        foreman->written = foreman->stirred = true;
         foreman->unfiled = foreman->unfiled || turn->settled > 0;
         foreman->look_at = now + foreman->settings->max_wait;
         count(foreman, turn);

@@ -45,6 +45,12 @@ static void tidy(struct foreman *foreman, time_ms now) {
     }
 }
 
+/* Nothing was looked at since, so nothing can have changed: the store is left in peace. */
+static void watch_gaps(struct foreman *foreman, time_ms now) {
+    if (foreman->stirred && foreman->stage == WORKING)
+        foreman->stirred = !gaps_look(foreman->gaps, now);
+}
+
 void watch_tick(struct foreman *foreman, time_ms now) {
     if (now < foreman->tick_at)
         return;
@@ -59,6 +65,7 @@ void watch_tick(struct foreman *foreman, time_ms now) {
     }
     if (foreman_idle(foreman))
         tidy(foreman, now);
+    watch_gaps(foreman, now);
     watch_show(foreman);
 }
 

@@ -36,8 +36,8 @@ function engine.open(given, level)
   if not opened then
     return nil, options.explain(message, OWN), code
   end
-  local executors = setmetatable({}, { __mode = "k" })
-  return setmetatable({ core = opened, clock = clock, executors = executors }, Engine)
+  local runners = setmetatable({}, { __mode = "k" })
+  return setmetatable({ core = opened, clock = clock, runners = runners }, Engine)
 end
 
 function engine.is(value)
@@ -369,7 +369,7 @@ end
 function Engine:reload()
   local ok, message, code = self.core:reload()
   if ok then
-    for executor in pairs(self.executors) do
+    for executor in pairs(self.runners) do
       executor.core:reload()
     end
   end

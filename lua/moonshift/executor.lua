@@ -36,7 +36,7 @@ function executor.new(given)
     return nil, message, code
   end
   local self = setmetatable({ core = made, engine = served }, Executor)
-  served.executors[self] = true
+  served.runners[self] = true
   return self
 end
 
@@ -51,7 +51,7 @@ function Executor:stop()
 end
 
 -- { name, state = "inactive" | "running" | "stopped" | "failed", done, failed, stale, acquired,
--- running, waiting, paused, error }
+-- running, waiting, paused, draining, error }
 function Executor:status()
   return self.core:status()
 end

@@ -125,10 +125,10 @@ static bool holes_find(struct gaps *gaps, const struct store *store, const struc
 
 /* ---- naming them ---- */
 
-static char *hole_text(const struct hole *hole, bool nobody) {
+static char *hole_text(const struct hole *hole, const char *nobody) {
     struct text words = {0};
     if (nobody)
-        text_add(&words, "no executor runs");
+        text_add(&words, "%s", nobody);
     else {
         text_add(&words, "no live executor serves ");
         gap_add_missing(&words, hole->stage, hole->stream, hole->min, hole->max);
@@ -137,7 +137,7 @@ static char *hole_text(const struct hole *hole, bool nobody) {
 }
 
 /* Holes that are told with the same words are one gap. */
-static bool gap_of(struct gaps *gaps, struct hole *hole, bool nobody) {
+static bool gap_of(struct gaps *gaps, struct hole *hole, const char *nobody) {
     char *text = hole_text(hole, nobody);
     if (!text)
         return false;
@@ -237,10 +237,19 @@ static void gaps_clear(struct gaps *gaps) {
     free(gaps->holes);
 }
 
+/* NULL: somebody is there. */
+static const char *gap_nobody(const struct census *census) {
+    if (census_count(census, STANDING_LIVE))
+        return NULL;
+    return census_count(census, STANDING_DRAINING) ? "every executor is draining"
+                                                   : "no executor runs";
+}
+
 json_t *gap_list(struct store *store, const struct census *census, struct error *error) {
     struct gaps gaps = {0};
     json_t *list = NULL;
-    bool nobody = census_count(census, STANDING_LIVE) == 0, fine = true;
+    const char *nobody = gap_nobody(census);
+    bool fine = true;
     bool named = holes_find(&gaps, store, census);
     for (size_t i = 0; named && i < gaps.hole_count; i++)
         named = gap_of(&gaps, &gaps.holes[i], nobody);

@@ -1,0 +1,112 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+describe("executor", function()
+  local place, pid, log
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+    log = place.path .. "/log"
+    process.environment = "MOONSHIFT_PRIORITY_RANGE=:9"
+    pid = process.start(log, "run", place.path, "--store", "sqlite:" .. place.store, "--name",
+      "node", "--workers", "2", "--log-format", "logfmt")
+    process.environment = ""
+    process.await("the executor", 5, function()
+      return process.read(log):find("event=started", 1, true)
+    end)
+  end)
+
+  after_each(function()
+    process.kill(pid, "TERM")
+    process.await_end(pid, 5)
+    place.clean()
+  end)
+
+  local function logged(text)
+    return process.await(text, 5, function()
+      return process.read(log):find(text, 1, true)
+    end)
+  end
+
+  it("list shows who lives and what they serve", function()
+    local status, output = place.run("executor", "list")
+    assert.equal(0, status)
+    assert.truthy(output:find("\n *1  node +live +2 +0 +0 +%S+ +9 +%d+\n"), output)
+  end)
+
+  it("list is an array with --json", function()
+    local _, output = place.run("executor", "list", "--json")
+    assert.truthy(output:find('^%[{"id":1,"name":"node","state":"live",.*"priority_max":9.*}%]\n$'),
+      output)
+  end)
+
+  it("list --gone shows those that have left", function()
+    process.kill(pid, "KILL")
+    process.await_end(pid, 5)
+    local _, output = place.run("executor", "list", "--gone")
+    assert.truthy(output:find("node +gone"), output)
+  end)
+
+  it("drain is noticed at once, and resume too", function()
+    local status, output = place.run("executor", "drain", "node")
+    assert.same({ 0, "1 executor told to drain\n" }, { status, output })
+    assert.truthy(logged("event=draining"))
+    place.run("enqueue", "work")
+    local _, why = place.run("job", "why", "1")
+    assert.equal("job 1 is ready, but node/1, which serves it, is draining\n", why)
+    place.run("executor", "resume", "1")
+    assert.truthy(logged('event="working again"'))
+    process.await("the job", 5, function()
+      return select(2, place.run("job", "why", "1")):find("ended successfully", 1, true)
+    end)
+  end)
+
+  it("drain of an unknown one is not found", function()
+    local status, _, errors = place.run("executor", "drain", "other")
+    assert.equal(4, status)
+    assert.equal('moonshift: no executor "other" runs (known: node/1)\n', errors)
+  end)
+
+  it("warns once about jobs that nobody takes", function()
+    place.run("enqueue", "work", "--priority", "50")
+    local _, stats = place.run("stats")
+    assert.truthy(stats:find("\n *1  no live executor serves priority 10 and above\n"), stats)
+    assert.truthy(logged(
+      'event="jobs that nobody takes" gap="no live executor serves priority 10 and above" jobs=1'))
+    local _, count = process.read(log):gsub("nobody takes", "")
+    assert.equal(1, count)
+  end)
+end)
+
+describe("job why", function()
+  local place
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+    place.run("enqueue", "work")
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("is one sentence", function()
+    local status, output = place.run("job", "why", "1")
+    assert.same({ 0, "job 1 is ready, but no executor runs\n" }, { status, output })
+  end)
+
+  it("is an object with --json", function()
+    local _, output = place.run("job", "why", "1", "--json")
+    assert.equal('{"job":1,"handler":"work","state":"ready","reason":"no_executor",'
+      .. '"text":"job 1 is ready, but no executor runs"}\n', output)
+  end)
+
+  it("of an unknown job is not found", function()
+    local status, _, errors = place.run("job", "why", "7")
+    assert.same({ 4, "moonshift: no job 7\n" }, { status, errors })
+  end)
+
+  it("wants a number", function()
+    assert.equal(2, (place.run("job", "why", "seven")))
+  end)
+end)
