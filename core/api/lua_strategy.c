@@ -28,6 +28,7 @@ static struct settings settings_of(lua_State *L) {
         .wait_factor = factor(L),
         .backoff = field(L, "backoff", 0),
         .max_backoff = field(L, "max_backoff", 0),
+        .queue_full_wait = field(L, "queue_full_wait", 100),
         .backoff_decrease_threshold = (int)field(L, "backoff_decrease_threshold", 100),
     };
     return settings;
@@ -43,6 +44,12 @@ static int failure_wait(lua_State *L) {
     struct settings settings = settings_of(L);
     int level = (int)luaL_checkinteger(L, 2);
     lua_pushinteger(L, strategy_failure_wait(&settings, level, luaL_optnumber(L, 3, 0)));
+    return 1;
+}
+
+static int full_wait(lua_State *L) {
+    struct settings settings = settings_of(L);
+    lua_pushinteger(L, strategy_full_wait(&settings, (int)luaL_checkinteger(L, 2)));
     return 1;
 }
 
@@ -87,9 +94,13 @@ static int after(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"idle_wait", idle_wait}, {"failure_wait", failure_wait},
-    {"page", page},           {"retry_wait", retry_wait},
-    {"after", after},         {NULL, NULL},
+    {"idle_wait", idle_wait},
+    {"failure_wait", failure_wait},
+    {"full_wait", full_wait},
+    {"page", page},
+    {"retry_wait", retry_wait},
+    {"after", after},
+    {NULL, NULL},
 };
 
 int luaopen_moonshift_strategy(lua_State *L) {

@@ -1,4 +1,5 @@
 #include "base/settings.h"
+#include "base/alias.h"
 #include "base/job.h"
 #include "base/json.h"
 #include "base/setting.h"
@@ -155,8 +156,16 @@ static void write_label(char *label, size_t size, enum setting_origin origin, co
 
 static bool refuse_name(enum setting_origin origin, const char *name, const char *where,
                         struct error *error) {
-    const char *meant = suggest(name, settings_names());
     const char *before = where ? where : "", *colon = where ? ": " : "";
+    const char *here = alias_setting(name), *meant = suggest(name, settings_names());
+    if (here && *here)
+        return error_set(error, code_of(origin),
+                         "%s%sunknown setting \"%.100s\" (here it is \"%s\")", before, colon, name,
+                         here);
+    if (here)
+        return error_set(error, code_of(origin),
+                         "%s%sunknown setting \"%.100s\" (nothing here needs it)", before, colon,
+                         name);
     if (meant)
         return error_set(error, code_of(origin),
                          "%s%sunknown setting \"%.100s\" (did you mean \"%s\"?)", before, colon,
@@ -270,6 +279,11 @@ bool settings_check(const struct settings *settings, struct error *error) {
     return true;
 }
 
+void settings_label(const struct settings *settings, const char *name, char *label, size_t size) {
+    enum setting_origin origin = settings->origin[find(name) - table];
+    write_label(label, size, origin, name, NULL);
+}
+
 static json_t *row_to_json(const struct settings *settings, size_t row) {
     static const char *const origins[] = {
         [ORIGIN_DEFAULT] = "default",         [ORIGIN_FILE] = "moonshift.lua",
@@ -281,7 +295,8 @@ static json_t *row_to_json(const struct settings *settings, size_t row) {
     bool fine = object && value && text && json_put_text(object, "name", table[row].name) &&
                 json_put(object, "value", json_incref(value)) &&
                 json_put_text(object, "origin", origins[settings->origin[row]]) &&
-                json_put_text(object, "text", text);
+                json_put_text(object, "text", text) &&
+                json_put(object, "known_as", alias_names(table[row].name));
     free(text);
     json_decref(value);
     if (fine)

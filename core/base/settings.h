@@ -71,7 +71,12 @@ bool settings_apply_environment(struct settings *settings, struct error *error);
 /* After the last apply: checks that span more than one setting (min > max and the like). */
 bool settings_check(const struct settings *settings, struct error *error);
 
-/* [{ name, value, origin, text }] in table order, for `moonshift settings`. A new reference. */
+/* The setting as the place it was given calls it: "--retry", "MOONSHIFT_RETRY", "retry". `name`
+ * must be one of the table. */
+void settings_label(const struct settings *settings, const char *name, char *label, size_t size);
+
+/* [{ name, value, origin, text, known_as }] in table order, for `moonshift settings`; known_as: the
+ * names that Camunda, Flowable and Activiti have for it. A new reference. */
 json_t *settings_to_json(const struct settings *settings);
 
 /* The names, NULL-terminated, for flags and suggestions. */

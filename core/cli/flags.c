@@ -1,4 +1,5 @@
 #include "cli/flags.h"
+#include "base/alias.h"
 #include "base/text.h"
 #include <ctype.h>
 #include <errno.h>
@@ -81,7 +82,21 @@ static char *setting_as_flag(const char *setting) {
     return name;
 }
 
+/* A flag named as another system names the setting. */
+static bool foreign_flag(const char *name, struct error *error) {
+    const char *here = alias_setting(name);
+    char *flag = here && *here ? setting_as_flag(here) : NULL;
+    if (flag)
+        error_set(error, ERROR_USAGE, "unknown flag \"%s\" (here it is \"%s\")", name, flag);
+    else if (here)
+        error_set(error, ERROR_USAGE, "unknown flag \"%s\" (nothing here needs it)", name);
+    free(flag);
+    return here != NULL;
+}
+
 static bool unknown_flag(const struct cli_command *command, const char *name, struct error *error) {
+    if (command->takes_settings && foreign_flag(name, error))
+        return false;
     struct names names = {0};
     names_add_flags(&names, command->flags);
     names_add_flags(&names, flags_common);

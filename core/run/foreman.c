@@ -220,13 +220,16 @@ static time_ms earlier(time_ms a, time_ms b) {
 
 /* The monotonic instant at which a turn has something to do. */
 static time_ms next_turn(struct foreman *foreman, time_ms now) {
+    int room = pool_room(foreman->pool);
     if (now < foreman->retry_at)
         return foreman->retry_at;
     time_ms until = earlier(notes_due(foreman->notes), executor_renewal(foreman->executor));
-    if (foreman->stage != WORKING || pool_room(foreman->pool) == 0)
+    if (foreman->stage != WORKING)
         return until;
     if (foreman->again || foreman->rang)
-        return now;
+        return earlier(until, now + strategy_full_wait(foreman->settings, room));
+    if (room == 0)
+        return until;
     if (foreman->next == TIME_NEVER)
         return until;
     return earlier(until, now + (foreman->next - clock_now(foreman->options->clock)));

@@ -23,6 +23,10 @@ time_ms strategy_failure_wait(const struct settings *settings, int level, double
     return wait + (time_ms)((double)(wait / 2) * jitter);
 }
 
+time_ms strategy_full_wait(const struct settings *settings, int room) {
+    return room > 0 ? 0 : settings->queue_full_wait;
+}
+
 int strategy_page(const struct settings *settings, int level, int room) {
     int64_t page = (int64_t)settings->page << (level < LEVEL_MAX ? level : LEVEL_MAX);
     if (room <= 0)

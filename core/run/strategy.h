@@ -14,6 +14,8 @@ struct strategy {
 time_ms strategy_idle_wait(const struct settings *settings, int level);
 /* backoff * factor^(level-1), capped; `jitter` in [0, 1) adds 0-50 %. 0 if off. */
 time_ms strategy_failure_wait(const struct settings *settings, int level, double jitter);
+/* How long to keep from looking when the queue has no room for what waits. */
+time_ms strategy_full_wait(const struct settings *settings, int room);
 /* page * 2^level, but never more than there is room for. */
 int strategy_page(const struct settings *settings, int level, int room);
 /* After the n-th error in a row that will pass (a busy store): 0.1, 0.2, 0.4 … 5 s. */

@@ -26,8 +26,12 @@ static void push_options(lua_State *L, const struct script_options *options) {
     lua_createtable(L, 0, 5);
     lua_pushboolean(L, options->borrowed != NULL);
     lua_setfield(L, -2, "borrowed");
+    char label[64];
+    settings_label(options->settings, "retry", label, sizeof label);
     lua_pushstring(L, options->settings->retry);
     lua_setfield(L, -2, "retry");
+    lua_pushstring(L, label);
+    lua_setfield(L, -2, "retry_label");
     lua_pushnumber(L, (lua_Number)options->settings->timeout / 1000);
     lua_setfield(L, -2, "timeout");
     if (!options->borrowed)
@@ -156,6 +160,8 @@ static bool report(const struct script *script, struct error *error) {
         snprintf(more, sizeof more, " (and %zu more: see moonshift check)", count - 1);
     if (!file || !*file)
         return error_set(error, ERROR_CONFIG, "script folder: %s%s", message ? message : "?", more);
+    if (line <= 0)
+        return error_set(error, ERROR_CONFIG, "%s: %s%s", file, message, more);
     return error_set(error, ERROR_CONFIG, "%s:%ld: %s%s", file, line, message, more);
 }
 

@@ -15,8 +15,9 @@ local LATER = { "schedules", "batches" } -- kinds that this version does not kno
 
 -- ---- problems ----
 
+-- Without a line it is said of the whole file, or of what is none.
 function Loader:problem(file, line, message)
-  local key = ("%s:%d:%s"):format(file, line, message)
+  local key = ("%s:%d:%s"):format(file, line or 0, message)
   if not self.seen[key] then
     self.seen[key] = true
     self.problems[#self.problems + 1] = { file = file, line = line, message = message }
@@ -210,8 +211,14 @@ function Loader:resolve_setting()
   end
   local resolved, message = retry.resolve(value, self.retries)
   if not resolved then
-    local file = self.files["moonshift.lua"] and "moonshift.lua" or "settings"
-    self:problem(file, self:line_of(file, "retry"), message)
+    local label = self.options.retry_label
+    if label ~= "retry" then -- a flag or a variable
+      self:problem(label, nil, message)
+    elseif self.files["moonshift.lua"] then
+      self:problem("moonshift.lua", self:line_of("moonshift.lua", "retry"), message)
+    else
+      self:problem("settings", nil, message)
+    end
   end
   return resolved
 end
@@ -246,7 +253,8 @@ end
 
 -- load(natives, options) -> { definitions = rows, problems = { { file, line, message } }, and by
 -- the definition's name: handlers = functions, priorities, strategies = functions or texts }.
--- options: borrowed, modules, handlers, retry and timeout (the settings). Raises nothing.
+-- options: borrowed, modules, handlers, retry and timeout (the settings), retry_label (what the
+-- setting is called where it was given). Raises nothing.
 function folder.load(natives, options)
   local self = setmetatable({
     natives = natives,

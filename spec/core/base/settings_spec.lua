@@ -32,6 +32,12 @@ describe("a setting", function()
     ["retry 5: expected a text without control characters"] = { retry = 5 },
     ["priority_range: min 9 is above max 5"] = { priority_range = { 9, 5 } },
     ["backoff: PT3S is longer than max_backoff, PT0S"] = { backoff = 3 },
+    ['unknown setting "jobExecutorAcquireByPriority" (here it is "by_priority")'] = {
+      jobExecutorAcquireByPriority = true,
+    },
+    ['unknown setting "asyncExecutorResetExpiredJobsInterval" (nothing here needs it)'] = {
+      asyncExecutorResetExpiredJobsInterval = 5,
+    },
   } do
     it("is refused: " .. problem, function()
       assert.equal(problem, refusal(options))

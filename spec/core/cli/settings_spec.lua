@@ -52,6 +52,27 @@ describe("settings", function()
     assert.truthy(errors:find('"P5X"', 1, true), errors)
   end)
 
+  it("say with --names what other systems call them", function()
+    local _, output = place.run("settings", "--names")
+    assert.truthy(output:find("\nwait_factor +2.0 +default +waitIncreaseFactor\n"), output)
+  end)
+
+  it("of a flag named as elsewhere are refused with the name here", function()
+    local status, _, errors = place.run("settings", "--maxJobsPerAcquisition", "3")
+    assert.equal(2, status)
+    assert.equal('moonshift: unknown flag "--maxJobsPerAcquisition" (here it is "--page")\n', errors)
+  end)
+
+  it("of an unreadable retry configuration name where it was given", function()
+    local problem = 'retry "R5/x": duration "x": expected P, as in "PT5M" or "P1D" '
+      .. "(ISO 8601, upper case) (position 1)\n"
+    local env = { MOONSHIFT_RETRY = "R5/x" }
+    local _, _, variable = program.run({ "enqueue", "noop" }, { dir = place.path, env = env })
+    assert.equal("moonshift: MOONSHIFT_RETRY: " .. problem, variable)
+    local _, _, flag = place.run("run", ".", "--retry", "R5/x")
+    assert.equal("moonshift: --retry: " .. problem, flag)
+  end)
+
   it("of a bad file name it", function()
     local file = assert(io.open(place.path .. "/moonshift.lua", "w"))
     file:write("return { wrokers = 4 }\n")

@@ -51,6 +51,17 @@ describe("strategy.failure_wait", function()
   end)
 end)
 
+describe("strategy.full_wait", function()
+  it("is a tenth of a second while the queue has no room", function()
+    assert.equal(100, strategy.full_wait({}, 0))
+    assert.equal(7, strategy.full_wait({ queue_full_wait = 7 }, 0))
+  end)
+
+  it("is nothing while it has", function()
+    assert.equal(0, strategy.full_wait({}, 1))
+  end)
+end)
+
 describe("strategy.page", function()
   it("asks for no more than there is room for", function()
     assert.equal(128, strategy.page({}, 0, 300))

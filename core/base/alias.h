@@ -1,0 +1,16 @@
+/* alias.h - what Camunda 7, Flowable and Activiti call the settings (rules §19), for those who come
+ * from there. */
+#ifndef MOONSHIFT_BASE_ALIAS_H
+#define MOONSHIFT_BASE_ALIAS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* The setting that does here what `foreign` does there; case and punctuation do not count. "": none
+ * is needed here. NULL: nobody calls anything so. */
+const char *alias_setting(const char *foreign);
+
+/* The foreign names of a setting, an array of texts. A new reference; NULL: no memory. */
+json_t *alias_names(const char *setting);
+
+#endif
