@@ -171,9 +171,9 @@ describe("folder", function()
       "schedules/x.lua:1: schedules are not supported by this version")
 
     it("name the setting retry", function()
-      assert.same({ 'settings:1: retry "zzz": no such file in retries/ and not a retry '
+      assert.same({ '--retry: retry "zzz": no such file in retries/ and not a retry '
         .. 'configuration (expected one such as "R5/PT5M")' },
-        scripts.problems({ ["handlers/x.lua"] = FINE }, { retry = "zzz" }))
+        scripts.problems({ ["handlers/x.lua"] = FINE }, { retry = "zzz", retry_label = "--retry" }))
     end)
   end)
 end)

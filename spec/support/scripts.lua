@@ -44,11 +44,12 @@ function scripts.load(files, options)
   return require("moonshift.folder").load(scripts.natives(files), given)
 end
 
--- The problems of a folder as "file:line: message".
+-- The problems of a folder as "file:line: message", "what: message" for what has no lines.
 function scripts.problems(files, options)
   local list = {}
   for i, problem in ipairs(scripts.load(files, options).problems) do
-    list[i] = ("%s:%d: %s"):format(problem.file, problem.line, problem.message)
+    local where = problem.line and problem.file .. ":" .. problem.line or problem.file
+    list[i] = where .. ": " .. problem.message
   end
   return list
 end

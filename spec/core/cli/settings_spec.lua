@@ -60,7 +60,10 @@ describe("settings", function()
   it("of a flag named as elsewhere are refused with the name here", function()
     local status, _, errors = place.run("settings", "--maxJobsPerAcquisition", "3")
     assert.equal(2, status)
-    assert.equal('moonshift: unknown flag "--maxJobsPerAcquisition" (here it is "--page")\n', errors)
+    assert.equal(
+      'moonshift: unknown flag "--maxJobsPerAcquisition" (here it is "--page")\n',
+      errors
+    )
   end)
 
   it("of an unreadable retry configuration name where it was given", function()
