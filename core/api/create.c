@@ -15,6 +15,8 @@ static bool draft_complete(struct engine *engine, struct draft *draft, json_t *s
     if (!definition && !generation && !draft->unchecked)
         return engine_unknown(engine, handler, error);
     draft_define(draft, definition, &rules);
+    if (draft->needs_retries)
+        script_retries(generation->script, &draft->job);
     if (!draft->needs_priority)
         return true;
     int overridden = store_overridden(engine->store, handler, error);

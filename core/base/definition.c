@@ -58,6 +58,7 @@ static bool read_limits(const json_t *object, struct definition *definition) {
         json_int_t count = json_integer_value(retries);
         definition->retries = count > INT32_MAX ? INT32_MAX : count < 0 ? 0 : (int32_t)count;
     }
+    definition->retries_asked = json_is_true(json_object_get(object, "retries_asked"));
     if (json_is_string(timeout))
         return span_parse_ms(json_string_value(timeout), &definition->timeout, NULL);
     double ms = json_number_value(timeout) * 1000;

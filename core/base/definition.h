@@ -19,6 +19,7 @@ struct definition {
     int32_t retries;        /* runs a new job shows; 0: the setting decides */
     bool has_priority;      /* a constant */
     bool priority_function; /* decided by a call into Lua at creation */
+    bool retries_asked;     /* the same: an expression gives the runs a new job shows */
 };
 
 /* The definitions of one generation, sorted by name; immutable once built. */
@@ -34,8 +35,8 @@ const struct definition *definitions_find(const struct definitions *definitions,
 json_t *definitions_names(const struct definitions *definitions);
 
 /* From the array of objects that the Lua half describes its definitions with (see
- * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, timeout (seconds),
- * properties }. False: no memory or a wrong shape. */
+ * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, retries_asked,
+ * timeout (seconds), properties }. False: no memory or a wrong shape. */
 bool definitions_read(struct definitions *definitions, const json_t *array);
 void definitions_clear(struct definitions *definitions);
 

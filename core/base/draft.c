@@ -238,6 +238,7 @@ void draft_define(struct draft *draft, const struct definition *definition,
     struct job *job = &draft->job;
     if (!job->retries_given)
         job->retries = definition && definition->retries ? definition->retries : rules->retries;
+    draft->needs_retries = definition && definition->retries_asked && !job->retries_given;
     if (!job->category && definition)
         job->category = definition->category;
     define_lane(job, rules);

@@ -27,6 +27,7 @@ struct draft {
     char term[TIME_TEXT_SIZE]; /* a duration given as a number */
     bool unchecked;            /* the handler need not be known */
     bool needs_priority;       /* the definition's priority is a function: ask script_priority */
+    bool needs_retries;        /* the definition's retry is an expression: ask script_retries */
 };
 
 struct draft_rules draft_rules(const struct settings *settings);

@@ -1,4 +1,5 @@
-/* Priorities and retry decisions: small calls into Lua around a job. */
+/* Priorities and retry decisions (rules §7, §9): small calls into Lua around a job. */
+#include "base/span.h"
 #include "base/text.h"
 #include "script/failure.h"
 #include "script/handle.h"
@@ -45,17 +46,38 @@ bool script_priority(struct script *script, struct job *draft, struct error *err
                          state->stopped == STOP_MEMORY ? "needed more than the memory limit"
                                                        : "took longer than PT1S");
     }
-    char *message, *stack;
-    bool permanent;
-    failure_describe(state, &message, &stack, &permanent);
+    struct failure failure = failure_describe(state);
     error_set(error, ERROR_INVALID, "priority of \"%s\": %s", draft->handler,
-              message ? message : "out of memory");
-    free(message);
-    free(stack);
+              failure.message ? failure.message : "out of memory");
+    failure_clear(&failure);
     return false;
 }
 
 /* ---- retries ---- */
+
+static int ask_retries(lua_State *L) {
+    struct question *question = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, question->script->worker);
+    lua_getfield(L, -1, "runs");
+    lua_pushstring(L, question->job->handler);
+    question->handle = handle_push(question->script, L, question->job, NULL);
+    lua_call(L, 2, 1);
+    lua_Integer runs = lua_tointeger(L, -1); /* 0: a function will decide */
+    if (runs > 0 && runs <= INT32_MAX)
+        question->job->retries = (int32_t)runs;
+    return 0;
+}
+
+void script_retries(struct script *script, struct job *draft) {
+    struct question question = {.script = script, .job = draft};
+    struct state *state = &script->state;
+    int status = state_call(state, ask_retries, &question, 0, FUNCTION_SPAN);
+    handle_end(question.handle);
+    if (status == LUA_OK)
+        return;
+    script->worn |= state->stopped == STOP_MEMORY;
+    lua_pop(state->current, 1);
+}
 
 struct decision {
     struct script *script;
@@ -67,7 +89,11 @@ struct decision {
 };
 
 static void push_failure(lua_State *L, const struct outcome *outcome) {
-    lua_createtable(L, 0, 5);
+    char at[TIME_TEXT_SIZE];
+    time_format(outcome->ended, at);
+    lua_createtable(L, 0, 6);
+    lua_pushstring(L, at);
+    lua_setfield(L, -2, "at");
     lua_pushstring(L, outcome->message ? outcome->message : "");
     lua_setfield(L, -2, "message");
     lua_pushstring(L, outcome->stack ? outcome->stack : "");
@@ -100,20 +126,18 @@ static int ask_strategy(lua_State *L) {
 static void keep_warning(struct script *script, struct outcome *outcome) {
     struct state *state = &script->state;
     struct text text = {0};
-    char *message = NULL, *stack = NULL;
-    bool permanent;
+    struct failure failure = {0};
     if (state->stopped == STOP_NONE)
-        failure_describe(state, &message, &stack, &permanent);
+        failure = failure_describe(state);
     else
         lua_pop(state->current, 1);
     script->worn |= state->stopped == STOP_MEMORY;
     text_add(&text, "retry strategy of \"%s\" failed, the standard one decided: %s",
              outcome->job->handler,
-             message                         ? message
+             failure.message                 ? failure.message
              : state->stopped == STOP_MEMORY ? "it needed more than the memory limit"
                                              : "it took longer than PT1S");
-    free(message);
-    free(stack);
+    failure_clear(&failure);
     free(outcome->warning);
     outcome->warning = text.data;
 }

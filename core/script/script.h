@@ -74,6 +74,10 @@ void script_decide(struct script *script, struct outcome *outcome);
 /* The priority of a draft whose definition has a function; limited to 1 s. */
 bool script_priority(struct script *script, struct job *draft, struct error *error);
 
+/* The runs a draft shows whose definition has an expression for its retry; the present ones stay if
+ * it fails, which the first failure tells of. Limited to 1 s. */
+void script_retries(struct script *script, struct job *draft);
+
 /* True after a failure by memory, or `recycle_after` jobs: replace this script by a fresh one. */
 bool script_worn(const struct script *script);
 

@@ -150,8 +150,8 @@ local function check_properties(value)
 end
 
 -- settle(name, file, declared, context, report) -> row, functions. `context`: priorities, retries
--- (by name), retry (the setting, resolved) and timeout (the setting, seconds). The row is what
--- definitions_read of core/base/definition.h expects.
+-- (by name), retry (the setting, if it is good), timeout (the setting, seconds) and env (of
+-- scripts). The row is what definitions_read of core/base/definition.h expects.
 function definition.settle(name, file, declared, context, report)
   local function check(key, fn, ...)
     if declared[key] == nil then
@@ -164,13 +164,16 @@ function definition.settle(name, file, declared, context, report)
     return value
   end
   local wanted = check("priority", priority.resolve, context.priorities, file) or {}
-  local strategy = check("retry", retry.resolve, context.retries) or context.retry or {}
+  local world = { env = context.env, properties = declared.properties }
+  local strategy = check("retry", retry.resolve, context.retries, world)
+    or context.retry and retry.resolve(context.retry, context.retries, world) or {}
   local row = {
     name = name,
     file = file,
     priority = wanted.constant or wanted.shown,
     retry = strategy.shown,
     retries = check("retries", check_retries) or strategy.runs,
+    retries_asked = declared.retries == nil and strategy.runs_of and true or nil,
     timeout = check("timeout", check_timeout) or context.timeout,
     category = check("category", check_category),
     properties = check("properties", check_properties) or {},
@@ -179,6 +182,7 @@ function definition.settle(name, file, declared, context, report)
     run = declared.run,
     priority = wanted.fn and wanted,
     strategy = strategy.fn or strategy.text,
+    runs_of = strategy.runs_of,
   }
   return row, functions
 end

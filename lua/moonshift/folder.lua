@@ -209,7 +209,7 @@ function Loader:resolve_setting()
   if value == nil then
     return nil
   end
-  local resolved, message = retry.resolve(value, self.retries)
+  local resolved, message = retry.resolve(value, self.retries, { env = self.sandbox.env })
   if not resolved then
     local label = self.options.retry_label
     if label ~= "retry" then -- a flag or a variable
@@ -220,7 +220,7 @@ function Loader:resolve_setting()
       self:problem("settings", nil, message)
     end
   end
-  return resolved
+  return resolved and value
 end
 
 function Loader:settle(entry, context)
@@ -237,6 +237,7 @@ function Loader:settle(entry, context)
   loaded.handlers[entry.name] = functions.run
   loaded.priorities[entry.name] = functions.priority
   loaded.strategies[entry.name] = functions.strategy
+  loaded.expressions[entry.name] = functions.runs_of
 end
 
 function Loader:settle_all()
@@ -244,6 +245,7 @@ function Loader:settle_all()
     priorities = self.priorities,
     retries = self.retries,
     retry = self:resolve_setting(),
+    env = self.sandbox.env,
     timeout = self.options.timeout,
   }
   for _, entry in ipairs(self.list) do
@@ -252,7 +254,8 @@ function Loader:settle_all()
 end
 
 -- load(natives, options) -> { definitions = rows, problems = { { file, line, message } }, and by
--- the definition's name: handlers = functions, priorities, strategies = functions or texts }.
+-- the definition's name: handlers = functions, priorities, strategies = functions or texts,
+-- expressions = functions that give the runs of a new job }.
 -- options: borrowed, modules, handlers, retry and timeout (the settings), retry_label (what the
 -- setting is called where it was given). Raises nothing.
 function folder.load(natives, options)
@@ -266,7 +269,8 @@ function folder.load(natives, options)
     list = {},
     priorities = {},
     retries = {},
-    loaded = { definitions = rules.array {}, handlers = {}, priorities = {}, strategies = {} },
+    loaded = { definitions = rules.array {}, handlers = {}, priorities = {}, strategies = {},
+      expressions = {} },
   }, Loader)
   for _, path in ipairs(natives.paths) do
     self.files[path] = true

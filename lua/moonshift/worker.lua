@@ -9,8 +9,9 @@ local show = require "moonshift.show"
 
 local worker = {}
 
--- load(natives, options) -> folder.load's table with methods, engine (for `job`) and two functions:
--- priority(name, job) -> integer; decide(name, job, failure) -> delay in ms or nil, retries or nil.
+-- load(natives, options) -> folder.load's table with methods, engine (for `job`) and functions:
+-- priority(name, job) -> integer; decide(name, job, failure) -> delay in ms or nil, retries or nil;
+-- runs(name, job) -> the runs that an expression of its retry gives a new job, or nil.
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)
@@ -22,6 +23,11 @@ function worker.load(natives, options)
 
   function loaded.decide(name, failed, failure)
     return retry.decide(loaded.strategies[name], failed, failure)
+  end
+
+  function loaded.runs(name, draft)
+    local runs = loaded.expressions[name](draft)
+    return runs
   end
 
   return loaded

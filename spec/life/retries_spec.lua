@@ -1,5 +1,6 @@
 -- What happens to a job that fails, seen from outside: when it runs again, and how often.
 local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
 local testing = require "moonshift.testing"
 
 describe("a failing job", function()
@@ -15,7 +16,6 @@ describe("a failing job", function()
 
   -- Drains at every due date until the job is dead: the delays in seconds between its runs.
   local function delays(engine, id)
-    local moonshift = require "moonshift"
     local list = {}
     for _ = 1, 20 do
       engine:drain { max = 1 }
@@ -205,5 +205,154 @@ describe("a failing job", function()
       ]],
     }
     assert.same({ 60, 600 }, delays(engine, engine:enqueue("payments/charge")))
+  end)
+
+  describe("with an expression", function()
+    -- The delays of jobs with these payloads, and the retries that they showed at first.
+    local function asked(retry, payload, files)
+      local engine = engine_with(retry, files)
+      local id = engine:enqueue("fail", payload)
+      local shown = engine:job(id).retries
+      return delays(engine, id), shown
+    end
+
+    it("reads it from the payload", function()
+      local list, shown = asked('"${payload.delay}"', { delay = "R3/PT5S" })
+      assert.same({ 5, 5 }, list)
+      assert.equal(3, shown)
+    end)
+
+    it("reads each of the forms, in either spelling", function()
+      assert.same({ 1, 2 }, (asked('"#{delay}"', { delay = "PT1S, PT2S" })))
+      assert.same({ 7 }, (asked('" ${ job.payload.delay + 1 } "', { delay = 6 })))
+      assert.same({ 4 }, (asked('"${delay}"', { delay = "slow" },
+        { ["retries/slow.lua"] = "return 'PT4S'" })))
+      assert.same({ 9 }, (asked('"slow"', { delay = "PT9S" },
+        { ["retries/slow.lua"] = "return '${delay}'" })))
+      assert.same({ 3, 4 }, (asked('"${name}"', { name = "own" }, {
+        ["retries/own.lua"] = "return function(job) return job.attempt < 3 and job.attempt + 2 end",
+      })))
+    end)
+
+    it("is asked again at every failure", function()
+      assert.same({ 10 }, (asked('"${job.attempt * 10}"')))
+      assert.same({ 1, 2, 3 },
+        (asked([["${failure and 'PT' .. job.attempt .. 'S' or 'R4/PT9S'}"]])))
+    end)
+
+    it("goes on with what the definition's properties say", function()
+      local engine = engines.private {
+        ["handlers/fail.lua"] = "return { properties = { gap = 'PT9S' },"
+          .. " retry = '${properties.gap}', run = " .. FAIL .. " }",
+      }
+      assert.same({ 9 }, delays(engine, engine:enqueue("fail")))
+    end)
+
+    it("leaves it to the standard strategy where it gives nothing, and says so", function()
+      local engine = engine_with('"${delay}"')
+      local id = engine:enqueue("fail")
+      assert.same({ done = 0, failed = 3 }, engine:drain())
+      assert.same({ 'retry strategy of "fail" failed, the standard one decided: '
+        .. "retry: got nothing, from the expression ${delay}" },
+        engine:log({ job = id, outcome = "failed" }):list()[1].lines)
+    end)
+
+    it("gives up at once when the failure is permanent", function()
+      local engine = engines.private { ["handlers/fail.lua"] = [[
+        return { retry = "${'R5/PT1S'}", run = function() error { permanent = true } end }]] }
+      local id = engine:enqueue("fail")
+      assert.same({ done = 0, failed = 1 }, engine:drain())
+      assert.equal("dead", engine:job(id).state)
+    end)
+
+    it("may be the setting", function()
+      local engine = engines.private({ ["handlers/fail.lua"] = "return " .. FAIL },
+        { retry = "${delay}" })
+      assert.same({ 6 }, delays(engine, engine:enqueue("fail", { delay = "PT6S" })))
+    end)
+
+    it("is refused with its position where it is no expression", function()
+      local refused = {
+        ["${1 +}"] = "unexpected symbol near <eof>",
+        ["${ }"] = "expected an expression between the braces",
+        ["${x"] = "expected } at the end of an expression",
+      }
+      for text, message in pairs(refused) do
+        local folder = engines.folder {
+          ["handlers/fail.lua"] = ("return {\n  retry = %q, run = %s }"):format(text, FAIL),
+        }
+        local _, got = moonshift.open { store = "sqlite::memory:", scripts = folder }
+        assert.equal(('handlers/fail.lua:2: retry "%s": %s'):format(text, message), got)
+      end
+    end)
+  end)
+
+  it("writes the delay also where it was the last, for when retries are raised again", function()
+    local engine = engine_with('"R1/PT5M"')
+    local id = engine:enqueue("fail")
+    engine:drain()
+    assert.equal("2026-01-01T00:05:00.000Z", engine:job(id).due)
+    engine:set_retries(id, 1)
+    assert.equal("scheduled", engine:job(id).state)
+  end)
+
+  it("takes the delay that fits the retries a user set in the middle of a list", function()
+    -- retries before the failure -> minutes until the next run
+    local fits = { [9] = 1, [5] = 1, [4] = 1, [3] = 2, [2] = 3, [1] = 3, [0] = 3 }
+    for retries, minutes in pairs(fits) do
+      local engine = engine_with('"PT1M,PT2M,PT3M"')
+      local id = engine:enqueue("fail")
+      engine:set_retries(id, retries)
+      pcall(engine.execute, engine, id)
+      assert.equal(("2026-01-01T00:0%d:00.000Z"):format(minutes), engine:job(id).due)
+      assert.equal(math.max(retries - 1, 0), engine:job(id).retries)
+    end
+  end)
+
+  it("prefers its own retry to a listener's, a listener's to the setting", function()
+    local listener = "return function(d) d.retry = 'PT2S' end"
+    local both = engines.private({ ["listeners/a.lua"] = listener,
+      ["handlers/fail.lua"] = "return { retry = 'PT1S', run = " .. FAIL .. " }" },
+      { retry = "PT3S" })
+    local heard = engines.private({ ["listeners/a.lua"] = listener,
+      ["handlers/fail.lua"] = "return " .. FAIL }, { retry = "PT3S" })
+    assert.same({ 1 }, delays(both, both:enqueue("fail")))
+    assert.same({ 2 }, delays(heard, heard:enqueue("fail")))
+  end)
+
+  it("has listeners heard in the order of their names", function()
+    local engine = engines.private {
+      ["handlers/fail.lua"] = "return " .. FAIL,
+      ["listeners/b.lua"] = "return function(d) d.retry = d.retry == 'PT1S' and 'PT2S' end",
+      ["listeners/a.lua"] = "return function(d) d.retry = 'PT1S' end",
+    }
+    assert.same({ 2 }, delays(engine, engine:enqueue("fail")))
+  end)
+
+  it("is not loaded where a listener raises", function()
+    local folder = engines.folder {
+      ["handlers/fail.lua"] = "return " .. FAIL,
+      ["listeners/a.lua"] = "return function(d)\n  error(d.name .. ' has no owner')\nend",
+    }
+    local _, message = moonshift.open { store = "sqlite::memory:", scripts = folder }
+    assert.equal("listeners/a.lua:2: fail has no owner", message)
+  end)
+
+  it("has one second for its strategy", function()
+    local engine = engine_with("function() while true do end end")
+    engine:enqueue("fail", nil, { retries = 1 })
+    engine:drain()
+    assert.same({ 'retry strategy of "fail" failed, the standard one decided: '
+      .. "it took longer than PT1S" },
+      engine:log({ outcome = "failed" }):list()[1].lines)
+  end)
+
+  it("lives again where a strategy gives a run by hand another delay", function()
+    local engine = engine_with("function(_, failure) return failure.attempt > 1 and 60 or nil end")
+    local id = engine:enqueue("fail")
+    engine:drain()
+    pcall(engine.execute, engine, id)
+    assert.equal(1, engine:job(id).retries)
+    assert.equal("resolved", engine:incidents({ job = id }):one().how)
   end)
 end)
