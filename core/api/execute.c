@@ -31,7 +31,7 @@ static struct job *take(struct engine *engine, int64_t id, bool force, struct er
 static bool tell(const struct outcome *outcome, json_t **result, struct error *error) {
     *result = NULL;
     const char *text = outcome->stack ? outcome->stack : outcome->message;
-    if (outcome->kind == OUTCOME_FAILURE)
+    if (outcome->kind == OUTCOME_FAILURE || outcome->kind == OUTCOME_CONFLICT)
         return error_set(error, ERROR_FAILED, "%s: %s", outcome->job->handler, text ? text : "");
     if (outcome->result)
         *result = json_read(outcome->result, strlen(outcome->result), "result", NULL);

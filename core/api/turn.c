@@ -94,12 +94,17 @@ static bool renew(struct round *round, struct engine_run *run, struct error *err
     return turn(round, 0, &renewal, run, error);
 }
 
+/* Cancelled, suspended or taken by hand since it was acquired: not to be run. */
+static bool is_gone(struct engine *engine, const struct job *job) {
+    return store_holds(engine->store, job->id, job->token, NULL) == 0;
+}
+
 /* Runs the next job of an item, or gives it back once the round has run its share. */
 static bool run_next(struct round *round, struct item *item, bool give_back, struct error *error) {
     struct job *job = item_take(item);
     struct generation *generation = round->engine->current;
     round->over |= round->runs >= round->max;
-    bool back = give_back || round->over || item->refused;
+    bool back = give_back || round->over || item->refused || is_gone(round->engine, job);
     struct outcome *outcome =
         back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(round->engine, generation, job);
     if (!outcome)

@@ -47,7 +47,7 @@ const char *outcome_kind_name(enum outcome_kind kind) {
     static const char *const names[] = {
         [OUTCOME_SUCCESS] = "successful", [OUTCOME_FAILURE] = "failed",
         [OUTCOME_SNOOZE] = "snoozed",     [OUTCOME_CANCELLED] = "cancelled",
-        [OUTCOME_RETURNED] = "returned",
+        [OUTCOME_RETURNED] = "returned",  [OUTCOME_CONFLICT] = "conflict",
     };
     return names[kind];
 }

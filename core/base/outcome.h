@@ -9,7 +9,8 @@ enum outcome_kind {
     OUTCOME_FAILURE,
     OUTCOME_SNOOZE,    /* comes back at `due`, retries and attempt untouched */
     OUTCOME_CANCELLED, /* the row goes; logged as cancelled */
-    OUTCOME_RETURNED   /* did not run (or was cut off): unlocked, nothing counted */
+    OUTCOME_RETURNED,  /* did not run (or was cut off): unlocked, nothing counted */
+    OUTCOME_CONFLICT   /* somebody else was first, or the store was away: runs again, not counted */
 };
 
 enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };

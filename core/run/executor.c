@@ -270,7 +270,6 @@ static bool attempt(struct executor *executor, struct turn *turn, struct work *w
 /* ---- after the commit ---- */
 
 static void count_acquired(struct metrics *metrics, const struct item *items) {
-    metrics_add(metrics, 0, METRIC_ACQUISITIONS, 1);
     for (const struct item *item = items; item; item = item->next)
         for (const struct job *job = item->jobs; job; job = job->next) {
             metrics_add(metrics, job->definition, METRIC_ACQUIRED, 1);
@@ -301,6 +300,7 @@ static void looked(struct executor *executor, struct turn *turn, const struct wo
     if (met.lock_failures)
         metrics_add(&executor->metrics, 0, METRIC_LOCK_FAILURES, met.lock_failures);
     items_watch(&executor->settling.watched, turn->items);
+    metrics_add(&executor->metrics, 0, METRIC_ACQUISITIONS, work->asked > 0);
     if (work->count > 0)
         count_acquired(&executor->metrics, turn->items);
 }

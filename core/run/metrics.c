@@ -38,7 +38,8 @@ static struct metrics_row *row_of(struct metrics *metrics, int64_t definition) {
 void metrics_add(struct metrics *metrics, int64_t definition, enum metric metric, int64_t value) {
     if (value == 0)
         return;
-    metrics->dirty = true;
+    /* To have looked in vain is not worth a write: it goes along with the next. */
+    metrics->dirty = metrics->dirty || metric != METRIC_ACQUISITIONS;
     metrics->total.values[metric] += value;
     struct metrics_row *row = definition ? row_of(metrics, definition) : NULL;
     if (row)

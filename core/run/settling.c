@@ -37,6 +37,7 @@ static void decide(struct outcome *outcome, const struct settings *settings, tim
 /* The store will never take these effects: a failure of this job, not of its neighbours. */
 static void condemn(struct outcome *outcome, const struct error *reason) {
     job_free_list(outcome->created);
+    json_decref(outcome->effects);
     free(outcome->message);
     json_decref(outcome->effects);
     outcome->created = NULL;
@@ -131,15 +132,17 @@ static void count(const struct outcome *outcome, enum settled settled, struct tu
     int64_t definition = outcome->job->definition;
     turn->settled++;
     if (settled == SETTLED_STALE) {
-        turn->stale++;
-        metrics_add(metrics, definition, METRIC_STALE_COMMITS, 1);
+        bool ran = outcome->started != TIME_NONE;
+        turn->stale += ran;
+        metrics_add(metrics, definition, METRIC_STALE_COMMITS, ran);
     } else if (outcome->kind == OUTCOME_SUCCESS) {
         turn->done++;
         metrics_add(metrics, definition, METRIC_SUCCESSFUL, 1);
     } else if (outcome->kind == OUTCOME_FAILURE) {
         turn->failed++;
         metrics_add(metrics, definition, METRIC_FAILED, 1);
-    } else if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE) {
+    } else if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE &&
+               turn->acquiring) { /* nobody could run it; at the end that is no refusal */
         metrics_add(metrics, definition, METRIC_REJECTED, 1);
     }
 }

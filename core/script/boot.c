@@ -78,12 +78,9 @@ json_t *script_problem(struct script *script, const char *what, time_ms span) {
     struct state *state = &script->state;
     char limit[TIME_TEXT_SIZE], text[256];
     if (state->stopped == STOP_NONE) {
-        char *message, *stack;
-        bool permanent;
-        failure_describe(state, &message, &stack, &permanent);
-        json_t *problem = message ? problem_new(script->loading, message) : NULL;
-        free(message);
-        free(stack);
+        struct failure failure = failure_describe(state);
+        json_t *problem = failure.message ? problem_new(script->loading, failure.message) : NULL;
+        failure_clear(&failure);
         return problem;
     }
     lua_pop(state->current, 1);

@@ -8,43 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct description {
-    char *message;
-    bool permanent;
-};
-
 /* A table without a message and without __tostring: what it holds, if that can be written. */
-static bool describe_json(lua_State *L, struct description *description) {
+static bool describe_json(lua_State *L, struct failure *failure) {
     struct error error;
     size_t size;
     json_t *value = value_to_json(L, 1, "error", &error);
     char *text = value ? json_write(value, &size) : NULL;
     if (text)
-        description->message = utf8_clean(text, size, JOB_STACK_MAX);
+        failure->message = utf8_clean(text, size, JOB_STACK_MAX);
     free(text);
     json_decref(value);
-    return description->message != NULL;
+    return failure->message != NULL;
+}
+
+static bool describe_flag(lua_State *L, const char *name) {
+    lua_pushstring(L, name);
+    lua_rawget(L, 1);
+    bool set = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return set;
 }
 
 /* Runs protected: __index and __tostring are user code. */
 static int describe(lua_State *L) {
-    struct description *description = lua_touserdata(L, 2);
+    struct failure *failure = lua_touserdata(L, 2);
     lua_settop(L, 1);
     if (lua_istable(L, 1)) {
-        lua_pushliteral(L, "permanent");
-        lua_rawget(L, 1);
-        description->permanent = lua_toboolean(L, -1);
+        failure->permanent = describe_flag(L, "permanent");
+        failure->conflict = describe_flag(L, "conflict");
         lua_getfield(L, 1, "message");
         if (!lua_isstring(L, -1) && luaL_getmetafield(L, 1, "__tostring") == LUA_TNIL &&
-            describe_json(L, description))
+            describe_json(L, failure))
             return 0;
-        lua_settop(L, 3);
-        if (lua_isstring(L, 3))
+        lua_settop(L, 2);
+        if (lua_isstring(L, 2))
             lua_replace(L, 1);
     }
     size_t size;
     const char *text = luaL_tolstring(L, 1, &size);
-    description->message = utf8_clean(text, size, JOB_STACK_MAX);
+    failure->message = utf8_clean(text, size, JOB_STACK_MAX);
     return 0;
 }
 
@@ -70,20 +72,27 @@ char *failure_stack(const struct state *state, const char *message) {
     return clean;
 }
 
-void failure_describe(struct state *state, char **message, char **stack, bool *permanent) {
-    struct description description = {NULL, false};
+struct failure failure_describe(struct state *state) {
+    struct failure failure = {0};
     enum stop stopped = state->stopped;
     char *traceback = state->traceback;
     const char *type = luaL_typename(state->current, -1);
     state->traceback = NULL;
-    if (state_call(state, describe, &description, 1, FUNCTION_SPAN) != LUA_OK)
+    if (state_call(state, describe, &failure, 1, FUNCTION_SPAN) != LUA_OK)
         lua_pop(state->current, 1);
     free(state->traceback);
     state->traceback = traceback;
     state->stopped = stopped;
-    *message = description.message ? description.message : without_text(type);
-    *permanent = description.permanent;
-    *stack = *message ? failure_stack(state, *message) : NULL;
+    if (!failure.message)
+        failure.message = without_text(type);
+    failure.stack = failure.message ? failure_stack(state, failure.message) : NULL;
+    return failure;
+}
+
+void failure_clear(struct failure *failure) {
+    free(failure->message);
+    free(failure->stack);
+    *failure = (struct failure){0};
 }
 
 void failure_bytes(size_t bytes, char *text, size_t size) {

@@ -4,9 +4,15 @@
 
 #include "script/state.h"
 
-/* Pops what the last state_call raised. *message and *stack: malloc'ed valid UTF-8, NULL only when
- * memory is out; *permanent: the raised table says so. */
-void failure_describe(struct state *state, char **message, char **stack, bool *permanent);
+struct failure {
+    char *message, *stack; /* valid UTF-8, malloc'ed; NULL only when memory is out */
+    bool permanent;        /* the raised table says so: no more retries */
+    bool conflict;         /* the same: not a failure, to be run again */
+};
+
+/* Pops what the last state_call raised. */
+struct failure failure_describe(struct state *state);
+void failure_clear(struct failure *failure);
 
 /* `message` and the traceback of the last state_call, malloc'ed. */
 char *failure_stack(const struct state *state, const char *message);

@@ -53,6 +53,13 @@ static bool check_handler(const struct script *script, const struct draft *draft
     return knows > 0 || (knows == 0 && refuse_unknown(script, handler, error));
 }
 
+/* The store's override goes before the function, and spares the call. */
+static bool complete_priority(struct script *script, struct draft *draft, struct error *error) {
+    const struct script_host *host = &script->host;
+    int overridden = host->overridden ? host->overridden(host->arg, draft->job.handler, error) : 0;
+    return overridden > 0 || (overridden == 0 && script_priority(script, &draft->job, error));
+}
+
 static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t *spec,
                      struct error *error) {
     struct script *script = run->script;
@@ -62,14 +69,10 @@ static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t 
         return false;
     draft_inherit(draft, run->outcome->job);
     draft_define(draft, definitions_find(&script->definitions, draft->job.handler), &rules);
-    if (!draft->needs_priority)
-        return true;
-    const struct script_host *host = &script->host;
-    int overridden = host->overridden ? host->overridden(host->arg, draft->job.handler, error) : 0;
-    if (overridden != 0) /* the store's word goes before the function, and spares the call */
-        return overridden > 0;
     lua_State *before = state_enter(&script->state, L);
-    bool ok = script_priority(script, &draft->job, error);
+    if (draft->needs_retries)
+        script_retries(script, &draft->job);
+    bool ok = !draft->needs_priority || complete_priority(script, draft, error);
     state_leave(&script->state, before);
     return ok;
 }
@@ -105,6 +108,12 @@ bool run_operate(struct run *run, json_t *object, struct error *error) {
         outcome->effects = json_array();
     return json_array_append(outcome->effects, object) == 0 ||
            error_set(error, ERROR_FAILED, "out of memory");
+}
+
+void run_lost(struct run *run, const struct error *error) {
+    run->lost = run->lost || error->code == ERROR_CONFLICT || error->code == ERROR_CLOSED ||
+                error->code == ERROR_FULL || error->code == ERROR_IO ||
+                error->code == ERROR_DAMAGED;
 }
 
 /* ---- what a handler returns ---- */
@@ -188,6 +197,25 @@ static void fail_by_limit(struct script *script, struct outcome *outcome, time_m
     outcome->stack = message.data ? failure_stack(&script->state, message.data) : NULL;
 }
 
+/* Somebody else was first, or the store could not be reached: the job is not to blame. */
+static void fail_by_conflict(struct outcome *outcome) {
+    struct text line = {0};
+    outcome->kind = OUTCOME_CONFLICT;
+    text_add(&line, "conflict, runs again: %s", outcome->message ? outcome->message : "");
+    free(outcome->warning);
+    outcome->warning = line.data;
+}
+
+static void fail_by_error(struct script *script, struct outcome *outcome) {
+    keep_raised(script, script->state.current);
+    struct failure failure = failure_describe(&script->state);
+    outcome->message = failure.message;
+    outcome->stack = failure.stack;
+    outcome->permanent = failure.permanent;
+    if (failure.conflict || script->run->lost)
+        fail_by_conflict(outcome);
+}
+
 static void fail(struct script *script, struct outcome *outcome, time_ms timeout) {
     lua_State *L = script->state.current;
     enum script_cut cut = (enum script_cut)atomic_load(&script->state.cut);
@@ -203,8 +231,7 @@ static void fail(struct script *script, struct outcome *outcome, time_ms timeout
         fail_by_limit(script, outcome, timeout);
         lua_pop(L, 1);
     } else {
-        keep_raised(script, L);
-        failure_describe(&script->state, &outcome->message, &outcome->stack, &outcome->permanent);
+        fail_by_error(script, outcome);
     }
 }
 
@@ -222,12 +249,12 @@ static void finish(struct run *run, int status, time_ms timeout) {
     handle_end(run->handle);
     process_end_all(&script->state);
     int64_t job = atomic_exchange(&script->state.running, 0);
-    script->run = NULL;
     outcome->ended = clock_now(script->clock);
     if (status == LUA_OK)
         succeed(run);
     else
         fail(script, outcome, timeout);
+    script->run = NULL;
     atomic_compare_exchange_strong(&script->state.cut_job, &job, 0);
     if (outcome->kind != OUTCOME_SUCCESS && outcome->kind != OUTCOME_SNOOZE) {
         job_free_list(outcome->created);

@@ -43,6 +43,7 @@ struct run {
     size_t line_count, line_bytes;
     time_ms snooze; /* TIME_NONE: not snoozed */
     int handler;    /* ref */
+    bool lost;      /* what it asked of the store could not be had: a failure is not its own */
 };
 
 /* Makes the Lua half loadable in this state and pushes lua/moonshift/worker.lua's table. May raise.
@@ -58,6 +59,9 @@ struct script *script_of(lua_State *L);
 
 /* A line of print or job:log, kept with the outcome; bounded. No effect while no handler runs. */
 void run_line(struct run *run, const char *text, size_t size);
+
+/* The store has refused something with `error`: notes whether that is the store's own trouble. */
+void run_lost(struct run *run, const struct error *error);
 
 /* Collects a job that the handler creates; its id, or 0. `L` is the coroutine that asks. */
 int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *error);

@@ -4,7 +4,8 @@
 #include "script/natives.h"
 #include "script/value.h"
 
-static int fail(lua_State *L, const struct error *error) {
+static int fail(lua_State *L, struct run *run, const struct error *error) {
+    run_lost(run, error);
     lua_pushnil(L);
     lua_pushstring(L, error->text);
     return 2;
@@ -56,7 +57,7 @@ static int verb_enqueue(lua_State *L) {
     int64_t id = spec ? run_create(handle->run, L, spec, &error) : 0;
     json_decref(spec);
     if (id == 0)
-        return fail(L, &error);
+        return fail(L, handle->run, &error);
     lua_pushinteger(L, id);
     return 1;
 }
@@ -85,7 +86,7 @@ static int verb_extend(lua_State *L) {
         return unavailable(L);
     time_ms until = clock_now(script->clock) + span;
     if (!script->host.extend(script->host.arg, handle->job, until, &error))
-        return fail(L, &error);
+        return fail(L, handle->run, &error);
     time_ms deadline = clock_monotonic() + span;
     if (atomic_load(&script->state.deadline) < deadline)
         atomic_store(&script->state.deadline, deadline);
@@ -108,7 +109,7 @@ static int verb_progress(lua_State *L) {
     if (!host->progress)
         return unavailable(L);
     if (!host->progress(host->arg, handle->job, fraction, text, &error))
-        return fail(L, &error);
+        return fail(L, handle->run, &error);
     lua_pushboolean(L, 1);
     return 1;
 }
@@ -144,7 +145,7 @@ static int verb_query(lua_State *L) {
     json_t *answer = filters ? host->query(host->arg, kind, filters, &error) : NULL;
     json_decref(filters);
     if (!answer)
-        return fail(L, &error);
+        return fail(L, handle->run, &error);
     json_decref(handle->json);
     handle->json = answer; /* kept by the handle: pushing may raise */
     value_push_json(L, answer);

@@ -1,4 +1,4 @@
-/* settle.c - the end of a run: fenced, then written whole. */
+/* settle.c - the end of a run (rules §8): fenced, then written whole. */
 #include "base/text.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
@@ -43,10 +43,13 @@ static void settle_merge(const struct outcome *outcome, struct row *row) {
 static bool settle_failure(struct store *store, struct outcome *outcome, struct row *row,
                            time_ms now, struct error *error) {
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
+    bool dead = row->retries == 0;
     settle_decide(store, outcome, now);
     if (!history_failed(store, outcome, row, error))
         return false;
     settle_merge(outcome, row);
+    if (dead && row->retries > 0 && !incident_end(store, row->id, INCIDENT_RESOLVED, now, error))
+        return false;
     if (outcome->message)
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
     return db_run(&store->db, error,
@@ -60,12 +63,18 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
            row_place(store, row, now, error);
 }
 
+/* Dead before a run by hand and after it: nothing new. */
+static bool settle_place(struct store *store, const struct outcome *outcome, const struct row *row,
+                         time_ms now, struct error *error) {
+    return (row->retries == 0 && outcome->job->retries == 0) || row_place(store, row, now, error);
+}
+
 static bool settle_snooze(struct store *store, struct outcome *outcome, struct row *row,
                           time_ms now, struct error *error) {
     settle_merge(outcome, row);
     return db_run(&store->db, error, "UPDATE job SET due=?2, place=?3 WHERE id=?1", "iTi", row->id,
                   row->due, row->place) &&
-           row_place(store, row, now, error);
+           settle_place(store, outcome, row, now, error);
 }
 
 /* The job goes on: after a failure, a snooze, or unrun. */
@@ -80,7 +89,7 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
         return false;
     bool done = outcome->kind == OUTCOME_FAILURE  ? settle_failure(store, outcome, &row, now, error)
                 : outcome->kind == OUTCOME_SNOOZE ? settle_snooze(store, outcome, &row, now, error)
-                                                  : row_place(store, &row, now, error);
+                                                  : settle_place(store, outcome, &row, now, error);
     if (done && row.retries == 0)
         *settled = SETTLED_DEAD;
     return done;

@@ -8,6 +8,15 @@
 
 /* ---- retries ---- */
 
+/* One open incident as long as there are no retries, also while the job runs. */
+static bool retries_incident(struct store *store, const struct row *old, const struct row *row,
+                             time_ms now, struct error *error) {
+    if (row->retries > 0)
+        return incident_end(store, row->id, INCIDENT_RESOLVED, now, error);
+    return old->retries == 0 || !store->settings->incidents ||
+           incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+}
+
 static bool retries_apply(struct store *store, const struct verb *verb, struct row *row,
                           struct error *error) {
     struct row old = *row;
@@ -17,7 +26,7 @@ static bool retries_apply(struct store *store, const struct verb *verb, struct r
     if (row->retries > 0 && old.retries == 0)
         row->crashes = 0; /* a fresh start, or the first crash would end it again */
     return verb_move(store, &old, row, verb->now, error) &&
-           (row->retries == 0 || incident_end(store, row->id, INCIDENT_RESOLVED, verb->now, error));
+           retries_incident(store, &old, row, verb->now, error);
 }
 
 static void retries_show(const struct row *row, char *text) {

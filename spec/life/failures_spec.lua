@@ -1,0 +1,195 @@
+-- The ways in which a run can go wrong, and what is left of it.
+local engines = require "spec.support.engines"
+local testing = require "moonshift.testing"
+
+describe("a run", function()
+  after_each(engines.clean)
+
+  -- An engine with one handler, `work`, and one job of it.
+  local function one_job(run, options)
+    local engine = testing.engine { handlers = { work = run, other = function() end } }
+    return engine, (engine:enqueue("work", nil, options))
+  end
+
+  it("leaves nothing of its work when it fails, but its lines and progress", function()
+    local engine, id = one_job(function(job)
+      job:enqueue("other")
+      job:log("half done")
+      job:progress(0.5, "half")
+      error("no luck", 0)
+    end)
+    engine:drain()
+    assert.equal(0, engine:jobs({ handler = "other" }):count())
+    assert.equal(0, engine:log({ handler = "other" }):count())
+    assert.same({ "half done" }, engine:log({ job = id, outcome = "failed" }):list()[1].lines)
+    assert.equal(0.5, engine:job(id).progress.fraction)
+  end)
+
+  it("that meets a conflict is no failure and runs again", function()
+    local runs = 0
+    local engine, id = one_job(function(job)
+      runs = runs + 1
+      job:enqueue("other")
+      if runs < 3 then
+        error { conflict = true, message = "the row has moved" }
+      end
+    end)
+    assert.same({ done = 2, failed = 0 }, engine:drain())
+    local last = engine:log({ job = id }):list()
+    assert.same({ "successful", 1, 3 }, { last[1].outcome, last[1].attempt, last[1].retries })
+    assert.equal("conflict, runs again: the row has moved", last[1].lines[1])
+    assert.equal(2, #last)
+    assert.equal(3, runs)
+  end)
+
+  it("that meets a conflict keeps due date, message and retries as they were", function()
+    local engine, id = one_job(function()
+      error { conflict = true }
+    end, { retries = 2, at = "2025-12-31T00:00:00Z" })
+    engine:turn()
+    local job = engine:job(id)
+    assert.same({ 2, 1, "2025-12-31T00:00:00.000Z", "ready" },
+      { job.retries, job.attempt, job.due, job.state })
+    assert.is_nil(job.message)
+  end)
+
+  it("that meets a conflict by hand raises to the caller", function()
+    local engine, id = one_job(function()
+      error({ conflict = true, message = "moved" })
+    end)
+    local fine, raised = pcall(engine.execute, engine, id)
+    assert.is_false(fine)
+    assert.equal("moved", raised.message)
+    assert.equal(3, engine:job(id).retries)
+  end)
+
+  it("by hand runs whatever its due date, suspension and retries", function()
+    local fails = true
+    local engine, id = one_job(function()
+      if fails then
+        error("no luck", 0)
+      end
+      return 7
+    end, { after = 3600, retries = 1 })
+    engine:suspend(id)
+    assert.is_false((pcall(engine.execute, engine, id)))
+    assert.equal(0, engine:job(id).retries)
+    fails = false
+    assert.equal(7, engine:execute(id))
+    assert.equal("resolved", engine:incidents({ job = id }):one().how)
+  end)
+
+  it("by hand counts like any other and goes on with the configured delay", function()
+    local engine = engines.private { ["handlers/fail.lua"] = [[
+      return { retry = "R5/PT5M", run = function() error("no luck", 0) end }]] }
+    local id = engine:enqueue("fail")
+    assert.is_false((pcall(engine.execute, engine, id)))
+    assert.same({ 4, "2026-01-01T00:05:00.000Z" }, { engine:job(id).retries, engine:job(id).due })
+  end)
+
+  it("is skipped where its job is gone when its turn comes", function()
+    local second, ran
+    local engine
+    engine = testing.engine {
+      handlers = {
+        first = function()
+          engine:cancel(second)
+        end,
+        second = function()
+          ran = true
+        end,
+      },
+    }
+    engine:enqueue("first", nil, { priority = 1 })
+    second = engine:enqueue("second")
+    assert.same({ done = 1, failed = 0 }, engine:drain())
+    assert.is_nil(ran)
+    assert.equal(0, engine:stats().metrics.stale_commits)
+  end)
+
+  for verb, left in pairs { suspend = "suspended", cancel = "gone" } do
+    it("cannot commit after " .. verb .. ", which is no failure", function()
+      local engine
+      engine = testing.engine {
+        handlers = {
+          work = function(job)
+            job:enqueue("other")
+            engine[verb](engine, job.id)
+          end,
+          other = function() end,
+        },
+      }
+      local id = engine:enqueue("work")
+      assert.same({ done = 0, failed = 0 }, engine:drain())
+      local job = engine:job(id)
+      assert.equal(left, job and job.state or "gone")
+      assert.equal(3, job and job.retries or 3)
+      assert.equal(0, engine:jobs({ handler = "other" }):count())
+      assert.equal(1, engine:stats().metrics.stale_commits)
+    end)
+  end
+
+  it("keeps what an operator set meanwhile when it fails", function()
+    local engine
+    engine = testing.engine {
+      handlers = {
+        work = function(job)
+          engine:set_retries(job.id, 9)
+          engine:set_due(job.id, "2026-02-01T00:00:00Z")
+          error("no luck", 0)
+        end,
+      },
+    }
+    local id = engine:enqueue("work")
+    engine:drain()
+    local job = engine:job(id)
+    assert.same({ 9, 2, "2026-02-01T00:00:00.000Z", "no luck" },
+      { job.retries, job.attempt, job.due, job.message })
+  end)
+
+  it("that snoozes comes back later and uses no retry", function()
+    local engine, id = one_job(function(job)
+      job:snooze("PT5M")
+    end)
+    engine:drain()
+    local job = engine:job(id)
+    assert.same({ 3, 1, "2026-01-01T00:05:00.000Z" }, { job.retries, job.attempt, job.due })
+    assert.equal(0, engine:log({ outcome = "failed" }):count())
+  end)
+
+  describe("raises", function()
+    local luckless = setmetatable({}, {
+      __tostring = function()
+        error("not even that")
+      end,
+    })
+    local raised = {
+      { "a table without a message", { code = 5 }, '{"code":5}' },
+      { "a table with a message", { message = "no luck" }, "no luck" },
+      { "a number", 42, "42" },
+      { "nothing", nil, "nil" },
+      { "what has no text", luckless,
+        "error object (a table that cannot be turned into text)" },
+    }
+
+    for _, case in ipairs(raised) do
+      it(case[1] .. ", which is stored as text", function()
+        local engine, id = one_job(function()
+          error(case[2], 0)
+        end)
+        engine:drain()
+        assert.equal(case[3], engine:job(id).message)
+      end)
+    end
+
+    it("bytes that are no text, and much of it, stored as UTF-8 in bounds", function()
+      local engine, id = one_job(function()
+        error("\xff" .. ("x"):rep(100000), 0)
+      end)
+      engine:drain()
+      local job = engine:job(id)
+      assert.equal(666, utf8.len(job.message))
+      assert.is_true(#job.stack <= 65536 and utf8.len(job.stack) ~= nil)
+    end)
+  end)
+end)
