@@ -71,7 +71,7 @@ static int verb_operate(lua_State *L) {
     bool ok = order && run_operate(handle->run, order, &error);
     json_decref(order);
     if (!ok)
-        return fail(L, &error);
+        return fail(L, handle->run, &error);
     lua_pushboolean(L, 1);
     return 1;
 }
