@@ -195,7 +195,8 @@ static bool refuse_single(const char *text, struct error *error) {
 
 bool cycle_parse(const char *text, const struct zone *zone, time_ms origin, struct cycle *cycle,
                  struct error *error) {
-    *cycle = (struct cycle){.zone = zone, .times = INT32_MAX, .anchor = origin, .end = TIME_NEVER};
+    *cycle = (struct cycle){
+        .zone = zone, .times = INT32_MAX, .anchor = time_add(origin, 0), .end = TIME_NEVER};
     if (text[0] == 'R') {
         if (!read_repetition(text, cycle, error))
             return false;

@@ -242,7 +242,8 @@ time_ms zone_reached(const struct zone *zone, time_ms at) {
 time_ms zone_add(const struct zone *zone, time_ms from, const struct span *span) {
     if (span->months || span->days) {
         struct span calendar = {span->months, span->days, 0};
-        from = zone_instant(zone, span_add(zone_local(zone, from), &calendar));
+        time_ms local = span_add(zone_local(zone, from), &calendar);
+        from = local < TIME_LAST ? zone_instant(zone, local) : TIME_LAST;
     }
     return time_add(from, span->ms);
 }

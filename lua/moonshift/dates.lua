@@ -8,15 +8,17 @@ local COUNT_MAX = 10000
 local KEYS = { zone = true, after = true, count = true, origin = true }
 
 local function check_text(value, what)
-  if value ~= nil and type(value) ~= "string" then
+  if type(value) ~= "string" then
     error(("%s is a %s (expected text)"):format(what, type(value)), 4)
   end
 end
 
 local function check(cycle, given)
-  check_text(cycle or false, "cycle")
+  check_text(cycle, "cycle")
   for _, key in ipairs { "zone", "after", "origin" } do
-    check_text(given[key], key)
+    if given[key] ~= nil then
+      check_text(given[key], key)
+    end
   end
 end
 
