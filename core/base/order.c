@@ -1,4 +1,5 @@
 #include "base/order.h"
+#include "base/job.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <string.h>
@@ -159,7 +160,11 @@ static bool read_text(const struct order *order, const json_t *object, const cha
     if (!value)
         return error_set(error, ERROR_INVALID, "%s: %s is missing", order->name, key);
     *text = json_string_value(value);
-    return *text || refuse(order, key, value, "a text", error);
+    if (!*text || !**text)
+        return refuse(order, key, value, "a text that is not empty", error);
+    return strlen(*text) <= JOB_NAME_MAX ||
+           error_set(error, ERROR_INVALID, "%s: %s \"%.40s…\": %zu bytes, at most %d are allowed",
+                     order->name, key, *text, strlen(*text), JOB_NAME_MAX);
 }
 
 static bool read_incident(struct order *order, const json_t *object, struct error *error) {

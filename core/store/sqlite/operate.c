@@ -3,6 +3,7 @@
  * of its own whose success does the verb. */
 #include "base/json.h"
 #include "base/span.h"
+#include "base/text.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/operation.h"
 #include "store/sqlite/verbs.h"
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LANE_CHARACTERS 58  /* of a name: with four bytes each they fit */
 #define EFFECT_WINDOW 50000 /* ids that a step inside a turn looks at */
 
 bool catalog_changed(struct store *store, struct error *error) {
@@ -113,15 +115,26 @@ static bool operate_now(struct store *store, const json_t *object, struct order 
 
 /* ---- a verb for later ---- */
 
-/* Its job is of no deployment and no category: every executor may run it (serves.c). */
-static bool operate_job(struct store *store, const json_t *order, time_ms due, time_ms now,
+/* Its job is of no deployment and no category: every executor may run it (serves.c). Those for one
+ * thing share a lane: what was asked for two dates is done in their order, however late. */
+static bool operate_job(struct store *store, const json_t *object, time_ms due, time_ms now,
                         int64_t *id, struct error *error) {
+    char lane[JOB_NAME_MAX + 1] = "";
+    const char *definition = json_string_value(json_object_get(object, "definition"));
+    const char *instance = json_string_value(json_object_get(object, "instance"));
     size_t size = 0;
-    char *payload = json_write(order, &size);
+    char *payload = json_write(object, &size);
+    const char *name = definition ? definition : instance;
+    if (name)
+        snprintf(lane, sizeof lane, ORDER_RESERVED "%s/%.*s",
+                 definition ? "definition" : "instance", (int)utf8_prefix(name, LANE_CHARACTERS),
+                 name);
     struct job job = {.handler = ORDER_HANDLER,
                       .type = due == TIME_NONE ? JOB_MESSAGE : JOB_TIMER,
                       .due = due,
                       .lock_expiration = TIME_NONE,
+                      .lane = name ? lane : NULL,
+                      .exclusive = name != NULL,
                       .payload = payload,
                       .payload_size = size};
     bool done = payload ? store_create(store, &job, 0, now, error)

@@ -1,6 +1,8 @@
 /* take.c - one job by hand, and what a running job does with its own lock. */
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/operation.h"
+#include <stdio.h>
 
 /* Another job of the lane that runs: its id, 0 none, -1 error. */
 static int64_t take_rival(struct store *store, const struct row *row, struct error *error) {
@@ -47,6 +49,13 @@ static bool take_lock(struct store *store, const struct row *row, int64_t token,
                   "iiiiz", row->id, token, store->self.id, row->stream, row->lane);
 }
 
+/* A run by hand is an operator's doing; what becomes of it is in the job's log. */
+static bool take_log(struct store *store, const struct job *job, time_ms now, struct error *error) {
+    char entity[64];
+    snprintf(entity, sizeof entity, "job %lld", (long long)job->id);
+    return operation_write(store, "execute", entity, 1, NULL, NULL, now, error);
+}
+
 static bool take_row(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
                      struct error *error) {
     struct row row;
@@ -66,7 +75,8 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
     job_free(taken);
     if (!*job)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
-    return !row.repeats || cycle_follow(store, *job, now, error);
+    return (!row.repeats || cycle_follow(store, *job, now, error)) &&
+           take_log(store, *job, now, error);
 }
 
 bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
