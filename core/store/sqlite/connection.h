@@ -75,7 +75,8 @@ bool unit_begin(struct store *store, bool *own, struct error *error);
 /* Ends it; with `done` false, or if the commit fails, what was its own is rolled back. */
 bool unit_end(struct store *store, bool own, bool done, struct error *error);
 
-/* Several questions that see one state of the store; the catalog is fresh inside. */
+/* Several questions that see one state of the store; the catalog is fresh inside. Outside of a
+ * write transaction they have 5 s together. */
 bool look_begin(struct store *store, bool *own, struct error *error);
 void look_end(struct store *store, bool own);
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUSY_WAIT 5000 /* ms that a question waits for a database in recovery */
+#define QUESTION_BUDGET 5000 /* ms; a question on millions of rows must not go on for ever */
+#define QUESTION_STEPS 10000 /* instructions between two looks at the clock */
+#define BUSY_WAIT 5000       /* ms that a question waits for a database in recovery */
 
 /* SQLite's own handler sleeps longer and longer; ours looks again every 0.2 ms. */
 static int db_busy(void *arg, int calls) {
@@ -29,6 +31,7 @@ static int db_committed(void *arg, sqlite3 *handle, const char *name, int pages)
 }
 
 bool db_open(struct db *db, const char *path, const char *name, int flags, struct error *error) {
+    db->budget = QUESTION_BUDGET;
     db->name = strdup(name);
     if (!db->name)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", name);
@@ -61,6 +64,22 @@ void db_close(struct db *db) {
     *db = (struct db){0};
 }
 
+static int db_over_budget(void *arg) {
+    struct db *db = arg;
+    return clock_monotonic() >= db->deadline;
+}
+
+void db_question_begin(struct db *db) {
+    db->deadline = clock_monotonic() + db->budget;
+    sqlite3_progress_handler(db->handle, QUESTION_STEPS, db_over_budget, db);
+}
+
+void db_question_end(struct db *db) {
+    sqlite3_progress_handler(db->handle, 0, NULL, NULL);
+    db->deadline = 0;
+    db->question = NULL;
+}
+
 static enum error_code db_error_code(int code, int system) {
     if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC)
         return ERROR_IO; /* even for want of room: nobody knows what is on the disk now */
@@ -89,6 +108,11 @@ bool db_fail(struct db *db, struct error *error) {
     int system = db->handle ? sqlite3_system_errno(db->handle) : 0;
     const char *text = db->handle ? sqlite3_errmsg(db->handle) : "out of memory";
     enum error_code kind = db_error_code(code, system);
+    if ((code & 0xff) == SQLITE_INTERRUPT && db->deadline)
+        return error_set(error, ERROR_FAILED,
+                         "store \"%s\": the question for %s took longer than %g s (expected one "
+                         "that looks at less: other filters, pages by id)",
+                         db->name, db->question ? db->question : "this", (double)db->budget / 1000);
     if (kind == ERROR_FULL)
         return error_set(error, kind, "store \"%s\": no room on the disk", db->name);
     if ((code & 0xff) == SQLITE_NOTADB)

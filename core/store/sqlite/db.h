@@ -17,9 +17,12 @@ struct db {
     char *name;               /* as the user wrote it, for messages */
     struct db_entry *entries; /* kept statements, a hash table */
     size_t room, count;
-    bool impatient;   /* a busy database is reported at once */
-    time_ms patience; /* monotonic end of the present wait */
-    int log_pages;    /* frames in the write-ahead log after the last commit of this connection */
+    bool impatient;       /* a busy database is reported at once */
+    time_ms patience;     /* monotonic end of the present wait */
+    const char *question; /* what is being asked, for messages; NULL: it goes without a name */
+    time_ms budget;       /* ms that a question may take */
+    time_ms deadline;     /* monotonic end of the present question; 0: none is put */
+    int log_pages; /* frames in the write-ahead log after the last commit of this connection */
 };
 
 /* `path` NULL: in memory. `flags` as for sqlite3_open_v2. */
@@ -29,6 +32,10 @@ void db_close(struct db *db);
 
 /* Fills `error` from the connection's last error; returns false. */
 bool db_fail(struct db *db, struct error *error);
+
+/* From here on what is asked may take the budget, and is then ended with an error that says so. */
+void db_question_begin(struct db *db);
+void db_question_end(struct db *db);
 
 /* A kept statement, bound and ready to step. `sql` must be a literal. `kinds`, one letter a
  * parameter: i int64_t, n int, z int64_t with 0 as NULL, T time_ms with TIME_NONE as NULL,

@@ -275,7 +275,7 @@ static json_t *log_ask(struct store *store, const json_t *filters, const struct 
     if (!any)
         return json_array();
     if (log_build(store, &query, &question, error))
-        rows = query_rows(&query, store, log_read, error);
+        rows = query_rows(&query, store, "the log", log_read, error);
     query_clear(&query);
     return rows;
 }

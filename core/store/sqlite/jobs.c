@@ -258,7 +258,7 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
         query_bind_new(&query, json_integer(page->after));
     }
     if (asked && query_page(&query, page, sorts, error))
-        jobs = query_rows(&query, store, jobs_read, error);
+        jobs = query_rows(&query, store, "jobs", jobs_read, error);
     query_clear(&query);
     return jobs;
 }
@@ -274,7 +274,7 @@ bool store_jobs_count(struct store *store, const json_t *wanted, time_ms now, in
     struct query query = {0};
     json_t *rows = NULL;
     if (jobs_question(&query, "count(*)", wanted, now, error))
-        rows = query_rows(&query, store, jobs_read_number, error);
+        rows = query_rows(&query, store, "the number of jobs", jobs_read_number, error);
     if (rows)
         *count = json_integer_value(json_array_get(rows, 0));
     json_decref(rows);
@@ -292,7 +292,7 @@ bool jobs_ids(struct store *store, const json_t *wanted, const struct jobs_range
         query_add(&query, " AND j.id<=");
         query_bind_new(&query, json_integer(range->upto));
         text_add(&query.sql, " ORDER BY j.id LIMIT %d", range->limit);
-        rows = query_rows(&query, store, jobs_read_number, error);
+        rows = query_rows(&query, store, "the number of jobs", jobs_read_number, error);
     }
     *count = json_array_size(rows);
     for (size_t i = 0; i < *count; i++)

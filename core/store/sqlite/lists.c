@@ -14,21 +14,22 @@ static json_t *list_done(json_t *object, bool done, struct store *store, struct 
 }
 
 /* Runs `select` with filters and page. */
-static json_t *list_rows(struct store *store, const char *select, const json_t *wanted,
-                         const struct filter *filters, const struct store_page *page,
-                         const char *const *sorts, query_read *read, struct error *error) {
+static json_t *list_rows(struct store *store, const char *asked, const char *select,
+                         const json_t *wanted, const struct filter *filters,
+                         const struct store_page *page, const char *const *sorts, query_read *read,
+                         struct error *error) {
     struct query query = {0};
     json_t *rows = NULL;
     query_add(&query, select);
-    bool asked = query_where(&query, wanted, filters, error);
-    if (asked && page && page->after) {
+    bool fine = query_where(&query, wanted, filters, error);
+    if (fine && page && page->after) {
         query_add(&query, json_object_size(wanted) ? " AND " : " WHERE ");
         query_add(&query, sorts[1]);
         query_add(&query, ">");
         query_bind_new(&query, json_integer(page->after));
     }
-    if (asked && query_page(&query, page, sorts, error))
-        rows = query_rows(&query, store, read, error);
+    if (fine && query_page(&query, page, sorts, error))
+        rows = query_rows(&query, store, asked, read, error);
     query_clear(&query);
     return rows;
 }
@@ -76,7 +77,7 @@ static json_t *incident_read(struct store *store, sqlite3_stmt *row, struct erro
 
 json_t *store_incidents(struct store *store, const json_t *filters, const struct store_page *page,
                         struct error *error) {
-    return list_rows(store,
+    return list_rows(store, "incidents",
                      "SELECT i.id, i.type, i.job, i.definition, d.name, i.activity,"
                      " i.failed_activity, i.message, i.cause, i.root, i.created, i.ended, i.how,"
                      " i.note FROM incident i LEFT JOIN definition d ON d.id=i.definition",
@@ -113,6 +114,7 @@ static json_t *operation_read(struct store *store, sqlite3_stmt *row, struct err
 
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error) {
-    return list_rows(store, "SELECT id, at, who, verb, entity, count, old, new FROM operation",
-                     filters, operation_filters, page, operation_sorts, operation_read, error);
+    return list_rows(store, "operations",
+                     "SELECT id, at, who, verb, entity, count, old, new FROM operation", filters,
+                     operation_filters, page, operation_sorts, operation_read, error);
 }

@@ -245,7 +245,7 @@ static json_t *query_read_all(struct store *store, sqlite3_stmt *rows, query_rea
     return NULL;
 }
 
-json_t *query_rows(struct query *query, struct store *store, query_read *read,
+json_t *query_rows(struct query *query, struct store *store, const char *asked, query_read *read,
                    struct error *error) {
     bool own = false;
     sqlite3_stmt *statement = NULL;
@@ -256,6 +256,7 @@ json_t *query_rows(struct query *query, struct store *store, query_read *read,
     }
     if (!look_begin(store, &own, error))
         return NULL;
+    store->db.question = asked;
     if (sqlite3_prepare_v2(store->db.handle, query->sql.data, -1, &statement, NULL) == SQLITE_OK) {
         query_bind_values(query, statement);
         if (error)

@@ -51,9 +51,11 @@ void query_bind_new(struct query *query, json_t *value); /* takes the reference 
 bool query_page(struct query *query, const struct store_page *page, const char *const *sorts,
                 struct error *error);
 
-/* Runs it in one state of the store: every row through `read`, into an array. NULL: error. */
+/* Runs it in one state of the store: every row through `read`, into an array. NULL: error. `asked`
+ * says what for, should it take too long: a literal. */
 typedef json_t *query_read(struct store *store, sqlite3_stmt *row, struct error *error);
-json_t *query_rows(struct query *query, struct store *store, query_read *read, struct error *error);
+json_t *query_rows(struct query *query, struct store *store, const char *asked, query_read *read,
+                   struct error *error);
 
 void query_clear(struct query *query);
 

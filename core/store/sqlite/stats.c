@@ -110,7 +110,7 @@ static json_t *definitions_list(struct store *store, const json_t *filters,
                       " FROM definition");
     if (query_where(&query, filters, definition_filters, error) &&
         query_page(&query, page, definition_sorts, error))
-        rows = query_rows(&query, store, definition_read, error);
+        rows = query_rows(&query, store, "definitions", definition_read, error);
     query_clear(&query);
     return rows;
 }
@@ -122,6 +122,7 @@ json_t *store_definitions(struct store *store, const json_t *filters, const stru
     json_t *definition = NULL, *places = NULL, *list = NULL;
     if (!look_begin(store, &own, error))
         return NULL;
+    store->db.question = "definitions";
     if ((places = stats_places(store, NULL, COUNT_MAX, error)))
         list = definitions_list(store, filters, page, error);
     look_end(store, own);
@@ -215,6 +216,7 @@ json_t *store_stats(struct store *store, time_ms now, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
+    store->db.question = "statistics";
     json_t *stats = json_object();
     bool done = stats && stats_fill(store, stats, now, error);
     look_end(store, own);

@@ -129,6 +129,7 @@ bool look_begin(struct store *store, bool *own, struct error *error) {
         return true;
     if (!db_run(&store->db, error, "BEGIN", ""))
         return false;
+    db_question_begin(&store->db);
     if (meta_read(store, error))
         return true;
     look_end(store, true);
@@ -136,8 +137,10 @@ bool look_begin(struct store *store, bool *own, struct error *error) {
 }
 
 void look_end(struct store *store, bool own) {
-    if (own)
-        db_run(&store->db, NULL, "COMMIT", "");
+    if (!own)
+        return;
+    db_question_end(&store->db);
+    db_run(&store->db, NULL, "COMMIT", "");
 }
 
 bool meta_read(struct store *store, struct error *error) {

@@ -1,0 +1,234 @@
+/* operate_contract.c - verbs as orders: steps, refusals, effects of a job; questions in time. */
+#include "contract.h"
+#include "store/sqlite/connection.h"
+
+/* Creates `count` jobs in one transaction. */
+static bool create_many(struct contract *c, int count) {
+    bool fine = store_begin(c->store, &c->error);
+    for (int i = 0; fine && i < count; i++)
+        fine = create(c, c->store, (struct job){.retries = 3}, NOW);
+    return fine && store_commit(c->store, &c->error);
+}
+
+static json_t *last_operation(struct contract *c) {
+    struct store_page page = {.descending = true, .limit = 1};
+    json_t *list = store_operations(c->store, NULL, &page, &c->error);
+    json_t *last = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    return last;
+}
+
+#define OPERATION(key, text)                                                                       \
+    do {                                                                                           \
+        json_t *last = last_operation(c);                                                          \
+        char *shown = json_dumps(json_object_get(last, key), JSON_ENCODE_ANY);                     \
+        bool equal = shown && strcmp(shown, text) == 0;                                            \
+        free(shown);                                                                               \
+        json_decref(last);                                                                         \
+        EXPECT(equal && (key));                                                                    \
+    } while (0)
+
+static void goes_on(struct contract *c) {
+    struct store_operated operated;
+    EXPECT(create_many(c, 2500));
+    json_t *order = json_pack("{ss,s{}}", "verb", "suspend", "query");
+    int steps = 0;
+    while (order) {
+        EXPECT(store_operate(c->store, order, &operated, NOW, &c->error));
+        EXPECT(operated.touched == (steps < 2 ? 1000u : 500u));
+        json_decref(order);
+        order = operated.rest;
+        /* Who comes meanwhile is not meant. */
+        EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+        steps++;
+    }
+    EXPECT(steps == 3 && matches(c, "{\"suspended\":true}") == 2500);
+    OPERATION("count", "2500");
+    OPERATION("entity", "\"2500 jobs\"");
+    OPERATION("old", "\"active\"");
+}
+
+static void whole_thousand(struct contract *c) {
+    struct store_operated operated;
+    EXPECT(create_many(c, 1000));
+    json_t *order = json_pack("{ss,s{}}", "verb", "suspend", "query");
+    EXPECT(store_operate(c->store, order, &operated, NOW, &c->error));
+    json_decref(order);
+    EXPECT(operated.touched == 1000 && !operated.rest);
+}
+
+static void refused_ids(struct contract *c) {
+    EXPECT(create_many(c, 2));
+    EXPECT(!contract_operate(c, "{ss,s[iii],si}", "verb", "set_retries", "ids", 1, 2, 99, "retries",
+                             5));
+    EXPECT(c->error.code == ERROR_NOT_FOUND);
+    EXPECT_ERROR("no job 99");
+    FIELD(1, "retries", NOW, "3");
+    EXPECT(!last_operation(c));
+}
+
+static void refused_words(struct contract *c) {
+    EXPECT(!contract_operate(c, "{ss,si}", "verb", "set_priority", "ids", 1));
+    EXPECT_ERROR("set_priority: priority is missing");
+    EXPECT(!contract_operate(c, "{ss,ss}", "verb", "suspend", "ids", "1"));
+    EXPECT_ERROR("suspend: ids \"1\": expected an integer or a list of integers");
+    EXPECT(!contract_operate(c, "{ss,ss}", "verb", "suspend_definition", "definition", "none"));
+    EXPECT(c->error.code == ERROR_NOT_FOUND);
+    EXPECT_ERROR("unknown definition \"none\"");
+    EXPECT(!contract_operate(c, "{ss,ss,ss}", "verb", "activate_definition", "definition", "none",
+                             "at", "2027-01-01T00:00:00Z"));
+    EXPECT_ERROR("unknown definition \"none\"");
+    EXPECT(!contract_operate(c, "{ss,ss}", "verb", "suspend_instance", "instance", ""));
+    EXPECT_ERROR("suspend_instance: instance \"\": expected a text that is not empty");
+    EXPECT(!contract_operate(c, "{ss,s{ss}}", "verb", "delete", "query", "handlr", "x"));
+    EXPECT_ERROR("unknown filter \"handlr\" (did you mean \"handler\"?)");
+    EXPECT(!contract_operate(c, "{ss,si}", "verb", "resolve", "incident", 1));
+    EXPECT_ERROR("no incident 1");
+}
+
+static void resolves(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
+    EXPECT(store_dead_letter(c->store, IDS(id), NOW, &c->error));
+    OPERATION("verb", "\"dead_letter\"");
+    OPERATION("old", "\"3\"");
+    OPERATION("new", "\"0\"");
+    EXPECT(contract_operate(c, "{ss,si,ss}", "verb", "resolve", "incident", 1, "note", "known"));
+    FIELD(id, "state", NOW, "dead");
+    EXPECT(!contract_operate(c, "{ss,si}", "verb", "resolve", "incident", 1));
+    EXPECT(c->error.code == ERROR_CONFLICT);
+    EXPECT_ERROR("incident 1 is resolved already");
+}
+
+static void resolves_none(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
+    EXPECT(store_dead_letter(c->store, IDS(id), NOW, &c->error));
+    EXPECT(store_delete(c->store, IDS(id), NOW, &c->error));
+    EXPECT(!contract_operate(c, "{ss,si}", "verb", "resolve", "incident", 1));
+    EXPECT_ERROR("incident 1 is closed with its job already");
+}
+
+static void previews(struct contract *c) {
+    size_t count = 0;
+    EXPECT(create_many(c, 3));
+    json_t *order = json_pack("{ss,s{}}", "verb", "delete", "query");
+    EXPECT(store_preview(c->store, order, &count, NOW, &c->error) && count == 3);
+    json_decref(order);
+    struct job *job = acquire_one(c, c->store, NOW);
+    order = json_pack("{ss,s[ii]}", "verb", "delete", "ids", 1, 2);
+    EXPECT(!store_preview(c->store, order, &count, NOW, &c->error));
+    json_decref(order);
+    EXPECT_ERROR("job 1 is locked by \"node/1\" (cancel it instead)");
+    EXPECT(matches(c, "{}") == 3 && !last_operation(c));
+    job_free(job);
+}
+
+/* An outcome of success that asks for these verbs. */
+static int settle_with(struct contract *c, struct job *job, json_t *effects) {
+    struct outcome good = {.kind = OUTCOME_SUCCESS, .effects = effects};
+    int settled = settle(c, c->store, job, good, NOW);
+    json_decref(effects);
+    return settled;
+}
+
+static void effects(struct contract *c) {
+    EXPECT(create_many(c, 2));
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(settle_with(c, job,
+                       json_pack("[{ss,si,si}]", "verb", "set_priority", "ids", 2, "priority",
+                                 9)) == SETTLED);
+    FIELD(2, "priority", NOW, "9");
+    OPERATION("who", "\"job 1\"");
+    EXPECT(store_set_priority(c->store, IDS(2), 5, NOW, &c->error));
+    json_t *last = last_operation(c);
+    bool mine = strcmp(json_string_value(json_object_get(last, "who")), "job 1") != 0;
+    json_decref(last);
+    EXPECT(mine);
+}
+
+static void effects_refused(struct contract *c) {
+    EXPECT(create_many(c, 3));
+    struct job *job = acquire_one(c, c->store, NOW), *next = acquire_one(c, c->store, NOW);
+    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(settle(c, c->store, next, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    struct job *again = job_copy(job);
+    json_t *asked = json_pack("[{ss,ss},{ss,si}]", "verb", "suspend_instance", "instance", "i",
+                              "verb", "delete", "ids", 99);
+    EXPECT(settle_with(c, job, asked) == -1);
+    EXPECT_ERROR("no job 99");
+    struct outcome bad = {.kind = OUTCOME_FAILURE};
+    EXPECT(settle(c, c->store, again, bad, NOW) == SETTLED);
+    EXPECT(store_commit(c->store, &c->error));
+    FIELD(1, "retries", NOW, "2");
+    EXPECT(matches(c, "{}") == 2 && !last_operation(c));
+    EXPECT(create(c, c->store, (struct job){.retries = 3, .instance = "i"}, NOW));
+    FIELD(4, "state", NOW, "ready");
+}
+
+static void effects_go_on(struct contract *c) {
+    EXPECT(create_many(c, 1101));
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(settle_with(c, job,
+                       json_pack("[{ss,ss,sb}]", "verb", "suspend_definition", "definition", "work",
+                                 "include_jobs", 1)) == SETTLED);
+    EXPECT(matches(c, "{\"suspended\":true}") == 1000);
+    EXPECT(matches(c, "{\"handler\":\"moonshift/operate\"}") == 1);
+    job = acquire_one(c, c->store, NOW); /* the highest priority left is anybody's */
+    while (job && strcmp(job->handler, "moonshift/operate") != 0) {
+        job_free(job);
+        job = acquire_one(c, c->store, NOW);
+    }
+    EXPECT(job);
+    json_t *order = json_loadb(job->payload, job->payload_size, 0, NULL);
+    EXPECT(settle_with(c, job, json_pack("[o]", order)) == SETTLED);
+    EXPECT(matches(c, "{\"suspended\":true}") == 1100);
+    OPERATION("count", "1100");
+}
+
+static void budget(struct contract *c) {
+    int64_t count = 0;
+    EXPECT(create_many(c, 3000));
+    c->store->db.budget = 0;
+    EXPECT(!store_jobs_count(c->store, NULL, NOW, &count, &c->error));
+    c->store->db.budget = 5000;
+    EXPECT(c->error.code == ERROR_FAILED);
+    EXPECT(strstr(c->error.text, "the question for the number of jobs took longer than 0 s "
+                                 "(expected one that looks at less: other filters, pages by id)"));
+    EXPECT(matches(c, "{}") == 3000);
+}
+
+static void sorts(struct contract *c) {
+    static const char *const fields[] = {
+        "id",       "type",       "handler",         "payload",    "priority",       "due",
+        "repeat",   "retries",    "attempt",         "crashes",    "exclusive",      "lane",
+        "instance", "root",       "activity",        "definition", "category",       "deployment",
+        "tenant",   "batch",      "suspended",       "state",      "created",        "message",
+        "rev",      "lock_owner", "lock_expiration", "token",      "failed_activity"};
+    EXPECT(create_many(c, 2));
+    job_free(acquire_one(c, c->store, NOW));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        struct store_page page = {.sort = fields[i], .limit = 10};
+        json_t *jobs = store_jobs(c->store, NULL, &page, NOW, &c->error);
+        size_t count = json_array_size(jobs);
+        json_decref(jobs);
+        EXPECT(count == 2);
+    }
+}
+
+static const struct check checks[] = {
+    {"more than a thousand jobs take several steps and one entry", goes_on},
+    {"a thousand jobs are one step", whole_thousand},
+    {"an unknown id in a list changes nothing", refused_ids},
+    {"what cannot be read, or is not there, is refused", refused_words},
+    {"an incident is resolved once, its job untouched", resolves},
+    {"an incident that was closed with its job cannot be resolved", resolves_none},
+    {"a preview counts and refuses, and writes nothing", previews},
+    {"what a job asks for is done with its success, in its name", effects},
+    {"effects that are refused leave the transaction as it was", effects_refused},
+    {"effects on more than a thousand jobs go on as a job", effects_go_on},
+    {"a question that takes too long is ended", budget},
+    {"jobs are sorted by every field they show", sorts},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, true);
+}
