@@ -99,6 +99,27 @@ describe("a definition", function()
     assert.equal("9", entry.new)
   end)
 
+  it("is found by what it is, sorted and paged", function()
+    engine:definition("b"):suspend()
+    engine:definition("a"):override_priority(1)
+    assert.equal("b", engine:definitions({ suspended = true }):one().name)
+    assert.equal("a", engine:definitions({ overridden = true }):one().name)
+    local own = engine:definitions { name = { "a", "b" } }
+    assert.equal("b", own:sort("name", "desc"):page(1, 1):list()[1].name)
+    assert.equal(2, own:count())
+    assert.equal('cannot sort by "nam" (did you mean "name"?)', select(2, own:sort("nam"):list()))
+  end)
+
+  it("counts its jobs by where they are", function()
+    engine:enqueue("b")
+    engine:enqueue("b", nil, { after = 60 })
+    engine:suspend(engine:enqueue("b"))
+    local counts = engine:definition("b").counts
+    assert.equal(1, counts.ready)
+    assert.equal(1, counts.scheduled)
+    assert.equal(1, counts.suspended)
+  end)
+
   it("refuses values and options that mean nothing", function()
     local definition = engine:definition("b")
     assert.has_error(function()

@@ -1,0 +1,112 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+describe("a verb on jobs", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/fail.lua"] = "return { retry = 'R1/PT1S', run = function() error('no', 0) end }\n",
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function count(...)
+    local _, output = place.run("job", "list", "--json", "--limit", "10000", ...)
+    return select(2, output:gsub('"id":', ""))
+  end
+
+  it("takes the filters of job list instead of ids", function()
+    place.run("enqueue", "fail", "--count", "3")
+    place.run("enqueue", "work", "--in", "PT1H")
+    place.run("run", "--drain")
+    local _, output = place.run("job", "retry", "--no-retries-left", "--handler", "fail")
+    assert.equal("3 jobs retried\n", output)
+    assert.equal(0, count("--state", "dead"))
+    assert.equal("0 jobs retried\n", select(2, place.run("job", "retry", "--state", "dead")))
+  end)
+
+  it("says with --dry-run how many it would touch, and writes nothing", function()
+    place.run("enqueue", "work", "--count", "3")
+    local before = process.read(place.store) .. process.read(place.store .. "-wal")
+    local status, output = place.run("job", "delete", "--handler", "work", "--dry-run")
+    assert.equal(0, status)
+    assert.equal("3 jobs would be deleted\n", output)
+    local _, document = place.run("job", "suspend", "1", "2", "--dry-run", "--json")
+    assert.equal('{"count":2,"dry_run":true}\n', document)
+    assert.equal(before, process.read(place.store) .. process.read(place.store .. "-wal"))
+  end)
+
+  it("refuses with --dry-run what it would refuse", function()
+    place.run("enqueue", "work")
+    local status, output, errors = place.run("job", "delete", "1", "77", "--dry-run")
+    assert.equal(4, status)
+    assert.equal("", output)
+    assert.equal("moonshift: no job 77\n", errors)
+  end)
+
+  it("needs ids or a filter, and not both", function()
+    place.run("enqueue", "work")
+    local status, _, errors = place.run("job", "delete")
+    assert.equal(2, status)
+    assert.equal("moonshift: job delete needs ids or a filter (such as --handler NAME)\n", errors)
+    status, _, errors = place.run("job", "priority", "5", "1", "--handler", "work")
+    assert.equal(2, status)
+    assert.equal("moonshift: job priority takes ids or filters, not both\n", errors)
+  end)
+
+  it("goes on beyond a thousand jobs", function()
+    place.run("enqueue", "work", "--count", "2300")
+    local _, output = place.run("job", "priority", "5", "--handler", "work")
+    assert.equal("2300 jobs changed\n", output)
+    assert.equal(2300, count("--min-priority", "5"))
+    local _, log = place.run("operations", "--json")
+    assert.equal(1, select(2, log:gsub('"verb"', "")))
+    assert.truthy(log:find('"entity":"2300 jobs","count":2300,"old":"0","new":"5"', 1, true), log)
+  end)
+
+  it("shows on a terminal how far it is", function()
+    place.run("enqueue", "work", "--count", "2300")
+    local _, shown = program.run({ "job", "priority", "5", "--handler", "work" },
+      { dir = place.path, terminal = 80 })
+    assert.truthy(shown:find("changed 1000 of 2300 (43 %)", 1, true), shown)
+    assert.truthy(shown:find("2300 jobs changed", 1, true), shown)
+  end)
+
+  it("is all or nothing", function()
+    place.run("enqueue", "work")
+    local status, _, errors = place.run("job", "priority", "5", "1", "77")
+    assert.equal(4, status)
+    assert.equal("moonshift: no job 77\n", errors)
+    assert.equal(0, count("--min-priority", "5"))
+  end)
+
+  it("gives jobs up", function()
+    place.run("enqueue", "work")
+    assert.equal("1 job given up\n", select(2, place.run("job", "dead", "1")))
+    assert.equal(1, count("--state", "dead"))
+    local _, output = place.run("incident", "list", "--json")
+    assert.truthy(output:find('"type":"failedJob"', 1, true), output)
+  end)
+
+  it("refuses negative retries", function()
+    place.run("enqueue", "work")
+    local status, _, errors = place.run("job", "retry", "1", "--retries", "-1")
+    assert.equal(2, status)
+    assert.equal('moonshift: --retries "-1": expected an integer from 0 to 2147483647\n', errors)
+  end)
+
+  it("leaves who, what, and the value before and after in the log", function()
+    place.run("enqueue", "work")
+    place.run("job", "due", "2126-01-01T00:00:00Z", "1")
+    local _, table_shown = place.run("operations")
+    assert.truthy(table_shown:find("set_due +job 1 +1 +2126%-01%-01T00:00:00.000Z\n"), table_shown)
+    place.run("job", "due", "none", "1")
+    local _, log = place.run("operations", "--json", "--sort", "id:desc", "--limit", "1")
+    assert.truthy(log:find('"old":"2126-01-01T00:00:00.000Z","new":null', 1, true), log)
+  end)
+end)
