@@ -6,6 +6,8 @@ struct round {
     struct engine *engine;
     int64_t runs, max;        /* runs so far, and at most */
     bool over;                /* more was there to run */
+    bool follows;             /* a job of the item has created what may follow it */
+    bool quiet;               /* this round has looked at the store */
     struct outcome *outcomes; /* not yet settled, in order */
     struct outcome **last;
 };
@@ -61,9 +63,14 @@ static void add(struct engine_run *run, const struct turn *turn) {
 }
 
 /* Settles what the round has in hand and, with room, acquires. */
-static bool turn(struct round *round, int room, struct turn *turn, struct engine_run *run,
-                 struct error *error) {
-    *turn = (struct turn){.outcomes = round->outcomes, .room = room, .acquiring = room > 0};
+static bool turn(struct round *round, int room, bool following, struct turn *turn,
+                 struct engine_run *run, struct error *error) {
+    *turn = (struct turn){.outcomes = round->outcomes,
+                          .room = room,
+                          .acquiring = room > 0,
+                          .following = following,
+                          .quiet = round->quiet};
+    round->quiet = true; /* the store itself says when others write */
     round->outcomes = NULL;
     round->last = &round->outcomes;
     if (!executor_turn(round->engine->executor, turn, error))
@@ -84,14 +91,26 @@ struct outcome *engine_run_job(struct engine *engine, struct generation *generat
     return outcome;
 }
 
+/* Settles before the next item runs; what follows in the lane runs first. */
+static bool settle_now(struct round *round, struct item **items, struct engine_run *run,
+                       struct error *error) {
+    struct turn now;
+    if (!turn(round, 0, !round->over, &now, run, error))
+        return false;
+    struct item **end = &now.items;
+    while (*end)
+        end = &(*end)->next;
+    *end = *items;
+    *items = now.items;
+    return true;
+}
+
 /* The lease is renewed by a turn of its own when jobs run long: a lock must not outlive it. */
-static bool renew(struct round *round, struct engine_run *run, struct error *error) {
+static bool renew(struct round *round, struct item **items, struct engine_run *run,
+                  struct error *error) {
     struct engine *engine = round->engine;
-    struct turn renewal;
     time_ms left = executor_lease(engine->executor) - clock_monotonic();
-    if (left > engine->joined_as->lock_time / 3 * 2)
-        return true;
-    return turn(round, 0, &renewal, run, error);
+    return left > engine->joined_as->lock_time / 3 * 2 || settle_now(round, items, run, error);
 }
 
 /* Cancelled, suspended or taken by hand since it was acquired: not to be run. */
@@ -112,6 +131,8 @@ static bool run_next(struct round *round, struct item *item, bool give_back, str
     round->runs += !back;
     outcome->lane_ends = !item->jobs;
     outcome->lane_token = item->lane_token;
+    outcome->followed = item->followed;
+    round->follows |= outcome_may_follow(outcome);
     keep(round, outcome);
     return true;
 }
@@ -121,11 +142,13 @@ static bool run_items(struct round *round, struct item *items, struct engine_run
     bool ok = true;
     for (struct item *item = items; item; item = items) {
         items = item->next;
+        round->follows = false;
         while (item->jobs) {
             bool ran = run_next(round, item, !ok, ok ? error : NULL);
-            ok = ran && ok && renew(round, run, error);
+            ok = ran && ok && renew(round, &items, run, error);
         }
         item_free(item);
+        ok = ok && (!round->follows || settle_now(round, &items, run, error));
     }
     return ok;
 }
@@ -137,6 +160,18 @@ static double wait_of(const struct engine *engine, const struct turn *turn) {
         return INFINITY;
     double wait = (double)(turn->next - engine_now(engine)) / 1000;
     return wait > 0 ? wait : 0;
+}
+
+/* Settles what is left; what still waited for the end of its item is given back. */
+static bool finish(struct round *round, struct engine_run *run, bool ok, struct turn *last,
+                   struct error *error) {
+    round->over = true;
+    do {
+        if (!turn(round, 0, false, last, run, ok ? error : NULL))
+            return false;
+        ok = run_items(round, last->items, run, ok ? error : NULL) && ok;
+    } while (round->outcomes);
+    return ok;
 }
 
 static bool start(struct round *round, struct engine *engine, const struct settings *settings,
@@ -154,10 +189,10 @@ bool engine_turn_as(struct engine *engine, const struct settings *settings, stru
     struct round round;
     struct turn first, second;
     if (!start(&round, engine, settings, INT64_MAX, run, error) ||
-        !turn(&round, settings->queue, &first, run, error))
+        !turn(&round, settings->queue, true, &first, run, error))
         return false;
     bool ok = run_items(&round, first.items, run, error);
-    if (!turn(&round, 0, &second, run, ok ? error : NULL) || !ok)
+    if (!finish(&round, run, ok, &second, error))
         return false;
     run->wait = first.again ? 0 : wait_of(engine, &second);
     return true;
@@ -171,15 +206,13 @@ static bool drain(struct round *round, int room, struct engine_run *run, struct 
     struct turn now;
     bool ok = true, more = true;
     while (more) {
-        if (!turn(round, room, &now, run, error))
+        if (!turn(round, room, true, &now, run, error))
             return false;
         more = now.items || now.again;
         ok = run_items(round, now.items, run, error);
         more = more && ok && !round->over;
     }
-    if (ok && !round->over)
-        return true;
-    return turn(round, 0, &now, run, ok ? error : NULL) && ok;
+    return (ok && !round->over) || finish(round, run, ok, &now, error);
 }
 
 bool engine_drain(struct engine *engine, int64_t max, struct engine_run *run, struct error *error) {

@@ -3,6 +3,7 @@
 #define MOONSHIFT_BASE_ACQUIRE_H
 
 #include "base/definition.h"
+#include "base/job.h"
 
 struct acquire {
     int want;             /* at most so many jobs */
@@ -19,5 +20,18 @@ struct acquire {
     const json_t *categories;           /* array of texts; NULL: all */
     const char *executor_name;          /* whose registrations count */
 };
+
+/* Where a job that is ready stands among the others. */
+struct standing {
+    int64_t priority;
+    time_ms place; /* its due date, else its creation */
+    int64_t id;
+    bool timer; /* of type timer */
+};
+
+struct standing acquire_standing(const struct job *job);
+/* True if `a` is to run before `b`: the order of rules §3. */
+bool acquire_before(const struct acquire *order, const struct standing *a,
+                    const struct standing *b);
 
 #endif

@@ -26,6 +26,7 @@ void outcome_free(struct outcome *outcome) {
         return;
     job_free(outcome->job);
     job_free_list(outcome->created);
+    job_free_list(outcome->follows);
     json_decref(outcome->effects);
     lines_free(outcome->lines);
     free(outcome->message);
@@ -41,6 +42,17 @@ void outcome_free_list(struct outcome *outcome) {
         outcome_free(outcome);
         outcome = next;
     }
+}
+
+bool outcome_may_follow(const struct outcome *outcome) {
+    int64_t lane = outcome->job->lane_id;
+    if (!lane || outcome->followed >= FOLLOW_MAX ||
+        (outcome->kind != OUTCOME_SUCCESS && outcome->kind != OUTCOME_SNOOZE))
+        return false;
+    for (const struct job *job = outcome->created; job; job = job->next)
+        if (job->lane_id == lane && (job->due == TIME_NONE || job->due <= outcome->ended))
+            return true;
+    return false;
 }
 
 const char *outcome_kind_name(enum outcome_kind kind) {

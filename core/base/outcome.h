@@ -13,6 +13,8 @@ enum outcome_kind {
     OUTCOME_CONFLICT   /* somebody else was first, or the store was away: runs again, not counted */
 };
 
+enum { FOLLOW_MAX = 100 }; /* follow-ups in a row in one lane; then the others have their turn */
+
 enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };
 
 /* One job:log / print line, kept with the attempt. */
@@ -30,7 +32,11 @@ struct outcome {
     bool permanent;             /* the failure said so: no more retries */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
     bool lane_ends;             /* the last of its work item: its lane is released */
+    bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */
     int64_t lane_token;         /* token of the item's first job: the lane row's fence */
+    int followed;               /* follow-ups in a row up to the jobs of this item */
+    int awaited;                /* 1 + the worker that waits for follow-ups; 0: nobody */
+    struct job *follows;        /* what it created that is locked to run next in its lane; owned */
     time_ms started;            /* wall clock; TIME_NONE if it never ran */
     time_ms ended;
     int32_t retries; /* left, after a failure */
@@ -50,6 +56,10 @@ struct outcome {
 struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
 void outcome_free(struct outcome *outcome);
 void outcome_free_list(struct outcome *outcome);
+
+/* Something it created may have to run next in its lane (rules §4: the follow-up rule): an
+ * exclusive job of the same lane that is not for later. */
+bool outcome_may_follow(const struct outcome *outcome);
 
 const char *outcome_kind_name(enum outcome_kind kind); /* "successful", "failed", … */
 const char *

@@ -57,6 +57,37 @@ struct item *crew_take(struct pool *pool, struct worker *worker) {
     return item;
 }
 
+void crew_await(struct pool *pool, struct worker *worker, struct outcome *outcome) {
+    mutex_lock(&pool->mutex);
+    worker->awaits = true;
+    mutex_unlock(&pool->mutex);
+    outcome->awaited = worker->index + 1;
+}
+
+bool crew_hand(struct pool *pool, struct item *item) {
+    struct worker *worker = item->worker ? &pool->workers[item->worker - 1] : NULL;
+    if (!worker || !worker->awaits || worker->follow)
+        return false;
+    worker->follow = item;
+    condition_broadcast(&pool->follow);
+    return true;
+}
+
+struct item *crew_follow(struct pool *pool, struct worker *worker) {
+    mutex_lock(&pool->mutex);
+    worker->begun = NULL;
+    worker->job = worker->token = 0;
+    while (worker->awaits && !worker->follow && !pool->ending && !atomic_load(&pool->stopping))
+        condition_wait(&pool->follow, &pool->mutex);
+    struct item *item = worker->follow;
+    worker->awaits = false;
+    worker->follow = NULL;
+    if (item && item->jobs)
+        begin(worker, item->jobs);
+    mutex_unlock(&pool->mutex);
+    return item;
+}
+
 void crew_begin(struct pool *pool, struct worker *worker, const struct job *job) {
     if (worker->begun == job)
         return;
@@ -76,6 +107,7 @@ void crew_deliver(struct pool *pool, struct item *item, struct outcome *outcome)
     }
     outcome->lane_ends = item->jobs == NULL;
     outcome->lane_token = item->lane_token;
+    outcome->followed = item->followed;
     outcome->next = atomic_load(&pool->outcomes);
     while (!atomic_compare_exchange_weak(&pool->outcomes, &outcome->next, outcome))
         ;

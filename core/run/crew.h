@@ -24,6 +24,8 @@ struct worker {
     /* guarded by the pool's mutex */
     enum worker_state state;
     bool leaves;             /* asked to end: idle for too long */
+    bool awaits;             /* what its last item left to follow, until that has been settled */
+    struct item *follow;     /* that; may be empty; NULL: not settled yet */
     struct script *script;   /* NULL until its first item; changed by the worker only */
     int64_t job, token;      /* begun last; 0: idle */
     int64_t seen;            /* token of the job that ran at the last pool_lost */
@@ -36,7 +38,7 @@ struct worker {
 struct pool {
     struct pool_options options;
     struct mutex mutex; /* guards everything down to the line */
-    struct condition work, ended, recover;
+    struct condition work, ended, recover, follow;
     struct queue queue;
     struct queue suspects;  /* items with a job that was running in a crash: one at a time */
     struct worker *suspect; /* who runs one; NULL: nobody */
@@ -67,6 +69,13 @@ void crew_give_back(struct pool *pool, struct item *items);
 
 /* The next item, its first job begun; waits for one. NULL: the thread is to end. */
 struct item *crew_take(struct pool *pool, struct worker *worker);
+/* The last outcome of an item, about to be delivered: the worker will ask what follows. */
+void crew_await(struct pool *pool, struct worker *worker, struct outcome *outcome);
+/* What follows in the lane of the worker's last item, its first job begun; waits until that has
+ * been settled. NULL: nothing was awaited, or the pool stops. */
+struct item *crew_follow(struct pool *pool, struct worker *worker);
+/* Hands an item to the worker that waits for it. The mutex is held. False: nobody does. */
+bool crew_hand(struct pool *pool, struct item *item);
 /* The next job of an item that is being run begins. */
 void crew_begin(struct pool *pool, struct worker *worker, const struct job *job);
 /* Hands an outcome over; NULL: there was no memory for it. */

@@ -1,5 +1,6 @@
 #include "run/executor.h"
 #include "base/log.h"
+#include "run/looking.h"
 #include "run/pace.h"
 #include "run/profile.h"
 #include "run/settling.h"
@@ -16,7 +17,7 @@ struct executor {
     struct pace pace;
     struct settling settling;
     struct metrics metrics;
-    bool look;            /* something may be ready */
+    struct looking looking;
     time_ms next;         /* what the store said last */
     time_ms renewed;      /* monotonic */
     time_ms renewed_wall; /* the lease counts from here */
@@ -35,9 +36,12 @@ struct work {
     time_ms now, at; /* wall clock, monotonic */
     bool notes, settles, buries, looks, renews, flushes, misses;
     bool lapsed;
-    bool again; /* an outcome was condemned: roll back and start over */
+    bool again;    /* an outcome was condemned: roll back and start over */
+    bool may_look; /* there is room, and nothing holds it back */
     struct store_buried buried;
-    struct job *jobs; /* acquired; the items take them over */
+    struct offer offer;
+    struct job *jobs;     /* acquired; the items take them over */
+    struct item *created; /* pre-locked */
     int asked, count, promoted;
     bool more;
     time_ms next, missed_next;
@@ -83,7 +87,7 @@ struct executor *executor_new(struct store *store, const struct settings *settin
     executor->store = store;
     executor->settings = settings;
     executor->clock = clock;
-    executor->look = true;
+    looking_anew(&executor->looking);
     executor->next = TIME_NEVER;
     executor->flushed = clock_monotonic();
     executor->dead_seen = executor->missed_seen = executor->flushed - SECOND;
@@ -116,7 +120,7 @@ void executor_free(struct executor *executor) {
 void executor_serve(struct executor *executor, const struct definitions *definitions) {
     executor->acquire.handlers = definitions;
     executor->published = false;
-    executor->look = true;
+    looking_anew(&executor->looking);
 }
 
 bool executor_pending(const struct executor *executor) {
@@ -184,10 +188,13 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->buries = must_bury(executor, work);
     work->renews = must_renew(executor, work);
     work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
-    executor->look = executor->look || !turn->quiet || work->now >= executor->next;
-    work->looks = room && !pace_holds(&executor->pace, work->at) &&
-                  (executor->look || work->settles || work->buries);
-    work->misses = work->looks && must_look_for_missing(executor, work);
+    bool stirred = store_stirred(executor->store); /* asked in any case: the bell is emptied */
+    if (stirred || !turn->quiet || work->now >= executor->next)
+        looking_anew(&executor->looking);
+    work->may_look = room && !pace_holds(&executor->pace, work->at);
+    work->looks = work->may_look && (executor->looking.look || work->buries);
+    work->misses =
+        work->may_look && (work->looks || work->settles) && must_look_for_missing(executor, work);
     return !executor->published || work->settles || work->buries || work->renews || work->flushes ||
            work->looks || notes_at <= work->at;
 }
@@ -201,17 +208,22 @@ static bool lapsed(const struct executor *executor) {
            clock_now(executor->clock) >= executor->renewed_wall + lease;
 }
 
-static bool acquire(struct executor *executor, const struct turn *turn, struct work *work,
-                    struct error *error) {
+/* What this turn made ready is looked for in this turn. */
+static bool acquire(struct executor *executor, struct work *work, struct error *error) {
+    work->looks = work->may_look && work->offer.room > 0 && (work->looks || work->offer.look);
     if (!work->looks)
         return true;
     if (!store_promote(executor->store, work->now, PROMOTE_MAX, &work->promoted, error))
         return false;
     work->asked =
-        strategy_page(executor->settings, executor->pace.strategy.failure_level, turn->room);
+        strategy_page(executor->settings, executor->pace.strategy.failure_level, work->offer.room);
     executor->acquire.want = work->asked;
-    return store_acquire(executor->store, &executor->acquire, work->now, &work->jobs, &work->count,
-                         &work->more, error);
+    if (!store_acquire(executor->store, &executor->acquire, work->now, &work->jobs, &work->count,
+                       &work->more, error))
+        return false;
+    if (work->promoted >= PROMOTE_MAX)
+        work->offer.blind = work->offer.look = true;
+    return true;
 }
 
 static bool publish(struct executor *executor, time_ms now, struct error *error) {
@@ -234,15 +246,27 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
     struct store *store = executor->store;
     time_ms now = work->now;
     work->lapsed = work->renews && lapsed(executor);
+    work->offer =
+        looking_offer(&executor->looking, &executor->acquire, turn->acquiring ? turn->room : 0);
+    store_offer(store, &work->offer);
     return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
            (executor->published || publish(executor, now, error)) &&
            (!work->notes || notes_write(turn->notes, store, now, error)) &&
-           (!work->settles || settling_write(&executor->settling, store, executor->settings, now,
-                                             &work->again, error)) &&
+           (!work->settles ||
+            settling_write(&executor->settling, store, executor->settings, &work->offer,
+                           turn->acquiring || turn->following, now, &work->again, error)) &&
            (!work->buries || store_bury(store, now, &work->buried, error)) &&
-           acquire(executor, turn, work, error) && find_missing(executor, turn, work, error) &&
+           acquire(executor, work, error) && find_missing(executor, turn, work, error) &&
            (!work->flushes || metrics_write(&executor->metrics, store, error)) &&
            store_next(store, now, &work->next, error);
+}
+
+static bool build(struct turn *turn, struct work *work, struct error *error) {
+    struct job *created = work->offer.jobs;
+    work->offer.jobs = NULL;
+    bool ok = items_build(work->jobs, &turn->items);
+    ok = items_build(created, &work->created) && ok;
+    return ok || error_set(error, ERROR_FAILED, "out of memory");
 }
 
 /* One transaction. False: rolled back, nothing is held. */
@@ -251,14 +275,16 @@ static bool attempt(struct executor *executor, struct turn *turn, struct work *w
     if (!store_begin(executor->store, error))
         return false;
     bool ok = write(executor, turn, work, error);
-    if (!ok)
+    if (ok)
+        ok = build(turn, work, error);
+    else
         job_free_list(work->jobs);
-    else if (!items_build(work->jobs, &turn->items))
-        ok = error_set(error, ERROR_FAILED, "out of memory");
     ok = ok && store_commit(executor->store, error);
     if (!ok) {
         store_rollback(executor->store);
         items_free(turn->items);
+        items_free(work->created);
+        job_free_list(work->offer.jobs);
         job_free_list(work->buried.worker_died);
         turn->items = NULL;
     }
@@ -271,10 +297,8 @@ static bool attempt(struct executor *executor, struct turn *turn, struct work *w
 
 static void count_acquired(struct metrics *metrics, const struct item *items) {
     for (const struct item *item = items; item; item = item->next)
-        for (const struct job *job = item->jobs; job; job = job->next) {
+        for (const struct job *job = item->jobs; job; job = job->next)
             metrics_add(metrics, job->definition, METRIC_ACQUIRED, 1);
-            metrics_add(metrics, job->definition, METRIC_LOCKED_EXCLUSIVE, job->lane_id != 0);
-        }
 }
 
 static void tell_buried(const struct store_buried *buried) {
@@ -294,7 +318,6 @@ static time_ms earlier(time_ms a, time_ms b) {
 static void looked(struct executor *executor, struct turn *turn, const struct work *work) {
     turn->promoted = work->promoted;
     turn->acquired = work->count;
-    executor->look = work->more || work->promoted >= PROMOTE_MAX;
     struct store_met met = store_met(executor->store);
     pace_looked(&executor->pace, executor->settings, work->asked, work->count, met, work->at);
     if (met.lock_failures)
@@ -322,8 +345,8 @@ static void committed(struct executor *executor, struct turn *turn, const struct
     tell_buried(&work->buried);
     if (work->looks)
         looked(executor, turn, work);
-    else if (work->settles || work->buries)
-        executor->look = true;
+    looking_after(&executor->looking, &work->offer);
+    turn->items = items_merge(&executor->acquire, turn->items, work->created);
     settling_done(&executor->settling, turn, &executor->metrics);
     executor->next = pace_next(&executor->pace, executor->settings, executor->store, work->now,
                                earlier(work->next, work->missed_next));
@@ -361,7 +384,7 @@ bool executor_turn(struct executor *executor, struct turn *turn, struct error *e
             return false;
     }
     turn->next = executor->next;
-    turn->again = executor->look && turn->acquiring;
+    turn->again = executor->looking.look && turn->acquiring;
     if (turn->again && pace_holds(&executor->pace, work.at)) {
         turn->again = false;
         turn->next = earlier(turn->next, work.now + executor->pace.held - work.at);

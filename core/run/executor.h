@@ -15,6 +15,7 @@ struct turn {
                                  for the next */
     int room;                 /* jobs that may be acquired (free places of the queue); 0: none */
     bool acquiring;           /* false while stopping or paused */
+    bool following;           /* follow-ups may be locked even where `acquiring` is false */
     bool quiet;               /* nobody rang since the last turn: look only if work is known of */
     time_ms grace;            /* a handler that nobody serves is told of after so long */
     struct notes *notes;      /* what running jobs asked for; NULL: they are served elsewhere */

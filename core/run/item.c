@@ -60,6 +60,34 @@ bool items_build(struct job *jobs, struct item **items) {
     return false;
 }
 
+struct item *item_follow(struct job *jobs, const struct outcome *outcome) {
+    struct item *item = item_new();
+    if (!item) {
+        job_free_list(jobs);
+        return NULL;
+    }
+    item->jobs = jobs;
+    item->lane_token = outcome->lane_token;
+    item->worker = outcome->awaited;
+    for (; jobs; jobs = jobs->next)
+        item->count++;
+    item->followed = outcome->followed + item->count;
+    return item;
+}
+
+struct item *items_merge(const struct acquire *order, struct item *a, struct item *b) {
+    struct item *merged = NULL, **end = &merged;
+    while (a && b) {
+        struct standing left = acquire_standing(a->jobs), right = acquire_standing(b->jobs);
+        struct item **best = acquire_before(order, &right, &left) ? &b : &a;
+        *end = *best;
+        *best = (*best)->next;
+        end = &(*end)->next;
+    }
+    *end = a ? a : b;
+    return merged;
+}
+
 void items_free(struct item *items) {
     while (items) {
         struct item *next = items->next;

@@ -3,13 +3,16 @@
 #ifndef MOONSHIFT_RUN_ITEM_H
 #define MOONSHIFT_RUN_ITEM_H
 
-#include "base/job.h"
+#include "base/acquire.h"
+#include "base/outcome.h"
 
 struct item {
     struct item *next;
     struct job *jobs;     /* list in order; taken one by one by the worker */
     int count;            /* jobs left in the list */
-    int64_t lane_token;   /* token of the first job; fences the lane row */
+    int64_t lane_token;   /* fences the lane row: token of the first job, or of the item followed */
+    int followed;         /* follow-ups in a row in the lane, the jobs of this item included */
+    int worker;           /* 1 + the worker that waits for it, be it empty; 0: anybody's */
     int lapses;           /* of the pool's leases, when it took the item */
     _Atomic int refused;  /* set when an outcome was stale: give the rest back unrun */
     _Atomic int owners;   /* private: the caller, and the executor while it may refuse the rest */
@@ -27,6 +30,11 @@ struct job *item_take(struct item *item);
  * of them. */
 bool items_build(struct job *jobs, struct item **items);
 void items_free(struct item *items);
+/* An item of follow-ups (owned; NULL: none) in the lane of a run that has ended. NULL: no memory,
+ * nothing is left of them. */
+struct item *item_follow(struct job *jobs, const struct outcome *outcome);
+/* Both lists, best first, as one. */
+struct item *items_merge(const struct acquire *order, struct item *a, struct item *b);
 /* Remembers the items of several jobs until their lane ends, so that the rest can be refused. */
 void items_watch(struct item **watched, struct item *items);
 void items_refuse(struct item *watched, int64_t lane_token);

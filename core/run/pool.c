@@ -30,6 +30,7 @@ struct pool *pool_new(const struct pool_options *options, struct error *error) {
     condition_init(&pool->work);
     condition_init(&pool->ended);
     condition_init(&pool->recover);
+    condition_init(&pool->follow);
     atomic_init(&pool->lease, TIME_NEVER);
     for (int i = 0; i < count; i++) {
         pool->workers[i].pool = pool;
@@ -66,15 +67,30 @@ static void grow(struct pool *pool) {
     }
 }
 
+/* Follow-ups go to the worker that waits for them, else before the others. True: it is queued. */
+static bool enter(struct pool *pool, struct item *item) {
+    pool->inside += item->count;
+    item->lapses = atomic_load(&pool->lapses);
+    if (item->worker && crew_hand(pool, item))
+        return false;
+    if (!item->jobs) {
+        item_free(item);
+        return false;
+    }
+    if (item->followed)
+        queue_unshift(&pool->queue, item);
+    else
+        queue_push(suspected(item) ? &pool->suspects : &pool->queue, item);
+    return true;
+}
+
 void pool_submit(struct pool *pool, struct item *items) {
     struct item *next;
     int count = 0;
     mutex_lock(&pool->mutex);
-    for (struct item *item = items; item; item = next, count++) {
+    for (struct item *item = items; item; item = next) {
         next = item->next;
-        pool->inside += item->count;
-        item->lapses = atomic_load(&pool->lapses);
-        queue_push(suspected(item) ? &pool->suspects : &pool->queue, item);
+        count += enter(pool, item);
     }
     pool->queued += count;
     grow(pool);
@@ -245,6 +261,7 @@ void pool_stop(struct pool *pool, bool cut_off) {
     atomic_store(&pool->stopping, true);
     mutex_lock(&pool->mutex);
     struct item *items = crew_take_all(pool);
+    condition_broadcast(&pool->follow);
     pool->cutting = pool->cutting || cut_off;
     for (int i = 0; pool->cutting && i < pool->count; i++)
         cut(pool, &pool->workers[i]);
@@ -271,6 +288,7 @@ static bool end_threads(struct pool *pool) {
     pool->ending = true;
     condition_broadcast(&pool->work);
     condition_broadcast(&pool->recover);
+    condition_broadcast(&pool->follow);
     while (!all_gone(pool) && clock_monotonic() < until)
         condition_wait_until(&pool->ended, &pool->mutex, until);
     bool gone = all_gone(pool);
@@ -294,6 +312,7 @@ bool pool_free(struct pool *pool) {
     condition_free(&pool->work);
     condition_free(&pool->ended);
     condition_free(&pool->recover);
+    condition_free(&pool->follow);
     mutex_free(&pool->mutex);
     free(pool);
     return true;

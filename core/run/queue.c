@@ -12,6 +12,13 @@ void queue_push(struct queue *queue, struct item *item) {
     queue->last = &item->next;
 }
 
+void queue_unshift(struct queue *queue, struct item *item) {
+    item->next = queue->first;
+    queue->first = item;
+    if (!item->next)
+        queue->last = &item->next;
+}
+
 struct item *queue_shift(struct queue *queue) {
     struct item *item = queue->first;
     if (!item)

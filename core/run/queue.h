@@ -10,6 +10,8 @@ struct queue {
 
 void queue_init(struct queue *queue);
 void queue_push(struct queue *queue, struct item *item);
+/* Before all others. */
+void queue_unshift(struct queue *queue, struct item *item);
 /* The first one, or NULL. */
 struct item *queue_shift(struct queue *queue);
 /* Moves everything in `from` to the end of `queue`. */

@@ -12,6 +12,7 @@ void settling_init(struct settling *settling) {
 
 void settling_clear(struct settling *settling) {
     items_forget(&settling->watched);
+    follows_clear(&settling->follows);
     outcome_free_list(settling->list);
     free(settling->verdicts);
     settling_init(settling);
@@ -67,22 +68,65 @@ static bool reserve(struct settling *settling) {
     return true;
 }
 
+/* Nothing is left of what was locked and rolled back. */
+static void unfollow_one(struct outcome *outcome) {
+    job_free_list(outcome->follows);
+    outcome->follows = NULL;
+}
+
+static void unfollow(struct settling *settling) {
+    for (struct outcome *outcome = settling->list; settling->following && outcome;
+         outcome = outcome->next)
+        unfollow_one(outcome);
+    settling->following = false;
+}
+
+/* Follow-ups of the item's earlier runs, written before or in this transaction. */
+static int waiting(const struct settling *settling, const struct outcome *outcome) {
+    int count = follows_waiting(&settling->follows, outcome->lane_token);
+    if (!settling->following)
+        return count;
+    for (const struct outcome *other = settling->list; other != outcome; other = other->next)
+        for (const struct job *job = other->follows; job; job = job->next)
+            count += other->lane_token == outcome->lane_token;
+    return count;
+}
+
+static bool settle(struct settling *settling, struct store *store, struct outcome *outcome,
+                   struct offer *offer, bool follow, time_ms now, enum settled *settled,
+                   struct error *error) {
+    offer->follows = 0;
+    if (outcome->job->lane_id && (settling->following || settling->follows.list || follow)) {
+        int before = waiting(settling, outcome);
+        outcome->lane_kept = before > 0;
+        offer->follows = follow ? FOLLOW_MAX - outcome->followed - before : 0;
+    }
+    if (!store_settle(store, outcome, now, settled, error))
+        return false;
+    settling->following = settling->following || outcome->follows;
+    return true;
+}
+
 bool settling_write(struct settling *settling, struct store *store, const struct settings *settings,
-                    time_ms now, bool *again, struct error *error) {
+                    struct offer *offer, bool follow, time_ms now, bool *again,
+                    struct error *error) {
     if (!reserve(settling))
         return error_set(error, ERROR_FAILED, "out of memory");
     unsigned char *verdict = settling->verdicts;
+    unfollow(settling);
     for (struct outcome *outcome = settling->list; outcome; outcome = outcome->next) {
         enum settled settled = SETTLED;
         struct error reason = {0};
         decide(outcome, settings, now);
-        bool written = store_settle(store, outcome, now, &settled, &reason);
+        bool written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
         if (!written && outcome->effects && final(&reason)) { /* the others are not undone */
             condemn(outcome, &reason);
             decide(outcome, settings, now);
-            written = store_settle(store, outcome, now, &settled, &reason);
+            unfollow_one(outcome);
+            written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
         }
         if (!written) {
+            settling->following = true; /* what it has locked so far is void */
             *again = final(&reason) && outcome->kind != OUTCOME_FAILURE;
             if (*again)
                 condemn(outcome, &reason);
@@ -147,14 +191,35 @@ static void count(const struct outcome *outcome, enum settled settled, struct tu
     }
 }
 
-static void release(struct settling *settling, const struct outcome *outcome,
-                    enum settled settled) {
-    if (outcome->job->lane_id == 0 || !settling->watched)
+/* What follows stands in `turn` before the rest: it runs next. */
+static void follow(struct settling *settling, struct outcome *outcome, struct turn *turn,
+                   struct metrics *metrics) {
+    for (const struct job *job = outcome->follows; job; job = job->next)
+        metrics_add(metrics, job->definition, METRIC_LOCKED_EXCLUSIVE, 1);
+    if (outcome->follows && !follows_add(&settling->follows, outcome))
+        log_event(LOG_ERROR, "jobs lost sight of until their locks end", "reason:s",
+                  "out of memory");
+    struct item *item = outcome->lane_ends ? follows_end(&settling->follows, outcome) : NULL;
+    if (!item)
         return;
-    if (outcome->lane_ends)
+    item->next = NULL;
+    items_watch(&settling->watched, item);
+    item->next = turn->items;
+    turn->items = item;
+}
+
+static void release(struct settling *settling, struct outcome *outcome, enum settled settled,
+                    struct turn *turn, struct metrics *metrics) {
+    if (outcome->job->lane_id == 0)
+        return;
+    if (settled == SETTLED_STALE)
+        follows_refuse(&settling->follows, outcome->lane_token);
+    if (outcome->lane_ends && settling->watched)
         items_end(&settling->watched, outcome->lane_token);
     else if (settled == SETTLED_STALE)
         items_refuse(settling->watched, outcome->lane_token);
+    if (outcome->follows || outcome->awaited || settling->follows.list)
+        follow(settling, outcome, turn, metrics);
 }
 
 void settling_done(struct settling *settling, struct turn *turn, struct metrics *metrics) {
@@ -165,9 +230,10 @@ void settling_done(struct settling *settling, struct turn *turn, struct metrics 
         next = outcome->next;
         tell(outcome, settled);
         count(outcome, settled, turn, metrics);
-        release(settling, outcome, settled);
+        release(settling, outcome, settled, turn, metrics);
         outcome_free(outcome);
     }
     settling->list = NULL;
     settling->last = &settling->list;
+    settling->following = false;
 }

@@ -67,14 +67,23 @@ static struct outcome *run_job(struct worker *worker, struct job *job) {
     return outcome;
 }
 
+/* Once something may follow in the lane, the worker waits for it behind the item's last job. */
+static void deliver(struct worker *worker, struct item *item, struct outcome *outcome,
+                    bool *follows) {
+    *follows = *follows || (outcome && outcome_may_follow(outcome));
+    if (*follows && outcome && !item->jobs)
+        crew_await(worker->pool, worker, outcome);
+    crew_deliver(worker->pool, item, outcome);
+}
+
 /* False: the script cannot be opened again; the rest has been given back. */
 static bool run_item(struct worker *worker, struct item *item, struct error *error) {
     struct pool *pool = worker->pool;
-    bool able = prepare(worker, error);
+    bool able = prepare(worker, error), follows = false;
     while (able && item->jobs && may_begin(worker, item)) {
         crew_begin(pool, worker, item->jobs);
         struct job *job = item_take(item);
-        crew_deliver(pool, item, run_job(worker, job));
+        deliver(worker, item, run_job(worker, job), &follows);
         if (item->jobs && script_worn(worker->script)) {
             close_script(worker);
             able = open_script(worker, error);
@@ -106,8 +115,11 @@ void *worker_run(void *arg) {
     if (!prepare(worker, &error)) /* before the first item: the best must not wait for it */
         recover(worker, &error);
     while ((item = crew_take(worker->pool, worker))) {
-        bool able = run_item(worker, item, &error);
-        item_free(item);
+        bool able = true;
+        for (; item; item = crew_follow(worker->pool, worker)) {
+            able = run_item(worker, item, &error) && able;
+            item_free(item);
+        }
         if (!able)
             recover(worker, &error);
     }

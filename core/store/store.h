@@ -141,10 +141,31 @@ void store_slot_clear(struct store *store, int index);
  * store_bell_empty must be called before reading the store. */
 int store_bell(const struct store *store);
 void store_bell_empty(struct store *store);
+/* Something may have become ready since the last question, other than in a turn with an offer:
+ * somebody rang (the bell is emptied), or a verb of this store did it. */
+bool store_stirred(struct store *store);
 /* Rings every other live executor whose range and categories may want what the last committed
  * transaction made ready; called by store_commit itself. */
 
 /* ---- the turn ---- */
+
+/* What the joined executor can begin at once. A job that a settled run creates is inserted locked
+ * for it (rules §4) as a follow-up, where it is of the lane of the run, or else, pre-locked, where
+ * there is room and nothing ready stands before it. What cannot be locked is inserted ready. */
+struct offer {
+    const struct acquire *acquire; /* the executor's question; `want` does not matter */
+    int room;                      /* places; counted down */
+    int follows;                   /* follow-ups that the run being settled may have */
+    bool blind;                    /* what is ready is not known: nothing is pre-locked */
+    bool left;                     /* something ready was left behind by the last acquisition: */
+    struct standing best;          /* the best of it */
+    bool look;                     /* out: something may have become ready: acquire */
+    struct job *jobs;              /* out: pre-locked, best first; the caller's */
+};
+
+/* Makes the offer until the open transaction ends. store_acquire in the same transaction takes it
+ * back and says anew what is left behind. */
+void store_offer(struct store *store, struct offer *offer);
 
 enum settled {
     SETTLED,      /* written */
@@ -153,7 +174,8 @@ enum settled {
 };
 
 /* Writes one outcome with everything the job created, and does the verbs it asked for (its
- * effects); fenced by id, owner and token. An outcome whose effects are refused leaves the
+ * effects); fenced by id, owner and token. With an offer outcome->follows are those that
+ * run next in its lane, which is then not released. An outcome whose effects are refused leaves the
  * transaction as it was: settle it again as a failure. */
 bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                   struct error *error);

@@ -16,6 +16,7 @@ struct taking {
     const struct acquire *acquire;
     time_ms now;
     struct merge merge;
+    struct standing best; /* of what was left behind */
     struct job *jobs, **end;
     int count, parked;
     struct taken_lane *lanes;
@@ -175,13 +176,23 @@ static bool taking_run(struct taking *taking, struct store *store, bool *more,
                        struct error *error) {
     while (merge_best(&taking->merge)) {
         if (taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX) {
-            *more = merge_left(&taking->merge);
+            *more = merge_left(&taking->merge, &taking->best);
             return true;
         }
         if (!taking_next(taking, store, error))
             return false;
     }
     return true;
+}
+
+/* From now on the offer knows what is ready. */
+static void taking_tell(const struct taking *taking, struct offer *offer, bool more) {
+    if (!offer)
+        return;
+    offer->room = 0;
+    offer->blind = false;
+    offer->left = offer->look = more;
+    offer->best = taking->best;
 }
 
 bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
@@ -205,6 +216,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
         done = store_renew(store, now, store->self.lease, error);
     done = done && (store->self.draining || (merge_begin(&taking.merge, store, acquire, error) &&
                                              taking_run(&taking, store, more, error)));
+    taking_tell(&taking, store->prelock.offer, *more);
     merge_end(&taking.merge);
     free(taking.lanes);
     if (unit_end(store, own, done, error)) {

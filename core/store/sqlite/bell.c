@@ -50,10 +50,12 @@ void bell_make(struct bell *bell, const char *path, int64_t id) {
     bell->socket = -1;
 }
 
-void bell_empty(const struct bell *bell) {
+bool bell_empty(const struct bell *bell) {
     char bytes[16];
+    bool rang = false;
     while (bell->socket >= 0 && recv(bell->socket, bytes, sizeof bytes, MSG_DONTWAIT) >= 0)
-        continue;
+        rang = true;
+    return rang;
 }
 
 /* A full bell is ringing already, a missing one rings nobody: the result does not matter. */

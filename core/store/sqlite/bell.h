@@ -14,7 +14,8 @@ struct bell {
 
 /* Binds the bell of executor `id`. */
 void bell_make(struct bell *bell, const char *path, int64_t id);
-void bell_empty(const struct bell *bell);
+/* True if somebody rang. */
+bool bell_empty(const struct bell *bell);
 void bell_ring(struct bell *bell, const char *path, int64_t id);
 void bell_close(struct bell *bell);
 

@@ -42,6 +42,16 @@ struct journal {
     int64_t written; /* the last new one */
 };
 
+/* What the open transaction may lock as it is created; see prelock.c. */
+struct prelock {
+    struct offer *offer;     /* NULL: nothing */
+    struct outcome *creator; /* whose jobs are being created; NULL: nobody's */
+    bool fits;               /* there is room for all of them */
+    struct job *last;        /* of the offer's jobs */
+    int64_t stream;          /* asked about last */
+    bool served;             /* that stream, by the joined executor */
+};
+
 struct store {
     struct db db;
     const struct settings *settings;
@@ -55,6 +65,8 @@ struct store {
     struct slots slots;
     struct self self;
     struct journal journal;
+    struct prelock prelock;
+    bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */
     bool broken;               /* an input/output error was met: nothing is written any more */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */

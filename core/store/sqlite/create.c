@@ -1,6 +1,7 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row. */
 #include "store/sqlite/create.h"
 #include "store/sqlite/cycle.h"
+#include "store/sqlite/prelock.h"
 
 /* A handler that nobody has deployed: an unchecked job may name it. */
 static bool create_definition(struct store *store, const char *name, struct error *error) {
@@ -101,7 +102,10 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
         .retries = job->retries,
         .suspended = job->suspended,
     };
-    return create_row(store, job, row.place, error) && row_place(store, &row, now, error);
+    if (!create_row(store, job, row.place, error))
+        return false;
+    int locked = prelock(store, job, now, error);
+    return locked > 0 || (locked == 0 && row_place(store, &row, now, error));
 }
 
 static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,

@@ -4,27 +4,19 @@
 
 #define CURSOR_AHEAD 32 /* rows read ahead at most */
 
-__extension__ typedef __int128 wide; /* priority times milliseconds does not fit 64 bits */
-
 static bool merge_levels(const struct acquire *order) {
     return !order->by_priority || order->aging > 0;
 }
 
+static struct standing cursor_standing(const struct cursor *cursor) {
+    return (struct standing){~cursor->head.rank, cursor->head.place, cursor->head.id,
+                             cursor->timer};
+}
+
 static bool cursor_before(const struct acquire *order, const struct cursor *a,
                           const struct cursor *b) {
-    const struct head *x = &a->head, *y = &b->head;
-    if (order->by_priority && order->aging > 0) {
-        wide left = (wide)~x->rank * order->aging - x->place;
-        wide right = (wide)~y->rank * order->aging - y->place;
-        if (left != right)
-            return left > right;
-    } else if (order->by_priority && x->rank != y->rank)
-        return x->rank < y->rank;
-    if (order->prefer_timers && a->timer != b->timer)
-        return a->timer;
-    if (order->by_due_date && x->place != y->place)
-        return x->place < y->place;
-    return x->id < y->id;
+    struct standing left = cursor_standing(a), right = cursor_standing(b);
+    return acquire_before(order, &left, &right);
 }
 
 static void merge_sink(struct merge *merge, size_t at) {
@@ -233,11 +225,16 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
     return true;
 }
 
-bool merge_left(const struct merge *merge) {
-    for (size_t i = 0; i < merge->count; i++)
-        if (!merge->cursors[i].lane)
-            return true;
-    return false;
+bool merge_left(const struct merge *merge, struct standing *best) {
+    const struct cursor *first = NULL;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct cursor *cursor = &merge->cursors[i];
+        if (!cursor->lane && (!first || cursor_before(merge->order, cursor, first)))
+            first = cursor;
+    }
+    if (first)
+        *best = cursor_standing(first);
+    return first != NULL;
 }
 
 void merge_end(struct merge *merge) {

@@ -44,8 +44,8 @@ bool merge_drop(struct merge *merge);
  * so that the lane goes on best first. `taken` is a copy of its cursor. */
 bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
                   struct error *error);
-/* Ready jobs are left. */
-bool merge_left(const struct merge *merge);
+/* Ready jobs are left: the best of them. */
+bool merge_left(const struct merge *merge, struct standing *best);
 void merge_end(struct merge *merge);
 
 #endif

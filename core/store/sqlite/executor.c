@@ -150,6 +150,12 @@ void store_bell_empty(struct store *store) {
     bell_empty(&store->bell);
 }
 
+bool store_stirred(struct store *store) {
+    bool rang = bell_empty(&store->bell), stirred = store->stirred;
+    store->stirred = false;
+    return rang || stirred;
+}
+
 bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
                       struct error *error) {
     bool own = false;

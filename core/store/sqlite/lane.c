@@ -1,4 +1,5 @@
 #include "store/sqlite/lane.h"
+#include "store/sqlite/prelock.h"
 
 int lane_take(struct store *store, int64_t lane, int64_t token, struct error *error) {
     if (!db_run(&store->db, error,
@@ -15,6 +16,7 @@ struct lane_key {
 static bool lane_show(struct store *store, int64_t lane, const struct lane_key *key,
                       struct error *error) {
     wake_note(&store->wake, key->stream, ~key->rank);
+    prelock_ready(store, key->stream, ~key->rank, key->place, key->id);
     return db_run(&store->db, error,
                   "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
                   " AND id=?5",

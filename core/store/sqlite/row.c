@@ -1,5 +1,6 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/incident.h"
+#include "store/sqlite/prelock.h"
 
 static void row_texts(sqlite3_stmt *row, struct job *job) {
     job->lane = db_column_text(row, 11);
@@ -109,6 +110,7 @@ bool row_place(struct store *store, const struct row *row, time_ms now, struct e
         return db_run(&store->db, error,
                       "INSERT INTO timer(due, id, stream, rank, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                       "iiiiz", row->due, row->id, row->stream, ~row->priority, row->lane);
+    prelock_ready(store, row->stream, row->priority, row->place, row->id);
     return db_run(&store->db, error,
                   "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", row->stream, ~row->priority, row->place, row->id, row->lane);

@@ -3,6 +3,7 @@
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/prelock.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/verbs.h"
 #include <string.h>
@@ -110,13 +111,20 @@ static bool settle_kind(struct store *store, struct outcome *outcome, time_ms no
     }
 }
 
-static bool settle_created(struct store *store, const struct outcome *outcome, time_ms now,
+static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
     bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
-    return !counts ||
-           ((!outcome->created || store_create(store, outcome->created, 0, now, error)) &&
-            (!outcome->effects ||
-             operate_effects(store, outcome->effects, outcome->job->id, now, error)));
+    if (!counts)
+        return true;
+    if (outcome->created) {
+        prelock_begin(store, outcome);
+        bool done = store_create(store, outcome->created, 0, now, error);
+        prelock_end(store);
+        if (!done)
+            return false;
+    }
+    return !outcome->effects ||
+           operate_effects(store, outcome->effects, outcome->job->id, now, error);
 }
 
 /* Fence first: the lock's row decides whether anything else is written. */
@@ -127,10 +135,13 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
                 "iii", job->id, job->owner, job->token))
         return false;
     *settled = SETTLED_STALE;
+    if (job->crashes) /* another suspect may run now */
+        prelock_blind(store);
     if (db_changes(&store->db) && (!settle_kind(store, outcome, now, settled, error) ||
                                    !settle_created(store, outcome, now, error)))
         return false;
-    return !outcome->lane_ends || !job->lane_id ||
+    bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
+    return !job->lane_id || goes_on ||
            lane_release(store, job->lane_id, outcome->lane_token, error);
 }
 

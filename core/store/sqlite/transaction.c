@@ -65,6 +65,7 @@ bool store_begin(struct store *store, struct error *error) {
 
 static void transaction_over(struct store *store) {
     store->writing = false;
+    store->prelock = (struct prelock){0};
     gate_drop(&store->gate, GATE_WRITER);
     gate_drop(&store->gate, GATE_WAITING);
 }
@@ -88,6 +89,8 @@ bool store_commit(struct store *store, struct error *error) {
         store_rollback(store);
         return error_set(error, reason.code, "%s", reason.text);
     }
+    store->stirred =
+        store->stirred || (!store->prelock.offer && (store->wake.everybody || store->wake.count));
     transaction_over(store);
     wake_ring(store);
     transaction_unlink(store);

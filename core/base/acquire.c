@@ -1,0 +1,33 @@
+#include "base/acquire.h"
+
+__extension__ typedef __int128 wide; /* priority times milliseconds does not fit 64 bits */
+
+struct standing acquire_standing(const struct job *job) {
+    return (struct standing){job->priority, job->due == TIME_NONE ? job->created : job->due,
+                             job->id, job->type == JOB_TIMER};
+}
+
+/* Everybody ages alike: who waits longer by `aging` stands one priority higher. */
+static int by_priority(const struct acquire *order, const struct standing *a,
+                       const struct standing *b) {
+    if (!order->by_priority)
+        return 0;
+    wide left = a->priority, right = b->priority;
+    if (order->aging > 0) {
+        left = left * order->aging - a->place;
+        right = right * order->aging - b->place;
+    }
+    return (left > right) - (left < right);
+}
+
+bool acquire_before(const struct acquire *order, const struct standing *a,
+                    const struct standing *b) {
+    int higher = by_priority(order, a, b);
+    if (higher)
+        return higher > 0;
+    if (order->prefer_timers && a->timer != b->timer)
+        return a->timer;
+    if (order->by_due_date && a->place != b->place)
+        return a->place < b->place;
+    return a->id < b->id;
+}

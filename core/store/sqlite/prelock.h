@@ -1,0 +1,21 @@
+/* prelock.h - new jobs that are locked as they are created: follow-ups in the lane of the run that
+ * creates them, and jobs that would be acquired next anyway (rules §4). */
+#ifndef MOONSHIFT_STORE_SQLITE_PRELOCK_H
+#define MOONSHIFT_STORE_SQLITE_PRELOCK_H
+
+#include "store/sqlite/connection.h"
+
+/* The jobs that a run has created are about to be written; and they are. */
+void prelock_begin(struct store *store, struct outcome *creator);
+void prelock_end(struct store *store);
+
+/* 1 locked, 0 it has to be placed (row_place), -1 error. The job's row is written. */
+int prelock(struct store *store, struct job *job, time_ms now, struct error *error);
+
+/* A job has become ready: what stands behind it is not next any more. */
+void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_ms place,
+                   int64_t id);
+/* Something may be takable now, nobody knows what. */
+void prelock_blind(struct store *store);
+
+#endif
