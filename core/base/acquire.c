@@ -2,14 +2,13 @@
 
 __extension__ typedef __int128 wide; /* priority times milliseconds does not fit 64 bits */
 
-struct standing acquire_standing(const struct job *job) {
-    return (struct standing){job->priority, job->due == TIME_NONE ? job->created : job->due,
-                             job->id, job->type == JOB_TIMER};
+struct spot acquire_spot(const struct job *job) {
+    return (struct spot){job->priority, job->due == TIME_NONE ? job->created : job->due, job->id,
+                         job->type == JOB_TIMER};
 }
 
 /* Everybody ages alike: who waits longer by `aging` stands one priority higher. */
-static int by_priority(const struct acquire *order, const struct standing *a,
-                       const struct standing *b) {
+static int by_priority(const struct acquire *order, const struct spot *a, const struct spot *b) {
     if (!order->by_priority)
         return 0;
     wide left = a->priority, right = b->priority;
@@ -20,8 +19,7 @@ static int by_priority(const struct acquire *order, const struct standing *a,
     return (left > right) - (left < right);
 }
 
-bool acquire_before(const struct acquire *order, const struct standing *a,
-                    const struct standing *b) {
+bool acquire_before(const struct acquire *order, const struct spot *a, const struct spot *b) {
     int higher = by_priority(order, a, b);
     if (higher)
         return higher > 0;

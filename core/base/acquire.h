@@ -22,16 +22,15 @@ struct acquire {
 };
 
 /* Where a job that is ready stands among the others. */
-struct standing {
+struct spot {
     int64_t priority;
     time_ms place; /* its due date, else its creation */
     int64_t id;
     bool timer; /* of type timer */
 };
 
-struct standing acquire_standing(const struct job *job);
+struct spot acquire_spot(const struct job *job);
 /* True if `a` is to run before `b`: the order of rules §3. */
-bool acquire_before(const struct acquire *order, const struct standing *a,
-                    const struct standing *b);
+bool acquire_before(const struct acquire *order, const struct spot *a, const struct spot *b);
 
 #endif

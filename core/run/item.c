@@ -78,7 +78,7 @@ struct item *item_follow(struct job *jobs, const struct outcome *outcome) {
 struct item *items_merge(const struct acquire *order, struct item *a, struct item *b) {
     struct item *merged = NULL, **end = &merged;
     while (a && b) {
-        struct standing left = acquire_standing(a->jobs), right = acquire_standing(b->jobs);
+        struct spot left = acquire_spot(a->jobs), right = acquire_spot(b->jobs);
         struct item **best = acquire_before(order, &right, &left) ? &b : &a;
         *end = *best;
         *best = (*best)->next;

@@ -6,10 +6,10 @@
 #include "store/store.h"
 
 struct looking {
-    bool look;            /* something may be ready */
-    bool blind;           /* and nobody knows what */
-    bool left;            /* something was left behind: */
-    struct standing best; /* the best of it */
+    bool look;        /* something may be ready */
+    bool blind;       /* and nobody knows what */
+    bool left;        /* something was left behind: */
+    struct spot best; /* the best of it */
 };
 
 /* Anything may be ready. */

@@ -158,7 +158,7 @@ struct offer {
     int follows;                   /* follow-ups that the run being settled may have */
     bool blind;                    /* what is ready is not known: nothing is pre-locked */
     bool left;                     /* something ready was left behind by the last acquisition: */
-    struct standing best;          /* the best of it */
+    struct spot best;              /* the best of it */
     bool look;                     /* out: something may have become ready: acquire */
     struct job *jobs;              /* out: pre-locked, best first; the caller's */
 };

@@ -16,7 +16,7 @@ struct taking {
     const struct acquire *acquire;
     time_ms now;
     struct merge merge;
-    struct standing best; /* of what was left behind */
+    struct spot best; /* of what was left behind */
     struct job *jobs, **end;
     int count, parked;
     struct taken_lane *lanes;

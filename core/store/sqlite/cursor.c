@@ -8,14 +8,13 @@ static bool merge_levels(const struct acquire *order) {
     return !order->by_priority || order->aging > 0;
 }
 
-static struct standing cursor_standing(const struct cursor *cursor) {
-    return (struct standing){~cursor->head.rank, cursor->head.place, cursor->head.id,
-                             cursor->timer};
+static struct spot cursor_spot(const struct cursor *cursor) {
+    return (struct spot){~cursor->head.rank, cursor->head.place, cursor->head.id, cursor->timer};
 }
 
 static bool cursor_before(const struct acquire *order, const struct cursor *a,
                           const struct cursor *b) {
-    struct standing left = cursor_standing(a), right = cursor_standing(b);
+    struct spot left = cursor_spot(a), right = cursor_spot(b);
     return acquire_before(order, &left, &right);
 }
 
@@ -225,7 +224,7 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
     return true;
 }
 
-bool merge_left(const struct merge *merge, struct standing *best) {
+bool merge_left(const struct merge *merge, struct spot *best) {
     const struct cursor *first = NULL;
     for (size_t i = 0; i < merge->count; i++) {
         const struct cursor *cursor = &merge->cursors[i];
@@ -233,7 +232,7 @@ bool merge_left(const struct merge *merge, struct standing *best) {
             first = cursor;
     }
     if (first)
-        *best = cursor_standing(first);
+        *best = cursor_spot(first);
     return first != NULL;
 }
 

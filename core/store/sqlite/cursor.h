@@ -45,7 +45,7 @@ bool merge_drop(struct merge *merge);
 bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
                   struct error *error);
 /* Ready jobs are left: the best of them. */
-bool merge_left(const struct merge *merge, struct standing *best);
+bool merge_left(const struct merge *merge, struct spot *best);
 void merge_end(struct merge *merge);
 
 #endif

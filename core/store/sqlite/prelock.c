@@ -58,7 +58,7 @@ void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_m
     const struct catalog_stream *of = offer ? catalog_stream(&store->catalog, stream) : NULL;
     if (!of || !prelock_in_range(offer, priority) || prelock_serves(store, stream, NULL) == 0)
         return;
-    struct standing ready = {priority, place, id, of->type == JOB_TIMER};
+    struct spot ready = {priority, place, id, of->type == JOB_TIMER};
     if (!offer->left || acquire_before(offer->acquire, &ready, &offer->best))
         offer->best = ready;
     offer->left = offer->look = true;
@@ -119,15 +119,15 @@ static int prelock_follow(struct store *store, struct job *job, struct error *er
 /* Best first; mostly at the end, because what is created later stands later. */
 static void prelock_insert(struct prelock *prelock, struct job *job) {
     struct offer *offer = prelock->offer;
-    struct standing own = acquire_standing(job), other;
+    struct spot own = acquire_spot(job), other;
     struct job **at = &offer->jobs;
     if (*at) {
-        other = acquire_standing(prelock->last);
+        other = acquire_spot(prelock->last);
         if (!acquire_before(offer->acquire, &own, &other))
             at = &prelock->last->next;
     }
     for (; *at; at = &(*at)->next) {
-        other = acquire_standing(*at);
+        other = acquire_spot(*at);
         if (acquire_before(offer->acquire, &own, &other))
             break;
     }
@@ -139,7 +139,7 @@ static void prelock_insert(struct prelock *prelock, struct job *job) {
 
 static int prelock_next(struct store *store, struct job *job, struct error *error) {
     struct offer *offer = store->prelock.offer;
-    struct standing own = acquire_standing(job);
+    struct spot own = acquire_spot(job);
     if (offer->blind || !store->prelock.fits ||
         (offer->left && !acquire_before(offer->acquire, &own, &offer->best)))
         return 0;
