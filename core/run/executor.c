@@ -1,12 +1,13 @@
 #include "run/executor.h"
 #include "base/log.h"
+#include "run/lease.h"
 #include "run/looking.h"
 #include "run/pace.h"
 #include "run/profile.h"
 #include "run/settling.h"
 #include <stdlib.h>
 
-enum { PROMOTE_MAX = 1000, SECOND = 1000, CLOCK_STEP = 2000, STEP_GRACE = 3000, RENEWAL_MIN = 10 };
+enum { PROMOTE_MAX = 1000, SECOND = 1000 };
 
 struct executor {
     struct store *store;
@@ -18,16 +19,13 @@ struct executor {
     struct settling settling;
     struct metrics metrics;
     struct looking looking;
-    time_ms next;         /* what the store said last */
-    time_ms renewed;      /* monotonic */
-    time_ms renewed_wall; /* the lease counts from here */
-    time_ms dead_seen;    /* monotonic; last time we asked who died */
-    time_ms flushed;      /* monotonic */
-    time_ms missed_seen;  /* monotonic; last time we asked which handlers are missing */
-    time_ms missed_next;  /* when to ask again: some are, but not for long enough yet */
-    bool published;       /* the store knows which handlers we serve */
-    time_ms offset;       /* of the wall clock from the monotonic one */
-    time_ms stepped;      /* monotonic; when the wall clock was last set */
+    time_ms next; /* what the store said last */
+    struct lease lease;
+    time_ms dead_seen;   /* monotonic; last time we asked who died */
+    time_ms flushed;     /* monotonic */
+    time_ms missed_seen; /* monotonic; last time we asked which handlers are missing */
+    time_ms missed_next; /* when to ask again: some are, but not for long enough yet */
+    bool published;      /* the store knows which handlers we serve */
     int64_t done, failed, stale, acquired;
 };
 
@@ -64,16 +62,11 @@ static struct acquire acquire_from(const struct settings *settings) {
     return acquire;
 }
 
-static void leased(struct executor *executor, time_ms now, time_ms at) {
-    executor->renewed_wall = now;
-    executor->renewed = at;
-}
-
 static bool join(struct executor *executor, struct error *error) {
     time_ms now = clock_now(executor->clock), at = clock_monotonic();
     if (!store_join(executor->store, &executor->self, now, executor->settings->lock_time, error))
         return false;
-    leased(executor, now, at);
+    executor->lease = lease_new(executor->settings->lock_time, now, at);
     return true;
 }
 
@@ -92,8 +85,6 @@ struct executor *executor_new(struct store *store, const struct settings *settin
     executor->flushed = clock_monotonic();
     executor->dead_seen = executor->missed_seen = executor->flushed - SECOND;
     executor->missed_next = TIME_NEVER;
-    executor->offset = clock_now(clock) - executor->flushed;
-    executor->stepped = executor->flushed - STEP_GRACE;
     executor->acquire = acquire_from(settings);
     settling_init(&executor->settling);
     executor->self = (struct store_executor){
@@ -132,40 +123,19 @@ int64_t executor_id(const struct executor *executor) {
 }
 
 time_ms executor_lease(const struct executor *executor) {
-    return executor->renewed + executor->settings->lock_time;
-}
-
-static time_ms third(const struct executor *executor) {
-    time_ms third = executor->settings->lock_time / 3;
-    return third > RENEWAL_MIN ? third : RENEWAL_MIN;
+    return lease_end(&executor->lease);
 }
 
 time_ms executor_renewal(const struct executor *executor) {
-    return executor->renewed + third(executor);
+    return lease_renewal(&executor->lease);
 }
 
 /* ---- what a turn will do ---- */
 
-/* At a third of the lease; at once after the clock was set back, or the lease would last longer. */
-static bool must_renew(const struct executor *executor, const struct work *work) {
-    return work->at >= executor_renewal(executor) ||
-           work->now - executor->renewed_wall >= third(executor) ||
-           work->now < executor->renewed_wall - CLOCK_STEP;
-}
-
-/* A clock that is set forward ends every lease at once: the others get time to renew theirs. */
-static bool in_step(struct executor *executor, const struct work *work) {
-    time_ms offset = work->now - work->at, step = offset - executor->offset;
-    executor->offset = offset;
-    if (step > CLOCK_STEP)
-        executor->stepped = work->at;
-    return work->at - executor->stepped >= STEP_GRACE;
-}
-
 /* Once a second; a virtual clock's seconds are the caller's. */
 static bool must_bury(struct executor *executor, const struct work *work) {
     bool is_virtual = clock_is_virtual(executor->clock);
-    bool steady = in_step(executor, work);
+    bool steady = lease_in_step(&executor->lease, work->now, work->at);
     if (!is_virtual && (!steady || work->at - executor->dead_seen < SECOND))
         return false;
     executor->dead_seen = work->at;
@@ -186,7 +156,7 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->settles = executor_pending(executor);
     work->notes = notes_at != TIME_NEVER;
     work->buries = must_bury(executor, work);
-    work->renews = must_renew(executor, work);
+    work->renews = lease_is_due(&executor->lease, work->now, work->at);
     work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
     bool stirred = store_stirred(executor->store); /* asked in any case: the bell is emptied */
     if (stirred || !turn->quiet || work->now >= executor->next)
@@ -200,13 +170,6 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
 }
 
 /* ---- inside the transaction ---- */
-
-/* Asked while nobody else can write: whoever took the locks away has done it by now. */
-static bool lapsed(const struct executor *executor) {
-    time_ms lease = executor->settings->lock_time;
-    return clock_monotonic() >= executor->renewed + lease ||
-           clock_now(executor->clock) >= executor->renewed_wall + lease;
-}
 
 /* What this turn made ready is looked for in this turn. */
 static bool acquire(struct executor *executor, struct work *work, struct error *error) {
@@ -245,7 +208,9 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
                   struct error *error) {
     struct store *store = executor->store;
     time_ms now = work->now;
-    work->lapsed = work->renews && lapsed(executor);
+    /* Asked while nobody else can write: whoever took the locks away has done it by now. */
+    work->lapsed = work->renews &&
+                   lease_is_over(&executor->lease, clock_now(executor->clock), clock_monotonic());
     work->offer =
         looking_offer(&executor->looking, &executor->acquire, turn->acquiring ? turn->room : 0);
     store_offer(store, &work->offer);
@@ -334,7 +299,7 @@ static void committed(struct executor *executor, struct turn *turn, const struct
     turn->lapsed = work->lapsed;
     executor->published = true;
     if (work->renews)
-        leased(executor, work->now, work->at);
+        lease_renewed(&executor->lease, work->now, work->at);
     if (work->misses)
         executor->missed_seen = work->at;
     executor->missed_next = work->missed_next;
