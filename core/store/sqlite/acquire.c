@@ -185,14 +185,20 @@ static bool taking_run(struct taking *taking, struct store *store, bool *more,
     return true;
 }
 
-/* From now on the offer knows what is ready. */
-static void taking_tell(const struct taking *taking, struct offer *offer, bool more) {
+/* What is ready is about to be seen; what becomes ready meanwhile is noted as ever. */
+static void taking_open(struct offer *offer) {
+    if (offer)
+        offer->blind = offer->left = offer->look = false;
+}
+
+static void taking_close(const struct taking *taking, struct offer *offer, bool more) {
     if (!offer)
         return;
     offer->room = 0;
-    offer->blind = false;
-    offer->left = offer->look = more;
-    offer->best = taking->best;
+    if (more && (!offer->left || acquire_before(taking->acquire, &taking->best, &offer->best)))
+        offer->best = taking->best;
+    offer->left = offer->left || more;
+    offer->look = offer->look || more;
 }
 
 bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
@@ -208,6 +214,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
     if (!unit_begin(store, &own, error))
         return false;
+    taking_open(store->prelock.offer);
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
     bool done = taking.lanes != NULL ||
                 error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
@@ -216,7 +223,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
         done = store_renew(store, now, store->self.lease, error);
     done = done && (store->self.draining || (merge_begin(&taking.merge, store, acquire, error) &&
                                              taking_run(&taking, store, more, error)));
-    taking_tell(&taking, store->prelock.offer, *more);
+    taking_close(&taking, store->prelock.offer, *more);
     merge_end(&taking.merge);
     free(taking.lanes);
     if (unit_end(store, own, done, error)) {
