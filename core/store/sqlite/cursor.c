@@ -47,9 +47,30 @@ static struct head cursor_head(sqlite3_stmt *row) {
                          sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
 }
 
+/* With ensure_due_date jobs without a date are read past inside the database: no row of theirs is
+ * taken up, no lane touched. */
+#define DATED " AND EXISTS(SELECT 1 FROM job WHERE job.id=ready.id AND job.due IS NOT NULL)"
+
+static sqlite3_stmt *cursor_query_dated(struct store *store, const struct cursor *cursor,
+                                        struct error *error) {
+    const struct head *head = &cursor->head;
+    if (cursor->level)
+        return db_query(&store->db, error,
+                        "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND rank=?2"
+                        " AND (place, id)>(?3, ?4)" DATED " ORDER BY place, id LIMIT ?5",
+                        "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+    return db_query(&store->db, error,
+                    "SELECT rank, place, id, lane FROM ready WHERE stream=?1"
+                    " AND (rank, place, id)>(?2, ?3, ?4)" DATED
+                    " ORDER BY rank, place, id LIMIT ?5",
+                    "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+}
+
 static sqlite3_stmt *cursor_query(struct store *store, const struct cursor *cursor,
                                   struct error *error) {
     const struct head *head = &cursor->head;
+    if (cursor->dated)
+        return cursor_query_dated(store, cursor, error);
     if (cursor->level)
         return db_query(&store->db, error,
                         "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND rank=?2"
@@ -125,10 +146,16 @@ static bool merge_add(struct merge *merge, const struct cursor *cursor) {
 /* The first row of the stream from a rank on: 1, 0 none in range, -1 error. */
 static int merge_first(const struct merge *merge, struct store *store, struct cursor *cursor,
                        int64_t rank, struct error *error) {
-    sqlite3_stmt *row = db_query(&store->db, error,
-                                 "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
-                                 " rank>=?2 ORDER BY rank, place, id LIMIT 1",
-                                 "ii", cursor->stream, rank);
+    sqlite3_stmt *row =
+        cursor->dated
+            ? db_query(&store->db, error,
+                       "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                       " rank BETWEEN ?2 AND ?3" DATED " ORDER BY rank, place, id LIMIT 1",
+                       "iii", cursor->stream, rank, merge->rank_max)
+            : db_query(&store->db, error,
+                       "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
+                       " rank>=?2 ORDER BY rank, place, id LIMIT 1",
+                       "ii", cursor->stream, rank);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)
         return step;
@@ -143,6 +170,7 @@ static bool merge_stream(struct merge *merge, struct store *store,
     int64_t rank = merge->rank_min;
     int found = 0;
     cursor.level = merge_levels(merge->order);
+    cursor.dated = merge->order->ensure_due_date;
     while ((found = merge_first(merge, store, &cursor, rank, error)) > 0) {
         if (!merge_add(merge, &cursor))
             return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);

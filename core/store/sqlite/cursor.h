@@ -17,6 +17,7 @@ struct cursor {
     int64_t lane; /* walks what is parked in (lane, stream, rank); 0: what is ready */
     bool timer;   /* jobs of type timer */
     bool level;   /* only the rank of `head` */
+    bool dated;   /* only jobs with a due date */
     struct head head;
     struct head *read; /* read ahead, NULL at first */
     int at, count, ask;
