@@ -54,7 +54,8 @@ static bool deploy(struct engine *engine, struct generation *generation, const c
                                           .hash = folder->hash,
                                           .files = files,
                                           .file_count = user_files(folder, files),
-                                          .definitions = script_definitions(generation->script)};
+                                          .definitions = script_definitions(generation->script),
+                                          .schedules = script_schedules(generation->script)};
     bool ok = store_deploy(engine->store, &deployment, executor_name, engine_now(engine),
                            &generation->deployment, error);
     free(files);

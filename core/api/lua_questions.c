@@ -124,6 +124,15 @@ static int deployments(lua_State *L) {
     return *rows ? api_push_report(L, rows) : api_fail(L, &error);
 }
 
+static int schedules(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **rows = api_box(L);
+    if (engine)
+        *rows = store_schedules(engine_store(engine), NULL, &error);
+    return *rows ? api_push_rows(L, rows) : api_fail(L, &error);
+}
+
 static int stats(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
@@ -154,6 +163,7 @@ static const luaL_Reg methods[] = {
     {"why", why},
     {"executors", executors},
     {"deployments", deployments},
+    {"schedules", schedules},
     {"stats", stats},
     {"settings", settings},
     {NULL, NULL},

@@ -1,8 +1,10 @@
 #include "base/json.h"
+#include "base/repeat.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
-#include "script/folder.h"
+#include "script/script.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@
 
 /* What `check` has to say about a folder. */
 struct report {
-    json_t *definitions, *problems, *warnings;
+    json_t *definitions, *schedules, *problems, *warnings;
 };
 
 static bool no_memory(struct error *error) {
@@ -19,6 +21,7 @@ static bool no_memory(struct error *error) {
 
 static void report_clear(struct report *report) {
     json_decref(report->definitions);
+    json_decref(report->schedules);
     json_decref(report->problems);
     json_decref(report->warnings);
 }
@@ -66,6 +69,47 @@ static bool definitions_shape(const struct folder *folder, struct report *report
     return fine || no_memory(error);
 }
 
+#define DATES_SHOWN 3
+
+/* The dates to come, of a schedule that was found good. */
+static json_t *schedule_dates(const struct cli *cli, json_t *spec) {
+    struct draft draft = {0};
+    struct draft_rules rules = draft_rules(&cli->settings);
+    struct cycle cycle;
+    time_ms now = clock_now(clock_system());
+    json_t *dates = json_array();
+    if (draft_read(&draft, spec, &rules, now, NULL)) {
+        struct repeat repeat = {draft.job.repeat, draft.job.zone, now, false};
+        if (!repeat_open(&repeat, &cycle, NULL) ||
+            !repeat_dates(dates, &cycle, draft.job.due - 1, 0, DATES_SHOWN)) {
+            json_decref(dates);
+            dates = NULL;
+        }
+    }
+    draft_clear(&draft);
+    return dates;
+}
+
+static bool schedule_shape(const struct cli *cli, struct report *report, const json_t *row,
+                           struct error *error) {
+    json_t *spec = json_object_get(row, "spec"), *dates = schedule_dates(cli, spec);
+    json_t *zone = json_object_get(spec, "zone");
+    json_t *shape =
+        json_pack("{sO sO sO so? sO so}", "name", json_object_get(row, "name"), "handler",
+                  json_object_get(spec, "handler"), "cycle", json_object_get(spec, "cycle"), "zone",
+                  zone ? json_incref(zone) : json_string("UTC"), "file",
+                  json_object_get(row, "file"), "next", dates);
+    return (shape && json_array_append_new(report->schedules, shape) == 0) || no_memory(error);
+}
+
+static bool schedules_shape(const struct cli *cli, struct report *report, const json_t *rows,
+                            struct error *error) {
+    bool fine = true;
+    for (size_t i = 0; fine && i < json_array_size(rows); i++)
+        fine = schedule_shape(cli, report, json_array_get(rows, i), error);
+    return fine;
+}
+
 static bool scripts_check(struct cli *cli, struct report *report, struct error *error) {
     struct script_options options = {
         .folder = cli->folder,
@@ -75,18 +119,18 @@ static bool scripts_check(struct cli *cli, struct report *report, struct error *
         .modules = -2, /* LUA_NOREF */
         .handlers = -2,
     };
-    json_t *described = NULL, *problems = NULL;
-    bool fine = script_check(&options, &described, &problems, error) &&
-                (json_array_extend(report->problems, problems) == 0 || no_memory(error)) &&
-                definitions_shape(cli->folder, report, described, error);
-    json_decref(described);
-    json_decref(problems);
+    struct script_report found;
+    bool fine = script_check(&options, &found, error) &&
+                (json_array_extend(report->problems, found.problems) == 0 || no_memory(error)) &&
+                definitions_shape(cli->folder, report, found.definitions, error) &&
+                schedules_shape(cli, report, found.schedules, error);
+    script_report_clear(&found);
     return fine;
 }
 
 static bool report_make(struct cli *cli, struct report *report, struct error *error) {
-    *report = (struct report){json_array(), json_array(), NULL};
-    if (!report->definitions || !report->problems)
+    *report = (struct report){json_array(), json_array(), json_array(), NULL};
+    if (!report->definitions || !report->schedules || !report->problems)
         return no_memory(error);
     report->warnings = cli->folder->warnings ? json_incref(cli->folder->warnings) : json_array();
     struct error first = {0};
@@ -107,6 +151,36 @@ static const struct column columns[] = {
     {0},
 };
 
+static const struct column schedule_columns[] = {
+    {"name", "SCHEDULE", COLUMN_CUT},
+    {"handler", "HANDLER", COLUMN_CUT},
+    {"cycle", "CYCLE", COLUMN_CUT},
+    {"zone", "ZONE", COLUMN_LEFT},
+    {"dates", "NEXT", COLUMN_CUT},
+    {"file", "FILE", COLUMN_CUT},
+    {0},
+};
+
+/* Each with its dates in one text, local first. */
+static bool schedules_print(json_t *schedules, struct error *error) {
+    size_t i, k;
+    json_t *schedule, *date;
+    json_array_foreach(schedules, i, schedule) {
+        struct text text = {0};
+        json_array_foreach(json_object_get(schedule, "next"), k, date) {
+            text_add(&text, "%s%s", k ? ", " : "",
+                     json_string_value(json_object_get(date, "local")));
+        }
+        bool put = json_put_text(schedule, "dates", text.data ? text.data : "over");
+        text_clear(&text);
+        if (!put)
+            return no_memory(error);
+    }
+    if (json_array_size(schedules))
+        output_add("\n");
+    return table_print(schedule_columns, schedules, output_width(), error);
+}
+
 static void problem_print(const json_t *problem) {
     const json_t *line = json_object_get(problem, "line");
     char number[24] = "";
@@ -123,7 +197,8 @@ static void problem_print(const json_t *problem) {
 static bool report_print(const struct report *report, struct error *error) {
     size_t i;
     json_t *element;
-    if (!table_print(columns, report->definitions, output_width(), error))
+    if (!table_print(columns, report->definitions, output_width(), error) ||
+        !schedules_print(report->schedules, error))
         return false;
     fflush(stdout); /* what is wrong is the last thing seen */
     json_array_foreach(report->problems, i, element) {
@@ -142,8 +217,9 @@ static bool folder_check(struct cli *cli, struct error *error) {
     bool fine = report_make(cli, &report, error);
     size_t problems = json_array_size(report.problems);
     if (fine && cli->json)
-        fine = output_json(json_pack("{sO sO sO}", "definitions", report.definitions, "problems",
-                                     report.problems, "warnings", report.warnings),
+        fine = output_json(json_pack("{sO sO sO sO}", "definitions", report.definitions,
+                                     "schedules", report.schedules, "problems", report.problems,
+                                     "warnings", report.warnings),
                            error);
     else if (fine)
         fine = report_print(&report, error);
@@ -202,7 +278,8 @@ static const struct flag check_flags[] = {
 
 const struct cli_command check_commands[] = {
     {"check", "[DIR] [--store [URL]]", "load a script folder and run nothing",
-     "Shows every definition, and every problem with file and line; exit status 1 if there is any."
+     "Shows every definition and schedule, and every problem with file and line; exit status 1 if "
+     "there is any."
      "\nWith --store: reads the whole store; exit status 65 if anything in it is wrong.",
      check_flags, 0, 1, false, true, check_run},
     {0},

@@ -36,24 +36,24 @@ static bool untried(const struct folder *folder, bool log, const struct error *e
 
 static bool check(struct deployment *deployment, const struct settings *settings,
                   struct clock *clock, bool log, struct error *error) {
-    json_t *definitions = NULL, *problems = NULL;
+    struct script_report report;
     struct script_options options = {.folder = deployment->folder,
                                      .settings = settings,
                                      .clock = clock,
                                      .hook = HOOK_ALWAYS,
                                      .modules = NO_REFERENCE,
                                      .handlers = NO_REFERENCE};
-    if (!script_check(&options, &definitions, &problems, error))
+    if (!script_check(&options, &report, error))
         return untried(deployment->folder, log, error);
     if (log)
-        log_problems(problems);
-    bool ok = json_array_size(problems) == 0;
+        log_problems(report.problems);
+    bool ok = json_array_size(report.problems) == 0;
     if (!ok)
-        first_problem(json_array_get(problems, 0), error);
-    else if (!definitions_read(&deployment->definitions, definitions))
+        first_problem(json_array_get(report.problems, 0), error);
+    else if (!definitions_read(&deployment->definitions, report.definitions))
         ok = error_set(error, ERROR_FAILED, "out of memory");
-    json_decref(definitions);
-    json_decref(problems);
+    deployment->schedules = json_incref(report.schedules);
+    script_report_clear(&report);
     return ok;
 }
 
@@ -75,6 +75,7 @@ void deployment_free(struct deployment *deployment) {
     if (!deployment)
         return;
     definitions_clear(&deployment->definitions);
+    json_decref(deployment->schedules);
     folder_release(deployment->folder);
     free(deployment);
 }
@@ -95,7 +96,8 @@ bool deployment_write(struct deployment *deployment, struct store *store, const 
                                        .hash = folder->hash,
                                        .files = files,
                                        .file_count = count,
-                                       .definitions = &deployment->definitions};
+                                       .definitions = &deployment->definitions,
+                                       .schedules = deployment->schedules};
     bool ok = store_deploy(store, &content, executor_name, now, &deployment->id, error);
     free(files);
     return ok;

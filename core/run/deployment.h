@@ -8,7 +8,8 @@
 struct deployment {
     struct folder *folder;
     struct definitions definitions;
-    int64_t id; /* in the store; 0 until written */
+    json_t *schedules; /* see struct script_report */
+    int64_t id;        /* in the store; 0 until written */
 };
 
 /* Loads the whole folder once, to see that it can be loaded (retains it). Every problem is logged

@@ -1,4 +1,5 @@
 #include "script/natives.h"
+#include "script/value.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -139,6 +140,25 @@ static int native_stopped(lua_State *L) {
     return 1;
 }
 
+/* draft(spec): true, or nil and what is wrong with it as a job to be created. A schedule whose
+ * dates are over is fine. */
+static int native_draft(lua_State *L) {
+    struct script *script = script_of(L);
+    struct error error;
+    struct draft draft = {0};
+    struct draft_rules rules = draft_rules(script->settings);
+    json_t *spec = value_to_json(L, 1, "schedule", &error);
+    bool ok = spec && (draft_read(&draft, spec, &rules, clock_now(script->clock), &error) ||
+                       error.code == ERROR_CONFLICT);
+    draft_clear(&draft);
+    json_decref(spec);
+    lua_pushboolean(L, ok);
+    if (ok)
+        return 1;
+    lua_pushstring(L, error.text);
+    return 2;
+}
+
 /* ---- print ---- */
 
 static int native_print(lua_State *L) {
@@ -168,13 +188,10 @@ void natives_add(struct script *script, lua_State *L, const luaL_Reg *functions)
 }
 
 void natives_push(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"load", native_load},
-                                         {"text", native_text},
-                                         {"loading", native_loading},
-                                         {"is_store", native_is_store},
-                                         {"print", native_print},
-                                         {"stopped", native_stopped},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"load", native_load},       {"text", native_text},
+                                         {"loading", native_loading}, {"is_store", native_is_store},
+                                         {"print", native_print},     {"stopped", native_stopped},
+                                         {"draft", native_draft},     {NULL, NULL}};
     lua_newtable(L);
     natives_add(script, L, functions);
     add_bounded(script, L, "string", "rep", native_rep);

@@ -61,6 +61,7 @@ static int load(lua_State *L) {
     push_options(L, loading->options);
     lua_call(L, 2, 1);
     script->rows = member_to_json(L, "definitions");
+    script->schedules = member_to_json(L, "schedules");
     script->problems = member_to_json(L, "problems");
     lua_getfield(L, -1, "methods");
     lua_getfield(L, -2, "engine");
@@ -173,15 +174,28 @@ struct script *script_open(const struct script_options *options, struct error *e
     return NULL;
 }
 
-bool script_check(const struct script_options *options, json_t **definitions, json_t **problems,
+static json_t *part(json_t *array) {
+    return array ? json_incref(array) : json_array();
+}
+
+bool script_check(const struct script_options *options, struct script_report *found,
                   struct error *error) {
     struct script *script = script_load(options, error);
+    *found = (struct script_report){0};
     if (!script)
         return false;
-    *definitions = script->rows ? json_incref(script->rows) : json_array();
-    *problems = script->problems ? json_incref(script->problems) : json_array();
+    found->definitions = part(script->rows);
+    found->schedules = part(script->schedules);
+    found->problems = part(script->problems);
     script_close(script);
     return true;
+}
+
+void script_report_clear(struct script_report *found) {
+    json_decref(found->definitions);
+    json_decref(found->schedules);
+    json_decref(found->problems);
+    *found = (struct script_report){0};
 }
 
 static void release_refs(struct script *script) {
@@ -205,6 +219,7 @@ void script_close(struct script *script) {
     free(script->plans);
     definitions_clear(&script->definitions);
     json_decref(script->rows);
+    json_decref(script->schedules);
     json_decref(script->problems);
     folder_release(script->folder);
     free(script);
@@ -212,6 +227,10 @@ void script_close(struct script *script) {
 
 struct definitions *script_definitions(struct script *script) {
     return &script->definitions;
+}
+
+const json_t *script_schedules(const struct script *script) {
+    return script->schedules;
 }
 
 bool script_worn(const struct script *script) {

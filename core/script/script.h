@@ -55,14 +55,23 @@ struct script_options {
 struct script *script_open(const struct script_options *options, struct error *error);
 void script_close(struct script *script); /* NULL is fine */
 
-/* Loads and reports: *definitions as JSON (definitions_read shape), *problems as an array of
- * { file, line, message }; new references. False: the folder could not even be tried. For `check`.
- */
-bool script_check(const struct script_options *options, json_t **definitions, json_t **problems,
+/* What loading a folder finds, as JSON arrays. */
+struct script_report {
+    json_t *definitions; /* in definitions_read's shape */
+    json_t *schedules; /* { name, file, spec (for draft_read), priority (if a function gave it) } */
+    json_t *problems;  /* { file, line, message } */
+};
+
+/* Loads and reports; script_report_clear in any case. False: the folder could not even be tried.
+ * For `check`, and for who runs the scripts elsewhere. */
+bool script_check(const struct script_options *options, struct script_report *report,
                   struct error *error);
+void script_report_clear(struct script_report *report);
 
 /* The definitions of the folder, owned by the script. */
 struct definitions *script_definitions(struct script *script);
+/* Its schedules, see struct script_report. */
+const json_t *script_schedules(const struct script *script);
 
 /* Runs one job to its outcome, the retry decision included (outcome->decided). Takes the job over.
  * Never NULL except when memory is out. */

@@ -54,9 +54,12 @@ struct store_deployment {
     const struct store_file *files;
     size_t file_count;
     struct definitions *definitions; /* their ids are filled in */
+    const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
 };
 
-/* In a transaction of its own if none is open. Registers it for `executor_name` (may be NULL). */
+/* In a transaction of its own if none is open. Registers it for `executor_name` (may be NULL). What
+ * the folder schedules takes the place of what a folder of that name has scheduled before; a
+ * schedule that did not change goes on. ERROR_CONFLICT: it belongs to a folder of another name. */
 bool store_deploy(struct store *store, const struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error);
 
@@ -263,6 +266,11 @@ json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *er
 /* What no live executor would ever take: [{ kind, text, count, more, … }], `more` if there are more
  * than 10 000. */
 json_t *store_gaps(struct store *store, time_ms now, struct error *error);
+/* Schedules by name: { name, handler, cycle, zone, misfire, paused, last, next, next_local, job,
+ * source }; `name` NULL: all, else that one, with ERROR_NOT_FOUND. */
+json_t *store_schedules(struct store *store, const char *name, struct error *error);
+/* The next dates of a schedule as repeat_dates writes them. A new reference or NULL. */
+json_t *store_schedule_dates(struct store *store, const char *name, int count, struct error *error);
 /* One object: waiting per state, by definition, oldest ready, executors with range and last seen,
  * metrics. */
 json_t *store_stats(struct store *store, time_ms now, struct error *error);

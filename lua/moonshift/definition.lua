@@ -40,6 +40,8 @@ local function sorted_keys(table_)
   return keys
 end
 
+definition.sorted_keys, definition.unknown_key = sorted_keys, unknown_key
+
 -- read(value, report) -> a table with `run` and what else was declared; nil if it has no shape.
 -- report(message, key) is called for each problem.
 function definition.read(value, report)

@@ -329,6 +329,11 @@ function Engine:stats()
 end
 
 -- { { id, name, hash, loaded, files, executors = { name, … } }, … }
+-- { { name, handler, cycle, zone, misfire, paused, last, next, next_local, job, source }, … }
+function Engine:schedules()
+  return self.core:schedules()
+end
+
 function Engine:deployments()
   return self.core:deployments()
 end

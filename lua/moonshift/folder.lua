@@ -3,6 +3,7 @@ local definition = require "moonshift.definition"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
+local schedule = require "moonshift.schedule"
 local show = require "moonshift.show"
 
 local folder = {}
@@ -11,7 +12,7 @@ local Loader = {}
 Loader.__index = Loader
 
 local NO_FUNCTION = "returned %s (expected a function)"
-local LATER = { "schedules", "batches" } -- kinds that this version does not know yet
+local LATER = { "batches" } -- kinds that this version does not know yet
 
 -- ---- problems ----
 
@@ -253,9 +254,31 @@ function Loader:settle_all()
   end
 end
 
--- load(natives, options) -> { definitions = rows, problems = { { file, line, message } }, and by
--- the definition's name: handlers = functions, priorities, strategies = functions or texts,
--- expressions = functions that give the runs of a new job }.
+-- ---- schedules ----
+
+function Loader:read_schedules()
+  local context = {
+    draft = self.natives.draft,
+    handlers = self.loaded.handlers,
+    priorities = self.loaded.priorities,
+  }
+  self:each("schedules", function(path, name)
+    local problem = definition.check_name(name)
+    if problem then
+      self:problem(path, 1, problem)
+      return
+    end
+    local fine, value = self:value(path)
+    local row = fine and schedule.read(name, path, value, context, self:reporter(path))
+    if row then
+      self.loaded.schedules[#self.loaded.schedules + 1] = row
+    end
+  end)
+end
+
+-- load(natives, options) -> { definitions = rows, schedules = rows (see schedule.lua), problems =
+-- { { file, line, message } }, and by the definition's name: handlers = functions, priorities,
+-- strategies = functions or texts, expressions = functions that give the runs of a new job }.
 -- options: borrowed, modules, handlers, retry and timeout (the settings), retry_label (what the
 -- setting is called where it was given). Raises nothing.
 function folder.load(natives, options)
@@ -269,8 +292,14 @@ function folder.load(natives, options)
     list = {},
     priorities = {},
     retries = {},
-    loaded = { definitions = rules.array {}, handlers = {}, priorities = {}, strategies = {},
-      expressions = {} },
+    loaded = {
+      definitions = rules.array {},
+      schedules = rules.array {},
+      handlers = {},
+      priorities = {},
+      strategies = {},
+      expressions = {},
+    },
   }, Loader)
   for _, path in ipairs(natives.paths) do
     self.files[path] = true
@@ -281,6 +310,7 @@ function folder.load(natives, options)
   self:read_handlers()
   self:call_listeners()
   self:settle_all()
+  self:read_schedules()
   self.loaded.problems = self.problems
   natives.loading()
   return self.loaded

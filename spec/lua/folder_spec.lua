@@ -167,8 +167,8 @@ describe("folder", function()
     }, 'listeners/l.lua:1: changed the name of "x" to the string "y" (a name is its path)',
       'listeners/l.lua:2: unknown key "prioritty" (did you mean "priority"?), set for "x"')
 
-    refused("refuse kinds of a later version", { ["schedules/x.lua"] = "return {}" },
-      "schedules/x.lua:1: schedules are not supported by this version")
+    refused("refuse kinds of a later version", { ["batches/x.lua"] = "return {}" },
+      "batches/x.lua:1: batches are not supported by this version")
 
     it("name the setting retry", function()
       assert.same({ '--retry: retry "zzz": no such file in retries/ and not a retry '

@@ -24,6 +24,9 @@ function scripts.natives(files)
     return files[path]
   end
   function natives.loading() end
+  function natives.draft()
+    return true
+  end
   function natives.is_store(path)
     return path == "jobs.db"
   end

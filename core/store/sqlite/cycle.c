@@ -122,10 +122,10 @@ static bool skip_last(struct store *store, const struct job *job, time_ms now,
                       struct error *error) {
     struct row row = {
         .id = job->id, .stream = job->stream, .retries = job->retries, .attempt = job->attempt};
-    return cycle_end(store, job->id, error) &&
+    return history_removed(store, &row, ENDED_DELETED, now, error) &&
+           cycle_end(store, job->id, error) &&
            db_run(&store->db, error, "UPDATE schedule SET job=NULL WHERE job=?1", "i", job->id) &&
-           db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id) &&
-           history_removed(store, &row, ENDED_DELETED, now, error);
+           db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id);
 }
 
 static bool defer_place(struct store *store, const struct job *job, time_ms due, time_ms now,
@@ -207,4 +207,21 @@ bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
                          (long long)job);
     return db_run(&store->db, error, "UPDATE cycle SET shift=0, date=?2 WHERE job=?1", "ii", job,
                   *due);
+}
+
+/* ---- questions ---- */
+
+bool cycle_dates(struct store *store, int64_t job, int count, json_t *dates, struct error *error) {
+    struct waiting waiting;
+    struct row row;
+    int found = waiting_load(store, job, &waiting, error);
+    if (found > 0)
+        found = row_load(store, job, &row, error);
+    if (found <= 0)
+        return found == 0;
+    const struct zone *zone = waiting.cycle.zone;
+    time_ms due = row.due == TIME_NONE ? waiting.date + waiting.shift : row.due;
+    return (json_array_append_new(dates, repeat_date(zone, due)) == 0 &&
+            repeat_dates(dates, &waiting.cycle, waiting.date, waiting.shift, count - 1)) ||
+           error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
 }

@@ -37,4 +37,8 @@ bool cycle_shift(struct store *store, int64_t job, time_ms span, struct error *e
 bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
                   struct error *error);
 
+/* Adds the next `count` dates of a job that waits, its own first, as repeat_dates does; of a job
+ * that is gone, none. */
+bool cycle_dates(struct store *store, int64_t job, int count, json_t *dates, struct error *error);
+
 #endif

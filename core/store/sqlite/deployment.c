@@ -1,7 +1,7 @@
 /* deployment.c - script folders as the store keeps them, and the definitions they declare. */
 #include "base/json.h"
 #include "base/text.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/schedule.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static int deploy_known(struct store *store, const struct store_deployment *depl
         found = db_value(&store->db, error, &one,
                          "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",
                          executor_name, *id);
-    return found;
+    return found > 0 ? schedules_known(store, deployment, error) : found;
 }
 
 static bool deploy_definition(struct store *store, struct definition *definition,
@@ -97,6 +97,7 @@ static bool deploy_write(struct store *store, const struct store_deployment *dep
     store->catalog.version = 0;
     return deploy_files(store, deployment, *id, error) &&
            catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error) &&
+           schedules_write(store, deployment, *id, now, error) &&
            (!executor_name ||
             db_run(&store->db, error,
                    "INSERT OR IGNORE INTO registration(executor, deployment) VALUES(?1, ?2)", "ti",

@@ -200,6 +200,13 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
            lane_expose(store, row->lane, error);
 }
 
+bool verbs_delete(struct store *store, struct ids ids, time_ms now, struct error *error) {
+    return verb_run(
+        store,
+        &(struct verb){.apply = delete_apply, .value = ENDED_DELETED, .now = now, .silent = true},
+        ids, error);
+}
+
 bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error) {
     return verb_run(store,
                     &(struct verb){.name = "delete",

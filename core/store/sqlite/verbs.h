@@ -21,6 +21,7 @@ bool verbs_set_priority(struct store *store, struct ids ids, int64_t priority, t
                         struct error *error);
 bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
                          struct error *error);
+bool verbs_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
 
 /* The jobs of one step, at most VERB_IDS; selected in the transaction that changes them. */
 struct step {

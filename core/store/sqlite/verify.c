@@ -49,6 +49,16 @@ static const struct {
     {"SELECT i.job FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
      " GROUP BY i.job HAVING count(*)>1 LIMIT 100",
      "job", "has more than one open incident"},
+    {"SELECT c.job FROM cycle c WHERE NOT EXISTS"
+     "(SELECT 1 FROM job j WHERE j.id=c.job AND j.repeat NOT NULL AND j.repeat_done IS NULL)"
+     " LIMIT 100",
+     "job", "has a cycle to go on with, yet it is gone or has made its next"},
+    {"SELECT c.job FROM cycle c WHERE c.schedule NOT NULL AND NOT EXISTS"
+     "(SELECT 1 FROM schedule s WHERE s.name=c.schedule AND s.job=c.job) LIMIT 100",
+     "job", "waits for a schedule that does not know it"},
+    {"SELECT s.name FROM schedule s JOIN job j ON j.id=s.job WHERE NOT EXISTS"
+     "(SELECT 1 FROM cycle c WHERE c.job=s.job AND c.schedule=s.name) LIMIT 100",
+     "schedule", "has a job that will make no next one"},
     {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
      "has an id that was never handed out"},
 };

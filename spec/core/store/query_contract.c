@@ -154,7 +154,8 @@ static bool deploy(struct contract *c, const char *hash, int64_t *id) {
     (void)names;
     bool done =
         definitions_read(&definitions, text) &&
-        store_deploy(c->store, &(struct store_deployment){"folder", hash, files, 2, &definitions},
+        store_deploy(c->store,
+                     &(struct store_deployment){"folder", hash, files, 2, &definitions, NULL},
                      "node", NOW, id, &c->error) &&
         definitions.list[0].id == 1 && definitions.list[1].id == 2;
     definitions_clear(&definitions);

@@ -1,0 +1,93 @@
+#include "base/repeat.h"
+#include "cli/list.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+#include <string.h>
+
+#define COUNT_DEFAULT 5
+#define COUNT_MAX 10000
+
+static const struct column list_columns[] = {
+    {"name", "SCHEDULE", COLUMN_CUT},    {"handler", "HANDLER", COLUMN_CUT},
+    {"cycle", "CYCLE", COLUMN_CUT},      {"zone", "ZONE", COLUMN_LEFT},
+    {"misfire", "MISFIRE", COLUMN_LEFT}, {"last", "LAST", COLUMN_OPTIONAL},
+    {"next", "NEXT", COLUMN_LEFT},       {"next_local", "LOCAL", COLUMN_OPTIONAL},
+    {"job", "JOB", COLUMN_RIGHT},        {0},
+};
+
+static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    bool fine = store && list_print(cli, list_columns, store_schedules(store, NULL, error), error);
+    store_close(store);
+    return fine;
+}
+
+/* ---- dates to come ---- */
+
+static const struct column date_columns[] = {
+    {"local", "LOCAL", COLUMN_LEFT},
+    {"utc", "UTC", COLUMN_LEFT},
+    {0},
+};
+
+static bool count_read(const struct flags *flags, int64_t *count, struct error *error) {
+    *count = COUNT_DEFAULT;
+    return flags_integer(flags, "--count", 1, COUNT_MAX, count, error);
+}
+
+static bool next_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t count;
+    struct store *store = NULL;
+    bool fine = count_read(flags, &count, error) &&
+                (store = setup_store(cli, flags, STORE_READ, error)) &&
+                list_print(cli, date_columns,
+                           store_schedule_dates(store, flags->words[0], (int)count, error), error);
+    store_close(store);
+    return fine;
+}
+
+static json_t *dates_make(const struct repeat *repeat, int count, struct error *error) {
+    struct cycle cycle;
+    if (!repeat_open(repeat, &cycle, error))
+        return NULL;
+    json_t *dates = json_array();
+    if (dates && repeat_dates(dates, &cycle, repeat->origin, 0, count))
+        return dates;
+    json_decref(dates);
+    error_set(error, ERROR_FAILED, "out of memory");
+    return NULL;
+}
+
+static bool dates_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t count;
+    const char *after = flags_text(flags, "--after");
+    struct repeat repeat = {.text = flags->words[0], .zone = flags_text(flags, "--zone")};
+    repeat.origin = clock_now(clock_system());
+    return count_read(flags, &count, error) &&
+           (!after || time_parse(after, &repeat.origin, error)) &&
+           list_print(cli, date_columns, dates_make(&repeat, (int)count, error), error);
+}
+
+static const struct flag next_flags[] = {
+    {"--count", "N", "so many dates (5)"},
+    {0},
+};
+
+static const struct flag dates_flags[] = {
+    {"--zone", "NAME", "of local times, such as Europe/Berlin (UTC)"},
+    {"--after", "ISO", "the dates behind this instant (now); a cycle without a start begins there"},
+    {"--count", "N", "so many dates (5)"},
+    {0},
+};
+
+const struct cli_command schedule_commands[] = {
+    {"schedule list", "", "list what the scripts schedule", "", NULL, 0, 0, false, false, list_run},
+    {"schedule next", "NAME [--count N]", "show the dates to come of a schedule",
+     "In the schedule's zone and in UTC.", next_flags, 1, 1, false, false, next_run},
+    {"dates", "CYCLE [--zone NAME] [--after ISO] [--count N]", "show the dates of a cycle",
+     "CYCLE is cron (\"0 8 * * MON-FRI\", six fields with seconds) or an ISO 8601 repetition"
+     "\n(R3/PT1H, R/2026-01-01T08:00/P1D). Needs neither scripts nor a store.",
+     dates_flags, 1, 1, false, false, dates_run},
+    {0},
+};

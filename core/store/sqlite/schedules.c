@@ -1,0 +1,86 @@
+/* schedules.c - questions about schedules. */
+#include "base/json.h"
+#include "base/repeat.h"
+#include "store/sqlite/cycle.h"
+#include "store/sqlite/query.h"
+
+static bool put_member(json_t *object, const json_t *spec, const char *key, const char *otherwise) {
+    const char *text = json_string_value(json_object_get(spec, key));
+    return json_put_text(object, key, text ? text : otherwise);
+}
+
+/* The next date as its zone has it; absent if the zone is not known here. */
+static bool put_local(json_t *object, const json_t *spec, time_ms next) {
+    char text[LOCAL_TEXT_SIZE] = "";
+    const struct zone *zone = zone_find(json_string_value(json_object_get(spec, "zone")), NULL);
+    if (zone && next != TIME_NONE)
+        repeat_local(zone, next, text);
+    return json_put_text(object, "next_local", *text ? text : NULL);
+}
+
+static bool schedule_fill(json_t *object, const json_t *spec, sqlite3_stmt *row) {
+    return object && spec && json_put(object, "name", query_column(row, 0)) &&
+           put_member(object, spec, "handler", NULL) && put_member(object, spec, "cycle", NULL) &&
+           put_member(object, spec, "zone", "UTC") && put_member(object, spec, "misfire", "once") &&
+           json_put(object, "paused", json_boolean(sqlite3_column_int(row, 3))) &&
+           query_put_time(object, "last", row, 4) && query_put_time(object, "next", row, 6) &&
+           put_local(object, spec, db_column_time(row, 6)) &&
+           json_put(object, "job", query_column(row, 5)) &&
+           json_put(object, "source", query_column(row, 1));
+}
+
+static json_t *schedule_read(struct store *store, sqlite3_stmt *row, struct error *error) {
+    json_t *object = json_object(), *spec = json_loads(db_column_text(row, 2), 0, NULL);
+    bool done = schedule_fill(object, spec, row);
+    json_decref(spec);
+    if (done)
+        return object;
+    json_decref(object);
+    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    return NULL;
+}
+
+json_t *store_schedules(struct store *store, const char *name, struct error *error) {
+    struct query query = {0};
+    query_add(&query, "SELECT s.name, s.source, s.spec, s.paused, s.last, j.id, j.due"
+                      " FROM schedule s LEFT JOIN job j ON j.id=s.job");
+    if (name) {
+        query_add(&query, " WHERE s.name=");
+        query_bind_new(&query, json_string(name));
+    }
+    query_add(&query, " ORDER BY s.name");
+    json_t *rows = query_rows(&query, store, schedule_read, error);
+    query_clear(&query);
+    if (!rows || !name || json_array_size(rows))
+        return rows;
+    json_decref(rows);
+    error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
+    return NULL;
+}
+
+/* 1, 0 no such schedule, -1 error; *job 0: its cycle is over. */
+static int schedule_job(struct store *store, const char *name, int64_t *job, struct error *error) {
+    int found = db_value(&store->db, error, job,
+                         "SELECT coalesce(job, 0) FROM schedule WHERE name=?1", "t", name);
+    if (found == 0)
+        error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
+    return found;
+}
+
+json_t *store_schedule_dates(struct store *store, const char *name, int count,
+                             struct error *error) {
+    bool own = false;
+    int64_t job = 0;
+    json_t *dates = json_array();
+    if (!look_begin(store, &own, error)) {
+        json_decref(dates);
+        return NULL;
+    }
+    bool done = dates && schedule_job(store, name, &job, error) > 0 &&
+                (!job || cycle_dates(store, job, count, dates, error));
+    look_end(store, own);
+    if (done)
+        return dates;
+    json_decref(dates);
+    return NULL;
+}

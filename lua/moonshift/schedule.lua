@@ -1,0 +1,95 @@
+-- A schedule: what a file in schedules/ declares (rules §14). Which values are good is known where
+-- jobs are created, core/base/draft.c.
+local definition = require "moonshift.definition"
+local meant = require "moonshift.meant"
+local priority = require "moonshift.priority"
+local show = require "moonshift.show"
+
+local schedule = {}
+
+local KEYS = {
+  "handler", "cycle", "zone", "misfire", "payload", "priority", "lane", "exclusive", "instance",
+  "root", "activity", "retries", "tenant", "category", "description",
+}
+
+local function check_keys(value, report)
+  local known, fine = {}, true
+  for _, key in ipairs(KEYS) do
+    known[key] = true
+  end
+  for _, key in ipairs(definition.sorted_keys(value)) do
+    if not known[key] then
+      report(definition.unknown_key(key, KEYS), key)
+      fine = false
+    end
+  end
+  return fine
+end
+
+local function check_handler(value, handlers, report)
+  if type(value) ~= "string" then
+    report(value == nil and "handler is missing (expected the name of a handler)"
+      or ("handler: got %s (expected the name of a handler)"):format(show(value)), "handler")
+    return false
+  elseif not handlers[value] then
+    report(('unknown handler "%s"%s'):format(value,
+      meant(value, handlers, " (expected a handler of this folder)")), "handler")
+    return false
+  end
+  return true
+end
+
+-- The priority that the handler's own function gives a job like this; nil if it has none.
+local function ask(spec, entry, report)
+  if not entry or spec.priority ~= nil then
+    return nil
+  end
+  local job = { type = "timer" }
+  for key, value in pairs(spec) do
+    job[key] = value
+  end
+  job.payload = job.payload == nil and {} or job.payload
+  local fine, value = pcall(priority.ask, entry, job)
+  if not fine then
+    report(("priority: %s"):format(tostring(value)), "handler")
+    return nil
+  end
+  return value
+end
+
+-- read(name, path, value, context, report) -> { name, file, spec, priority }, or nil. `context`:
+-- draft (C's check), handlers (a set of names), priorities (functions by handler).
+-- report(message, key) is called for each problem.
+function schedule.read(name, path, value, context, report)
+  if type(value) ~= "table" then
+    report(("returned %s (expected a table with handler and cycle)"):format(show(value)))
+    return nil
+  end
+  local fine = check_keys(value, report)
+  fine = check_handler(value.handler, context.handlers, report) and fine
+  if value.cycle == nil then
+    report('cycle is missing (expected one such as "0 8 * * *" or "R/PT5M")', "cycle")
+    return nil
+  end
+  local spec = {}
+  for _, key in ipairs(KEYS) do
+    spec[key] = value[key]
+  end
+  spec.description = nil
+  local good, message = nil, nil
+  if fine then
+    good, message = context.draft(spec)
+  end
+  if message then
+    local word = message:match("^(%a+)")
+    report(message, word == "cron" and "cycle" or word)
+  end
+  return good and {
+    name = name,
+    file = path,
+    spec = spec,
+    priority = ask(spec, context.priorities[spec.handler], report),
+  }
+end
+
+return schedule
