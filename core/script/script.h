@@ -58,7 +58,7 @@ void script_close(struct script *script); /* NULL is fine */
 /* What loading a folder finds, as JSON arrays. */
 struct script_report {
     json_t *definitions; /* in definitions_read's shape */
-    json_t *schedules; /* { name, file, spec (for draft_read), priority (if a function gave it) } */
+    json_t *schedules; /* { name, file, spec (for draft_read); priority, retries: of functions } */
     json_t *problems;  /* { file, line, message } */
 };
 

@@ -261,6 +261,7 @@ function Loader:read_schedules()
     draft = self.natives.draft,
     handlers = self.loaded.handlers,
     priorities = self.loaded.priorities,
+    expressions = self.loaded.expressions,
   }
   self:each("schedules", function(path, name)
     local problem = definition.check_name(name)

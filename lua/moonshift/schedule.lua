@@ -39,17 +39,22 @@ local function check_handler(value, handlers, report)
   return true
 end
 
--- The priority that the handler's own function gives a job like this; nil if it has none.
-local function ask(spec, entry, report)
-  if not entry or spec.priority ~= nil then
-    return nil
-  end
+-- The job as the handler's own functions see it.
+local function draft_of(spec)
   local job = { type = "timer" }
   for key, value in pairs(spec) do
     job[key] = value
   end
   job.payload = job.payload == nil and {} or job.payload
-  local fine, value = pcall(priority.ask, entry, job)
+  return job
+end
+
+-- The priority that the handler's own function gives such a job; nil if it has none.
+local function ask_priority(spec, entry, report)
+  if not entry or spec.priority ~= nil then
+    return nil
+  end
+  local fine, value = pcall(priority.ask, entry, draft_of(spec))
   if not fine then
     report(("priority: %s"):format(tostring(value)), "handler")
     return nil
@@ -57,8 +62,18 @@ local function ask(spec, entry, report)
   return value
 end
 
--- read(name, path, value, context, report) -> { name, file, spec, priority }, or nil. `context`:
--- draft (C's check), handlers (a set of names), priorities (functions by handler).
+-- The number of runs that the handler's retry expression gives; nil: the standard one.
+local function ask_retries(spec, runs_of)
+  if not runs_of or spec.retries ~= nil then
+    return nil
+  end
+  local fine, value = pcall(runs_of, draft_of(spec))
+  return fine and value or nil
+end
+
+-- read(name, path, value, context, report) -> { name, file, spec, and what the handler's functions
+-- gave: priority, retries }, or nil. `context`: draft (C's check), handlers (a set of names), and by
+-- handler priorities, expressions (see folder.load).
 -- report(message, key) is called for each problem.
 function schedule.read(name, path, value, context, report)
   if type(value) ~= "table" then
@@ -88,7 +103,8 @@ function schedule.read(name, path, value, context, report)
     name = name,
     file = path,
     spec = spec,
-    priority = ask(spec, context.priorities[spec.handler], report),
+    priority = ask_priority(spec, context.priorities[spec.handler], report),
+    retries = ask_retries(spec, context.expressions[spec.handler]),
   }
 end
 

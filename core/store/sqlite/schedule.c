@@ -9,8 +9,8 @@
 struct declared {
     const char *name, *source;
     json_t *spec;
-    const json_t *priority; /* what the handler's function said; NULL: it has none */
-    char *text;             /* the spec as the store keeps it */
+    const json_t *priority, *retries; /* what the handler's functions said; NULL: it has none */
+    char *text;                       /* the spec as the store keeps it */
     const struct definitions *definitions;
     int64_t deployment;
     time_ms now;
@@ -31,6 +31,7 @@ static bool declared_read(struct declared *declared, const struct store_deployme
                                   .source = deployment->name,
                                   .spec = json_object_get(row, "spec"),
                                   .priority = json_object_get(row, "priority"),
+                                  .retries = json_object_get(row, "retries"),
                                   .definitions = deployment->definitions};
     declared->text = json_dumps(declared->spec, JSON_COMPACT | JSON_SORT_KEYS);
     return declared->text || error_set(error, ERROR_FAILED, "out of memory");
@@ -108,6 +109,8 @@ static bool schedule_draft(struct store *store, const struct declared *declared,
     draft_define(draft, definition, &rules);
     if (draft->needs_priority && json_is_integer(declared->priority))
         draft->job.priority = json_integer_value(declared->priority);
+    if (draft->needs_retries && json_integer_value(declared->retries) > 0)
+        draft->job.retries = (int32_t)json_integer_value(declared->retries);
     draft->job.schedule = declared->name;
     return true;
 }

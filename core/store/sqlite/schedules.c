@@ -49,7 +49,7 @@ json_t *store_schedules(struct store *store, const char *name, struct error *err
         query_bind_new(&query, json_string(name));
     }
     query_add(&query, " ORDER BY s.name");
-    json_t *rows = query_rows(&query, store, schedule_read, error);
+    json_t *rows = query_rows(&query, store, "schedules", schedule_read, error);
     query_clear(&query);
     if (!rows || !name || json_array_size(rows))
         return rows;
