@@ -93,7 +93,8 @@ describe("definition", function()
       assert.same({ 2, either }, { refused("priority", "work", "--clear", "--cascade") })
       assert.same({ 2, 'moonshift: priority "high": expected a 64-bit integer\n' },
         { refused("priority", "work", "high") })
-      assert.same({ 4, 'moonshift: unknown definition "wrk"\n' }, { refused("priority", "wrk", "1") })
+      assert.same({ 4, 'moonshift: unknown definition "wrk"\n' },
+        { refused("priority", "wrk", "1") })
     end)
   end)
 

@@ -105,7 +105,8 @@ describe("job", function()
       dead()
       local status, output = place.run("job", "stack", "1")
       assert.equal(0, status)
-      assert.truthy(output:find("^handlers/fail.lua:2: no luck with seven\nstack traceback:\n"), output)
+      local first = "^handlers/fail.lua:2: no luck with seven\nstack traceback:\n"
+      assert.truthy(output:find(first), output)
     end)
 
     it("is refused for a job that has not failed, or is not there", function()
