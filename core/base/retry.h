@@ -1,4 +1,5 @@
-/* retry.h - the textual retry configuration (Camunda 7's failedJobRetryTimeCycle). Pure. */
+/* retry.h - the textual retry configuration (rules §9; Camunda 7's failedJobRetryTimeCycle). Pure.
+ */
 #ifndef MOONSHIFT_BASE_RETRY_H
 #define MOONSHIFT_BASE_RETRY_H
 

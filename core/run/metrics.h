@@ -1,4 +1,4 @@
-/* metrics.h - counters that wait for the next flush: in total and by definition. */
+/* metrics.h - counters that wait for the next flush (rules §16): in total and by definition. */
 #ifndef MOONSHIFT_RUN_METRICS_H
 #define MOONSHIFT_RUN_METRICS_H
 

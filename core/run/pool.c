@@ -221,9 +221,22 @@ static bool long_running(struct pool *pool, struct worker *worker, int64_t *job,
     return same;
 }
 
+/* Cancelled, suspended or taken by hand while it waited: not to be begun. */
+static void refuse_lost(const struct queue *queue,
+                        int (*holds)(void *arg, int64_t job, int64_t token), void *arg) {
+    for (struct item *item = queue->first; item; item = item->next)
+        for (const struct job *job = item->jobs; job && !item->refused; job = job->next)
+            if (holds(arg, job->id, job->token) == 0)
+                atomic_store(&item->refused, 1);
+}
+
 void pool_cut_lost(struct pool *pool, int (*holds)(void *arg, int64_t job, int64_t token),
                    void *arg) {
     int64_t job, token;
+    mutex_lock(&pool->mutex);
+    refuse_lost(&pool->queue, holds, arg);
+    refuse_lost(&pool->suspects, holds, arg);
+    mutex_unlock(&pool->mutex);
     for (int i = 0; i < pool->count; i++) {
         struct worker *worker = &pool->workers[i];
         if (!long_running(pool, worker, &job, &token) || holds(arg, job, token) != 0)

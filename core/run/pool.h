@@ -47,8 +47,9 @@ void pool_renew(struct pool *pool, struct folder *folder);
 /* Once a second or at pool_deadline: cuts off handlers past their time, logs those that do not end,
  * ends threads that idled longer than keep_alive. */
 void pool_tick(struct pool *pool);
-/* Once a second: asks about each job that ran at the last call already; one for which `holds` says
- * 0 (its lock is lost, it cannot commit) is cut off as cancelled. */
+/* Once a second: asks about each job that ran at the last call already, and about those that wait;
+ * one for which `holds` says 0 (its lock is lost, it cannot commit) is cut off as cancelled, or not
+ * begun. */
 void pool_cut_lost(struct pool *pool, int (*holds)(void *arg, int64_t job, int64_t token),
                    void *arg);
 /* Monotonic instant of the earliest handler deadline that pool_tick has to act on; TIME_NEVER:

@@ -1,4 +1,5 @@
-/* failure.h - from whatever was raised to text that can be stored. Private to script/. */
+/* failure.h - from whatever was raised to text that can be stored (rules §8). Private to script/.
+ */
 #ifndef MOONSHIFT_SCRIPT_FAILURE_H
 #define MOONSHIFT_SCRIPT_FAILURE_H
 

@@ -141,9 +141,19 @@ function Query:count()
   if self.kind == "jobs" then
     return self.core:count_jobs(self.filters)
   end
-  local all = copy(self)
+  local all, offset = copy(self), 0
   all.field, all.size = nil, nil
-  return all:each(function() end)
+  if self.kind ~= "log" then
+    return all:each(function() end)
+  end
+  repeat -- a later page costs more than an earlier one: few of them
+    local rows, message, code = ask(all, LIST_MAX, nil, offset)
+    if not rows then
+      return nil, message, code
+    end
+    offset = offset + #rows
+  until #rows < LIST_MAX
+  return offset
 end
 
 -- The ids of all rows, at most `max` (10 000).

@@ -1,5 +1,6 @@
 -- The ways in which a run can go wrong, and what is left of it.
 local engines = require "spec.support.engines"
+local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
 describe("a run", function()
@@ -105,6 +106,34 @@ describe("a run", function()
     assert.same({ done = 1, failed = 0 }, engine:drain())
     assert.is_nil(ran)
     assert.equal(0, engine:stats().metrics.stale_commits)
+  end)
+
+  it("is not begun where its job was cancelled in the queue", function()
+    local dir = engines.folder { ["handlers/slow.lua"] = [[
+      return function(job)
+        local file = io.open("LOG", "a")
+        file:write(job.id, " ")
+        file:close()
+        os.execute("sleep 2.5")
+      end]] }
+    local path = dir .. "/handlers/slow.lua"
+    local text = process.read(path):gsub("LOG", dir .. "/runs")
+    local file = io.open(path, "w")
+    file:write(text)
+    file:close()
+    local where = { "-C", dir, "--store", "sqlite:" .. dir .. "/jobs.db" }
+    process.moonshift("enqueue", "slow", "--count", "3", table.unpack(where))
+    local pid = process.start(dir .. "/log", "run", "--workers", "1", table.unpack(where))
+    process.await("the first run", 5, function()
+      return process.read(dir .. "/runs") == "1 "
+    end)
+    process.moonshift("job", "cancel", "2", table.unpack(where))
+    process.await("the third run", 10, function()
+      return process.read(dir .. "/runs"):find("3")
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 5)
+    assert.equal("1 3 ", process.read(dir .. "/runs"))
   end)
 
   for verb, left in pairs { suspend = "suspended", cancel = "gone" } do

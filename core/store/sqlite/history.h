@@ -1,4 +1,4 @@
-/* history.h - what is appended about runs: ended jobs, failed attempts, lines. */
+/* history.h - what is appended about runs (rules §16): ended jobs, failed attempts, lines. */
 #ifndef MOONSHIFT_STORE_SQLITE_HISTORY_H
 #define MOONSHIFT_STORE_SQLITE_HISTORY_H
 

@@ -1,4 +1,4 @@
-/* incident.h - what needs a person: at most one open incident for a job. */
+/* incident.h - what needs a person (rules §10): at most one open incident for a job. */
 #ifndef MOONSHIFT_STORE_SQLITE_INCIDENT_H
 #define MOONSHIFT_STORE_SQLITE_INCIDENT_H
 

@@ -194,15 +194,29 @@ static bool stats_census(struct store *store, json_t *stats, time_ms now, struct
     return done;
 }
 
+/* How long the oldest job that could run has been waiting, in seconds; due timers included. */
+static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct error *error) {
+    int64_t oldest = TIME_NONE, timer = TIME_NONE;
+    if (db_value(&store->db, error, &oldest, "SELECT min(place) FROM ready HAVING count(*)>0", "") <
+            0 ||
+        db_value(&store->db, error, &timer,
+                 "SELECT due FROM timer WHERE due<=?1 ORDER BY due LIMIT 1", "i", now) < 0)
+        return false;
+    if (oldest == TIME_NONE || (timer != TIME_NONE && timer < oldest))
+        oldest = timer;
+    bool none = oldest == TIME_NONE;
+    return json_put_time(stats, "oldest_ready", oldest) &&
+           json_put(stats, "oldest_ready_age",
+                    none ? NULL : json_real(now > oldest ? (double)(now - oldest) / 1000 : 0));
+}
+
 static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
-    int64_t oldest = TIME_NONE, incidents = 0;
+    int64_t incidents = 0;
     json_t *total = stats_zero();
     bool done = stats_put(stats, "jobs", total);
     json_t *places = done ? stats_places(store, total, 0, error) : NULL;
     done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
-           db_value(&store->db, error, &oldest, "SELECT min(place) FROM ready HAVING count(*)>0",
-                    "") >= 0 &&
-           json_put_time(stats, "oldest_ready", oldest) &&
+           stats_oldest(store, stats, now, error) &&
            db_value(&store->db, error, &incidents,
                     "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0 &&
            json_put(stats, "open_incidents", json_integer(incidents)) &&
