@@ -82,3 +82,52 @@ describe("the pages", function()
     assert.same({}, offenders)
   end)
 end)
+
+describe("docs/rules.md", function()
+  local sections = {}
+
+  setup(function()
+    local number
+    for line in pages.read("docs/rules.md").text:gmatch("([^\n]*)\n") do
+      number = tonumber(line:match("^## §(%d+) ")) or number
+      sections[number or 0] = (sections[number or 0] or "") .. line .. "\n"
+    end
+  end)
+
+  it("names files that are there", function()
+    local offenders = {}
+    for _, text in pairs(sections) do
+      for path in text:gmatch("`([%w_./]+/[%w_.]+%.%w+)`") do
+        if not source.exists(path) then
+          offenders[#offenders + 1] = path
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
+  it("has a home and a proof for every section that is here", function()
+    for number = 1, 20 do
+      local text = assert(sections[number], number)
+      if not text:find("\nNot here yet.", 1, true) then
+        assert.truthy(text:find("\nHome: `[%w_./]+`"), "home of " .. number)
+        assert.truthy(text:find("Proof: `spec/[%w_./]+`"), "proof of " .. number)
+      end
+    end
+  end)
+
+  it("lists every file that says whose home it is", function()
+    local offenders = {}
+    for _, path in ipairs(source.files("core lua scripts", "%.%a+$")) do
+      local head = table.concat(source.lines(path), " ", 1, math.min(5, #source.lines(path)))
+      for numbers in head:gsub("%s+%*?%s*", " "):gmatch("rules (§[%d §,]+)") do
+        for number in numbers:gmatch("§(%d+)") do
+          if not sections[tonumber(number)]:find("`" .. path .. "`", 1, true) then
+            offenders[#offenders + 1] = ("%s in §%s"):format(path, number)
+          end
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+end)

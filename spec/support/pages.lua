@@ -9,7 +9,7 @@ end
 -- The anchor of a heading: lower case, no punctuation, dashes for blanks.
 local function anchor(heading)
   local plain = heading:gsub("`", ""):gsub("%[(.-)%]%(.-%)", "%1"):lower()
-  return (plain:gsub("[^%w%s_\x80-\xff-]", ""):gsub("%s", "-"))
+  return (plain:gsub("[^%w%s_-]", ""):gsub("%s", "-"))
 end
 
 local function add_heading(page, level, heading, line)
