@@ -38,8 +38,8 @@ static bool locks_bury_job(struct store *store, const struct locks_free *what, s
                            struct error *error) {
     char message[80];
     struct job *job = NULL;
-    snprintf(message, sizeof message, "the process died %d times while this job ran",
-             (int)row->crashes);
+    snprintf(message, sizeof message, "the process died %d time%s while this job ran",
+             (int)row->crashes, row->crashes == 1 ? "" : "s");
     row->retries = 0;
     if (row_job(store, row->id, &job, error) <= 0)
         return false;

@@ -1,0 +1,112 @@
+-- Settings that no other spec changes: each does what it says.
+local engines = require "spec.support.engines"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+describe("the setting", function()
+  after_each(engines.clean)
+
+  it("by_due_date lets an older due date go first", function()
+    local order = {}
+    local function engine_with(by_due_date)
+      order = {}
+      local engine = testing.engine {
+        by_due_date = by_due_date,
+        handlers = {
+          a = function() order[#order + 1] = "a" end,
+          b = function() order[#order + 1] = "b" end,
+        },
+      }
+      engine:enqueue("a", nil, { at = "2025-06-01T00:00:00Z" })
+      engine:enqueue("b", nil, { at = "2025-01-01T00:00:00Z" })
+      engine:drain()
+      return table.concat(order)
+    end
+    assert.equal("ba", engine_with(true))
+    assert.equal("ab", engine_with(false))
+  end)
+
+  it("recycle_after gives a worker a fresh state after so many jobs", function()
+    local function counts(after)
+      local engine = engines.private({ ["handlers/count.lua"] =
+        "local n = 0\nreturn function() n = n + 1 return n end\n" }, { recycle_after = after })
+      local seen = {}
+      for i = 1, 5 do
+        seen[i] = engine:execute((engine:enqueue("count")))
+      end
+      return table.concat(seen, " ")
+    end
+    assert.equal("1 2 1 2 1", counts(2))
+    assert.equal("1 2 3 4 5", counts(10000))
+  end)
+
+  it("crash_limit says after how many deaths a job is dead", function()
+    local folder = engines.folder { ["handlers/die.lua"] =
+      "return function() os.execute('kill -9 $PPID') end\n" }
+    local store = "sqlite:" .. folder .. "/moonshift.db"
+    process.moonshift("enqueue", "die", "-C", folder, "--store", store)
+    process.moonshift("run", folder, "--store", store, "--crash-limit", "1")
+    process.moonshift("run", folder, "--store", store, "--crash-limit", "1", "--drain")
+    local _, why = process.moonshift("job", "why", "1", "--store", store)
+    assert.equal("job 1 has no retries left (incident 1, workerDied): "
+      .. "the process died 1 time while this job ran\n", why)
+  end)
+
+  it("shutdown_wait bounds how long a running job is waited for", function()
+    local folder = engines.folder { ["handlers/long.lua"] =
+      "return function() while true do end end\n" }
+    local store, log = "sqlite:" .. folder .. "/moonshift.db", folder .. "/log"
+    process.moonshift("enqueue", "long", "-C", folder, "--store", store)
+    local pid = process.start(log, "run", folder, "--store", store, "--shutdown-wait", "PT0.2S",
+      "--log-format", "logfmt")
+    process.await("the job", 5, function()
+      local _, why = process.moonshift("job", "why", "1", "--store", store)
+      return why:find("has been running", 1, true)
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 5)
+    local _, why = process.moonshift("job", "why", "1", "--store", store)
+    assert.equal("job 1 is ready, but no executor runs\n", why)
+  end)
+
+  it("ensure_due_date gives every new job a due date", function()
+    local engine = testing.engine { ensure_due_date = true, handlers = { work = function() end } }
+    local id = engine:enqueue("work")
+    assert.equal("2026-01-01T00:00:00.000Z", engine:job(id).due)
+    assert.same({ done = 1, failed = 0 }, engine:drain())
+  end)
+end)
+
+describe("a due date", function()
+  it("is met within a moment, without a look at the store before", function()
+    local folder = engines.folder { ["handlers/work.lua"] = "return function() end\n" }
+    local store, log = folder .. "/moonshift.db", folder .. "/log"
+    local pid = process.start(log, "run", folder, "--store", "sqlite:" .. store, "--log-format",
+      "logfmt")
+    process.await("the executor", 5, function()
+      return process.read(log):find("event=started", 1, true)
+    end)
+    local late = {}
+    for i = 1, 4 do
+      process.moonshift("enqueue", "work", "--in", ("PT1.%dS"):format(i * 2), "--store",
+        "sqlite:" .. store, "-C", folder)
+    end
+    process.await("the jobs", 5, function()
+      late = process.sql(store, "SELECT started-due FROM ended ORDER BY 1")
+      return #late == 4
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 5)
+    assert.is_true(tonumber(late[1]) >= 0, table.concat(late, " "))
+    assert.is_true(tonumber(late[2]) < 100, table.concat(late, " ")) -- 1 to 10 on a quiet machine
+    engines.clean()
+  end)
+end)
+
+describe("a virtual second", function()
+  it("is all that a far timer costs: the wait is to its date", function()
+    local engine = testing.engine { handlers = { work = function() end } }
+    engine:enqueue("work", nil, { after = "P300D" })
+    assert.equal(300 * 86400, engine:turn().wait)
+  end)
+end)
