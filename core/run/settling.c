@@ -40,7 +40,6 @@ static void condemn(struct outcome *outcome, const struct error *reason) {
     job_free_list(outcome->created);
     json_decref(outcome->effects);
     free(outcome->message);
-    json_decref(outcome->effects);
     outcome->created = NULL;
     outcome->effects = NULL;
     outcome->message = utf8_clean(reason->text, strlen(reason->text), JOB_STACK_MAX);

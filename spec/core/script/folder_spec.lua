@@ -34,6 +34,14 @@ describe("folder", function()
     assert.is_nil(engine:execute((engine:enqueue("noop"))))
   end)
 
+  it("keeps handlers under moonshift/ for the stock scripts", function()
+    assert.equal("handlers/moonshift/operate.lua: handlers under moonshift/ are reserved "
+      .. "(expected another name)", refused {
+        ["handlers/moonshift/operate.lua"] = "return function() end",
+      })
+    assert(open { ["handlers/moonshift.lua"] = "return function() end" })
+  end)
+
   it("names the first problem and counts the others", function()
     assert.equal("handlers/a.lua:1: returned 5 (expected a function, or a table with a function "
       .. '"run") (and 1 more: see moonshift check)', refused {
