@@ -72,8 +72,8 @@ local function ask_retries(spec, runs_of)
 end
 
 -- read(name, path, value, context, report) -> { name, file, spec, and what the handler's functions
--- gave: priority, retries }, or nil. `context`: draft (C's check), handlers (a set of names), and by
--- handler priorities, expressions (see folder.load).
+-- gave: priority, retries }, or nil. `context`: draft (C's check), handlers (a set of names), and
+-- by handler priorities, expressions (see folder.load).
 -- report(message, key) is called for each problem.
 function schedule.read(name, path, value, context, report)
   if type(value) ~= "table" then

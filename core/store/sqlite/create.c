@@ -90,6 +90,10 @@ static int create_halted(struct store *store, const struct job *job, struct erro
 
 bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
                        time_ms now, struct error *error) {
+    int halted = create_halted(store, job, error);
+    if (halted < 0)
+        return false;
+    job->suspended = job->suspended || halted;
     create_fill(store, job, stream, now);
     struct row row = {
         .id = job->id,
@@ -113,11 +117,7 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
     if (!deployment)
         deployment = create_deployment(store, job->handler);
     const struct catalog_stream *stream = create_stream(store, job, deployment, error);
-    int halted = stream ? create_halted(store, job, error) : -1;
-    if (halted < 0)
-        return false;
-    job->suspended = job->suspended || halted;
-    return create_occurrence(store, job, stream, now, error) &&
+    return stream && create_occurrence(store, job, stream, now, error) &&
            (!job->repeat || cycle_begin(store, job, error));
 }
 

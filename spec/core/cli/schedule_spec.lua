@@ -1,0 +1,133 @@
+local program = require "spec.support.program"
+
+describe("schedule", function()
+  local place
+
+  before_each(function()
+    place = program.place {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["schedules/weekly.lua"] = "return { handler = 'work', cycle = '0 8 * * MON',\n"
+        .. "  zone = 'Europe/Berlin' }\n",
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("list shows what was loaded, with its next date", function()
+    place.run("deploy")
+    local status, output = place.run("schedule", "list")
+    assert.equal(0, status)
+    assert.truthy(output:find("^SCHEDULE +HANDLER +CYCLE +ZONE +MISFIRE +NEXT +LOCAL +JOB\n"),
+      output)
+    assert.truthy(output:find("\nweekly +work +0 8 %* %* MON +Europe/Berlin +once +"), output)
+    assert.truthy(output:find("T08:00:00%.000%+0[12]:00 +1\n$"), output)
+  end)
+
+  it("list is an array with --json", function()
+    place.run("deploy")
+    local _, output = place.run("schedule", "list", "--json")
+    assert.truthy(output:find('^%[{"name":"weekly","handler":"work","cycle":"0 8 %* %* MON",'
+      .. '"zone":"Europe/Berlin","misfire":"once","paused":false,"last":null,"next":"'), output)
+  end)
+
+  it("next shows the dates to come in the zone and in UTC", function()
+    place.run("deploy")
+    local status, output = place.run("schedule", "next", "weekly", "--count", "3")
+    assert.equal(0, status)
+    local _, lines = output:gsub("T08:00:00%.000%+0[12]:00  %d+%-%d+%-%d+T0[67]:00:00%.000Z\n", "")
+    assert.equal(3, lines, output)
+  end)
+
+  it("next refuses a name that is not there", function()
+    place.run("deploy")
+    local status, _, errors = place.run("schedule", "next", "daily")
+    assert.equal(4, status)
+    assert.equal('moonshift: no schedule "daily"\n', errors)
+  end)
+
+  it("is shown by check, with its next dates", function()
+    local status, output = place.run("check")
+    assert.equal(0, status)
+    assert.truthy(output:find("\nweekly +work +0 8 %* %* MON +Europe/Berlin +%d+%-%d+%-%d+T08:"),
+      output)
+    assert.truthy(output:find(" schedules/weekly%.lua\n"), output)
+  end)
+
+  it("is loaded by run, and its jobs are run", function()
+    place.run("run", "--drain")
+    assert.truthy(select(2, place.run("job", "list", "--timer")):find("\n +1 +work +scheduled "))
+    assert.equal("moonshift.db: nothing is wrong\n",
+      select(2, place.run("check", "--store")):gsub("^sqlite:", ""))
+  end)
+end)
+
+describe("dates", function()
+  it("shows the dates of a cycle, here and in UTC", function()
+    local status, output = program.run { "dates", "30 2 * * *", "--zone", "America/New_York",
+      "--after", "2026-03-07T00:00:00-05:00", "--count", "3" }
+    assert.equal(0, status)
+    assert.equal("LOCAL                          UTC\n"
+      .. "2026-03-07T02:30:00.000-05:00  2026-03-07T07:30:00.000Z\n"
+      .. "2026-03-08T03:00:00.000-04:00  2026-03-08T07:00:00.000Z\n"
+      .. "2026-03-09T02:30:00.000-04:00  2026-03-09T06:30:00.000Z\n", output)
+  end)
+
+  it("ends where the cycle ends", function()
+    local _, output = program.run { "dates", "R2/PT1H", "--after", "2026-01-01", "--json" }
+    assert.equal('[{"local":"2026-01-01T01:00:00.000+00:00","utc":"2026-01-01T01:00:00.000Z"},'
+      .. '{"local":"2026-01-01T02:00:00.000+00:00","utc":"2026-01-01T02:00:00.000Z"}]\n', output)
+  end)
+
+  it("refuses what is no cycle", function()
+    local status, _, errors = program.run { "dates", "R/P" }
+    assert.equal(2, status)
+    assert.equal('moonshift: cycle "R/P": duration "P": expected a number (position 2)\n', errors)
+  end)
+end)
+
+describe("a repeating job on the command line", function()
+  local place
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function due(id)
+    return select(2, place.run("job", "show", id, "--json")):match('"due":"([^"]+)"')
+  end
+
+  it("is made by enqueue", function()
+    assert.equal("1\n", select(2, place.run("enqueue", "work", "--cycle",
+      "R/2100-01-01T08:00:00/P1D", "--zone", "Europe/Berlin", "--misfire", "skip")))
+    assert.equal("2100-01-01T07:00:00.000Z", due("1"))
+  end)
+
+  it("is made from lines", function()
+    local line = '{"handler":"work","repeat":"R/2100-01-01T08:00:00Z/P1D"}\n'
+    local status = program.run({ "enqueue", "--from", "-" }, { dir = place.path, stdin = line })
+    assert.equal(0, status)
+    assert.equal("2100-01-01T08:00:00.000Z", due("1"))
+  end)
+
+  it("moves with its later dates by job due --cascade, and back by job recalculate", function()
+    place.run("enqueue", "work", "--cycle", "R/2100-01-01T08:00:00Z/P1D")
+    assert.equal("1 job changed\n",
+      select(2, place.run("job", "due", "2100-01-01T09:00:00Z", "1", "--cascade")))
+    assert.equal("2100-01-01T09:00:00.000Z", due("1"))
+    assert.equal("1 job changed\n", select(2, place.run("job", "recalculate", "1")))
+    assert.equal("2100-01-01T08:00:00.000Z", due("1"))
+  end)
+
+  it("recalculates timers only", function()
+    place.run("enqueue", "work")
+    local status, _, errors = place.run("job", "recalculate", "1", "--from-creation")
+    assert.equal(5, status)
+    assert.equal("moonshift: job 1 is no timer\n", errors)
+  end)
+end)
