@@ -186,6 +186,25 @@ describe("a run", function()
     assert.equal(0, engine:log({ outcome = "failed" }):count())
   end)
 
+  it("that snoozes for ever keeps its newest lines, in bounds", function()
+    local runs = 0
+    local engine, id = one_job(function(job)
+      runs = runs + 1
+      for line = 1, 300 do
+        job:log(runs, line)
+      end
+      if runs < 5 then
+        job:snooze(1)
+      end
+    end)
+    for _ = 1, 5 do
+      engine:drain()
+      engine:advance(1)
+    end
+    local lines = engine:log({ job = id, outcome = "successful" }):one().lines
+    assert.same({ 1300, "1 201", "5 300" }, { #lines, lines[1], lines[#lines] })
+  end)
+
   describe("raises", function()
     local luckless = setmetatable({}, {
       __tostring = function()

@@ -1,5 +1,7 @@
 #include "store/sqlite/history.h"
 
+#define LINES_KEPT 1000 /* of one attempt, however many runs it took */
+
 const char *history_end_name(int end) {
     static const char *const names[] = {"", "successful", "deleted", "cancelled"};
     return end > 0 && end <= ENDED_CANCELLED ? names[end] : "unknown";
@@ -42,15 +44,28 @@ bool history_failed(struct store *store, const struct outcome *outcome, const st
                   outcome->job->batch);
 }
 
+/* A run that is not counted (a snooze, a conflict) speaks under the number of the next: of those
+ * that go on for ever only the newest lines are kept. */
+static bool history_cut_lines(struct store *store, const struct outcome *outcome,
+                              struct error *error) {
+    bool counted = outcome->kind != OUTCOME_SNOOZE && outcome->kind != OUTCOME_CONFLICT;
+    return counted || (!outcome->lines && !outcome->warning) ||
+           db_run(&store->db, error,
+                  "DELETE FROM line WHERE job=?1 AND n=?2 AND seq<="
+                  "(SELECT max(seq) FROM line WHERE job=?1 AND n=?2)-?3",
+                  "inn", outcome->job->id, (int)outcome->job->attempt, LINES_KEPT);
+}
+
 bool history_lines(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct job *job = outcome->job;
     if (store->settings->history == HISTORY_NONE)
         return true;
     for (const struct outcome_line *line = outcome->lines; line; line = line->next)
-        if (!store_line(store, outcome->job->id, outcome->job->attempt, line->text, line->at,
-                        error))
+        if (!store_line(store, job->id, job->attempt, line->text, line->at, error))
             return false;
-    return !outcome->warning || store_line(store, outcome->job->id, outcome->job->attempt,
-                                           outcome->warning, outcome->ended, error);
+    return (!outcome->warning ||
+            store_line(store, job->id, job->attempt, outcome->warning, outcome->ended, error)) &&
+           history_cut_lines(store, outcome, error);
 }
 
 bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,
