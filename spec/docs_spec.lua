@@ -131,3 +131,93 @@ describe("docs/rules.md", function()
     assert.same({}, offenders)
   end)
 end)
+
+describe("what the pages list", function()
+  local testing = require "moonshift.testing"
+  local moonshift = require "moonshift"
+  local program = require "spec.support.program"
+  local rules = require("moonshift.core").rules
+
+  local text = ""
+  for _, page in ipairs(all) do
+    text = text .. page.text
+  end
+
+  -- All code that runs in a shell, as one text.
+  local function shell_code()
+    local parts = {}
+    each_block(function(_, block)
+      if block.language == "sh" then
+        parts[#parts + 1] = block.text
+      end
+    end)
+    return table.concat(parts)
+  end
+
+  it("is every setting with its default", function()
+    local settings = pages.read("docs/settings.md").text
+    local own = { name = "the host's", who = "the user's", workers = "processors" }
+    local offenders = {}
+    local _, output = program.run({ "settings", "-C", "examples/hello" })
+    for name, value in output:gmatch("\n([%w_]+) +(%S+) +default") do
+      local row = ("\n| `%s` | %s |"):format(name, own[name] or ("`%s`"):format(value))
+      if not settings:find(row, 1, true) then
+        offenders[#offenders + 1] = row:sub(2)
+      end
+    end
+    assert.same({}, offenders)
+    assert.truthy(output:find("\npage +128 +default"))
+  end)
+
+  it("is every name of a setting elsewhere", function()
+    local _, output = program.run({ "settings", "-C", "examples/hello", "--json" })
+    local settings = pages.read("docs/settings.md").text
+    local offenders = {}
+    for _, setting in ipairs(rules.decode(output)) do
+      for _, foreign in ipairs(setting.known_as) do
+        local short = foreign:gsub("^jobExecutor", ""):gsub("^asyncExecutor", "")
+        if not settings:find("`" .. foreign .. "`", 1, true)
+          and not settings:find("`" .. short .. "`", 1, true) then
+          offenders[#offenders + 1] = setting.name .. ": " .. foreign
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
+  it("is every verb of the command line, by example", function()
+    local _, output = program.run({ "help" })
+    local lines, seen, offenders, code = {}, {}, {}, shell_code()
+    for first, second in output:gmatch("\n  (%l+) ?(%l*)") do
+      seen[first] = (seen[first] or 0) + 1
+      lines[#lines + 1] = { first, second }
+    end
+    for _, words in ipairs(lines) do
+      local verb = seen[words[1]] > 1 and table.concat(words, " ") or words[1]
+      if not code:find("moonshift " .. verb .. "%f[%W]") then
+        offenders[#offenders + 1] = verb
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_true(#lines > 20)
+  end)
+
+  it("is every method and function of the module", function()
+    local engine <close> = testing.engine { handlers = { show = function() end } }
+    local executor = moonshift.executor { engines = { engine } }
+    local objects = {
+      moonshift, moonshift.clock, testing, getmetatable(engine).__index,
+      getmetatable(executor).__index, getmetatable(engine:jobs()).__index,
+      getmetatable(engine:definition("show")).__index, require("moonshift.job").methods {},
+    }
+    local offenders = {}
+    for _, object in ipairs(objects) do
+      for name in pairs(object) do
+        if not name:find("^_") and not text:find("[.:]" .. name .. "%f[^%w_]") then
+          offenders[#offenders + 1] = name
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+end)
