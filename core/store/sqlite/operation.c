@@ -1,9 +1,11 @@
 #include "store/sqlite/operation.h"
 
-/* The verb goes on in another transaction: what it has touched adds up in its one entry. */
+/* The verb goes on in another transaction: what it has touched adds up in its one entry. A
+ * definition or instance had its old value before the first one. */
 static bool operation_add(struct store *store, int count, const char *before, struct error *error) {
     return db_run(&store->db, error,
-                  "UPDATE operation SET count=count+?2, old=CASE WHEN old IS ?3 THEN old END,"
+                  "UPDATE operation SET count=count+?2,"
+                  " old=CASE WHEN old IS ?3 OR entity NOT LIKE '% jobs' THEN old END,"
                   " entity=CASE WHEN entity LIKE '% jobs' THEN (count+?2) || ' jobs' ELSE entity"
                   " END WHERE id=?1",
                   "int", store->journal.entry, count, before);

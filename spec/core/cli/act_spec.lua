@@ -7,6 +7,8 @@ describe("a verb on jobs", function()
   before_each(function()
     place = program.place {
       ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/slow.lua"] = "return function(job)\n"
+        .. "  os.execute('until test -e ' .. job.payload.gate .. '; do sleep 0.02; done') end\n",
       ["handlers/fail.lua"] = "return { retry = 'R1/PT1S', run = function() error('no', 0) end }\n",
     }
   end)
@@ -83,6 +85,30 @@ describe("a verb on jobs", function()
     assert.equal(4, status)
     assert.equal("moonshift: no job 77\n", errors)
     assert.equal(0, count("--min-priority", "5"))
+  end)
+
+  it("takes the commit from a job that another process runs", function()
+    local gate = place.path .. "/gate"
+    place.run("enqueue", "slow", ('{"gate":"%s"}'):format(gate))
+    local pid = process.start(place.path .. "/log", "run", place.path, "--store",
+      "sqlite:" .. place.store, "--workers", "1")
+    process.await("the run", 10, function()
+      return count("--locked") == 1
+    end)
+    assert.equal("1 job suspended\n", select(2, place.run("job", "suspend", "1")))
+    assert.equal(1, count("--state", "suspended"))
+    assert(io.open(gate, "w")):close()
+    process.await("the refusal", 10, function()
+      return process.read(place.path .. "/log"):find("stale outcome refused", 1, true)
+    end)
+    assert.equal(1, count("--state", "suspended"))
+    assert.equal("[]\n", select(2, place.run("log", "--outcome", "failed,successful", "--json")))
+    place.run("job", "activate", "1")
+    process.await("its end", 10, function()
+      return count() == 0
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 10)
   end)
 
   it("gives jobs up", function()
