@@ -1,4 +1,5 @@
-/* strategy.h - how long to wait and how many to ask for. Pure functions over one struct. */
+/* strategy.h - how long to wait and how many to ask for (rules §5). Pure functions over one struct.
+ */
 #ifndef MOONSHIFT_RUN_STRATEGY_H
 #define MOONSHIFT_RUN_STRATEGY_H
 

@@ -62,6 +62,14 @@ describe("why", function()
     assert.equal("due", facts.reason)
   end)
 
+  it("names the instance that is suspended", function()
+    local id = engine:enqueue("work", nil, { instance = "order-7" })
+    assert(engine:suspend_instance("order-7"))
+    local text, facts = engine:why(id)
+    assert.equal('job 1 is suspended, and so is its instance "order-7"', text)
+    assert.equal("instance", facts.by)
+  end)
+
   it("counts in the order of the executor that would take it", function()
     local executor = moonshift.executor { engines = { engine }, prefer_timers = true,
       by_priority = false }
