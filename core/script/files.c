@@ -205,7 +205,9 @@ static void warn_entry(struct files *files, const char *name, bool folder) {
     else if (meant)
         text_add(&text, "%s/: ignored (did you mean \"%s\"?)", name, meant);
     else
-        text_add(&text, "%s/: ignored (expected handlers, priorities, retries, listeners or lib)",
+        text_add(&text,
+                 "%s/: ignored (expected handlers, priorities, retries, "
+                 "listeners, schedules or lib)",
                  name);
     json_array_append_new(files->warnings, json_string(text.data ? text.data : name));
     text_clear(&text);

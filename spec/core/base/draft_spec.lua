@@ -42,6 +42,13 @@ describe("a new job", function()
     assert.equal("2026-01-01T00:00:01.500Z", made({ after = 1.5 }).due)
   end)
 
+  it("with a cycle is a timer that waits for its first date", function()
+    local job = made { cycle = "R/PT5M" }
+    assert.same({ "timer", "2026-01-01T00:05:00.000Z" }, { job.type, job.due })
+    assert.equal("2026-01-05T07:00:00.000Z",
+      made({ ["repeat"] = "0 8 * * MON", zone = "Europe/Berlin" }).due)
+  end)
+
   it("keeps a due date in the past", function()
     assert.equal("2020-01-01T00:00:00.000Z", made({ at = "2020-01-01" }).due)
   end)

@@ -1,0 +1,66 @@
+-- Schedules while several executors load one folder, reload it, and die.
+local process = require "spec.support.process"
+
+describe("a schedule of several executors", function()
+  local dir, path, pids
+
+  before_each(function()
+    pids = {}
+    dir = process.folder {
+      ["handlers/tick.lua"] = "return function() end\n",
+      ["schedules/a.lua"] = "return { handler = 'tick', cycle = 'R/PT0.1S', misfire = 'all' }\n",
+    }
+    path = dir .. "/jobs.db"
+  end)
+
+  after_each(function()
+    for _, pid in ipairs(pids) do
+      process.kill(pid, "KILL")
+    end
+    process.remove(dir)
+  end)
+
+  local function start(name)
+    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. path, "--name",
+      name)
+    pids[#pids + 1] = pid
+    return pid
+  end
+
+  local function runs()
+    return tonumber(process.sql(path, "SELECT count(*) FROM ended")[1]) or 0
+  end
+
+  local function more(count)
+    local wanted = runs() + count
+    assert.is_true(process.await("more runs", 30, function()
+      return runs() >= wanted
+    end))
+  end
+
+  it("is one, and each of its dates is run once, whoever is killed", function()
+    for i = 1, 3 do
+      start("node-" .. i)
+    end
+    process.await("a store", 30, function()
+      return runs() > 0
+    end)
+    for i = 1, 2 do
+      more(5)
+      process.kill(pids[3], "HUP")
+      process.kill(pids[i], "KILL")
+    end
+    process.await("the others are buried", 30, function()
+      return process.sql(path, "SELECT count(*) FROM executor WHERE state<>0")[1] == "1"
+    end)
+    more(5)
+    process.kill(pids[3], "INT")
+    process.await_end(pids[3], 30)
+    assert.same({ "1|1|0" }, process.sql(path, "SELECT count(*), (SELECT count(*) FROM schedule),"
+      .. " (SELECT count(*) FROM locked) FROM job"))
+    -- From the first date to the last, none is missing and none is twice.
+    assert.same({ "0|100" }, process.sql(path, "SELECT count(*)-count(DISTINCT due),"
+      .. " (max(due)-min(due))/(count(*)-1) FROM ended"))
+    assert.equal(0, (process.moonshift("check", "--store", "sqlite:" .. path)))
+  end)
+end)
