@@ -25,11 +25,22 @@ static void put_number(struct why *why, const char *name, int64_t value) {
 
 /* ---- it is over ---- */
 
+/* By number as far as that is filed, and in the tail behind. NULL: error. */
+static sqlite3_stmt *ended_find(struct store *store, int64_t id, struct error *error) {
+    int64_t filed = 0;
+    if (!history_filed(store, &filed, error))
+        return NULL;
+    return db_query(&store->db, error,
+                    "SELECT outcome, at FROM (SELECT e.outcome, e.at, e.seq FROM ended_by_job b"
+                    " JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1 UNION ALL"
+                    " SELECT outcome, at, seq FROM ended WHERE seq>?2 AND job=?1)"
+                    " ORDER BY seq DESC LIMIT 1",
+                    "ii", id, filed);
+}
+
 static bool why_ended(struct why *why, int64_t id, struct error *error) {
     char at[TIME_TEXT_SIZE];
-    sqlite3_stmt *row =
-        db_query(&why->store->db, error,
-                 "SELECT outcome, at FROM ended WHERE job=?1 ORDER BY seq DESC LIMIT 1", "i", id);
+    sqlite3_stmt *row = ended_find(why->store, id, error);
     int step = row ? db_step(&why->store->db, row, error) : -1;
     if (step == 0)
         error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);

@@ -299,6 +299,9 @@ static void ended(struct contract *c) {
                   (struct outcome){.kind = OUTCOME_SUCCESS}, NOW + 5) == SETTLED);
     WHY(id, NOW + 9, "job 1 has ended successfully at 2026-01-01T00:00:00.005Z (see its log)");
     FACT("state", "ended");
+    bool more = true;
+    EXPECT(store_file_ended(c->store, 100, &more, &c->error) && !more);
+    WHY(id, NOW + 9, "job 1 has ended successfully at 2026-01-01T00:00:00.005Z (see its log)");
     EXPECT(store_delete(c->store, IDS(gone), NOW, &c->error));
     WHY(gone, NOW, "job 2 was deleted at 2026-01-01T00:00:00.000Z (see its log)");
 }
