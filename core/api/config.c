@@ -58,3 +58,14 @@ bool config_apply(struct settings *settings, const struct folder *folder, const 
     json_decref(values);
     return ok;
 }
+
+static bool apply_options(struct settings *settings, const json_t *options, struct error *error) {
+    return !options || settings_apply(settings, ORIGIN_OPTION, options, NULL, error);
+}
+
+bool config_settings(struct settings *settings, const struct folder *folder, const json_t *paths,
+                     const json_t *opened, const json_t *used, struct error *error) {
+    return settings_init(settings, error) && config_apply(settings, folder, paths, error) &&
+           apply_options(settings, opened, error) && apply_options(settings, used, error) &&
+           settings_check(settings, error);
+}

@@ -10,6 +10,11 @@
 bool config_apply(struct settings *settings, const struct folder *folder, const json_t *paths,
                   struct error *error);
 
+/* All settings of an engine: defaults, moonshift.lua, the options it was opened with, and those it
+ * is used with (either may be NULL). settings_clear in any case. */
+bool config_settings(struct settings *settings, const struct folder *folder, const json_t *paths,
+                     const json_t *opened, const json_t *used, struct error *error);
+
 /* Reads the folders of a JSON array of texts (NULL or empty: the stock scripts alone). */
 struct folder *config_folder(const json_t *paths, struct error *error);
 

@@ -130,3 +130,17 @@ bool engine_reload(struct engine *engine, struct folder *folder, struct error *e
     folder_release(before);
     return true;
 }
+
+bool engine_startable(struct engine *engine, struct error *error) {
+    if (!store_path(engine->store))
+        return error_set(error, ERROR_CONFLICT,
+                         "an executor on a store in memory cannot be started (expected turn or "
+                         "drain)");
+    if (clock_is_virtual(engine->options.clock))
+        return error_set(error, ERROR_CONFLICT,
+                         "an executor on a virtual clock cannot be started (expected turn or "
+                         "drain)");
+    if (!engine->options.folder)
+        return error_set(error, ERROR_CONFLICT, "the engine has no scripts to run");
+    return true;
+}

@@ -31,6 +31,9 @@ struct folder *engine_folder(struct engine *engine); /* borrowed; NULL: none */
 const struct definitions *engine_definitions(struct engine *engine);
 const struct settings *engine_settings(struct engine *engine);
 
+/* True if an executor can run it in threads of its own. */
+bool engine_startable(struct engine *engine, struct error *error);
+
 /* Loads the folder's present files as a new generation. False: the old one stays. */
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
 

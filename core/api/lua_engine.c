@@ -81,11 +81,8 @@ static bool configure(lua_State *L, struct lua_engine *self, bool borrowed, stru
         self->folder = config_folder(self->paths, error);
     if ((self->paths || borrowed) && !self->folder)
         return false;
-    self->has_settings = settings_init(&self->settings, error);
-    return self->has_settings && config_apply(&self->settings, self->folder, self->paths, error) &&
-           (!self->options ||
-            settings_apply(&self->settings, ORIGIN_OPTION, self->options, NULL, error)) &&
-           settings_check(&self->settings, error);
+    self->has_settings = true;
+    return config_settings(&self->settings, self->folder, self->paths, self->options, NULL, error);
 }
 
 static int open_engine(lua_State *L) {

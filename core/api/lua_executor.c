@@ -1,224 +1,381 @@
 #include "api/config.h"
 #include "api/lua_engine.h"
+#include "base/acquisitions.h"
 #include "base/json.h"
-#include "run/loop.h"
-#include "run/thread.h"
-#include "script/value.h"
-#include <stdatomic.h>
+#include "run/node.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An executor as a Lua object: one loop in one thread, with a store connection of its own. */
+/* An executor as a Lua object: a node from start to stop, with store connections of its own. */
 
-enum stage { INACTIVE, RUNNING, ENDED, BROKEN };
+enum stage { INACTIVE, RUNNING, ENDED };
+
+/* An engine that it serves. */
+struct served {
+    struct served *next;
+    struct lua_engine *engine; /* kept alive by the executor's table of engines */
+    struct settings settings;  /* as this executor turns it */
+    struct member *member;     /* NULL unless the node runs */
+    struct foreman_status last;
+    struct error error; /* what ended it; ERROR_NONE: nothing */
+};
 
 struct lua_executor {
-    struct lua_engine *engine; /* kept alive as user value 1 */
-    struct settings settings;
+    json_t *options;
+    struct settings settings; /* the executor's own, as its first engine has them */
     bool has_settings;
-    json_t *paths; /* our own copy: read by the loop's reload thread */
-    struct clock *clock;
-    struct loop *loop; /* NULL unless started */
-    struct thread thread;
-    struct error error; /* of the loop; read once the stage is BROKEN */
-    atomic_int stage;
-    struct loop_status last; /* of the loop that was stopped */
+    struct served *served; /* in the order they came */
+    struct node *node;     /* NULL unless started */
+    enum stage stage;
+    struct foreman_status last; /* the sums, once it was stopped */
 };
 
 static struct lua_executor *self(lua_State *L) {
     return luaL_checkudata(L, 1, EXECUTOR_TYPE);
 }
 
-static bool configure(struct lua_executor *executor, const json_t *options, struct error *error) {
-    const struct lua_engine *engine = executor->engine;
-    executor->has_settings = settings_init(&executor->settings, error);
-    return executor->has_settings &&
-           config_apply(&executor->settings, engine->folder, engine->paths, error) &&
-           (!engine->options ||
-            settings_apply(&executor->settings, ORIGIN_OPTION, engine->options, NULL, error)) &&
-           settings_apply(&executor->settings, ORIGIN_OPTION, options, NULL, error) &&
-           settings_check(&executor->settings, error);
-}
+/* ---- settings ---- */
 
-/* executor(engine, options) */
-static int new_executor(lua_State *L) {
-    struct error error;
-    struct engine *engine = lua_engine_open(L, &error);
+/* What is not said to the executor is as the engine has it; without an engine, as by default. */
+static bool read_settings(struct settings *settings, const struct lua_engine *engine,
+                          const json_t *options, struct error *error) {
     if (!engine)
-        return api_fail(L, &error);
-    json_t **options = api_box(L);
-    *options = api_object(L, 2, "options", &error);
-    struct lua_executor *executor = lua_newuserdatauv(L, sizeof *executor, 1);
-    memset(executor, 0, sizeof *executor);
-    luaL_setmetatable(L, EXECUTOR_TYPE);
-    lua_pushvalue(L, 1);
-    lua_setiuservalue(L, -2, 1);
-    executor->engine = lua_engine_self(L);
-    executor->clock = clock_retain(engine_clock(engine));
-    executor->paths = json_deep_copy(executor->engine->paths);
-    if (*options && configure(executor, *options, &error))
-        return 1;
-    return api_fail(L, &error);
+        return config_settings(settings, NULL, NULL, NULL, options, error);
+    return config_settings(settings, engine->folder, engine->paths, engine->options, options,
+                           error);
 }
 
-static struct folder *read_again(void *arg, struct error *error) {
-    struct lua_executor *executor = arg;
-    return config_folder(executor->paths, error);
+/* What is the executor's is fixed by its first engine, or by starting without one. */
+static bool fix_settings(struct lua_executor *executor, const struct lua_engine *engine,
+                         struct error *error) {
+    if (executor->has_settings)
+        return true;
+    executor->has_settings = read_settings(&executor->settings, engine, executor->options, error);
+    if (!executor->has_settings)
+        settings_clear(&executor->settings);
+    return executor->has_settings;
 }
 
-static void *run(void *arg) {
-    struct lua_executor *executor = arg;
-    bool ok = loop_run(executor->loop, &executor->error);
-    atomic_store(&executor->stage, ok ? ENDED : BROKEN);
+/* ---- engines ---- */
+
+static struct served **find(struct lua_executor *executor, const struct lua_engine *engine) {
+    struct served **at = &executor->served;
+    while (*at && (*at)->engine != engine)
+        at = &(*at)->next;
+    return at;
+}
+
+static void served_free(struct served *served) {
+    if (served->engine->engine)
+        engine_leave(served->engine->engine, &served->settings);
+    settings_clear(&served->settings);
+    free(served);
+}
+
+static struct served *served_new(struct lua_executor *executor, struct lua_engine *engine,
+                                 struct error *error) {
+    struct served *served = calloc(1, sizeof *served);
+    if (!served) {
+        error_set(error, ERROR_FAILED, "out of memory");
+        return NULL;
+    }
+    served->engine = engine;
+    if (fix_settings(executor, engine, error) &&
+        read_settings(&served->settings, engine, executor->options, error) &&
+        acquisitions_apply(&served->settings, &executor->settings, error))
+        return served;
+    served_free(served);
     return NULL;
 }
 
-static bool startable(struct lua_executor *executor, struct error *error) {
-    struct engine *engine = executor->engine->engine;
-    if (!engine)
+static bool startable(const struct lua_engine *served, struct error *error) {
+    if (!served->engine)
         return error_set(error, ERROR_CLOSED, "the engine is closed");
-    if (executor->loop)
-        return error_set(error, ERROR_CONFLICT, "the executor has been started already");
-    if (!store_path(engine_store(engine)))
-        return error_set(error, ERROR_CONFLICT,
-                         "an executor on a store in memory cannot be started (expected turn or "
-                         "drain)");
-    if (clock_is_virtual(executor->clock))
-        return error_set(error, ERROR_CONFLICT,
-                         "an executor on a virtual clock cannot be started (expected turn or "
-                         "drain)");
-    if (!engine_folder(engine))
-        return error_set(error, ERROR_CONFLICT, "the engine has no scripts to run");
+    return engine_startable(served->engine, error);
+}
+
+static bool launch(struct lua_executor *executor, struct served *served, struct error *error) {
+    struct engine *engine = served->engine->engine;
+    struct member_options options = {.settings = &served->settings,
+                                     .clock = engine_clock(engine),
+                                     .folder = engine_folder(engine),
+                                     .read = config_folder,
+                                     .paths = served->engine->paths};
+    served->error.code = ERROR_NONE;
+    served->member = node_add(executor->node, &options, error);
+    return served->member != NULL;
+}
+
+/* The table of the engines it keeps alive, on top of the stack; `value` for the one at 2. */
+static void hold(lua_State *L, bool value) {
+    lua_getiuservalue(L, 1, 1);
+    lua_pushvalue(L, 2);
+    value ? lua_pushboolean(L, 1) : lua_pushnil(L);
+    lua_settable(L, -3);
+    lua_pop(L, 1);
+}
+
+/* executor:add(engine) */
+static int add(lua_State *L) {
+    struct error error;
+    struct lua_executor *executor = self(L);
+    struct lua_engine *engine = luaL_checkudata(L, 2, ENGINE_TYPE);
+    struct served *served = NULL, **at = find(executor, engine);
+    if (*at)
+        error_set(&error, ERROR_CONFLICT, "the executor serves this engine already");
+    else if (!engine->engine)
+        error_set(&error, ERROR_CLOSED, "the engine is closed");
+    else if (!executor->node || startable(engine, &error))
+        served = served_new(executor, engine, &error);
+    if (served && executor->node && !launch(executor, served, &error)) {
+        served_free(served);
+        served = NULL;
+    }
+    if (!served)
+        return api_fail(L, &error);
+    *at = served;
+    hold(L, true);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* executor:remove(engine) */
+static int remove_engine(lua_State *L) {
+    struct error error;
+    struct lua_executor *executor = self(L);
+    struct served **at = find(executor, luaL_checkudata(L, 2, ENGINE_TYPE)), *served = *at;
+    if (!served) {
+        error_set(&error, ERROR_NOT_FOUND, "the executor does not serve this engine");
+        return api_fail(L, &error);
+    }
+    *at = served->next;
+    bool fine = !served->member || node_remove(executor->node, served->member, &error);
+    served_free(served);
+    hold(L, false);
+    lua_pushboolean(L, 1);
+    return fine ? 1 : api_fail(L, &error);
+}
+
+/* executor(options) */
+static int new_executor(lua_State *L) {
+    struct error error;
+    struct settings scratch = {0}; /* what is wrong is told at once */
+    json_t **options = api_box(L);
+    *options = api_object(L, 1, "options", &error);
+    bool fine = *options && read_settings(&scratch, NULL, *options, &error);
+    settings_clear(&scratch);
+    if (!fine)
+        return api_fail(L, &error);
+    struct lua_executor *executor = lua_newuserdatauv(L, sizeof *executor, 1);
+    memset(executor, 0, sizeof *executor);
+    luaL_setmetatable(L, EXECUTOR_TYPE);
+    lua_newtable(L);
+    lua_setiuservalue(L, -2, 1);
+    executor->options = json_incref(*options);
+    return 1;
+}
+
+/* ---- running ---- */
+
+static bool all_startable(struct lua_executor *executor, struct error *error) {
+    for (struct served *served = executor->served; served; served = served->next)
+        if (!startable(served->engine, error))
+            return false;
     return true;
 }
 
-static bool launch(struct lua_executor *executor, struct error *error) {
-    struct loop_options options = {.store_url = executor->settings.store,
-                                   .settings = &executor->settings,
-                                   .clock = executor->clock,
-                                   .folder = engine_folder(executor->engine->engine),
-                                   .reload = read_again,
-                                   .arg = executor};
-    executor->loop = loop_new(&options, error);
-    if (!executor->loop)
-        return false;
-    atomic_store(&executor->stage, RUNNING);
-    if (thread_start(&executor->thread, run, executor))
+static bool launch_all(struct lua_executor *executor, struct error *error) {
+    struct node_options options = {.settings = &executor->settings};
+    executor->node = node_new(&options, error);
+    bool fine = executor->node != NULL;
+    for (struct served *served = executor->served; fine && served; served = served->next)
+        fine = launch(executor, served, error);
+    if (fine && node_start(executor->node, error))
         return true;
-    loop_free(executor->loop);
-    executor->loop = NULL;
-    atomic_store(&executor->stage, INACTIVE);
-    return error_set(error, ERROR_FAILED, "the system gives no thread for the executor");
+    for (struct served *served = executor->served; served; served = served->next)
+        served->member = NULL;
+    node_free(executor->node);
+    executor->node = NULL;
+    return false;
 }
 
 static int start(lua_State *L) {
     struct error error;
     struct lua_executor *executor = self(L);
-    if (!startable(executor, &error) || !launch(executor, &error))
-        return api_fail(L, &error);
-    lua_pushboolean(L, 1);
-    return 1;
+    if (executor->node)
+        error_set(&error, ERROR_CONFLICT, "the executor has been started already");
+    else if (all_startable(executor, &error) && fix_settings(executor, NULL, &error) &&
+             launch_all(executor, &error)) {
+        executor->stage = RUNNING;
+        lua_pushboolean(L, 1);
+        return 1;
+    }
+    return api_fail(L, &error);
 }
 
-/* Stops as TERM does and waits for the thread; nothing stays locked. */
+static bool is_fine(struct served *served) {
+    return served->member ? member_fine(served->member, &served->error)
+                          : served->error.code == ERROR_NONE;
+}
+
+/* Stops as TERM does and waits for the threads; nothing stays locked. */
 static void halt(struct lua_executor *executor) {
-    if (!executor->loop)
+    if (!executor->node)
         return;
-    loop_stop(executor->loop);
-    thread_join(&executor->thread);
-    loop_status(executor->loop, &executor->last);
-    loop_free(executor->loop);
-    executor->loop = NULL;
+    node_stop(executor->node);
+    node_status(executor->node, &executor->last);
+    for (struct served *served = executor->served; served; served = served->next) {
+        member_status(served->member, &served->last);
+        is_fine(served);
+        served->member = NULL;
+    }
+    node_free(executor->node);
+    executor->node = NULL;
+    executor->stage = ENDED;
+}
+
+/* What has ended one of its engines; NULL: nothing. */
+static const struct error *trouble(struct lua_executor *executor) {
+    for (struct served *served = executor->served; served; served = served->next)
+        if (!is_fine(served))
+            return &served->error;
+    return NULL;
 }
 
 static int stop(lua_State *L) {
     struct lua_executor *executor = self(L);
     halt(executor);
-    if (atomic_load(&executor->stage) == BROKEN)
-        return api_fail(L, &executor->error);
+    const struct error *error = trouble(executor);
+    if (error)
+        return api_fail(L, error);
     lua_pushboolean(L, 1);
     return 1;
 }
 
+/* executor:reload(engine) */
 static int reload(lua_State *L) {
-    struct lua_executor *executor = self(L);
-    if (executor->loop)
-        loop_reload(executor->loop);
+    struct served *served = *find(self(L), luaL_checkudata(L, 2, ENGINE_TYPE));
+    if (served && served->member)
+        member_reload(served->member);
     return 0;
+}
+
+static void sum_up(struct engine_run *sum, const struct engine_run *run) {
+    sum->done += run->done;
+    sum->failed += run->failed;
+    sum->settled += run->settled;
+    sum->acquired += run->acquired;
+    sum->wait = run->wait < sum->wait ? run->wait : sum->wait;
 }
 
 static int turn(lua_State *L) {
     struct error error;
-    struct engine_run run;
+    struct engine_run run, sum = {.wait = INFINITY};
     struct lua_executor *executor = self(L);
-    struct engine *engine = executor->engine->engine;
-    if (!engine) {
-        error_set(&error, ERROR_CLOSED, "the engine is closed");
-        return api_fail(L, &error);
+    for (struct served *served = executor->served; served; served = served->next) {
+        struct engine *engine = served->engine->engine;
+        bool fine = engine ? engine_turn_as(engine, &served->settings, &run, &error)
+                           : error_set(&error, ERROR_CLOSED, "the engine is closed");
+        if (!fine)
+            return api_fail(L, &error);
+        sum_up(&sum, &run);
     }
-    if (!engine_turn_as(engine, &executor->settings, &run, &error))
-        return api_fail(L, &error);
-    return lua_run_push(L, &run, true);
+    return lua_run_push(L, &sum, true);
 }
 
-static void set_count(lua_State *L, const char *name, int64_t value) {
-    lua_pushinteger(L, value);
+/* ---- status ---- */
+
+static void set_text(lua_State *L, const char *name, const char *value) {
+    lua_pushstring(L, value);
     lua_setfield(L, -2, name);
 }
 
-static void push_loop(lua_State *L, struct lua_executor *executor) {
-    struct loop_status status = executor->last;
-    if (executor->loop)
-        loop_status(executor->loop, &status);
-    set_count(L, "done", status.done);
-    set_count(L, "failed", status.failed);
-    set_count(L, "stale", status.stale);
-    set_count(L, "acquired", status.acquired);
-    set_count(L, "running", status.running);
-    set_count(L, "waiting", status.waiting);
-    lua_pushboolean(L, status.paused);
+static void set_status(lua_State *L, const struct foreman_status *status) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {{"done", status->done},       {"failed", status->failed},
+                  {"stale", status->stale},     {"acquired", status->acquired},
+                  {"running", status->running}, {"waiting", status->waiting}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        lua_pushinteger(L, counts[i].value);
+        lua_setfield(L, -2, counts[i].name);
+    }
+    lua_pushboolean(L, status->paused);
     lua_setfield(L, -2, "paused");
-    lua_pushboolean(L, status.draining);
+    lua_pushboolean(L, status->draining);
     lua_setfield(L, -2, "draining");
 }
 
-static int status(lua_State *L) {
-    static const char *const names[] = {"inactive", "running", "stopped", "failed"};
-    struct lua_executor *executor = self(L);
-    int stage = atomic_load(&executor->stage);
-    lua_createtable(L, 0, 10);
-    lua_pushstring(L, names[stage]);
-    lua_setfield(L, -2, "state");
-    lua_pushstring(L, executor->settings.name);
-    lua_setfield(L, -2, "name");
-    push_loop(L, executor);
-    if (stage == BROKEN) {
-        lua_pushstring(L, executor->error.text);
-        lua_setfield(L, -2, "error");
+static void set_state(lua_State *L, enum stage stage, bool failed) {
+    static const char *const names[] = {"inactive", "running", "stopped"};
+    set_text(L, "state", failed ? "failed" : names[stage]);
+}
+
+/* Its part of the table on top; true unless it has failed. */
+static bool push_served(lua_State *L, struct lua_executor *executor, struct served *served) {
+    bool fine = is_fine(served);
+    if (served->member)
+        member_status(served->member, &served->last);
+    lua_createtable(L, 0, 12);
+    set_status(L, &served->last);
+    set_state(L, executor->stage, !fine);
+    set_text(L, "store", served->settings.store);
+    set_text(L, "acquisition", served->settings.acquisition);
+    if (served->last.name[0])
+        set_text(L, "owner", served->last.name);
+    if (!fine)
+        set_text(L, "error", served->error.text);
+    return fine;
+}
+
+/* How many engines it has; *failed: how many of them have. */
+static int push_engines(lua_State *L, struct lua_executor *executor, int *failed) {
+    int count = *failed = 0;
+    lua_newtable(L);
+    for (struct served *served = executor->served; served; served = served->next) {
+        *failed += !push_served(L, executor, served);
+        lua_rawseti(L, -2, ++count);
     }
+    return count;
+}
+
+static int status(lua_State *L) {
+    struct lua_executor *executor = self(L);
+    int failed, count;
+    lua_createtable(L, 0, 12);
+    count = push_engines(L, executor, &failed);
+    lua_setfield(L, -2, "engines");
+    if (executor->node)
+        node_status(executor->node, &executor->last);
+    set_status(L, &executor->last);
+    set_state(L, executor->stage, failed > 0 && (failed == count || executor->stage == ENDED));
+    set_text(L, "name", executor->has_settings ? executor->settings.name : NULL);
+    const struct error *error = trouble(executor);
+    if (error)
+        set_text(L, "error", error->text);
     return 1;
 }
 
 static int collect(lua_State *L) {
     struct lua_executor *executor = self(L);
     halt(executor);
-    if (executor->engine && executor->engine->engine)
-        engine_leave(executor->engine->engine, &executor->settings);
-    executor->engine = NULL;
+    for (struct served *next; executor->served; executor->served = next) {
+        next = executor->served->next;
+        served_free(executor->served);
+    }
     if (executor->has_settings)
         settings_clear(&executor->settings);
     executor->has_settings = false;
-    json_decref(executor->paths);
-    executor->paths = NULL;
-    if (executor->clock)
-        clock_release(executor->clock);
-    executor->clock = NULL;
+    json_decref(executor->options);
+    executor->options = NULL;
     return 0;
 }
 
 static const luaL_Reg methods[] = {
-    {"start", start},   {"stop", stop},     {"turn", turn},
-    {"status", status}, {"reload", reload}, {NULL, NULL},
+    {"start", start},          {"stop", stop},     {"turn", turn},     {"add", add},
+    {"remove", remove_engine}, {"status", status}, {"reload", reload}, {NULL, NULL},
 };
 
 void lua_executor_register(lua_State *L) {

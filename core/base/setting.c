@@ -1,4 +1,5 @@
 #include "base/setting.h"
+#include "base/acquisitions.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -144,10 +145,15 @@ static bool set_list(const struct target *target, const json_t *value) {
     return true;
 }
 
-/* A number if it is one; any other text stays a text, to be quoted by whoever refuses it. */
+static bool set_acquisitions(const struct target *target, const json_t *value) {
+    return acquisitions_set(target->field, value, target->error);
+}
+
+/* A number or an object if it is one; any other text stays a text, to be quoted by whoever refuses
+ * it. */
 static json_t *scalar_from_text(const char *text) {
     json_t *value = json_read(text, strlen(text), "setting", NULL);
-    if (json_is_number(value) || json_is_boolean(value))
+    if (json_is_number(value) || json_is_boolean(value) || json_is_object(value))
         return value;
     json_decref(value);
     return json_string(text);
@@ -258,12 +264,19 @@ static bool set_history(const struct target *target, const json_t *value) {
 bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
                  const char *label, struct error *error) {
     static bool (*const setters[])(const struct target *, const json_t *) = {
-        [SETTING_BOOL] = set_bool,       [SETTING_INT] = set_int,
-        [SETTING_INT64] = set_int64,     [SETTING_FACTOR] = set_factor,
-        [SETTING_SPAN] = set_span,       [SETTING_SPAN_OFF] = set_span_off,
-        [SETTING_SIZE] = set_size,       [SETTING_TEXT] = set_text,
-        [SETTING_LIST] = set_list,       [SETTING_RANGE] = set_range,
-        [SETTING_WORKERS] = set_workers, [SETTING_SCOPE] = set_scope,
+        [SETTING_BOOL] = set_bool,
+        [SETTING_INT] = set_int,
+        [SETTING_INT64] = set_int64,
+        [SETTING_FACTOR] = set_factor,
+        [SETTING_SPAN] = set_span,
+        [SETTING_SPAN_OFF] = set_span_off,
+        [SETTING_SIZE] = set_size,
+        [SETTING_TEXT] = set_text,
+        [SETTING_LIST] = set_list,
+        [SETTING_RANGE] = set_range,
+        [SETTING_WORKERS] = set_workers,
+        [SETTING_SCOPE] = set_scope,
+        [SETTING_ACQUISITIONS] = set_acquisitions,
         [SETTING_HISTORY] = set_history,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
@@ -327,6 +340,7 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_TEXT:
         return *(char *const *)field ? json_string(*(char *const *)field) : json_null();
     case SETTING_LIST:
+    case SETTING_ACQUISITIONS:
         return *(json_t *const *)field ? json_deep_copy(*(json_t *const *)field) : json_null();
     case SETTING_RANGE:
         if (numbers[0] == INT64_MIN && numbers[1] == INT64_MAX)

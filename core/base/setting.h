@@ -7,18 +7,19 @@
 
 enum setting_kind {
     SETTING_BOOL,
-    SETTING_INT,      /* int; low and high are bounds */
-    SETTING_INT64,    /* int64_t */
-    SETTING_FACTOR,   /* double */
-    SETTING_SPAN,     /* time_ms; bounds in ms */
-    SETTING_SPAN_OFF, /* time_ms; false or "off" is 0 */
-    SETTING_SIZE,     /* int64_t, bytes; "64MiB" */
-    SETTING_TEXT,     /* char *, at most `high` bytes; NULL only if low is 0 */
-    SETTING_LIST,     /* json_t *, array of texts or NULL for all */
-    SETTING_RANGE,    /* two int64_t from `offset` on, open ends allowed */
-    SETTING_WORKERS,  /* two int from `offset` on */
-    SETTING_SCOPE,    /* bool: "instance" or "root" */
-    SETTING_HISTORY   /* enum history_level */
+    SETTING_INT,          /* int; low and high are bounds */
+    SETTING_INT64,        /* int64_t */
+    SETTING_FACTOR,       /* double */
+    SETTING_SPAN,         /* time_ms; bounds in ms */
+    SETTING_SPAN_OFF,     /* time_ms; false or "off" is 0 */
+    SETTING_SIZE,         /* int64_t, bytes; "64MiB" */
+    SETTING_TEXT,         /* char *, at most `high` bytes; NULL only if low is 0 */
+    SETTING_LIST,         /* json_t *, array of texts or NULL for all */
+    SETTING_RANGE,        /* two int64_t from `offset` on, open ends allowed */
+    SETTING_WORKERS,      /* two int from `offset` on */
+    SETTING_SCOPE,        /* bool: "instance" or "root" */
+    SETTING_ACQUISITIONS, /* json_t *, an object of objects or NULL; see acquisitions.h */
+    SETTING_HISTORY       /* enum history_level */
 };
 
 struct setting {

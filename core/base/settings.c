@@ -23,6 +23,7 @@ static const struct setting table[] = {
     {"workers", SETTING_WORKERS, FIELD(workers_min), 1, 1024, NULL},
     {"keep_alive", SETTING_SPAN, FIELD(keep_alive), 0, 0, "PT5S"},
     {"queue", SETTING_INT, FIELD(queue), 1, 1000000, "256"},
+    {"acquisitions", SETTING_ACQUISITIONS, FIELD(acquisitions), 0, 0, NULL},
     {"acquisition", SETTING_TEXT, FIELD(acquisition), 1, JOB_NAME_MAX, "default"},
     {"page", SETTING_INT, FIELD(page), 1, 10000, "128"},
     {"lane_run", SETTING_INT, FIELD(lane_run), 1, 10000, "16"},
@@ -116,7 +117,27 @@ void settings_clear(struct settings *settings) {
     free(settings->retry);
     free(settings->acquisition);
     json_decref(settings->categories);
+    json_decref(settings->acquisitions);
     *settings = (struct settings){0};
+}
+
+static bool copy_value(const struct setting *setting, struct settings *copy) {
+    void *field = (char *)copy + setting->offset;
+    char **text = field;
+    json_t **list = field;
+    if (setting->kind == SETTING_TEXT && *text)
+        return (*text = strdup(*text)) != NULL;
+    if ((setting->kind == SETTING_LIST || setting->kind == SETTING_ACQUISITIONS) && *list)
+        return (*list = json_deep_copy(*list)) != NULL;
+    return true;
+}
+
+bool settings_copy(struct settings *copy, const struct settings *settings, struct error *error) {
+    bool copied = true;
+    *copy = *settings;
+    for (size_t i = 0; i < ROWS; i++) /* all of them: none may stay shared */
+        copied = copy_value(&table[i], copy) && copied;
+    return copied || no_memory(error);
 }
 
 static const struct setting *find(const char *name) {
@@ -124,6 +145,10 @@ static const struct setting *find(const char *name) {
         if (strcmp(table[i].name, name) == 0)
             return &table[i];
     return NULL;
+}
+
+enum setting_origin settings_origin(const struct settings *settings, const char *name) {
+    return settings->origin[find(name) - table];
 }
 
 /* Bad values from a file or the environment are configuration, from a flag usage. */

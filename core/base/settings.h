@@ -23,7 +23,8 @@ struct settings {
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */
     time_ms keep_alive;
     int queue, page, lane_run;
-    char *acquisition; /* whose loop thread and acquisition settings the engine shares */
+    json_t *acquisitions; /* name -> settings of acquisition; an object or NULL: none */
+    char *acquisition;    /* whose loop thread and acquisition settings the engine shares */
     int64_t priority_min, priority_max;
     json_t *categories; /* array or NULL: all */
     bool by_priority, prefer_timers, by_due_date, deployment_aware;
@@ -50,6 +51,8 @@ struct settings {
 /* All defaults. False: no memory. settings_clear releases what it holds. */
 bool settings_init(struct settings *settings, struct error *error);
 void settings_clear(struct settings *settings);
+/* A copy of its own texts and lists. False: no memory; settings_clear in any case. */
+bool settings_copy(struct settings *copy, const struct settings *settings, struct error *error);
 
 /* Applies an object { name = value } from one origin; a value set by a stronger origin stays.
  * Unknown names, wrong kinds and values out of range are refused, naming the name, the value, what
@@ -78,6 +81,9 @@ void settings_label(const struct settings *settings, const char *name, char *lab
 /* [{ name, value, origin, text, known_as }] in table order, for `moonshift settings`; known_as: the
  * names that Camunda, Flowable and Activiti have for it. A new reference. */
 json_t *settings_to_json(const struct settings *settings);
+
+/* Where a setting's value came from. */
+enum setting_origin settings_origin(const struct settings *settings, const char *name);
 
 /* The names, NULL-terminated, for flags and suggestions. */
 const char *const *settings_names(void);

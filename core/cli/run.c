@@ -1,32 +1,37 @@
+#include "base/acquisitions.h"
 #include "base/log.h"
 #include "cli/display.h"
 #include "cli/output.h"
 #include "cli/setup.h"
-#include "run/loop.h"
+#include "run/node.h"
 #include "script/folder.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What the loop calls back with. */
+/* What the node calls back with. */
 struct watch {
     struct cli *cli;
+    struct node *node;
     struct display display;
 };
 
-static void watch_tick(void *arg, const struct loop_status *status) {
-    display_tick(&((struct watch *)arg)->display, status);
+static void watch_tick(void *arg) {
+    struct watch *watch = arg;
+    struct foreman_status status;
+    node_status(watch->node, &status);
+    display_tick(&watch->display, &status);
 }
 
-/* Reads the folder again for the loop's reload; a moonshift.lua that could not be started with is
- * refused with it, the settings in force stay. Runs in a thread of its own. */
-static struct folder *folder_again(void *arg, struct error *error) {
-    const struct cli *cli = ((struct watch *)arg)->cli;
+/* Reads a folder again for a reload; a moonshift.lua that could not be started with is refused with
+ * it, the settings in force stay. Runs in a thread of its own. */
+static struct folder *folder_again(const json_t *paths, struct error *error) {
+    const char *directory = json_string_value(json_array_get(paths, 0));
     struct settings settings;
-    struct folder *folder = folder_read(&cli->directory, 1, error);
+    struct folder *folder = folder_read(&directory, 1, error);
     if (!folder)
         return NULL;
     bool fine = settings_init(&settings, error) &&
-                setup_apply(&settings, folder, cli->directory, error) &&
+                setup_apply(&settings, folder, directory, error) &&
                 settings_check(&settings, error);
     settings_clear(&settings);
     if (fine)
@@ -84,36 +89,50 @@ static void warnings_log(const struct folder *folder) {
 }
 
 /* The jobs failed, the command did not: their number is said, the status stays 0. */
-static void end_tell(struct watch *watch, struct loop *loop, bool drain) {
-    struct loop_status status = {0};
-    loop_status(loop, &status);
+static void end_tell(struct watch *watch, bool drain) {
+    struct foreman_status status;
+    node_status(watch->node, &status);
     if (watch->cli->interactive)
         display_end(&watch->display, &status);
     else if (drain && status.failed > 0)
         log_event(LOG_WARN, "some runs failed", "failed:l done:l", status.failed, status.done);
 }
 
-static bool loop_start(struct watch *watch, bool drain, struct error *error) {
-    struct cli *cli = watch->cli;
-    struct loop_options options = {
-        .store_url = cli->settings.store,
-        .settings = &cli->settings,
-        .clock = clock_system(),
-        .folder = cli->folder,
-        .signals = true,
-        .drain = drain,
-        .reload = folder_again,
-        .tick = cli->interactive ? watch_tick : NULL,
-        .arg = watch,
-    };
-    struct loop *loop = loop_new(&options, error);
-    if (!loop)
-        return false;
-    if (cli->interactive)
-        display_start(&watch->display);
-    bool fine = loop_run(loop, error);
-    end_tell(watch, loop, drain);
-    loop_free(loop);
+/* One engine for each folder; what is the executor's is as the first folder has it. */
+static bool engines_add(struct watch *watch, struct cli *folders, int count, struct error *error) {
+    bool fine = true;
+    for (int i = 0; i < count && fine; i++) {
+        struct cli *cli = &folders[i];
+        warnings_log(cli->folder);
+        json_t *paths = json_pack("[s]", cli->directory);
+        struct member_options options = {.settings = &cli->settings,
+                                         .clock = clock_system(),
+                                         .folder = cli->folder,
+                                         .read = folder_again,
+                                         .paths = paths};
+        fine = paths ? node_add(watch->node, &options, error) != NULL
+                     : error_set(error, ERROR_FAILED, "out of memory");
+        json_decref(paths);
+    }
+    return fine;
+}
+
+static bool node_go(struct watch *watch, struct cli *folders, int count, bool drain,
+                    struct error *error) {
+    struct node_options options = {.settings = &folders[0].settings,
+                                   .program = true,
+                                   .drain = drain,
+                                   .tick = watch->cli->interactive ? watch_tick : NULL,
+                                   .arg = watch};
+    watch->node = node_new(&options, error);
+    bool fine = watch->node && engines_add(watch, folders, count, error);
+    if (fine) {
+        if (watch->cli->interactive)
+            display_start(&watch->display);
+        fine = node_run(watch->node, error);
+        end_tell(watch, drain);
+    }
+    node_free(watch->node);
     return fine;
 }
 
@@ -137,15 +156,51 @@ static bool deploy_run(struct cli *cli, const struct flags *flags, struct error 
     return setup_settings(cli, flags, error) && deploy(cli, error);
 }
 
-static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
+/* The folders behind the first, with settings of their own. */
+static bool folders_read(struct cli *folders, const struct flags *flags, struct error *error) {
+    bool fine = acquisitions_apply(&folders[0].settings, &folders[0].settings, error);
+    for (int i = 1; i < flags->word_count && fine; i++)
+        fine = setup_directory(&folders[i], flags, flags->words[i], error) &&
+               setup_keeps(&folders[i], error) &&
+               acquisitions_apply(&folders[i].settings, &folders[0].settings, error);
+    return fine;
+}
+
+static bool all_deploy(struct cli *folders, int count, struct error *error) {
+    for (int i = 0; i < count; i++)
+        if (!deploy(&folders[i], error))
+            return false;
+    return true;
+}
+
+/* folders[0] is the command's own, cleared by whoever runs it. */
+static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *folders, int count,
+                        struct error *error) {
     struct watch watch = {.cli = cli};
+    folders[0] = *cli;
+    for (int i = 1; i < count; i++)
+        folders[i].json = cli->json;
+    bool fine = folders_read(folders, flags, error);
+    if (fine)
+        fine = cli->settings.active
+                   ? node_go(&watch, folders, count, flags_has(flags, "--drain"), error)
+                   : all_deploy(folders, count, error);
+    *cli = folders[0];
+    for (int i = 1; i < count; i++)
+        setup_clear(&folders[i]);
+    return fine;
+}
+
+static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
         !setup_keeps(cli, error))
         return false;
-    if (!cli->settings.active)
-        return deploy(cli, error);
-    warnings_log(cli->folder);
-    return loop_start(&watch, flags_has(flags, "--drain"), error);
+    int count = flags->word_count > 1 ? flags->word_count : 1;
+    struct cli *folders = calloc((size_t)count, sizeof *folders);
+    bool fine = folders ? folders_run(cli, flags, folders, count, error)
+                        : error_set(error, ERROR_FAILED, "out of memory");
+    free(folders);
+    return fine;
 }
 
 static const struct flag run_flags[] = {
@@ -158,11 +213,15 @@ static const struct flag run_flags[] = {
 };
 
 const struct cli_command run_commands[] = {
-    {"run", "[DIR] [--workers N] [--priority-range MIN:MAX] [--drain] …",
-     "run the jobs of a script folder",
+    {"run", "[DIR…] [--workers N] [--priority-range MIN:MAX] [--drain] …",
+     "run the jobs of a script folder, or of several",
+     "Each folder is an engine with its own moonshift.lua and store; they share the workers and "
+     "what"
+     "\nelse belongs to the executor (name, workers, queue, keep_alive, shutdown_wait), as flags,"
+     "\nvariables or the first folder say.\n"
      "Runs until TERM or INT: running jobs are waited for (setting shutdown_wait), a second signal"
-     "\nstops at once. HUP loads the folder again; a broken one is refused and the old one stays.",
-     run_flags, 0, 1, true, true, run_run},
+     "\nstops at once. HUP loads the folders again; a broken one is refused and the old one stays.",
+     run_flags, 0, -1, true, true, run_run},
     {"deploy", "[DIR]", "load a script folder into the store and run nothing",
      "Jobs can then be created where the folder is not.", NULL, 0, 1, false, true, deploy_run},
     {0},

@@ -44,9 +44,13 @@ static bool flags_apply(struct cli *cli, const struct flags *flags, struct error
     return true;
 }
 
+static bool outside_apply(struct cli *cli, const struct flags *flags, struct error *error) {
+    return settings_init(&cli->settings, error) && flags_apply(cli, flags, error) &&
+           settings_apply_environment(&cli->settings, error);
+}
+
 bool setup_outside(struct cli *cli, const struct flags *flags, struct error *error) {
-    return directory_find(cli, flags, error) && settings_init(&cli->settings, error) &&
-           flags_apply(cli, flags, error) && settings_apply_environment(&cli->settings, error);
+    return directory_find(cli, flags, error) && outside_apply(cli, flags, error);
 }
 
 bool setup_folder(struct cli *cli, struct error *error) {
@@ -74,6 +78,12 @@ bool setup_settings(struct cli *cli, const struct flags *flags, struct error *er
     return setup_outside(cli, flags, error) &&
            (!flags->command->takes_folder || setup_needs_folder(cli, error)) &&
            setup_folder(cli, error) && setup_file(cli, error);
+}
+
+bool setup_directory(struct cli *cli, const struct flags *flags, const char *directory,
+                     struct error *error) {
+    cli->directory = directory;
+    return outside_apply(cli, flags, error) && setup_folder(cli, error) && setup_file(cli, error);
 }
 
 bool setup_needs_folder(const struct cli *cli, struct error *error) {

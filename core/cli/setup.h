@@ -20,6 +20,10 @@ bool setup_file(struct cli *cli, struct error *error);
 bool setup_apply(struct settings *settings, const struct folder *folder, const char *directory,
                  struct error *error);
 
+/* The same for a further folder of a verb that takes several. */
+bool setup_directory(struct cli *cli, const struct flags *flags, const char *directory,
+                     struct error *error);
+
 /* True if there is a script folder; else an error that says how to name one. */
 bool setup_needs_folder(const struct cli *cli, struct error *error);
 

@@ -1,22 +1,173 @@
 #include "run/crew.h"
 #include "base/log.h"
+#include "run/worker.h"
+#include <stdlib.h>
 
-struct item *crew_take_all(struct pool *pool) {
-    queue_append(&pool->queue, &pool->suspects);
-    pool->queued = 0;
-    return queue_take(&pool->queue);
+enum { RETRY_FIRST = 1000, RETRY_MAX = 30000 };
+
+/* ---- threads come and go ---- */
+
+static void start(struct pool *pool, struct worker *worker) {
+    worker->leaves = false;
+    worker->state = WORKER_IDLE;
+    worker->idle_since = clock_monotonic();
+    if (thread_start(&worker->thread, worker_run, worker)) {
+        pool->threads++;
+        return;
+    }
+    worker->state = WORKER_NONE;
+    log_event(LOG_ERROR, "no thread for a worker", "worker:d", worker->index);
 }
 
-/* Of the jobs that were running in a crash only one runs at a time: the next crash names it. */
-static struct item *pop(struct pool *pool, struct worker *worker) {
-    bool turn = pool->suspects.first && !pool->suspect;
-    struct item *item = queue_shift(turn ? &pool->suspects : &pool->queue);
-    if (!item)
+static int wanted(const struct pool *pool) {
+    int count = pool->busy + pool->queued;
+    for (int i = 0; i < pool->client_count; i++)
+        if (pool->clients[i]->queued > 0)
+            count += pool->clients[i]->blocked;
+    return count;
+}
+
+static void join(struct worker *worker) {
+    if (worker->state != WORKER_GONE)
+        return;
+    thread_join(&worker->thread);
+    worker->state = WORKER_NONE;
+}
+
+void crew_grow(struct pool *pool) {
+    int count = wanted(pool);
+    for (int i = 0; i < pool->count && pool->threads < count; i++) {
+        join(&pool->workers[i]);
+        if (pool->workers[i].state == WORKER_NONE)
+            start(pool, &pool->workers[i]);
+    }
+}
+
+/* Its signal may have been for an item. */
+void crew_shrink(struct pool *pool, time_ms now) {
+    for (int i = pool->count - 1; i >= 0; i--) {
+        struct worker *worker = &pool->workers[i];
+        join(worker);
+        if (worker->state != WORKER_IDLE || worker->leaves || pool->queued > 0 ||
+            pool->threads <= pool->options.workers_min ||
+            now - worker->idle_since < pool->options.keep_alive)
+            continue;
+        worker->leaves = true;
+        pool->threads--;
+        condition_broadcast(&pool->work);
+    }
+}
+
+/* ---- seats ---- */
+
+static struct seat *find_seat(const struct worker *worker, const struct client *client,
+                              int generation) {
+    struct seat *seat = worker->seats;
+    while (seat && (seat->client != client || seat->generation != generation))
+        seat = seat->next;
+    return seat;
+}
+
+static struct seat *make_seat(struct worker *worker, struct client *client, int generation) {
+    struct seat *seat = calloc(1, sizeof *seat);
+    if (!seat)
         return NULL;
-    if (turn)
-        pool->suspect = worker;
-    pool->queued--;
-    return item;
+    *seat = (struct seat){.next = worker->seats, .client = client, .generation = generation};
+    worker->seats = seat;
+    client->seats++;
+    return seat;
+}
+
+static const struct deployment *generation_of(const struct seat *seat) {
+    return generations_number(seat->client->generations, seat->generation);
+}
+
+/* One whose engine has left or whose generation has been replaced. */
+static struct seat *stale_seat(struct pool *pool, struct worker *worker) {
+    if (worker->changes == pool->changes)
+        return NULL;
+    for (struct seat *seat = worker->seats; seat; seat = seat->next)
+        if (seat->client->leaving || !generation_of(seat))
+            return seat;
+    worker->changes = pool->changes;
+    return NULL;
+}
+
+struct seat *crew_seat(struct worker *worker, struct client *client, const char *handler,
+                       struct folder **folder) {
+    *folder = NULL;
+    mutex_lock(&worker->pool->mutex);
+    const struct deployment *generation = generations_find(client->generations, handler);
+    struct seat *seat = find_seat(worker, client, generation->generation);
+    if (!seat)
+        seat = make_seat(worker, client, generation->generation);
+    if (seat && !seat->script)
+        *folder = folder_retain(generation->folder);
+    mutex_unlock(&worker->pool->mutex);
+    return seat;
+}
+
+/* It is tried again; if nobody can open one, all that waits is given back. The mutex is held. */
+static struct item *block(struct pool *pool, struct seat *seat) {
+    time_ms wait = seat->retry_wait * 2;
+    seat->client->blocked += seat->retry_at == 0;
+    seat->retry_wait = wait == 0 ? RETRY_FIRST : wait < RETRY_MAX ? wait : RETRY_MAX;
+    seat->retry_at = clock_monotonic() + seat->retry_wait;
+    if (pool->queued > 0)
+        condition_signal(&pool->work); /* the item we were woken for */
+    return seat->client->blocked >= pool->threads ? crew_take_all(seat->client) : NULL;
+}
+
+void crew_opened(struct worker *worker, struct seat *seat, struct script *script, bool runs) {
+    struct client *client = seat->client;
+    struct item *items = NULL;
+    mutex_lock(&worker->pool->mutex);
+    bool recovered = script && seat->retry_at != 0;
+    seat->script = script;
+    worker->script = runs ? script : NULL;
+    if (!script) {
+        items = block(worker->pool, seat);
+    } else if (recovered) {
+        client->blocked--;
+        seat->retry_at = seat->retry_wait = 0;
+    }
+    mutex_unlock(&worker->pool->mutex);
+    crew_give_back(client, items);
+    if (recovered)
+        client->options.wake(client->options.wake_arg);
+}
+
+struct script *crew_closing(struct worker *worker, struct seat *seat) {
+    mutex_lock(&worker->pool->mutex);
+    struct script *script = seat->script;
+    seat->script = NULL;
+    if (worker->script == script)
+        worker->script = NULL;
+    mutex_unlock(&worker->pool->mutex);
+    return script;
+}
+
+void crew_closed(struct worker *worker, struct seat *seat) {
+    struct pool *pool = worker->pool;
+    mutex_lock(&pool->mutex);
+    struct seat **at = &worker->seats;
+    while (*at != seat)
+        at = &(*at)->next;
+    *at = seat->next;
+    seat->client->seats--;
+    seat->client->blocked -= seat->retry_at != 0;
+    condition_broadcast(&pool->ended);
+    mutex_unlock(&pool->mutex);
+    free(seat);
+}
+
+/* ---- what a worker does next ---- */
+
+struct item *crew_take_all(struct client *client) {
+    queue_append(&client->queue, &client->suspects);
+    client->pool->queued -= client->queued;
+    client->queued = 0;
+    return queue_take(&client->queue);
 }
 
 static void begin(struct worker *worker, const struct job *job) {
@@ -28,39 +179,131 @@ static void begin(struct worker *worker, const struct job *job) {
 }
 
 static void idle(struct pool *pool, struct worker *worker) {
-    pool->busy -= worker->state == WORKER_BUSY;
+    if (worker->state == WORKER_BUSY) {
+        pool->busy--;
+        worker->client->busy--;
+    }
     if (pool->suspect == worker)
         pool->suspect = NULL;
     worker->state = WORKER_IDLE;
+    worker->client = NULL;
+    worker->script = NULL;
     worker->begun = NULL;
     worker->job = worker->token = 0;
 }
 
-struct item *crew_take(struct pool *pool, struct worker *worker) {
-    struct item *item = NULL;
-    mutex_lock(&pool->mutex);
-    idle(pool, worker);
-    while (!pool->ending && !worker->leaves && !(item = pop(pool, worker))) {
-        worker->idle_since = clock_monotonic();
-        pool->sleeping++;
-        condition_wait(&pool->work, &pool->mutex);
-        pool->sleeping--;
-    }
-    if (item) {
-        worker->state = WORKER_BUSY;
-        pool->busy++;
-        begin(worker, item->jobs);
-    } else if (pool->queued > 0) {
-        condition_signal(&pool->work);
-    }
-    mutex_unlock(&pool->mutex);
-    return item;
+/* Of the jobs that were running in a crash only one runs at a time: the next crash names it. */
+static struct queue *next_queue(struct pool *pool, struct client *client) {
+    return client->suspects.first && !pool->suspect ? &client->suspects : &client->queue;
 }
 
-void crew_await(struct pool *pool, struct worker *worker, struct outcome *outcome) {
+static void take(struct pool *pool, struct worker *worker, struct duty *duty) {
+    struct client *client = duty->seat->client;
+    struct queue *queue = next_queue(pool, client);
+    if (queue == &client->suspects)
+        pool->suspect = worker;
+    duty->kind = DUTY_RUN;
+    duty->item = queue_shift(queue);
+    client->queued--;
+    client->busy++;
+    pool->queued--;
+    pool->busy++;
+    worker->state = WORKER_BUSY;
+    worker->client = client;
+    worker->script = duty->seat->script;
+    begin(worker, duty->item->jobs);
+}
+
+static bool open(struct duty *duty, struct seat *seat, struct folder *folder) {
+    *duty = (struct duty){.kind = DUTY_OPEN, .seat = seat, .folder = folder_retain(folder)};
+    return true;
+}
+
+/* True: `duty` is an item of this engine, or a seat to be opened for its first. A worker that could
+ * not open it leaves the item to the others until it tries again. */
+static bool serve(struct pool *pool, struct worker *worker, struct client *client,
+                  struct duty *duty) {
+    const struct item *item = next_queue(pool, client)->first;
+    if (!item)
+        return false;
+    const struct deployment *generation = client->generations->list[0];
+    if (client->generations->count > 1)
+        generation = generations_find(client->generations, item->jobs->handler);
+    struct seat *seat = find_seat(worker, client, generation->generation);
+    if (seat && seat->script) {
+        duty->seat = seat;
+        take(pool, worker, duty);
+        return true;
+    }
+    if (seat && seat->retry_at != 0)
+        return false;
+    if (!seat)
+        seat = make_seat(worker, client, generation->generation);
+    return seat && open(duty, seat, generation->folder);
+}
+
+/* The engines take turns, so that nobody's backlog holds up the others. */
+static bool find_item(struct pool *pool, struct worker *worker, struct duty *duty) {
+    for (int i = 0; i < pool->client_count; i++) {
+        int at = (pool->turn + i) % pool->client_count;
+        if (!serve(pool, worker, pool->clients[at], duty))
+            continue;
+        if (duty->kind == DUTY_RUN)
+            pool->turn = at + 1;
+        return true;
+    }
+    return false;
+}
+
+/* A seat that could not be opened is tried again after a while, item or none: *until. */
+static bool find_retry(struct worker *worker, struct duty *duty, time_ms *until) {
+    *until = TIME_NEVER;
+    for (struct seat *seat = worker->seats; seat; seat = seat->next) {
+        if (seat->retry_at == 0 || seat->script)
+            continue;
+        if (clock_monotonic() >= seat->retry_at)
+            return open(duty, seat, generation_of(seat)->folder);
+        *until = seat->retry_at < *until ? seat->retry_at : *until;
+    }
+    return false;
+}
+
+static bool find_duty(struct pool *pool, struct worker *worker, struct duty *duty, time_ms *until) {
+    *duty = (struct duty){.kind = DUTY_END};
+    if (pool->ending || worker->leaves)
+        return true;
+    struct seat *stale = stale_seat(pool, worker);
+    if (stale) {
+        *duty = (struct duty){.kind = DUTY_CLOSE, .seat = stale};
+        return true;
+    }
+    return find_retry(worker, duty, until) || find_item(pool, worker, duty);
+}
+
+struct duty crew_next(struct pool *pool, struct worker *worker) {
+    struct duty duty;
+    time_ms until;
     mutex_lock(&pool->mutex);
-    worker->awaits = true;
+    idle(pool, worker);
+    while (!find_duty(pool, worker, &duty, &until)) {
+        worker->idle_since = clock_monotonic();
+        pool->sleeping++;
+        if (until == TIME_NEVER)
+            condition_wait(&pool->work, &pool->mutex);
+        else
+            condition_wait_until(&pool->work, &pool->mutex, until);
+        pool->sleeping--;
+    }
+    if (duty.kind == DUTY_END && pool->queued > 0)
+        condition_signal(&pool->work);
     mutex_unlock(&pool->mutex);
+    return duty;
+}
+
+void crew_await(struct worker *worker, struct outcome *outcome) {
+    mutex_lock(&worker->pool->mutex);
+    worker->awaits = true;
+    mutex_unlock(&worker->pool->mutex);
     outcome->awaited = worker->index + 1;
 }
 
@@ -73,11 +316,14 @@ bool crew_hand(struct pool *pool, struct item *item) {
     return true;
 }
 
-struct item *crew_follow(struct pool *pool, struct worker *worker) {
+struct item *crew_follow(struct worker *worker, const struct client *client) {
+    struct pool *pool = worker->pool;
+    if (!worker->awaits) /* set by this thread only */
+        return NULL;
     mutex_lock(&pool->mutex);
     worker->begun = NULL;
     worker->job = worker->token = 0;
-    while (worker->awaits && !worker->follow && !pool->ending && !atomic_load(&pool->stopping))
+    while (worker->awaits && !worker->follow && !pool->ending && !atomic_load(&client->stopping))
         condition_wait(&pool->follow, &pool->mutex);
     struct item *item = worker->follow;
     worker->awaits = false;
@@ -88,84 +334,54 @@ struct item *crew_follow(struct pool *pool, struct worker *worker) {
     return item;
 }
 
-void crew_begin(struct pool *pool, struct worker *worker, const struct job *job) {
+void crew_begin(struct worker *worker, const struct job *job) {
     if (worker->begun == job)
         return;
-    mutex_lock(&pool->mutex);
+    mutex_lock(&worker->pool->mutex);
     begin(worker, job);
-    mutex_unlock(&pool->mutex);
+    mutex_unlock(&worker->pool->mutex);
 }
+
+/* ---- what comes back ---- */
 
 /* Sequentially consistent on purpose: either the loop, which clears `woken` before it takes the
  * list, sees this outcome, or we see that it has to be woken. */
-void crew_deliver(struct pool *pool, struct item *item, struct outcome *outcome) {
+void crew_deliver(struct client *client, struct item *item, struct outcome *outcome) {
     if (!outcome) {
         log_event(LOG_ERROR, "job lost sight of until its lock expires", "reason:s",
                   "out of memory");
-        atomic_fetch_add(&pool->lost, 1);
+        atomic_fetch_add(&client->lost, 1);
         return;
     }
     outcome->lane_ends = item->jobs == NULL;
     outcome->lane_token = item->lane_token;
     outcome->followed = item->followed;
-    outcome->next = atomic_load(&pool->outcomes);
-    while (!atomic_compare_exchange_weak(&pool->outcomes, &outcome->next, outcome))
+    outcome->next = atomic_load(&client->outcomes);
+    while (!atomic_compare_exchange_weak(&client->outcomes, &outcome->next, outcome))
         ;
-    if (!atomic_load(&pool->woken) && !atomic_exchange(&pool->woken, true))
-        pool->options.wake(pool->options.wake_arg);
+    if (!atomic_load(&client->woken) && !atomic_exchange(&client->woken, true))
+        client->options.wake(client->options.wake_arg);
 }
 
-void crew_return(struct pool *pool, struct item *item) {
+void crew_return(struct client *client, struct item *item) {
     struct job *job;
     while ((job = item_take(item))) {
         struct outcome *outcome = outcome_new(job, OUTCOME_RETURNED);
         if (!outcome)
             job_free(job);
-        crew_deliver(pool, item, outcome);
+        crew_deliver(client, item, outcome);
     }
 }
 
-void crew_give_back(struct pool *pool, struct item *items) {
+void crew_give_back(struct client *client, struct item *items) {
     for (struct item *item = items; item; item = item->next)
-        crew_return(pool, item);
+        crew_return(client, item);
     items_free(items);
 }
 
-static void blocked(struct pool *pool, struct worker *worker) {
-    struct item *items = NULL;
-    mutex_lock(&pool->mutex);
-    if (worker->state != WORKER_BLOCKED) {
-        idle(pool, worker);
-        worker->state = WORKER_BLOCKED;
-        pool->blocked++;
-    }
-    if (pool->blocked == pool->threads)
-        items = crew_take_all(pool);
-    mutex_unlock(&pool->mutex);
-    crew_give_back(pool, items);
-}
-
-bool crew_pause(struct pool *pool, struct worker *worker, time_ms until) {
-    blocked(pool, worker);
-    mutex_lock(&pool->mutex);
-    while (!pool->ending && clock_monotonic() < until)
-        condition_wait_until(&pool->recover, &pool->mutex, until);
-    bool ending = pool->ending;
-    mutex_unlock(&pool->mutex);
-    return !ending;
-}
-
-void crew_resume(struct pool *pool, struct worker *worker) {
-    mutex_lock(&pool->mutex);
-    pool->blocked -= worker->state == WORKER_BLOCKED;
-    worker->state = WORKER_IDLE;
-    mutex_unlock(&pool->mutex);
-    pool->options.wake(pool->options.wake_arg);
-}
-
-void crew_leave(struct pool *pool, struct worker *worker) {
-    mutex_lock(&pool->mutex);
+void crew_leave(struct worker *worker) {
+    mutex_lock(&worker->pool->mutex);
     worker->state = WORKER_GONE;
-    condition_broadcast(&pool->ended);
-    mutex_unlock(&pool->mutex);
+    condition_broadcast(&worker->pool->ended);
+    mutex_unlock(&worker->pool->mutex);
 }

@@ -1,93 +1,145 @@
-/* crew.h - the inside of the pool: its threads and what they share with the loop. Private to pool.c
- * (the loop's side), crew.c and worker.c (the threads' side). */
+/* crew.h - the inside of the pool: its threads, its clients, and what they share. Private to pool.c
+ * and client.c (the loops' side), crew.c and worker.c (the threads' side).
+ *
+ * One mutex guards it all, no other lock is held with it; outcomes go through a list of their own
+ * without a lock. */
 #ifndef MOONSHIFT_RUN_CREW_H
 #define MOONSHIFT_RUN_CREW_H
 
-#include "run/pool.h"
+#include "run/client.h"
 #include "run/queue.h"
 #include "run/thread.h"
 #include <stdatomic.h>
 
 enum worker_state {
-    WORKER_NONE,    /* no thread */
-    WORKER_IDLE,    /* waits for an item */
-    WORKER_BUSY,    /* has an item */
-    WORKER_BLOCKED, /* could not open its script; tries again by itself */
-    WORKER_GONE     /* its thread has ended, to be joined */
+    WORKER_NONE, /* no thread */
+    WORKER_IDLE, /* waits for an item, or opens and closes its scripts */
+    WORKER_BUSY, /* has an item */
+    WORKER_GONE  /* its thread has ended, to be joined */
+};
+
+/* A worker's Lua state for one generation of one engine. */
+struct seat {
+    struct seat *next;
+    struct client *client;
+    int generation;
+    struct script *script;        /* NULL: not open yet, or it could not be opened */
+    time_ms retry_at, retry_wait; /* monotonic, ms; 0: it could so far */
 };
 
 struct worker {
     struct pool *pool;
     int index;            /* of its crash slot */
-    struct thread thread; /* the loop's */
-    int generation;       /* the worker's: of `script` */
-    /* guarded by the pool's mutex */
+    struct thread thread; /* guarded by the pool's mutex, as all that follows */
     enum worker_state state;
     bool leaves;             /* asked to end: idle for too long */
     bool awaits;             /* what its last item left to follow, until that has been settled */
     struct item *follow;     /* that; may be empty; NULL: not settled yet */
-    struct script *script;   /* NULL until its first item; changed by the worker only */
+    struct seat *seats;      /* used by the worker only, changed under the mutex */
+    int changes;             /* of the pool, as its seats are */
+    struct client *client;   /* whose item it has; NULL: none */
+    struct script *script;   /* what runs it; NULL: nothing */
     int64_t job, token;      /* begun last; 0: idle */
-    int64_t seen;            /* token of the job that ran at the last pool_lost */
-    const struct job *begun; /* the same; the loop may look at it only while the script runs it */
+    int64_t seen;            /* token of the job that ran at the last client_cut_lost */
+    const struct job *begun; /* the same; its client's loop may look while the script runs it */
     time_ms idle_since;      /* monotonic */
     time_ms cut_off;         /* the deadline that was acted upon; TIME_NONE: none */
     time_ms complained;      /* monotonic; when a handler that does not end was last logged */
 };
 
-struct pool {
-    struct pool_options options;
-    struct mutex mutex; /* guards everything down to the line */
-    struct condition work, ended, recover, follow;
+struct client {
+    struct client_options options;
+    struct pool *pool;
+    /* guarded by the pool's mutex */
     struct queue queue;
-    struct queue suspects;  /* items with a job that was running in a crash: one at a time */
-    struct worker *suspect; /* who runs one; NULL: nobody */
-    int queued;             /* items in both queues */
-    int sleeping, busy, blocked, threads;
+    struct queue suspects; /* items with a job that was running in a crash */
+    int queued;            /* items in both queues */
+    int busy;              /* workers that have an item of it */
+    int seats;             /* there are for it */
+    int blocked;           /* of those: could not be opened */
     bool cutting;          /* running handlers are to end */
-    bool ending;           /* threads are to end */
-    struct folder *folder; /* of the newest generation */
+    bool leaving;          /* its seats are to be closed */
+    const struct generations *generations;
     /* ---- */
+    _Atomic bool several;               /* there is more than one generation */
     _Atomic(struct outcome *) outcomes; /* newest first */
     _Atomic bool woken;                 /* the loop knows that outcomes are there */
     _Atomic bool stopping;              /* what has not begun is given back */
-    _Atomic int generation;             /* of `folder` */
     _Atomic time_ms lease;              /* monotonic; nothing begins after it */
     _Atomic int lapses;                 /* an item from before the last one does not begin */
     _Atomic int lost;                   /* jobs without an outcome: memory was out */
     int inside;                         /* the loop's own count: submitted, not yet taken back */
-    int count;                          /* of workers */
+};
+
+struct pool {
+    struct pool_options options;
+    enum script_hook hook; /* of every script */
+    struct mutex mutex;    /* guards everything that follows */
+    struct condition work, ended, follow;
+    struct client **clients;
+    int client_count;
+    int turn;               /* whose item is looked for first */
+    struct worker *suspect; /* who runs an item with a suspect; NULL: nobody */
+    int queued;             /* items of all clients */
+    int sleeping, busy, threads;
+    int changes; /* generations or clients came or went: workers look at their seats */
+    bool ending; /* threads are to end */
+    int count;   /* of workers */
     struct worker workers[];
 };
 
-/* Takes everything out of both queues; the mutex is held. */
-struct item *crew_take_all(struct pool *pool);
+/* One thread for every item that no idle thread is there for; threads that idled too long leave;
+ * the mutex is held. */
+void crew_grow(struct pool *pool);
+void crew_shrink(struct pool *pool, time_ms now);
+/* Takes everything out of both of its queues; the mutex is held. */
+struct item *crew_take_all(struct client *client);
 /* Gives the jobs of all these items back unrun; any thread, the mutex is not held. */
-void crew_give_back(struct pool *pool, struct item *items);
+void crew_give_back(struct client *client, struct item *items);
 
 /* ---- for worker.c ---- */
 
-/* The next item, its first job begun; waits for one. NULL: the thread is to end. */
-struct item *crew_take(struct pool *pool, struct worker *worker);
+enum duty_kind {
+    DUTY_RUN,   /* run `item` on `seat` */
+    DUTY_OPEN,  /* open `seat` on `folder` (a reference) */
+    DUTY_CLOSE, /* close `seat` and free it */
+    DUTY_END    /* the thread is to end */
+};
+
+struct duty {
+    enum duty_kind kind;
+    struct item *item;
+    struct seat *seat;
+    struct folder *folder;
+};
+
+/* What the worker does next; waits for it. Of an item to run, the first job has begun. */
+struct duty crew_next(struct pool *pool, struct worker *worker);
 /* The last outcome of an item, about to be delivered: the worker will ask what follows. */
-void crew_await(struct pool *pool, struct worker *worker, struct outcome *outcome);
+void crew_await(struct worker *worker, struct outcome *outcome);
 /* What follows in the lane of the worker's last item, its first job begun; waits until that has
- * been settled. NULL: nothing was awaited, or the pool stops. */
-struct item *crew_follow(struct pool *pool, struct worker *worker);
+ * been settled. NULL: nothing was awaited, or its engine stops. */
+struct item *crew_follow(struct worker *worker, const struct client *client);
 /* Hands an item to the worker that waits for it. The mutex is held. False: nobody does. */
 bool crew_hand(struct pool *pool, struct item *item);
 /* The next job of an item that is being run begins. */
-void crew_begin(struct pool *pool, struct worker *worker, const struct job *job);
+void crew_begin(struct worker *worker, const struct job *job);
+/* The seat that serves a handler, if it is not `seat`: made if there is none, then *folder is a
+ * reference. NULL: no memory. */
+struct seat *crew_seat(struct worker *worker, struct client *client, const char *handler,
+                       struct folder **folder);
+/* The seat's script was opened, or could not be (NULL): then it is tried again later by itself, and
+ * if no thread can, all that waits is given back. `runs`: the item in hand is run on it. */
+void crew_opened(struct worker *worker, struct seat *seat, struct script *script, bool runs);
+/* Nobody may look at the script any more: the caller closes it. */
+struct script *crew_closing(struct worker *worker, struct seat *seat);
+/* The seat is taken away and freed. */
+void crew_closed(struct worker *worker, struct seat *seat);
 /* Hands an outcome over; NULL: there was no memory for it. */
-void crew_deliver(struct pool *pool, struct item *item, struct outcome *outcome);
+void crew_deliver(struct client *client, struct item *item, struct outcome *outcome);
 /* Gives the item's remaining jobs back unrun. */
-void crew_return(struct pool *pool, struct item *item);
-/* The worker cannot run anything until monotonic instant `until`; if nobody can, all that waits is
- * given back. False: the thread is to end. */
-bool crew_pause(struct pool *pool, struct worker *worker, time_ms until);
-/* It can again. */
-void crew_resume(struct pool *pool, struct worker *worker);
+void crew_return(struct client *client, struct item *item);
 /* Its thread ends; the last call. */
-void crew_leave(struct pool *pool, struct worker *worker);
+void crew_leave(struct worker *worker);
 
 #endif

@@ -2,8 +2,6 @@
 #include "base/log.h"
 #include <stdlib.h>
 
-enum { NO_REFERENCE = -2 };
-
 static void log_problems(const json_t *problems) {
     size_t i;
     const json_t *problem;
@@ -41,8 +39,8 @@ static bool check(struct deployment *deployment, const struct settings *settings
                                      .settings = settings,
                                      .clock = clock,
                                      .hook = HOOK_ALWAYS,
-                                     .modules = NO_REFERENCE,
-                                     .handlers = NO_REFERENCE};
+                                     .modules = DEPLOYMENT_NO_REFERENCE,
+                                     .handlers = DEPLOYMENT_NO_REFERENCE};
     if (!script_check(&options, &report, error))
         return untried(deployment->folder, log, error);
     if (log)

@@ -5,11 +5,14 @@
 #include "script/script.h"
 #include "store/store.h"
 
+enum { DEPLOYMENT_NO_REFERENCE = -2 }; /* no modules, no handlers of a borrowed Lua state */
+
 struct deployment {
     struct folder *folder;
     struct definitions definitions;
     json_t *schedules; /* see struct script_report */
     int64_t id;        /* in the store; 0 until written */
+    int generation;    /* grows with every reload; see generations.h */
 };
 
 /* Loads the whole folder once, to see that it can be loaded (retains it). Every problem is logged

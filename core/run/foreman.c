@@ -6,18 +6,7 @@
 #include <stdlib.h>
 
 enum { CUT_WAIT = 2000, HURRY_WAIT = 200, CUT_AGAIN = 50 };
-enum { PAGES_IDLE = 250, PAGES_BUSY = 1000, NO_REFERENCE = -2 };
-
-/* Signals reach a handler at no cost, but sanitizers hold them back until its next system call. */
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) ||                               \
-    __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-enum { PROGRAM_HOOK = HOOK_ALWAYS };
-#else
-enum { PROGRAM_HOOK = HOOK_ON_SIGNAL };
-#endif
+enum { PAGES_IDLE = 250, PAGES_BUSY = 1000 };
 
 /* ---- beginning ---- */
 
@@ -25,24 +14,19 @@ static bool out_of_memory(struct error *error) {
     return error_set(error, ERROR_FAILED, "out of memory");
 }
 
-static bool open_pool(struct foreman *foreman, struct error *error) {
-    const struct loop_options *options = foreman->options;
-    struct pool_options pool = {
-        .settings = options->settings,
-        .clock = options->clock,
-        .script = {.folder = options->folder,
-                   .settings = options->settings,
-                   .clock = options->clock,
-                   .hook = options->signals ? (enum script_hook)PROGRAM_HOOK : HOOK_ALWAYS,
-                   .host = desk_host(foreman->desk),
-                   .modules = NO_REFERENCE,
-                   .handlers = NO_REFERENCE},
+static bool join_pool(struct foreman *foreman, struct error *error) {
+    struct client_options client = {
+        .pool = foreman->options.pool,
+        .generations = foreman->generations,
+        .settings = &foreman->settings,
+        .clock = foreman->options.clock,
+        .host = desk_host(foreman->desk),
         .store = foreman->store,
-        .wake = foreman->wake,
-        .wake_arg = foreman->wake_arg,
+        .wake = foreman->options.wake,
+        .wake_arg = foreman->options.wake_arg,
     };
-    foreman->pool = pool_new(&pool, error);
-    return foreman->pool != NULL;
+    foreman->client = client_new(&client, error);
+    return foreman->client != NULL;
 }
 
 static bool has_file(const struct store *store, struct error *error) {
@@ -50,57 +34,82 @@ static bool has_file(const struct store *store, struct error *error) {
            error_set(error, ERROR_CONFLICT, "a store in memory has no executor of its own");
 }
 
-static bool begin(struct foreman *foreman, struct error *error) {
-    const struct loop_options *options = foreman->options;
-    const struct settings *settings = options->settings;
-    foreman->deployment = deployment_load(options->folder, settings, options->clock, false, error);
-    if (!foreman->deployment)
+static bool load(struct foreman *foreman, struct error *error) {
+    const struct foreman_options *options = &foreman->options;
+    struct deployment *deployment =
+        deployment_load(options->folder, &foreman->settings, options->clock, false, error);
+    if (!deployment)
         return false;
-    foreman->store = store_open(options->store_url, STORE_CREATE, settings, error);
-    if (!foreman->store || !has_file(foreman->store, error) ||
-        !deployment_write(foreman->deployment, foreman->store, settings->name,
-                          clock_now(options->clock), error))
-        return false;
-    foreman->executor =
-        executor_new(foreman->store, settings, options->clock, settings->workers_max, error);
+    foreman->generations = generations_new(deployment, NULL);
+    if (foreman->generations)
+        return true;
+    deployment_free(deployment);
+    return out_of_memory(error);
+}
+
+static bool open_store(struct foreman *foreman, struct error *error) {
+    const struct settings *settings = &foreman->settings;
+    foreman->store = store_open(settings->store, STORE_CREATE, settings, error);
+    return foreman->store && has_file(foreman->store, error) &&
+           deployment_write(foreman->generations->list[0], foreman->store, settings->name,
+                            clock_now(foreman->options.clock), error);
+}
+
+static bool join_store(struct foreman *foreman, struct error *error) {
+    foreman->executor = executor_new(foreman->store, &foreman->settings, foreman->options.clock,
+                                     pool_workers(foreman->options.pool), error);
     if (!foreman->executor)
         return false;
-    executor_serve(foreman->executor, &foreman->deployment->definitions);
-    foreman->notes = notes_new(foreman->wake, foreman->wake_arg);
-    foreman->desk = foreman->notes
-                        ? desk_new(options->store_url, settings, options->clock, foreman->notes)
-                        : NULL;
-    foreman->gaps = gaps_new(options->store_url, settings, options->clock);
-    return foreman->desk && foreman->gaps ? open_pool(foreman, error) : out_of_memory(error);
+    executor_serve(foreman->executor, &foreman->generations->served);
+    foreman->notes = notes_new(foreman->options.wake, foreman->options.wake_arg);
+    foreman->desk = foreman->notes ? desk_new(foreman->settings.store, &foreman->settings,
+                                              foreman->options.clock, foreman->notes)
+                                   : NULL;
+    foreman->gaps = gaps_new(foreman->settings.store, &foreman->settings, foreman->options.clock);
+    return (foreman->desk && foreman->gaps) || out_of_memory(error);
 }
 
 static void started(struct foreman *foreman) {
-    struct loop_status *status = &foreman->status;
-    snprintf(status->name, sizeof status->name, "%s/%lld", foreman->settings->name,
+    struct foreman_status *status = &foreman->status;
+    snprintf(status->name, sizeof status->name, "%s/%lld", foreman->settings.name,
              (long long)executor_id(foreman->executor));
     log_event(LOG_INFO, "started", "executor:s store:s workers:d handlers:l deployment:l",
-              status->name, foreman->options->store_url, foreman->settings->workers_max,
-              (int64_t)foreman->deployment->definitions.count, foreman->deployment->id);
+              status->name, foreman->settings.store, pool_workers(foreman->options.pool),
+              (int64_t)foreman->generations->served.count, foreman->generations->list[0]->id);
 }
 
-struct foreman *foreman_new(const struct loop_options *options, void (*wake)(void *arg), void *arg,
-                            struct error *error) {
+/* Its own copies: a handler or a reload that does not end keeps using them. */
+static bool keep_options(struct foreman *foreman, const struct foreman_options *options,
+                         struct error *error) {
+    foreman->options = *options;
+    foreman->options.clock = clock_retain(options->clock);
+    foreman->options.folder = folder_retain(options->folder);
+    foreman->paths = options->paths ? json_deep_copy(options->paths) : NULL;
+    return (foreman->paths || !options->paths || out_of_memory(error)) &&
+           settings_copy(&foreman->settings, options->settings, error);
+}
+
+static bool begin(struct foreman *foreman, const struct foreman_options *options,
+                  struct error *error) {
+    if (!keep_options(foreman, options, error) || !load(foreman, error) ||
+        !open_store(foreman, error) || !join_store(foreman, error) || !join_pool(foreman, error))
+        return false;
+    foreman->rang = foreman->unfiled = true;
+    foreman->next = TIME_NEVER;
+    foreman->deadline = TIME_NEVER;
+    foreman->tick_at = clock_monotonic();
+    foreman->look_at = foreman->tick_at + foreman->settings.max_wait;
+    return true;
+}
+
+struct foreman *foreman_new(const struct foreman_options *options, struct error *error) {
     struct foreman *foreman = calloc(1, sizeof *foreman);
     if (!foreman) {
         out_of_memory(error);
         return NULL;
     }
-    foreman->options = options;
-    foreman->settings = options->settings;
-    foreman->wake = wake;
-    foreman->wake_arg = arg;
-    foreman->rang = foreman->unfiled = true;
-    foreman->next = TIME_NEVER;
-    foreman->deadline = TIME_NEVER;
-    foreman->tick_at = clock_monotonic();
-    foreman->look_at = foreman->tick_at + options->settings->max_wait;
     mutex_init(&foreman->mutex);
-    if (begin(foreman, error)) {
+    if (begin(foreman, options, error)) {
         started(foreman);
         return foreman;
     }
@@ -109,17 +118,22 @@ struct foreman *foreman_new(const struct loop_options *options, void (*wake)(voi
 }
 
 bool foreman_free(struct foreman *foreman) {
-    if (foreman->reload)
-        deployment_free(reload_end(foreman->reload));
+    if (!foreman)
+        return true;
+    reload_drop(foreman->reload);
     foreman->reload = NULL;
-    if (!pool_free(foreman->pool))
+    if (!client_free(foreman->client))
         return false;
     executor_free(foreman->executor);
     gaps_free(foreman->gaps);
     desk_free(foreman->desk);
     notes_free(foreman->notes);
-    deployment_free(foreman->deployment);
+    generations_free(foreman->generations, NULL);
     store_close(foreman->store);
+    settings_clear(&foreman->settings);
+    json_decref(foreman->paths);
+    folder_release(foreman->options.folder);
+    clock_release(foreman->options.clock);
     mutex_free(&foreman->mutex);
     free(foreman);
     return true;
@@ -144,17 +158,32 @@ void foreman_give_up(struct foreman *foreman, const struct error *error) {
 }
 
 bool foreman_idle(const struct foreman *foreman) {
-    return !foreman->again && pool_quiet(foreman->pool);
+    return !foreman->again && client_quiet(foreman->client);
 }
 
-void foreman_stop(struct foreman *foreman, int times) {
-    foreman->stops = times;
+static void call(struct foreman *foreman) {
+    foreman->options.wake(foreman->options.wake_arg);
+}
+
+void foreman_stop(struct foreman *foreman) {
+    atomic_fetch_add(&foreman->stops, 1);
+    call(foreman);
+}
+
+void foreman_finish(struct foreman *foreman) {
+    atomic_store(&foreman->finishes, true);
+    call(foreman);
+}
+
+void foreman_reload(struct foreman *foreman) {
+    atomic_store(&foreman->reloads, true);
+    call(foreman);
 }
 
 static void enter(struct foreman *foreman, enum stage stage, time_ms until) {
     foreman->stage = stage;
     foreman->stage_until = until;
-    pool_stop(foreman->pool, stage == CUTTING);
+    client_stop(foreman->client, stage == CUTTING);
     watch_publish(foreman);
     log_event(LOG_INFO, stage == CUTTING ? "cutting off" : "stopping", "running:d waiting:d",
               foreman->status.running, foreman->status.waiting);
@@ -162,12 +191,12 @@ static void enter(struct foreman *foreman, enum stage stage, time_ms until) {
 
 static bool all_settled(const struct foreman *foreman) {
     bool lost = foreman->fatal.code != ERROR_NONE; /* what has ended cannot be written any more */
-    return pool_quiet(foreman->pool) && (lost || !executor_pending(foreman->executor));
+    return client_quiet(foreman->client) && (lost || !executor_pending(foreman->executor));
 }
 
 static void end(struct foreman *foreman) {
     struct error lost;
-    if (!pool_quiet(foreman->pool))
+    if (!client_quiet(foreman->client))
         log_event(LOG_ERROR, "handlers left behind", "running:d", foreman->status.running);
     if (executor_pending(foreman->executor)) {
         error_set(&lost, ERROR_FULL, "results could not be written (expected room on the disk)");
@@ -177,24 +206,29 @@ static void end(struct foreman *foreman) {
     executor_free(foreman->executor);
     foreman->executor = NULL;
     foreman->stage = ENDED;
-    watch_show(foreman);
+    watch_publish(foreman);
     log_event(LOG_INFO, "stopped", "executor:s done:l failed:l", foreman->status.name,
               foreman->status.done, foreman->status.failed);
 }
 
+bool foreman_drained(const struct foreman *foreman) {
+    return foreman->drained && foreman->stage == WORKING && all_settled(foreman);
+}
+
 static void advance(struct foreman *foreman, time_ms now) {
     bool fatal = foreman->fatal.code != ERROR_NONE;
-    if (foreman->stage == WORKING && foreman->stops > 0 && !fatal)
-        enter(foreman, STOPPING, now + foreman->settings->shutdown_wait);
-    if (foreman->stage < CUTTING && (fatal || foreman->stops > 1))
+    int stops = atomic_load(&foreman->stops);
+    if (foreman->stage == WORKING && stops > 0 && !fatal)
+        enter(foreman, STOPPING, now + foreman->settings.shutdown_wait);
+    if (foreman->stage < CUTTING && (fatal || stops > 1))
         enter(foreman, CUTTING, now + HURRY_WAIT);
     if (foreman->stage == STOPPING && now >= foreman->stage_until)
         enter(foreman, CUTTING, now + CUT_WAIT);
     if (foreman->stage == CUTTING)
-        pool_tick(foreman->pool);
-    bool drained = foreman->options->drain && foreman->drained && foreman->stage == WORKING;
+        client_tick(foreman->client);
+    bool finished = atomic_load(&foreman->finishes) && foreman_drained(foreman);
     bool over = foreman->stage == CUTTING && now >= foreman->stage_until;
-    if (over || ((foreman->stage != WORKING || drained) && all_settled(foreman)))
+    if (over || finished || (foreman->stage != WORKING && all_settled(foreman)))
         end(foreman);
 }
 
@@ -203,11 +237,11 @@ bool foreman_round(struct foreman *foreman) {
     watch_tick(foreman, now);
     watch_reload(foreman);
     if (now >= foreman->deadline)
-        pool_tick(foreman->pool);
+        client_tick(foreman->client);
     if (foreman->fatal.code == ERROR_NONE)
         turning_turn(foreman, now);
     else
-        outcome_free_list(pool_outcomes(foreman->pool));
+        outcome_free_list(client_outcomes(foreman->client));
     if (foreman->written && foreman->fatal.code == ERROR_NONE)
         turning_checkpoint(foreman, foreman_idle(foreman) ? PAGES_IDLE : PAGES_BUSY);
     advance(foreman, now);
@@ -220,24 +254,24 @@ static time_ms earlier(time_ms a, time_ms b) {
 
 /* The monotonic instant at which a turn has something to do. */
 static time_ms next_turn(struct foreman *foreman, time_ms now) {
-    int room = pool_room(foreman->pool);
+    int room = client_room(foreman->client);
     if (now < foreman->retry_at)
         return foreman->retry_at;
     time_ms until = earlier(notes_due(foreman->notes), executor_renewal(foreman->executor));
     if (foreman->stage != WORKING)
         return until;
     if (foreman->again || foreman->rang)
-        return earlier(until, now + strategy_full_wait(foreman->settings, room));
+        return earlier(until, now + strategy_full_wait(&foreman->settings, room));
     if (room == 0)
         return until;
     if (foreman->next == TIME_NEVER)
         return until;
-    return earlier(until, now + (foreman->next - clock_now(foreman->options->clock)));
+    return earlier(until, now + (foreman->next - clock_now(foreman->options.clock)));
 }
 
 time_ms foreman_wait(struct foreman *foreman) {
     time_ms now = clock_monotonic();
-    foreman->deadline = pool_deadline(foreman->pool);
+    foreman->deadline = client_deadline(foreman->client);
     time_ms until = earlier(foreman->tick_at, foreman->deadline);
     until = earlier(until, next_turn(foreman, now));
     if (foreman->stage == CUTTING)
@@ -255,7 +289,7 @@ bool foreman_verdict(const struct foreman *foreman, struct error *error) {
     return false;
 }
 
-void foreman_status(struct foreman *foreman, struct loop_status *status) {
+void foreman_status(struct foreman *foreman, struct foreman_status *status) {
     mutex_lock(&foreman->mutex);
     *status = foreman->status;
     mutex_unlock(&foreman->mutex);

@@ -1,36 +1,66 @@
-/* foreman.h - what the loop does between two waits: turn, hand out items, tick, reload, stop. Knows
- * no libev and never waits itself. Everything on the loop's thread unless it says otherwise. */
+/* foreman.h - what a loop does for one engine between two waits: turn, hand out items, tick,
+ * reload, stop. Knows no libev and never waits itself. Everything on its loop's thread unless it
+ * says otherwise. */
 #ifndef MOONSHIFT_RUN_FOREMAN_H
 #define MOONSHIFT_RUN_FOREMAN_H
 
-#include "run/loop.h"
+#include "run/pool.h"
 
 struct foreman;
 
-/* Opens the store, loads and deploys the folder, joins. `wake` is called from any thread when a
- * round has something to do. `options` must outlive the foreman. NULL: error. */
-struct foreman *foreman_new(const struct loop_options *options, void (*wake)(void *arg), void *arg,
-                            struct error *error);
-/* False: a handler does not end; what its thread can reach is left behind. */
+struct foreman_options {
+    struct pool *pool;
+    const struct settings *settings; /* copied; `store` says which, `name` as whom */
+    struct clock *clock;             /* retained */
+    struct folder *folder;           /* the first generation; retained */
+    /* Reads the folder again, in a thread of its own that may outlive the foreman; `paths` is
+     * copied. NULL: it is not loaded again. */
+    struct folder *(*read)(const json_t *paths, struct error *error);
+    const json_t *paths;
+    bool drain;              /* handlers that nobody serves are told of at once */
+    void (*wake)(void *arg); /* any thread: a round has something to do */
+    void *wake_arg;
+};
+
+struct foreman_status { /* a snapshot, for terminals and executor:status() */
+    int64_t done, failed, stale, acquired;
+    int running, waiting; /* in memory */
+    bool paused;          /* the store is full */
+    bool draining;        /* told to take nothing more */
+    bool stopping;
+    char name[256]; /* lock owner as users see it */
+};
+
+/* Opens the store (makes it if there is none), loads and deploys the folder, joins. Any thread: the
+ * foreman then belongs to its loop's. NULL: error. */
+struct foreman *foreman_new(const struct foreman_options *options, struct error *error);
+/* After its last round, or before its first: any thread. False: a handler does not end; what its
+ * thread can reach is left behind. NULL is fine. */
 bool foreman_free(struct foreman *foreman);
 
 /* The doorbell's file descriptor, or -1; foreman_rang once it is readable. */
 int foreman_bell(const struct foreman *foreman);
 void foreman_rang(struct foreman *foreman);
 
-/* How often the end was asked for: 1 as TERM does, 2 at once. */
-void foreman_stop(struct foreman *foreman, int times);
-/* Load the folder again. */
+/* Any thread: the first call ends it as TERM does, the second at once. */
+void foreman_stop(struct foreman *foreman);
+/* Any thread: it ends as soon as it is drained. */
+void foreman_finish(struct foreman *foreman);
+/* Any thread: load the folder again. */
 void foreman_reload(struct foreman *foreman);
 
 /* Everything there is to do now. False: it was the last round; nothing is locked any more. */
 bool foreman_round(struct foreman *foreman);
 /* Milliseconds until the next round unless something wakes the loop before; 0: at once. */
 time_ms foreman_wait(struct foreman *foreman);
+/* The last round found nothing that this executor could take, and nothing runs. */
+bool foreman_drained(const struct foreman *foreman);
 
-/* After the last round: true, or false with the error that ended it. */
+/* After the last round: true, or false with the error that ended it: ERROR_IO, ERROR_DAMAGED, or
+ * ERROR_FULL if results could not be written to the end. Dead locks are then freed by others or the
+ * next start. */
 bool foreman_verdict(const struct foreman *foreman, struct error *error);
 /* Any thread. */
-void foreman_status(struct foreman *foreman, struct loop_status *status);
+void foreman_status(struct foreman *foreman, struct foreman_status *status);
 
 #endif

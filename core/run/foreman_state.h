@@ -2,32 +2,32 @@
 #ifndef MOONSHIFT_RUN_FOREMAN_STATE_H
 #define MOONSHIFT_RUN_FOREMAN_STATE_H
 
-#include "run/deployment.h"
+#include "run/client.h"
 #include "run/desk.h"
+#include "run/executor.h"
 #include "run/foreman.h"
 #include "run/gaps.h"
-#include "run/pool.h"
+#include "run/generations.h"
 #include "run/reload.h"
 #include "run/thread.h"
+#include <stdatomic.h>
 
 enum stage { WORKING, STOPPING, CUTTING, ENDED };
 
 struct foreman {
-    const struct loop_options *options;
-    const struct settings *settings;
-    void (*wake)(void *arg);
-    void *wake_arg;
+    struct foreman_options options;
+    struct settings settings; /* our own: a handler that does not end keeps using them */
+    json_t *paths;
     struct store *store;
-    struct deployment *deployment;
+    struct generations *generations;
     struct notes *notes;
     struct desk *desk;
     struct gaps *gaps;
     struct executor *executor; /* NULL after the end */
-    struct pool *pool;
+    struct client *client;
     struct reload *reload; /* NULL: none under way */
     bool reload_again;
     enum stage stage;
-    int stops;
     time_ms stage_until;                          /* monotonic; of STOPPING and CUTTING */
     time_ms tick_at, look_at, retry_at, deadline; /* monotonic */
     time_ms next;                                 /* wall clock: when something falls due */
@@ -40,8 +40,11 @@ struct foreman {
     bool unfiled; /* jobs may have ended that are not filed by number yet */
     int errors;   /* turns that failed, in a row */
     struct error fatal;
-    struct mutex mutex; /* guards the status */
-    struct loop_status status;
+    _Atomic int stops;     /* how often the end was asked for */
+    _Atomic bool finishes; /* end once drained */
+    _Atomic bool reloads;  /* load the folder again */
+    struct mutex mutex;    /* guards the status */
+    struct foreman_status status;
 };
 
 /* The first error that cannot be outlived ends the work. */

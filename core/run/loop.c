@@ -1,23 +1,29 @@
 #include "run/loop.h"
-#include "run/foreman.h"
 #include "run/thread.h"
 #include <ev.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+
+enum { TICK = 1000 };
+
+/* A foreman and its doorbell. */
+struct post {
+    struct post *next;
+    struct foreman *foreman;
+    struct ev_io bell;
+};
 
 struct loop {
-    struct loop_options options; /* its texts and settings are ours */
-    struct settings settings;
-    char *url;
-    struct foreman *foreman;
+    struct loop_options options;
     struct ev_loop *ev;
     struct ev_async wake;
-    struct ev_io bell;
     struct ev_timer timer;
     struct ev_signal terminate, interrupt, hang_up;
-    _Atomic int stops;
-    _Atomic bool reloads;
+    struct post *posts;    /* the loop's thread only, in the order they came */
+    time_ms tick_at;       /* monotonic */
+    struct mutex mutex;    /* guards the newcomers */
+    struct post *incoming; /* newest first */
+    _Atomic bool ends, drained;
 };
 
 /* ---- watchers: they only remember what happened; the round acts ---- */
@@ -31,24 +37,24 @@ static void on_timer(struct ev_loop *ev, struct ev_timer *watcher, int events) {
 }
 
 static void on_bell(struct ev_loop *ev, struct ev_io *watcher, int events) {
-    struct loop *loop = watcher->data;
+    struct post *post = watcher->data;
     (void)ev, (void)events;
-    foreman_rang(loop->foreman);
+    foreman_rang(post->foreman);
 }
 
 static void on_stop(struct ev_loop *ev, struct ev_signal *watcher, int events) {
     struct loop *loop = watcher->data;
     (void)ev, (void)events;
-    atomic_fetch_add(&loop->stops, 1);
+    loop->options.stop(loop->options.arg);
 }
 
 static void on_hang_up(struct ev_loop *ev, struct ev_signal *watcher, int events) {
     struct loop *loop = watcher->data;
     (void)ev, (void)events;
-    atomic_store(&loop->reloads, true);
+    loop->options.reload(loop->options.arg);
 }
 
-static void wake(void *arg) {
+void loop_wake(void *arg) {
     struct loop *loop = arg;
     ev_async_send(loop->ev, &loop->wake);
 }
@@ -75,58 +81,7 @@ static void ignore_signals(struct loop *loop) {
     ev_signal_stop(loop->ev, &loop->hang_up);
 }
 
-static void watch_all(struct loop *loop) {
-    int bell = foreman_bell(loop->foreman);
-    ev_init(&loop->timer, on_timer);
-    ev_init(&loop->bell, on_bell);
-    loop->bell.data = loop;
-    if (bell < 0)
-        return;
-    ev_io_set(&loop->bell, bell, EV_READ);
-    ev_io_start(loop->ev, &loop->bell);
-}
-
-/* Our own copy: a handler that does not end keeps using them when the caller's are gone. */
-static bool keep_settings(struct loop *loop) {
-    const struct settings *given = loop->options.settings;
-    struct settings *own = &loop->settings;
-    *own = *given;
-    loop->url = strdup(loop->options.store_url);
-    own->store = given->store ? strdup(given->store) : NULL;
-    own->name = given->name ? strdup(given->name) : NULL;
-    own->who = given->who ? strdup(given->who) : NULL;
-    own->retry = given->retry ? strdup(given->retry) : NULL;
-    own->acquisition = given->acquisition ? strdup(given->acquisition) : NULL;
-    own->categories = json_deep_copy(given->categories);
-    loop->options.settings = own;
-    loop->options.store_url = loop->url;
-    return loop->url && !own->store == !given->store && !own->name == !given->name &&
-           !own->who == !given->who && !own->retry == !given->retry &&
-           !own->acquisition == !given->acquisition && !own->categories == !given->categories;
-}
-
-static void drop(struct loop *loop) {
-    if (loop->ev)
-        ev_loop_destroy(loop->ev);
-    settings_clear(&loop->settings);
-    free(loop->url);
-    free(loop);
-}
-
 /* Never the default loop: it would reap the children of handlers. */
-static bool open_loop(struct loop *loop, struct error *error) {
-    loop->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
-    if (!loop->ev)
-        return error_set(error, ERROR_FAILED, "the system gives no event loop");
-    ev_async_init(&loop->wake, on_wake);
-    ev_async_start(loop->ev, &loop->wake);
-    loop->foreman = foreman_new(&loop->options, wake, loop, error);
-    if (!loop->foreman)
-        return false;
-    watch_all(loop);
-    return true;
-}
-
 struct loop *loop_new(const struct loop_options *options, struct error *error) {
     struct loop *loop = calloc(1, sizeof *loop);
     if (!loop) {
@@ -134,59 +89,169 @@ struct loop *loop_new(const struct loop_options *options, struct error *error) {
         return NULL;
     }
     loop->options = *options;
-    if (!keep_settings(loop))
-        error_set(error, ERROR_FAILED, "out of memory");
-    else if (open_loop(loop, error))
-        return loop;
-    drop(loop);
-    return NULL;
+    loop->ev = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
+    if (!loop->ev) {
+        free(loop);
+        error_set(error, ERROR_FAILED, "the system gives no event loop");
+        return NULL;
+    }
+    mutex_init(&loop->mutex);
+    loop->tick_at = clock_monotonic();
+    ev_async_init(&loop->wake, on_wake);
+    ev_async_start(loop->ev, &loop->wake);
+    ev_init(&loop->timer, on_timer);
+    return loop;
 }
 
 void loop_free(struct loop *loop) {
-    if (!loop || !foreman_free(loop->foreman))
+    if (!loop)
         return;
-    ev_io_stop(loop->ev, &loop->bell);
-    drop(loop);
+    ev_loop_destroy(loop->ev);
+    mutex_free(&loop->mutex);
+    free(loop);
+}
+
+/* ---- foremen ---- */
+
+bool loop_add(struct loop *loop, struct foreman *foreman) {
+    struct post *post = calloc(1, sizeof *post);
+    if (!post)
+        return false;
+    post->foreman = foreman;
+    mutex_lock(&loop->mutex);
+    post->next = loop->incoming;
+    loop->incoming = post;
+    mutex_unlock(&loop->mutex);
+    loop_wake(loop);
+    return true;
+}
+
+static struct post **last(struct loop *loop) {
+    struct post **at = &loop->posts;
+    while (*at)
+        at = &(*at)->next;
+    return at;
+}
+
+static void watch_bell(struct loop *loop, struct post *post) {
+    int bell = foreman_bell(post->foreman);
+    ev_init(&post->bell, on_bell);
+    post->bell.data = post;
+    if (bell < 0)
+        return;
+    ev_io_set(&post->bell, bell, EV_READ);
+    ev_io_start(loop->ev, &post->bell);
+}
+
+static void take_in(struct loop *loop) {
+    mutex_lock(&loop->mutex);
+    struct post *post = loop->incoming, *next, *list = NULL;
+    loop->incoming = NULL;
+    mutex_unlock(&loop->mutex);
+    for (; post; post = next) {
+        next = post->next;
+        post->next = list;
+        list = post;
+        watch_bell(loop, post);
+    }
+    *last(loop) = list;
+}
+
+static void let_go(struct loop *loop, struct post **at) {
+    struct post *post = *at;
+    struct foreman *foreman = post->foreman;
+    *at = post->next;
+    ev_io_stop(loop->ev, &post->bell);
+    free(post);
+    loop->options.ended(loop->options.arg, foreman);
 }
 
 /* ---- running ---- */
 
+static void tick(struct loop *loop) {
+    time_ms now = clock_monotonic();
+    if (!loop->options.tick || now < loop->tick_at)
+        return;
+    loop->tick_at = now + TICK;
+    loop->options.tick(loop->options.arg);
+}
+
+static void tell_drained(struct loop *loop) {
+    bool drained = true;
+    for (const struct post *post = loop->posts; post; post = post->next)
+        drained = drained && foreman_drained(post->foreman);
+    atomic_store(&loop->drained, drained);
+    if (drained && loop->options.drained)
+        loop->options.drained(loop->options.arg);
+}
+
+static void round_of_all(struct loop *loop) {
+    take_in(loop);
+    for (struct post **at = &loop->posts; *at;) {
+        if (foreman_round((*at)->foreman))
+            at = &(*at)->next;
+        else
+            let_go(loop, at);
+    }
+    if (loop->options.drained)
+        tell_drained(loop);
+    tick(loop);
+}
+
+static time_ms earlier(time_ms a, time_ms b) {
+    return a < b ? a : b;
+}
+
+static time_ms wait_of_all(struct loop *loop) {
+    time_ms wait = TIME_NEVER;
+    if (loop->options.tick)
+        wait = earlier(wait, loop->tick_at - clock_monotonic());
+    for (struct post *post = loop->posts; post; post = post->next)
+        wait = earlier(wait, foreman_wait(post->foreman));
+    return wait;
+}
+
 static void wait(struct loop *loop, time_ms ms) {
-    if (ms == 0) {
+    if (ms <= 0) {
         ev_run(loop->ev, EVRUN_NOWAIT);
         return;
     }
-    ev_now_update(loop->ev);
-    ev_timer_set(&loop->timer, (double)ms / 1000, 0.);
-    ev_timer_start(loop->ev, &loop->timer);
+    if (ms != TIME_NEVER) {
+        ev_now_update(loop->ev);
+        ev_timer_set(&loop->timer, (double)ms / 1000, 0.);
+        ev_timer_start(loop->ev, &loop->timer);
+    }
     ev_run(loop->ev, EVRUN_ONCE);
     ev_timer_stop(loop->ev, &loop->timer);
 }
 
-bool loop_run(struct loop *loop, struct error *error) {
-    if (loop->options.signals)
+/* Nobody is left, nobody is on the way. */
+static bool over(struct loop *loop) {
+    if (loop->posts || !atomic_load(&loop->ends))
+        return false;
+    mutex_lock(&loop->mutex);
+    bool empty = !loop->incoming;
+    mutex_unlock(&loop->mutex);
+    return empty;
+}
+
+void loop_run(struct loop *loop) {
+    if (loop->options.stop)
         watch_signals(loop);
-    while (foreman_round(loop->foreman)) {
-        wait(loop, foreman_wait(loop->foreman));
-        foreman_stop(loop->foreman, atomic_load(&loop->stops));
-        if (atomic_exchange(&loop->reloads, false))
-            foreman_reload(loop->foreman);
+    round_of_all(loop);
+    while (!over(loop)) {
+        wait(loop, wait_of_all(loop));
+        round_of_all(loop);
     }
-    if (loop->options.signals)
+    if (loop->options.stop)
         ignore_signals(loop);
-    return foreman_verdict(loop->foreman, error);
 }
 
-void loop_stop(struct loop *loop) {
-    atomic_fetch_add(&loop->stops, 1);
-    wake(loop);
+void loop_end(struct loop *loop) {
+    atomic_store(&loop->ends, true);
+    loop_wake(loop);
 }
 
-void loop_reload(struct loop *loop) {
-    atomic_store(&loop->reloads, true);
-    wake(loop);
-}
-
-void loop_status(struct loop *loop, struct loop_status *status) {
-    foreman_status(loop->foreman, status);
+bool loop_drained(const struct loop *loop) {
+    return atomic_load(&loop->drained);
 }

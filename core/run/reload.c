@@ -7,29 +7,32 @@ enum stage { LOADING, FINISHED, ABANDONED };
 
 struct reload {
     struct reload_options options;
+    struct settings settings; /* our own, as the paths: the thread may outlive the engine */
+    json_t *paths;
     struct thread thread;
     time_ms deadline;
     struct deployment *deployment; /* the thread's, until it has finished */
     struct mutex mutex;            /* guards what follows */
-    struct condition finished;
     enum stage stage;
 };
 
 static void load(struct reload *reload) {
     struct error error = {0};
     const struct reload_options *options = &reload->options;
-    struct folder *folder = options->read(options->read_arg, &error);
+    struct folder *folder = options->read(reload->paths, &error);
     if (!folder) {
         log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
         return;
     }
-    reload->deployment = deployment_load(folder, options->settings, options->clock, true, &error);
+    reload->deployment = deployment_load(folder, &reload->settings, options->clock, true, &error);
     folder_release(folder);
 }
 
 static void discard(struct reload *reload) {
     deployment_free(reload->deployment);
-    condition_free(&reload->finished);
+    settings_clear(&reload->settings);
+    json_decref(reload->paths);
+    clock_release(reload->options.clock);
     mutex_free(&reload->mutex);
     free(reload);
 }
@@ -42,7 +45,6 @@ static void *run(void *arg) {
     bool abandoned = reload->stage == ABANDONED;
     if (!abandoned)
         reload->stage = FINISHED;
-    condition_broadcast(&reload->finished);
     if (!abandoned)
         reload->options.wake(reload->options.wake_arg);
     mutex_unlock(&reload->mutex);
@@ -51,20 +53,29 @@ static void *run(void *arg) {
     return NULL;
 }
 
+static bool keep_options(struct reload *reload, const struct reload_options *options,
+                         struct error *error) {
+    reload->options = *options;
+    reload->options.clock = clock_retain(options->clock);
+    reload->paths = json_deep_copy(options->paths);
+    return (reload->paths || error_set(error, ERROR_FAILED, "out of memory")) &&
+           settings_copy(&reload->settings, options->settings, error);
+}
+
 struct reload *reload_start(const struct reload_options *options, struct error *error) {
     struct reload *reload = calloc(1, sizeof *reload);
     if (!reload) {
         error_set(error, ERROR_FAILED, "out of memory");
         return NULL;
     }
-    reload->options = *options;
-    reload->deadline = clock_monotonic() + RELOAD_LIMIT;
     mutex_init(&reload->mutex);
-    condition_init(&reload->finished);
-    if (thread_start(&reload->thread, run, reload))
-        return reload;
+    reload->deadline = clock_monotonic() + RELOAD_LIMIT;
+    if (keep_options(reload, options, error)) {
+        if (thread_start(&reload->thread, run, reload))
+            return reload;
+        error_set(error, ERROR_FAILED, "the system gives no thread for loading the folder");
+    }
     discard(reload);
-    error_set(error, ERROR_FAILED, "the system gives no thread for loading the folder");
     return NULL;
 }
 
@@ -75,24 +86,33 @@ bool reload_finished(struct reload *reload) {
     return finished || clock_monotonic() >= reload->deadline;
 }
 
-/* The thread's handle is copied: an abandoned thread frees the rest. */
-struct deployment *reload_end(struct reload *reload) {
+/* False: the thread is left behind, and frees the rest. Its handle is copied for that. */
+static bool join(struct reload *reload) {
     struct thread thread = reload->thread;
     mutex_lock(&reload->mutex);
-    while (reload->stage == LOADING && clock_monotonic() < reload->deadline)
-        condition_wait_until(&reload->finished, &reload->mutex, reload->deadline);
     bool finished = reload->stage == FINISHED;
     if (!finished)
         reload->stage = ABANDONED;
     mutex_unlock(&reload->mutex);
-    if (!finished) {
+    if (finished)
+        thread_join(&thread);
+    else
         thread_detach(&thread);
+    return finished;
+}
+
+struct deployment *reload_end(struct reload *reload) {
+    if (!join(reload)) {
         log_event(LOG_ERROR, "folder refused", "reason:s", "loading does not end");
         return NULL;
     }
-    thread_join(&thread);
     struct deployment *deployment = reload->deployment;
     reload->deployment = NULL;
     discard(reload);
     return deployment;
+}
+
+void reload_drop(struct reload *reload) {
+    if (reload && join(reload))
+        discard(reload);
 }

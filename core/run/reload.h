@@ -10,11 +10,11 @@
 #define RELOAD_LIMIT 11000
 
 struct reload_options {
-    struct folder *(*read)(void *arg, struct error *error);
-    void *read_arg;
-    const struct settings *settings;
-    struct clock *clock;
-    void (*wake)(void *arg); /* called by the thread when it has finished */
+    struct folder *(*read)(const json_t *paths, struct error *error);
+    const json_t *paths;             /* copied */
+    const struct settings *settings; /* copied */
+    struct clock *clock;             /* retained */
+    void (*wake)(void *arg);         /* called by the thread when it has finished */
     void *wake_arg;
 };
 
@@ -24,8 +24,10 @@ struct reload;
 struct reload *reload_start(const struct reload_options *options, struct error *error);
 /* True once it has finished, or RELOAD_LIMIT has passed. */
 bool reload_finished(struct reload *reload);
-/* Waits until then and ends it in any case. The new deployment, or NULL: refused, and the reasons
- * have been logged. A thread that did not finish is left behind and cleans up when it does. */
+/* Ends it in any case. The new deployment, or NULL: refused, and the reasons have been logged. A
+ * thread that did not finish is left behind and cleans up when it does. */
 struct deployment *reload_end(struct reload *reload);
+/* The same without a word: nobody wants it any more. NULL is fine. */
+void reload_drop(struct reload *reload);
 
 #endif

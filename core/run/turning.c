@@ -36,11 +36,11 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
     foreman->next = turn->next;
     foreman->again = turn->again || (foreman->paused && !turn->acquiring);
     foreman->drained = turn->acquiring && !turn->again && !turn->items &&
-                       turn->next > clock_now(foreman->options->clock);
+                       turn->next > clock_now(foreman->options.clock);
     if (turn->written) {
         foreman->written = foreman->stirred = true;
         foreman->unfiled = foreman->unfiled || turn->settled > 0;
-        foreman->look_at = now + foreman->settings->max_wait;
+        foreman->look_at = now + foreman->settings.max_wait;
         count(foreman, turn);
     }
     if (foreman->paused && turn->acquiring) {
@@ -48,10 +48,10 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
         log_event(LOG_INFO, "resumed", "");
     }
     if (turn->lapsed)
-        pool_lapse(foreman->pool);
-    pool_lease(foreman->pool, executor_lease(foreman->executor));
+        client_lapse(foreman->client);
+    client_lease(foreman->client, executor_lease(foreman->executor));
     if (turn->items)
-        pool_submit(foreman->pool, turn->items);
+        client_submit(foreman->client, turn->items);
 }
 
 /* While the store is full, what has ended is written before anything new is begun. */
@@ -61,10 +61,10 @@ void turning_turn(struct foreman *foreman, time_ms now) {
     if (now < foreman->retry_at)
         return;
     struct turn turn = {.quiet = !foreman->rang && !foreman->paused,
-                        .grace = foreman->options->drain ? 0 : MISSING_GRACE,
+                        .grace = foreman->options.drain ? 0 : MISSING_GRACE,
                         .notes = foreman->notes};
-    turn.outcomes = pool_outcomes(foreman->pool);
-    turn.room = pool_room(foreman->pool);
+    turn.outcomes = client_outcomes(foreman->client);
+    turn.room = client_room(foreman->client);
     turn.acquiring = foreman->stage == WORKING &&
                      (!foreman->paused || (!turn.outcomes && !executor_pending(foreman->executor)));
     foreman->rang = false;

@@ -13,18 +13,10 @@ static void check_files(struct foreman *foreman) {
 
 void watch_publish(struct foreman *foreman) {
     mutex_lock(&foreman->mutex);
-    pool_load(foreman->pool, &foreman->status.running, &foreman->status.waiting);
+    client_load(foreman->client, &foreman->status.running, &foreman->status.waiting);
     foreman->status.paused = foreman->paused;
     foreman->status.stopping = foreman->stage != WORKING;
     mutex_unlock(&foreman->mutex);
-}
-
-void watch_show(struct foreman *foreman) {
-    struct loop_status status;
-    watch_publish(foreman);
-    foreman_status(foreman, &status);
-    if (foreman->options->tick)
-        foreman->options->tick(foreman->options->arg, &status);
 }
 
 static int holds(void *arg, int64_t job, int64_t token) {
@@ -56,70 +48,80 @@ void watch_tick(struct foreman *foreman, time_ms now) {
         return;
     foreman->tick_at = now + TICK;
     check_files(foreman);
-    pool_tick(foreman->pool);
-    pool_cut_lost(foreman->pool, holds, foreman);
+    client_tick(foreman->client);
+    client_cut_lost(foreman->client, holds, foreman);
     notes_tick(foreman->notes);
     if (now >= foreman->look_at) {
         foreman->rang = true;
-        foreman->look_at = now + foreman->settings->max_wait;
+        foreman->look_at = now + foreman->settings.max_wait;
     }
     if (foreman_idle(foreman))
         tidy(foreman, now);
     watch_gaps(foreman, now);
-    watch_show(foreman);
+    watch_publish(foreman);
 }
 
 /* ---- reload ---- */
 
 static void start_reload(struct foreman *foreman) {
     struct error error;
-    struct reload_options options = {.read = foreman->options->reload,
-                                     .read_arg = foreman->options->arg,
-                                     .settings = foreman->settings,
-                                     .clock = foreman->options->clock,
-                                     .wake = foreman->wake,
-                                     .wake_arg = foreman->wake_arg};
+    struct reload_options options = {.read = foreman->options.read,
+                                     .paths = foreman->paths,
+                                     .settings = &foreman->settings,
+                                     .clock = foreman->options.clock,
+                                     .wake = foreman->options.wake,
+                                     .wake_arg = foreman->options.wake_arg};
     foreman->reload = reload_start(&options, &error);
     if (!foreman->reload)
         log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
 }
 
-void foreman_reload(struct foreman *foreman) {
-    if (!foreman->options->reload || foreman->stage != WORKING)
-        return;
-    if (foreman->reload)
-        foreman->reload_again = true;
-    else
-        start_reload(foreman);
+static bool refuse(struct deployment *deployment, const struct error *error) {
+    log_event(LOG_ERROR, "folder refused", "reason:s", error->text);
+    deployment_free(deployment);
+    return false;
 }
 
 /* The old definitions are let go only after the executor serves the new ones. */
-static void adopt(struct foreman *foreman, struct deployment *deployment) {
-    struct error error;
-    if (!deployment_write(deployment, foreman->store, foreman->settings->name,
-                          clock_now(foreman->options->clock), &error)) {
-        log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
-        deployment_free(deployment);
-        return;
-    }
-    executor_serve(foreman->executor, &deployment->definitions);
-    pool_renew(foreman->pool, deployment->folder);
-    deployment_free(foreman->deployment);
-    foreman->deployment = deployment;
+static void renew(struct foreman *foreman, struct generations *generations) {
+    struct generations *before = foreman->generations;
+    executor_serve(foreman->executor, &generations->served);
+    client_renew(foreman->client, generations);
+    foreman->generations = generations;
+    generations_free(before, generations);
     foreman->rang = true;
-    log_event(LOG_INFO, "folder loaded", "deployment:l handlers:l", deployment->id,
-              (int64_t)deployment->definitions.count);
 }
 
-void watch_reload(struct foreman *foreman) {
-    if (!foreman->reload || !reload_finished(foreman->reload))
-        return;
+static bool adopt(struct foreman *foreman, struct deployment *deployment) {
+    struct error error;
+    if (!deployment_write(deployment, foreman->store, foreman->settings.name,
+                          clock_now(foreman->options.clock), &error))
+        return refuse(deployment, &error);
+    struct generations *generations = generations_new(deployment, foreman->generations);
+    if (!generations) {
+        error_set(&error, ERROR_FAILED, "out of memory");
+        return refuse(deployment, &error);
+    }
+    renew(foreman, generations);
+    log_event(LOG_INFO, "folder loaded", "deployment:l handlers:l generations:l", deployment->id,
+              (int64_t)generations->served.count, (int64_t)generations->count);
+    return true;
+}
+
+static void finish_reload(struct foreman *foreman) {
     struct deployment *deployment = reload_end(foreman->reload);
     foreman->reload = NULL;
     if (deployment)
         adopt(foreman, deployment);
-    if (foreman->reload_again) {
-        foreman->reload_again = false;
-        start_reload(foreman);
-    }
+}
+
+void watch_reload(struct foreman *foreman) {
+    if (foreman->reload && reload_finished(foreman->reload))
+        finish_reload(foreman);
+    if (atomic_exchange(&foreman->reloads, false) && foreman->options.read)
+        foreman->reload_again = true;
+    if (!foreman->reload_again || foreman->reload || foreman->stage != WORKING)
+        return;
+    foreman->reload_again = false;
+    start_reload(foreman);
 }

@@ -6,10 +6,9 @@
 
 /* What is done once a second. */
 void watch_tick(struct foreman *foreman, time_ms now);
-/* Brings the status up to date / and shows it to whoever looks on. */
+/* Brings the status up to date. */
 void watch_publish(struct foreman *foreman);
-void watch_show(struct foreman *foreman);
-/* A reload that has finished is adopted or refused. */
+/* Starts a reload that was asked for; one that has finished is adopted or refused. */
 void watch_reload(struct foreman *foreman);
 
 #endif

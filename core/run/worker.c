@@ -2,8 +2,6 @@
 #include "base/log.h"
 #include "run/crew.h"
 
-enum { BLOCK_FIRST = 1000, BLOCK_MAX = 30000 };
-
 /* The script whose handler runs on this thread, for the signal handler. */
 static _Thread_local struct script *volatile running;
 
@@ -13,117 +11,125 @@ void worker_interrupted(int signal) {
         script_interrupt(running);
 }
 
-static void publish(struct worker *worker, struct script *script) {
-    mutex_lock(&worker->pool->mutex);
-    worker->script = script;
-    mutex_unlock(&worker->pool->mutex);
-}
-
-static void close_script(struct worker *worker) {
-    struct script *script = worker->script;
-    publish(worker, NULL);
-    script_close(script);
-}
-
-static bool open_script(struct worker *worker, struct error *error) {
-    struct pool *pool = worker->pool;
-    struct script_options options = pool->options.script;
-    mutex_lock(&pool->mutex);
-    options.folder = folder_retain(pool->folder);
-    worker->generation = atomic_load(&pool->generation);
-    mutex_unlock(&pool->mutex);
-    struct script *script = script_open(&options, error);
-    folder_release(options.folder);
-    publish(worker, script);
+/* The folder was loaded once, so a refusal is a shortage that may pass. Takes the reference over.
+ */
+static bool open_seat(struct worker *worker, struct seat *seat, struct folder *folder, bool runs) {
+    struct error error = {0};
+    const struct client_options *client = &seat->client->options;
+    struct script_options options = {.folder = folder,
+                                     .settings = client->settings,
+                                     .clock = client->clock,
+                                     .hook = worker->pool->hook,
+                                     .host = client->host,
+                                     .modules = DEPLOYMENT_NO_REFERENCE,
+                                     .handlers = DEPLOYMENT_NO_REFERENCE};
+    struct script *script = script_open(&options, &error);
+    folder_release(folder);
+    if (!script)
+        log_event(LOG_ERROR, "worker cannot load the folder", "worker:d reason:s", worker->index,
+                  error.text);
+    crew_opened(worker, seat, script, runs);
     return script != NULL;
 }
 
-/* A script of the newest generation, not worn. */
-static bool prepare(struct worker *worker, struct error *error) {
-    if (worker->script && worker->generation != atomic_load(&worker->pool->generation))
-        close_script(worker);
-    if (worker->script && script_worn(worker->script))
-        close_script(worker);
-    return worker->script || open_script(worker, error);
+static void close_seat(struct worker *worker, struct seat *seat) {
+    script_close(crew_closing(worker, seat));
+    crew_closed(worker, seat);
 }
 
 /* A job whose lock may be lost, or whose lane is, must not begin. */
-static bool may_begin(const struct worker *worker, struct item *item) {
-    struct pool *pool = worker->pool;
-    return !atomic_load(&pool->stopping) && !atomic_load(&item->refused) &&
-           clock_monotonic() < atomic_load(&pool->lease) &&
-           item->lapses == atomic_load(&pool->lapses);
+static bool may_begin(struct client *client, struct item *item) {
+    return !atomic_load(&client->stopping) && !atomic_load(&item->refused) &&
+           clock_monotonic() < atomic_load(&client->lease) &&
+           item->lapses == atomic_load(&client->lapses);
 }
 
 /* The slot says, even after kill -9, which job was running. */
-static struct outcome *run_job(struct worker *worker, struct job *job) {
-    struct store *store = worker->pool->options.store;
+static struct outcome *run_job(struct worker *worker, struct seat *seat, struct job *job) {
+    struct store *store = seat->client->options.store;
     store_slot_set(store, worker->index, job->id, job->token,
-                   clock_now(worker->pool->options.clock));
-    running = worker->script;
-    struct outcome *outcome = script_run(worker->script, job);
+                   clock_now(seat->client->options.clock));
+    running = seat->script;
+    struct outcome *outcome = script_run(seat->script, job);
     running = NULL;
     store_slot_clear(store, worker->index);
     return outcome;
 }
 
+/* Another job of the item, or of one that follows it: on the generation that has its handler, on a
+ * script that is not worn. NULL: it cannot be opened. */
+static struct seat *go_on(struct worker *worker, struct client *client, struct seat *seat,
+                          const struct job *job) {
+    struct folder *folder = NULL;
+    bool worn = seat && script_worn(seat->script);
+    if (seat && !worn && !atomic_load(&client->several))
+        return seat;
+    if (worn)
+        close_seat(worker, seat);
+    seat = crew_seat(worker, client, job->handler, &folder);
+    if (seat && folder)
+        return open_seat(worker, seat, folder, true) ? seat : NULL;
+    if (seat)
+        crew_opened(worker, seat, seat->script, true);
+    return seat;
+}
+
 /* Once something may follow in the lane, the worker waits for it behind the item's last job. */
-static void deliver(struct worker *worker, struct item *item, struct outcome *outcome,
-                    bool *follows) {
+static void deliver(struct worker *worker, struct client *client, struct item *item,
+                    struct outcome *outcome, bool *follows) {
     *follows = *follows || (outcome && outcome_may_follow(outcome));
     if (*follows && outcome && !item->jobs)
-        crew_await(worker->pool, worker, outcome);
-    crew_deliver(worker->pool, item, outcome);
+        crew_await(worker, outcome);
+    crew_deliver(client, item, outcome);
 }
 
-/* False: the script cannot be opened again; the rest has been given back. */
-static bool run_item(struct worker *worker, struct item *item, struct error *error) {
-    struct pool *pool = worker->pool;
-    bool able = prepare(worker, error), follows = false;
-    while (able && item->jobs && may_begin(worker, item)) {
-        crew_begin(pool, worker, item->jobs);
+/* On `seat` to begin with; returns the one it ended on. */
+static struct seat *run_item(struct worker *worker, struct client *client, struct seat *seat,
+                             struct item *item) {
+    bool follows = false;
+    while (seat && item->jobs && may_begin(client, item)) {
+        crew_begin(worker, item->jobs);
         struct job *job = item_take(item);
-        deliver(worker, item, run_job(worker, job), &follows);
-        if (item->jobs && script_worn(worker->script)) {
-            close_script(worker);
-            able = open_script(worker, error);
-        }
+        deliver(worker, client, item, run_job(worker, seat, job), &follows);
+        if (item->jobs)
+            seat = go_on(worker, client, seat, item->jobs);
     }
-    crew_return(pool, item);
-    return able;
+    crew_return(client, item);
+    item_free(item);
+    return seat;
 }
 
-/* The folder was loaded once, so this is a shortage that may pass: tries again by itself. */
-static void recover(struct worker *worker, struct error *error) {
-    time_ms wait = BLOCK_FIRST;
-    do {
-        log_event(LOG_ERROR, "worker cannot load the folder", "worker:d reason:s", worker->index,
-                  error->text);
-        if (!crew_pause(worker->pool, worker, clock_monotonic() + wait))
-            break;
-        wait = wait * 2 < BLOCK_MAX ? wait * 2 : BLOCK_MAX;
-    } while (!prepare(worker, error));
-    crew_resume(worker->pool, worker);
+static void run_items(struct worker *worker, struct seat *seat, struct item *item) {
+    struct client *client = seat->client;
+    seat = run_item(worker, client, seat, item);
+    while ((item = crew_follow(worker, client))) {
+        if (item->jobs)
+            seat = go_on(worker, client, seat, item->jobs);
+        seat = run_item(worker, client, seat, item);
+    }
+    if (seat && script_worn(seat->script))
+        close_seat(worker, seat);
+}
+
+static void close_all(struct worker *worker) {
+    while (worker->seats)
+        close_seat(worker, worker->seats);
 }
 
 void *worker_run(void *arg) {
     struct worker *worker = arg;
-    struct error error = {0};
-    struct item *item;
-    if (worker->pool->options.script.hook == HOOK_ON_SIGNAL)
+    struct duty duty;
+    if (worker->pool->hook == HOOK_ON_SIGNAL)
         thread_take_interrupts();
-    if (!prepare(worker, &error)) /* before the first item: the best must not wait for it */
-        recover(worker, &error);
-    while ((item = crew_take(worker->pool, worker))) {
-        bool able = true;
-        for (; item; item = crew_follow(worker->pool, worker)) {
-            able = run_item(worker, item, &error) && able;
-            item_free(item);
-        }
-        if (!able)
-            recover(worker, &error);
+    while ((duty = crew_next(worker->pool, worker)).kind != DUTY_END) {
+        if (duty.kind == DUTY_RUN)
+            run_items(worker, duty.seat, duty.item);
+        else if (duty.kind == DUTY_OPEN)
+            open_seat(worker, duty.seat, duty.folder, false);
+        else
+            close_seat(worker, duty.seat);
     }
-    close_script(worker);
-    crew_leave(worker->pool, worker);
+    close_all(worker);
+    crew_leave(worker);
     return NULL;
 }

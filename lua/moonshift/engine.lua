@@ -375,7 +375,7 @@ function Engine:reload()
   local ok, message, code = self.core:reload()
   if ok then
     for executor in pairs(self.runners) do
-      executor.core:reload()
+      executor.core:reload(self.core)
     end
   end
   return ok, message, code

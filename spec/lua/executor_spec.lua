@@ -48,15 +48,6 @@ describe("executor", function()
       message)
   end)
 
-  it("serves one engine", function()
-    local engine = testing.engine()
-    assert.has_error(function()
-      moonshift.executor { engines = { engine, engine } }
-    end, "engines has 2 engines (expected one)")
-    assert.has_error(function()
-      moonshift.executor { name = "node-1" }
-    end, "engines has no engine (expected { engine })")
-  end)
 
   it("refuses settings that it does not know", function()
     local executor, message = moonshift.executor { engines = { testing.engine() }, queu = 1 }

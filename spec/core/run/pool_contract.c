@@ -1,6 +1,7 @@
-/* pool_contract.c - workers behind the queue: order, lanes, limits, stopping; with real scripts. */
+/* pool_contract.c - workers behind the queue: order, lanes, limits, turns of several engines,
+ * generations, stopping; with real scripts. */
 #include "../store/contract.h"
-#include "run/pool.h"
+#include "run/client.h"
 #include "run/thread.h"
 
 static const char *const handlers[][2] = {
@@ -12,8 +13,9 @@ static const char *const handlers[][2] = {
 };
 
 struct site {
-    struct folder *folder;
+    struct generations *generations;
     struct pool *pool;
+    struct client *client;
     struct mutex mutex; /* guards `rung` */
     struct condition rings;
     bool rung;
@@ -36,43 +38,68 @@ static struct folder *folder_of(const char *const files[][2], size_t count, stru
     return folder;
 }
 
+/* Loaded, or, if it cannot be, as if it had been, with the handler `good`. */
+static struct deployment *deployment_of(struct contract *c, const char *const files[][2],
+                                        size_t count) {
+    struct folder *folder = folder_of(files, count, &c->error);
+    struct deployment *deployment =
+        deployment_load(folder, &c->settings, clock_system(), false, &c->error);
+    if (!deployment && (deployment = calloc(1, sizeof *deployment))) {
+        json_t *list = json_pack("[{ss ss}]", "name", "good", "file", "handlers/good.lua");
+        definitions_read(&deployment->definitions, list);
+        deployment->folder = folder_retain(folder);
+        json_decref(list);
+    }
+    folder_release(folder);
+    return deployment;
+}
+
+static bool renew(struct contract *c, struct site *site, const char *const files[][2],
+                  size_t count) {
+    struct generations *before = site->generations;
+    site->generations = generations_new(deployment_of(c, files, count), before);
+    if (site->client)
+        client_renew(site->client, site->generations);
+    generations_free(before, site->generations);
+    return site->generations != NULL;
+}
+
+static struct client *client_of(struct contract *c, struct site *site) {
+    struct client_options options = {.pool = site->pool,
+                                     .generations = site->generations,
+                                     .settings = &c->settings,
+                                     .clock = clock_system(),
+                                     .store = c->store,
+                                     .wake = wake,
+                                     .wake_arg = site};
+    return client_new(&options, &c->error);
+}
+
 static bool site_open(struct contract *c, struct site *site, int workers) {
+    struct pool_options options = {
+        .workers_min = 1, .workers_max = workers, .queue = 4, .keep_alive = c->settings.keep_alive};
     memset(site, 0, sizeof *site);
     mutex_init(&site->mutex);
     condition_init(&site->rings);
-    c->settings.workers_min = 1;
-    c->settings.workers_max = workers;
-    c->settings.queue = 4;
-    site->folder = folder_of(handlers, sizeof handlers / sizeof *handlers, &c->error);
-    if (!site->folder)
-        return false;
-    struct script_options script = {.folder = site->folder,
-                                    .settings = &c->settings,
-                                    .clock = clock_system(),
-                                    .hook = HOOK_ALWAYS,
-                                    .modules = -2,
-                                    .handlers = -2};
-    struct pool_options options = {.settings = &c->settings,
-                                   .clock = clock_system(),
-                                   .script = script,
-                                   .store = c->store,
-                                   .wake = wake,
-                                   .wake_arg = site};
     site->pool = pool_new(&options, &c->error);
-    return site->pool != NULL;
+    if (!site->pool || !renew(c, site, handlers, sizeof handlers / sizeof *handlers))
+        return false;
+    site->client = client_of(c, site);
+    return site->client != NULL;
 }
 
 static bool site_close(struct site *site) {
-    pool_stop(site->pool, true);
-    bool ended = pool_free(site->pool);
-    folder_release(site->folder);
+    client_stop(site->client, true);
+    bool ended = client_free(site->client);
+    ended = pool_free(site->pool) && ended;
+    generations_free(site->generations, NULL);
     condition_free(&site->rings);
     mutex_free(&site->mutex);
     return ended;
 }
 
 /* The jobs `first` to `last` of one handler and lane (0: none), handed over as items. */
-static bool submit(struct site *site, const char *handler, int first, int last, int lane) {
+static bool submit_to(struct client *client, const char *handler, int first, int last, int lane) {
     struct job *jobs = NULL, **end = &jobs;
     struct item *items;
     for (int id = first; id <= last; id++) {
@@ -84,8 +111,12 @@ static bool submit(struct site *site, const char *handler, int first, int last, 
     }
     if (!items_build(jobs, &items))
         return false;
-    pool_submit(site->pool, items);
+    client_submit(client, items);
     return true;
+}
+
+static bool submit(struct site *site, const char *handler, int first, int last, int lane) {
+    return submit_to(site->client, handler, first, last, lane);
 }
 
 /* The next `count` outcomes; fewer if they take longer than ten seconds. */
@@ -93,14 +124,14 @@ static struct outcome *outcomes(struct site *site, int count) {
     struct outcome *list = NULL, **end = &list;
     time_ms until = clock_monotonic() + 10000;
     while (count > 0 && clock_monotonic() < until) {
-        for (*end = pool_outcomes(site->pool); *end; end = &(*end)->next)
+        for (*end = client_outcomes(site->client); *end; end = &(*end)->next)
             count--;
         mutex_lock(&site->mutex);
         if (count > 0 && !site->rung)
             condition_wait_until(&site->rings, &site->mutex, clock_monotonic() + 50);
         site->rung = false;
         mutex_unlock(&site->mutex);
-        pool_tick(site->pool);
+        client_tick(site->client);
     }
     return list;
 }
@@ -119,7 +150,7 @@ static void jobs_run_in_the_order_they_came(struct contract *c) {
         EXPECT(outcome->job->id == ++id && outcome->kind == OUTCOME_SUCCESS);
         EXPECT(atoi(outcome->result) == id);
     }
-    EXPECT(id == 5 && pool_quiet(site.pool));
+    EXPECT(id == 5 && client_quiet(site.client));
     outcome_free_list(list);
     CLOSE;
 }
@@ -137,15 +168,15 @@ static void a_lane_ends_with_its_last_job(struct contract *c) {
 
 static void there_is_room_for_the_queue_and_the_workers(struct contract *c) {
     OPEN(2);
-    EXPECT(pool_room(site.pool) == 6);
+    EXPECT(client_room(site.client) == 6);
     EXPECT(submit(&site, "patient", 1, 2, 0) && submit(&site, "good", 3, 5, 9));
-    EXPECT(pool_room(site.pool) == 1);
+    EXPECT(client_room(site.client) == 1);
     int running, waiting;
-    pool_load(site.pool, &running, &waiting);
+    client_load(site.client, &running, &waiting);
     EXPECT(running + waiting == 5);
-    pool_stop(site.pool, true);
+    client_stop(site.client, true);
     struct outcome *list = outcomes(&site, 5);
-    EXPECT(pool_room(site.pool) == 6);
+    EXPECT(client_room(site.client) == 6);
     outcome_free_list(list);
     CLOSE;
 }
@@ -153,7 +184,7 @@ static void there_is_room_for_the_queue_and_the_workers(struct contract *c) {
 static void what_has_not_begun_is_given_back(struct contract *c) {
     OPEN(1);
     EXPECT(submit(&site, "patient", 1, 1, 0) && submit(&site, "good", 2, 4, 9));
-    pool_stop(site.pool, false);
+    client_stop(site.client, false);
     struct outcome *list = outcomes(&site, 3);
     int64_t last = 0;
     for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
@@ -163,18 +194,18 @@ static void what_has_not_begun_is_given_back(struct contract *c) {
     }
     EXPECT(last == 4);
     outcome_free_list(list);
-    pool_stop(site.pool, true);
-    outcome_free_list(outcomes(&site, pool_quiet(site.pool) ? 0 : 1));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, client_quiet(site.client) ? 0 : 1));
     CLOSE;
 }
 
 static void a_running_handler_is_cut_off(struct contract *c) {
     OPEN(2);
     EXPECT(submit(&site, "patient", 1, 1, 0));
-    pool_stop(site.pool, true);
+    client_stop(site.client, true);
     struct outcome *list = outcomes(&site, 1);
     EXPECT(list && list->kind == OUTCOME_RETURNED && list->lane_ends);
-    EXPECT(pool_quiet(site.pool));
+    EXPECT(client_quiet(site.client));
     outcome_free_list(list);
     CLOSE;
 }
@@ -211,7 +242,7 @@ static void the_rest_of_a_refused_item_is_given_back(struct contract *c) {
     jobs->next = job_copy(&second);
     EXPECT(items_build(jobs, &items));
     items->refused = 1;
-    pool_submit(site.pool, items);
+    client_submit(site.client, items);
     struct outcome *list = outcomes(&site, 2);
     EXPECT(list && list->kind == OUTCOME_RETURNED && list->next->kind == OUTCOME_RETURNED);
     EXPECT(!list->lane_ends && list->next->lane_ends);
@@ -221,7 +252,7 @@ static void the_rest_of_a_refused_item_is_given_back(struct contract *c) {
 
 static void nothing_begins_after_the_lease(struct contract *c) {
     OPEN(1);
-    pool_lease(site.pool, clock_monotonic() - 1);
+    client_lease(site.client, clock_monotonic() - 1);
     EXPECT(submit(&site, "good", 1, 1, 0));
     struct outcome *list = outcomes(&site, 1);
     EXPECT(list && list->kind == OUTCOME_RETURNED && list->started == TIME_NONE);
@@ -235,10 +266,7 @@ static void the_next_item_runs_on_the_new_folder(struct contract *c) {
     OPEN(1);
     EXPECT(submit(&site, "good", 1, 1, 0));
     outcome_free_list(outcomes(&site, 1));
-    struct folder *folder = folder_of(newer, 1, &c->error);
-    EXPECT(folder);
-    pool_renew(site.pool, folder);
-    folder_release(folder);
+    EXPECT(renew(c, &site, newer, 1));
     EXPECT(submit(&site, "good", 2, 2, 0));
     struct outcome *list = outcomes(&site, 1);
     EXPECT(list && list->result && strcmp(list->result, "-1") == 0);
@@ -246,20 +274,67 @@ static void the_next_item_runs_on_the_new_folder(struct contract *c) {
     CLOSE;
 }
 
+static void what_the_new_folder_lacks_runs_on_an_older_one(struct contract *c) {
+    static const char *const newer[][2] = {
+        {"handlers/good.lua", "return function() return -1 end"}};
+    static const char *const newest[][2] = {{"handlers/bad.lua", "return function() end"}};
+    OPEN(1);
+    EXPECT(renew(c, &site, newer, 1) && renew(c, &site, newest, 1));
+    EXPECT(site.generations->count == 3);
+    EXPECT(definitions_find(&site.generations->served, "patient"));
+    EXPECT(submit(&site, "good", 1, 1, 0) && submit(&site, "bad", 2, 2, 0));
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->result && strcmp(list->result, "-1") == 0);
+    EXPECT(list->next->kind == OUTCOME_SUCCESS);
+    outcome_free_list(list);
+    EXPECT(renew(c, &site, handlers, sizeof handlers / sizeof *handlers));
+    EXPECT(site.generations->count == 1);
+    CLOSE;
+}
+
+static void the_places_are_shared_by_the_engines(struct contract *c) {
+    OPEN(2);
+    struct client *other = client_of(c, &site);
+    EXPECT(other && client_room(site.client) == 3 && client_room(other) == 3);
+    EXPECT(client_free(other) && client_room(site.client) == 6);
+    CLOSE;
+}
+
+static void an_engine_leaves_the_others_alone(struct contract *c) {
+    OPEN(1);
+    struct client *other = client_of(c, &site);
+    EXPECT(other && submit(&site, "patient", 1, 1, 0) && submit_to(other, "good", 2, 3, 0));
+    client_stop(other, false);
+    struct outcome *back = client_outcomes(other);
+    EXPECT(back && back->kind == OUTCOME_RETURNED && back->next);
+    EXPECT(client_quiet(other) && !client_quiet(site.client) && client_free(other));
+    outcome_free_list(back);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 1));
+    CLOSE;
+}
+
 static void a_folder_that_cannot_be_loaded_burns_no_job(struct contract *c) {
     static const char *const broken[][2] = {{"handlers/good.lua", "return"}};
     OPEN(1);
-    struct folder *folder = folder_of(broken, 1, &c->error);
-    EXPECT(folder);
-    pool_renew(site.pool, folder);
-    folder_release(folder);
+    EXPECT(renew(c, &site, broken, 1));
     EXPECT(submit(&site, "good", 1, 3, 0));
     struct outcome *list = outcomes(&site, 3);
     for (struct outcome *outcome = list; outcome; outcome = outcome->next)
         EXPECT(outcome->kind == OUTCOME_RETURNED);
-    EXPECT(list && pool_quiet(site.pool) && pool_room(site.pool) == 0);
+    EXPECT(list && client_quiet(site.client) && client_room(site.client) == 0);
     outcome_free_list(list);
     CLOSE;
+}
+
+/* So many run and wait, or come to within ten seconds. */
+static bool loaded(struct site *site, int running, int waiting) {
+    int runs, waits;
+    time_ms until = clock_monotonic() + 10000;
+    do
+        client_load(site->client, &runs, &waits);
+    while ((runs != running || waits != waiting) && clock_monotonic() < until);
+    return runs == running && waits == waiting;
 }
 
 static void suspects_run_one_at_a_time(struct contract *c) {
@@ -268,17 +343,12 @@ static void suspects_run_one_at_a_time(struct contract *c) {
         struct job job = {.handler = "patient", .id = id, .token = 100 + id, .crashes = 1};
         struct item *items;
         EXPECT(items_build(job_copy(&job), &items));
-        pool_submit(site.pool, items);
+        client_submit(site.client, items);
     }
     EXPECT(submit(&site, "good", 3, 3, 0)); /* neighbours go on beside them */
     outcome_free_list(outcomes(&site, 1));
-    int running, waiting;
-    time_ms until = clock_monotonic() + 10000;
-    do
-        pool_load(site.pool, &running, &waiting);
-    while ((running != 1 || waiting != 1) && clock_monotonic() < until);
-    EXPECT(running == 1 && waiting == 1);
-    pool_stop(site.pool, true);
+    EXPECT(loaded(&site, 1, 1));
+    client_stop(site.client, true);
     struct outcome *list = outcomes(&site, 2);
     EXPECT(list && list->next);
     outcome_free_list(list);
@@ -295,10 +365,11 @@ static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
     OPEN(1);
     int asked = 0;
     EXPECT(submit(&site, "patient", 1, 1, 0));
+    EXPECT(loaded(&site, 1, 0));
     struct outcome *list = NULL;
     while (!list) {
-        pool_cut_lost(site.pool, nobody_holds, &asked);
-        list = pool_outcomes(site.pool);
+        client_cut_lost(site.client, nobody_holds, &asked);
+        list = client_outcomes(site.client);
     }
     EXPECT(asked > 0 && list->kind == OUTCOME_CANCELLED);
     outcome_free_list(list);
@@ -311,9 +382,9 @@ static void threads_that_idle_leave_and_others_come(struct contract *c) {
     for (int round = 0; round < 20; round++) {
         EXPECT(submit(&site, "good", round * 4 + 1, round * 4 + 4, 0));
         struct outcome *list = outcomes(&site, 4);
-        EXPECT(list && pool_quiet(site.pool));
+        EXPECT(list && client_quiet(site.client));
         outcome_free_list(list);
-        pool_tick(site.pool);
+        client_tick(site.client);
     }
     c->settings.keep_alive = 5000;
     CLOSE;
@@ -330,6 +401,10 @@ static const struct check checks[] = {
     {"the rest of a refused item is given back", the_rest_of_a_refused_item_is_given_back},
     {"nothing begins after the lease", nothing_begins_after_the_lease},
     {"the next item runs on the new folder", the_next_item_runs_on_the_new_folder},
+    {"what the new folder lacks runs on an older one",
+     what_the_new_folder_lacks_runs_on_an_older_one},
+    {"the places are shared by the engines", the_places_are_shared_by_the_engines},
+    {"an engine leaves the others alone", an_engine_leaves_the_others_alone},
     {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
     {"a run that lost its lock is cut off", a_run_that_lost_its_lock_is_cut_off},
     {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},

@@ -1,0 +1,309 @@
+#include "run/client.h"
+#include "base/log.h"
+#include "run/crew.h"
+#include <stdlib.h>
+
+enum { FAREWELL = 1000, GRACE = 1000, COMPLAIN_EVERY = 10000 };
+
+static bool join(struct pool *pool, struct client *client) {
+    mutex_lock(&pool->mutex);
+    size_t size = ((size_t)pool->client_count + 1) * sizeof *pool->clients;
+    struct client **clients = realloc(pool->clients, size);
+    if (clients) {
+        clients[pool->client_count++] = client;
+        pool->clients = clients;
+    }
+    mutex_unlock(&pool->mutex);
+    return clients != NULL;
+}
+
+struct client *client_new(const struct client_options *options, struct error *error) {
+    struct client *client = calloc(1, sizeof *client);
+    if (!client) {
+        error_set(error, ERROR_FAILED, "out of memory");
+        return NULL;
+    }
+    client->options = *options;
+    client->pool = options->pool;
+    client->generations = options->generations;
+    queue_init(&client->queue);
+    queue_init(&client->suspects);
+    atomic_init(&client->several, options->generations->count > 1);
+    atomic_init(&client->lease, TIME_NEVER);
+    if (join(client->pool, client))
+        return client;
+    free(client);
+    error_set(error, ERROR_FAILED, "out of memory");
+    return NULL;
+}
+
+static void leave(struct pool *pool, const struct client *client) {
+    int at = 0;
+    while (pool->clients[at] != client)
+        at++;
+    pool->clients[at] = pool->clients[--pool->client_count];
+}
+
+/* The workers close their Lua states of it; one that runs a handler without end never does. */
+bool client_free(struct client *client) {
+    if (!client)
+        return true;
+    struct pool *pool = client->pool;
+    time_ms until = clock_monotonic() + FAREWELL;
+    mutex_lock(&pool->mutex);
+    leave(pool, client);
+    client->leaving = true;
+    pool->changes++;
+    condition_broadcast(&pool->work);
+    while (client->seats > 0 && clock_monotonic() < until)
+        condition_wait_until(&pool->ended, &pool->mutex, until);
+    bool gone = client->seats == 0;
+    struct item *items = crew_take_all(client);
+    mutex_unlock(&pool->mutex);
+    items_free(items);
+    if (!gone)
+        return false;
+    outcome_free_list(atomic_load(&client->outcomes));
+    free(client);
+    return true;
+}
+
+/* Of the jobs that were running in a crash only one runs at a time: the next crash names it. */
+static bool suspected(const struct item *item) {
+    for (const struct job *job = item->jobs; job; job = job->next)
+        if (job->crashes > 0)
+            return true;
+    return false;
+}
+
+/* A worker that cannot run the item must not be the only one who hears of it. */
+static void call(struct pool *pool, const struct client *client, int count) {
+    if (client->blocked > 0)
+        condition_broadcast(&pool->work);
+    for (int i = 0; i < count && i < pool->sleeping && client->blocked == 0; i++)
+        condition_signal(&pool->work);
+}
+
+/* Follow-ups go to the worker that waits for them, else before the others. True: it is queued. */
+static bool enter(struct client *client, struct item *item) {
+    client->inside += item->count;
+    item->lapses = atomic_load(&client->lapses);
+    if (item->worker && crew_hand(client->pool, item))
+        return false;
+    if (!item->jobs) {
+        item_free(item);
+        return false;
+    }
+    if (item->followed)
+        queue_unshift(&client->queue, item);
+    else
+        queue_push(suspected(item) ? &client->suspects : &client->queue, item);
+    return true;
+}
+
+void client_submit(struct client *client, struct item *items) {
+    struct pool *pool = client->pool;
+    struct item *next;
+    int count = 0;
+    mutex_lock(&pool->mutex);
+    for (struct item *item = items; item; item = next) {
+        next = item->next;
+        count += enter(client, item);
+    }
+    client->queued += count;
+    pool->queued += count;
+    crew_grow(pool);
+    call(pool, client, count);
+    mutex_unlock(&pool->mutex);
+}
+
+int client_room(struct client *client) {
+    struct pool *pool = client->pool;
+    mutex_lock(&pool->mutex);
+    bool stuck = client->blocked > 0 && client->blocked >= pool->threads;
+    int share = (pool->options.queue + pool->count) / pool->client_count;
+    mutex_unlock(&pool->mutex);
+    int room = (share > 0 ? share : 1) - client->inside;
+    return stuck || room < 0 ? 0 : room;
+}
+
+struct outcome *client_outcomes(struct client *client) {
+    atomic_store(&client->woken, false);
+    struct outcome *newest = atomic_exchange(&client->outcomes, NULL), *list = NULL;
+    client->inside -= atomic_exchange(&client->lost, 0);
+    while (newest) {
+        struct outcome *next = newest->next;
+        newest->next = list;
+        list = newest;
+        newest = next;
+        client->inside--;
+    }
+    return list;
+}
+
+void client_load(struct client *client, int *running, int *waiting) {
+    mutex_lock(&client->pool->mutex);
+    *running = client->busy;
+    mutex_unlock(&client->pool->mutex);
+    *running = *running < client->inside ? *running : client->inside;
+    *waiting = client->inside - *running;
+}
+
+void client_lease(struct client *client, time_ms until) {
+    atomic_store(&client->lease, until);
+}
+
+static void give_back_all(struct client *client) {
+    mutex_lock(&client->pool->mutex);
+    struct item *items = crew_take_all(client);
+    mutex_unlock(&client->pool->mutex);
+    crew_give_back(client, items);
+}
+
+void client_lapse(struct client *client) {
+    atomic_fetch_add(&client->lapses, 1);
+    give_back_all(client);
+}
+
+void client_renew(struct client *client, const struct generations *generations) {
+    struct pool *pool = client->pool;
+    mutex_lock(&pool->mutex);
+    client->generations = generations;
+    pool->changes++;
+    condition_broadcast(&pool->work);
+    mutex_unlock(&pool->mutex);
+    atomic_store(&client->several, generations->count > 1);
+}
+
+/* ---- deadlines ---- */
+
+static bool on_signal(const struct client *client) {
+    return client->pool->hook == HOOK_ON_SIGNAL;
+}
+
+static void interrupt(struct client *client, struct worker *worker) {
+    if (on_signal(client))
+        thread_interrupt(&worker->thread);
+}
+
+static bool runs(const struct worker *worker, const struct client *client) {
+    return worker->state == WORKER_BUSY && worker->client == client && worker->script;
+}
+
+/* Only this thread frees the client's jobs: the one whose deadline we have just read is still
+ * there. */
+static void late(struct client *client, struct worker *worker, time_ms now, time_ms deadline) {
+    interrupt(client, worker);
+    worker->cut_off = deadline;
+    if (now < deadline + GRACE || now < worker->complained + COMPLAIN_EVERY)
+        return;
+    worker->complained = now;
+    log_event(LOG_ERROR, "handler does not end", "job:l handler:s worker:d over_ms:l", worker->job,
+              worker->begun->handler, worker->index, now - deadline);
+}
+
+static void cut(struct client *client, struct worker *worker) {
+    script_cut(worker->script, worker->job, CUT_RETURN);
+    interrupt(client, worker);
+}
+
+static void look_after(struct client *client, struct worker *worker, time_ms now) {
+    if (!runs(worker, client))
+        return;
+    time_ms deadline = script_deadline(worker->script);
+    if (deadline <= now)
+        late(client, worker, now, deadline);
+    if (client->cutting)
+        cut(client, worker);
+}
+
+void client_tick(struct client *client) {
+    struct pool *pool = client->pool;
+    time_ms now = clock_monotonic();
+    mutex_lock(&pool->mutex);
+    for (int i = 0; i < pool->count; i++)
+        look_after(client, &pool->workers[i], now);
+    crew_shrink(pool, now);
+    crew_grow(pool);
+    mutex_unlock(&pool->mutex);
+}
+
+/* True if the worker's job is the one it had when this was last asked: it is worth a question. */
+static bool long_running(struct client *client, struct worker *worker, int64_t *job,
+                         int64_t *token) {
+    mutex_lock(&client->pool->mutex);
+    bool ours = worker->client == client;
+    bool same = ours && worker->token != 0 && worker->token == worker->seen;
+    if (ours)
+        worker->seen = worker->token;
+    *job = worker->job;
+    *token = worker->token;
+    mutex_unlock(&client->pool->mutex);
+    return same;
+}
+
+/* Cancelled, suspended or taken by hand while it waited: not to be begun. */
+static void refuse_lost(const struct queue *queue,
+                        int (*holds)(void *arg, int64_t job, int64_t token), void *arg) {
+    for (struct item *item = queue->first; item; item = item->next)
+        for (const struct job *job = item->jobs; job && !item->refused; job = job->next)
+            if (holds(arg, job->id, job->token) == 0)
+                atomic_store(&item->refused, 1);
+}
+
+void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job, int64_t token),
+                     void *arg) {
+    int64_t job, token;
+    mutex_lock(&client->pool->mutex);
+    refuse_lost(&client->queue, holds, arg);
+    refuse_lost(&client->suspects, holds, arg);
+    mutex_unlock(&client->pool->mutex);
+    for (int i = 0; i < client->pool->count; i++) {
+        struct worker *worker = &client->pool->workers[i];
+        if (!long_running(client, worker, &job, &token) || holds(arg, job, token) != 0)
+            continue;
+        mutex_lock(&client->pool->mutex);
+        if (runs(worker, client) && worker->token == token) {
+            script_cut(worker->script, job, CUT_CANCEL);
+            interrupt(client, worker);
+        }
+        mutex_unlock(&client->pool->mutex);
+    }
+}
+
+/* Where the hook looks at the clock by itself there is nothing to act on. */
+time_ms client_deadline(struct client *client) {
+    time_ms earliest = TIME_NEVER;
+    if (!on_signal(client))
+        return earliest;
+    mutex_lock(&client->pool->mutex);
+    for (int i = 0; i < client->pool->count; i++) {
+        struct worker *worker = &client->pool->workers[i];
+        if (!runs(worker, client))
+            continue;
+        time_ms deadline = script_deadline(worker->script);
+        if (deadline < earliest && deadline != worker->cut_off)
+            earliest = deadline;
+    }
+    mutex_unlock(&client->pool->mutex);
+    return earliest;
+}
+
+/* ---- the end ---- */
+
+void client_stop(struct client *client, bool cut_off) {
+    struct pool *pool = client->pool;
+    atomic_store(&client->stopping, true);
+    mutex_lock(&pool->mutex);
+    condition_broadcast(&pool->follow);
+    client->cutting = client->cutting || cut_off;
+    for (int i = 0; client->cutting && i < pool->count; i++)
+        if (runs(&pool->workers[i], client))
+            cut(client, &pool->workers[i]);
+    mutex_unlock(&pool->mutex);
+    give_back_all(client);
+}
+
+bool client_quiet(struct client *client) {
+    return client->inside == atomic_load(&client->lost);
+}

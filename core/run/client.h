@@ -1,0 +1,66 @@
+/* client.h - one engine's side of the worker pool: items in, outcomes out; only bytes cross. All of
+ * it on the thread of the engine's loop. */
+#ifndef MOONSHIFT_RUN_CLIENT_H
+#define MOONSHIFT_RUN_CLIENT_H
+
+#include "run/generations.h"
+#include "run/item.h"
+#include "run/pool.h"
+
+struct client;
+
+struct client_options {
+    struct pool *pool;
+    const struct generations *generations; /* see client_renew */
+    const struct settings *settings;
+    struct clock *clock;
+    struct script_host host;
+    struct store *store;     /* crash slots only */
+    void (*wake)(void *arg); /* any worker thread: outcomes (or notes) are there; must not block */
+    void *wake_arg;
+};
+
+/* Takes part in the pool from now on. NULL: no memory. */
+struct client *client_new(const struct client_options *options, struct error *error);
+/* Leaves the pool: its Lua states are closed. It must have been stopped and be quiet; else, or if a
+ * finalizer hangs: false, and the client with all its threads can reach (store, host, settings) is
+ * left behind and must not be freed. NULL is fine. */
+bool client_free(struct client *client);
+
+/* Takes the items over. Only as many jobs as client_room said. */
+void client_submit(struct client *client, struct item *items);
+/* Free places of its share: all places of the pool (queue and workers) divided by the engines, one
+ * at least. Never negative; 0 while no worker can load the folder. */
+int client_room(struct client *client);
+/* Every outcome since the last call, in order of completion; the caller's. */
+struct outcome *client_outcomes(struct client *client);
+/* Jobs running now, jobs waiting in memory. */
+void client_load(struct client *client, int *running, int *waiting);
+/* Until then (monotonic) jobs may begin; later they are given back: their locks may be lost. */
+void client_lease(struct client *client, time_ms until);
+/* The lease ran out: what was submitted so far and has not begun comes back as OUTCOME_RETURNED. */
+void client_lapse(struct client *client);
+
+/* From their next item on workers run jobs on these; running jobs finish on the generation they
+ * began with. Borrowed until the next call or the client's end. */
+void client_renew(struct client *client, const struct generations *generations);
+
+/* Once a second or at client_deadline: cuts off handlers past their time, logs those that do not
+ * end; ends threads that idled longer than keep_alive. */
+void client_tick(struct client *client);
+/* Once a second: asks about each job that ran at the last call already, and about those that wait;
+ * one for which `holds` says 0 (its lock is lost, it cannot commit) is cut off as cancelled, or not
+ * begun. */
+void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job, int64_t token),
+                     void *arg);
+/* Monotonic instant of the earliest handler deadline that client_tick has to act on; TIME_NEVER:
+ * none. */
+time_ms client_deadline(struct client *client);
+
+/* Stops taking items; those not begun come back as OUTCOME_RETURNED. With `cut` running handlers
+ * are cut off too, again at each client_tick. Returns at once; the outcomes follow. */
+void client_stop(struct client *client, bool cut);
+/* True when every job has come back and every outcome has been taken. */
+bool client_quiet(struct client *client);
+
+#endif
