@@ -51,13 +51,18 @@ static bool read_priority(const json_t *object, struct definition *definition) {
     return asprintf(&definition->priority_text, "%lld", (long long)definition->priority) > 0;
 }
 
+static int32_t read_count(const json_t *value) {
+    json_int_t count = json_integer_value(value);
+    return count > INT32_MAX ? INT32_MAX : count < 0 ? 0 : (int32_t)count;
+}
+
 static bool read_limits(const json_t *object, struct definition *definition) {
     const json_t *retries = json_object_get(object, "retries");
     const json_t *timeout = json_object_get(object, "timeout");
-    if (json_is_integer(retries)) {
-        json_int_t count = json_integer_value(retries);
-        definition->retries = count > INT32_MAX ? INT32_MAX : count < 0 ? 0 : (int32_t)count;
-    }
+    const json_t *limit = json_object_get(object, "limit");
+    definition->retries = read_count(retries);
+    definition->limit = read_count(limit);
+    definition->cluster_limit = read_count(json_object_get(limit, "cluster"));
     definition->retries_asked = json_is_true(json_object_get(object, "retries_asked"));
     if (json_is_string(timeout))
         return span_parse_ms(json_string_value(timeout), &definition->timeout, NULL);
@@ -125,6 +130,12 @@ static json_t *priority_to_json(const struct definition *definition) {
     return definition->priority_text ? json_string(definition->priority_text) : NULL;
 }
 
+static json_t *limit_to_json(const struct definition *definition) {
+    if (definition->cluster_limit)
+        return json_pack("{si}", "cluster", (int)definition->cluster_limit);
+    return definition->limit ? json_integer(definition->limit) : NULL;
+}
+
 json_t *definition_to_json(const struct definition *definition) {
     char timeout[TIME_TEXT_SIZE];
     span_format(definition->timeout, timeout);
@@ -138,6 +149,7 @@ json_t *definition_to_json(const struct definition *definition) {
         json_put(object, "retries",
                  definition->retries ? json_integer(definition->retries) : NULL) &&
         json_put_text(object, "timeout", timeout) &&
+        json_put(object, "limit", limit_to_json(definition)) &&
         json_put(object, "properties", json_incref(definition->properties)))
         return object;
     json_decref(object);

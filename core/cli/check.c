@@ -146,6 +146,7 @@ static const struct column columns[] = {
     {"retry", "RETRY", COLUMN_CUT},
     {"timeout", "TIMEOUT", COLUMN_LEFT},
     {"category", "CATEGORY", COLUMN_OPTIONAL},
+    {"limit", "LIMIT", COLUMN_OPTIONAL},
     {"stock", "STOCK", COLUMN_LEFT},
     {"file", "FILE", COLUMN_CUT},
     {0},

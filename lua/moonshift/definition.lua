@@ -8,10 +8,13 @@ local definition = {}
 
 local NAME_MAX = 255 -- bytes
 local KEYS = {
-  "run", "priority", "retry", "timeout", "category", "retries", "properties", "description",
+  "run", "priority", "retry", "timeout", "category", "retries", "limit", "properties",
+  "description",
 }
 -- What a listener sees and may change.
-local OPEN_KEYS = { "priority", "retry", "retries", "timeout", "category", "properties" }
+local OPEN_KEYS = {
+  "priority", "retry", "retries", "timeout", "category", "limit", "properties",
+}
 
 local function is_one_of(name, list)
   for _, known in ipairs(list) do
@@ -129,6 +132,34 @@ local function check_retries(value)
   return whole
 end
 
+local function count_of(value)
+  local whole = type(value) == "number" and math.tointeger(value)
+  return whole and whole >= 1 and whole <= 2147483647 and whole or nil
+end
+
+-- limit = 5: jobs at once by each executor; { cluster = 5 }: by all of them together.
+local function check_limit(value)
+  if type(value) ~= "table" then
+    local count = count_of(value)
+    if not count then
+      return nil, ("limit: got %s (expected a whole number from 1, or { cluster = 5 })"):format(
+        show(value))
+    end
+    return count
+  end
+  for key in pairs(value) do
+    if key ~= "cluster" then
+      return nil, "limit: " .. unknown_key(key, { "cluster" })
+    end
+  end
+  local count = count_of(value.cluster)
+  if not count then
+    return nil, ("limit.cluster: got %s (expected a whole number from 1)"):format(
+      show(value.cluster))
+  end
+  return { cluster = count }
+end
+
 local function check_category(value)
   if type(value) ~= "string" then
     return nil, ("category: got %s (expected a text)"):format(show(value))
@@ -178,6 +209,7 @@ function definition.settle(name, file, declared, context, report)
     retries_asked = declared.retries == nil and strategy.runs_of and true or nil,
     timeout = check("timeout", check_timeout) or context.timeout,
     category = check("category", check_category),
+    limit = check("limit", check_limit),
     properties = check("properties", check_properties) or {},
   }
   local functions = {

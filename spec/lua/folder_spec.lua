@@ -134,7 +134,7 @@ describe("folder", function()
     refused("list the keys where none is near", {
       ["handlers/x.lua"] = "return {\n  colour = 5,\n  run = function() end }",
     }, 'handlers/x.lua:2: unknown key "colour" (known: run, priority, retry, timeout, category,'
-      .. " retries, properties, description)")
+      .. " retries, limit, properties, description)")
 
     refused("are all told", {
       ["handlers/x.lua"] = "return { timeout = 0,\n retries = 0,\n category = '',\n"
@@ -143,6 +143,14 @@ describe("folder", function()
       "handlers/x.lua:1: timeout: got 0 (expected more than 0 seconds)",
       'handlers/x.lua:3: category "": expected 1 to 255 bytes of text',
       "handlers/x.lua:4: properties: got a list (expected names for keys)")
+
+    refused("say what a limit may be", {
+      ["handlers/a.lua"] = "return { run = print, limit = 0 }",
+      ["handlers/b.lua"] = "return { run = print, limit = { clutser = 1 } }",
+      ["handlers/c.lua"] = "return { run = print, limit = { cluster = 'two' } }",
+    }, "handlers/a.lua:1: limit: got 0 (expected a whole number from 1, or { cluster = 5 })",
+      'handlers/b.lua:1: limit: unknown key "clutser" (did you mean "cluster"?)',
+      'handlers/c.lua:1: limit.cluster: got the string "two" (expected a whole number from 1)')
 
     refused("name the cycle of a cyclic require", {
       ["handlers/x.lua"] = [[local a = require "lib.a" return a]],

@@ -120,8 +120,10 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     taking_append(taking, copy, lane);
     return taking_remove(store, cursor, error) &&
            db_run(&store->db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane) &&
+                  "INSERT INTO locked(id, token, owner, stream, lane, limited)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+                  "iiiizz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane,
+                  limit_mark(store, cursor->stream)) &&
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
@@ -167,9 +169,12 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
     enum verdict verdict = taking_head(taking, store, &best, error);
     if (verdict == PARKED && best.lane) /* the item is full */
         return merge_drop(&taking->merge);
-    return verdict != FAILED && merge_next(&taking->merge, store, error) &&
-           (verdict != TOOK || !best.head.lane ||
-            merge_follow(&taking->merge, store, &best, error));
+    if (verdict == FAILED || !merge_next(&taking->merge, store, error) ||
+        (verdict == TOOK && best.head.lane && !merge_follow(&taking->merge, store, &best, error)))
+        return false;
+    if (verdict == TOOK)
+        merge_took(&taking->merge, store, best.stream);
+    return true;
 }
 
 static bool taking_run(struct taking *taking, struct store *store, bool *more,

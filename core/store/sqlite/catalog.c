@@ -34,9 +34,13 @@ static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) 
         .overridden = sqlite3_column_type(row, 3) != SQLITE_NULL,
         .override_priority = sqlite3_column_int64(row, 3),
         .suspended = sqlite3_column_int(row, 4) != 0,
+        .limit = sqlite3_column_int64(row, 5),
+        .cluster_limit = sqlite3_column_int64(row, 6),
         .reserved = strncmp(db_column_text(row, 1), ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0,
     };
-    return list[catalog->definition_count++].name != NULL;
+    const struct catalog_definition *read = &list[catalog->definition_count++];
+    catalog->limited = catalog->limited || read->limit || read->cluster_limit;
+    return read->name != NULL;
 }
 
 static const struct catalog_definition *catalog_definition_id(const struct catalog *catalog,
@@ -113,8 +117,10 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, int64_t version, st
     catalog_clear(catalog);
     sqlite3_stmt *definitions =
         db_query(db, error,
-                 "SELECT id, name, deployment, override_priority, suspended FROM definition"
-                 " ORDER BY name",
+                 "SELECT id, name, deployment, override_priority, suspended,"
+                 " CASE json_type(properties, '$.limit') WHEN 'integer'"
+                 "  THEN json_extract(properties, '$.limit') END,"
+                 " json_extract(properties, '$.limit.cluster') FROM definition ORDER BY name",
                  "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;

@@ -8,6 +8,7 @@
 struct catalog_definition {
     int64_t id, deployment; /* deployment 0: never deployed */
     int64_t override_priority;
+    int64_t limit, cluster_limit; /* jobs locked at once, by one executor and by all; 0: any */
     bool overridden, suspended;
     bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
@@ -22,6 +23,7 @@ struct catalog_stream {
 
 struct catalog {
     int64_t version; /* of meta.catalog; 0: to be read */
+    bool limited;    /* some definition has a limit */
     size_t definition_count, stream_count;
     struct catalog_definition *definitions; /* by name */
     struct catalog_stream *streams;         /* by id */

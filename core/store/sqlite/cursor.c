@@ -194,7 +194,10 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
                             "SELECT stream FROM ready WHERE stream>?1 ORDER BY stream LIMIT 1", "i",
                             id)) > 0) {
         const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
-        if (stream && serves_stream(&serves, stream) && !merge_stream(merge, store, stream, error))
+        int open = stream && serves_stream(&serves, stream)
+                       ? limits_open(&merge->limits, store, stream, error)
+                       : 0;
+        if (open < 0 || (open > 0 && !merge_stream(merge, store, stream, error)))
             step = -1;
     }
     serves_end(&serves);
@@ -225,6 +228,27 @@ bool merge_drop(struct merge *merge) {
     merge->cursors[0] = merge->cursors[--merge->count];
     merge_sink(merge, 0);
     return true;
+}
+
+static bool merge_is_of(const struct merge *merge, size_t at, const struct store *store,
+                        const struct catalog_definition *definition) {
+    const struct catalog_stream *stream =
+        catalog_stream(&store->catalog, merge->cursors[at].stream);
+    return stream && stream->definition == definition;
+}
+
+void merge_took(struct merge *merge, struct store *store, int64_t stream) {
+    const struct catalog_stream *of =
+        merge->limits.count ? catalog_stream(&store->catalog, stream) : NULL;
+    if (!of || !limits_take(&merge->limits, of))
+        return;
+    for (size_t i = merge->count; i-- > 0;)
+        if (merge_is_of(merge, i, store, of->definition)) {
+            free(merge->cursors[i].read);
+            merge->cursors[i] = merge->cursors[--merge->count];
+        }
+    for (size_t i = merge->count / 2; i-- > 0;)
+        merge_sink(merge, i);
 }
 
 static bool merge_follows(const struct merge *merge, const struct cursor *taken) {
@@ -268,5 +292,6 @@ void merge_end(struct merge *merge) {
     for (size_t i = 0; i < merge->count; i++)
         free(merge->cursors[i].read);
     free(merge->cursors);
+    limits_clear(&merge->limits);
     *merge = (struct merge){0};
 }

@@ -6,7 +6,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_CURSOR_H
 #define MOONSHIFT_STORE_SQLITE_CURSOR_H
 
-#include "store/sqlite/connection.h"
+#include "store/sqlite/limit.h"
 
 struct head {
     int64_t rank, place, id, lane; /* lane 0: none */
@@ -28,6 +28,7 @@ struct merge {
     struct cursor *cursors; /* a heap, the best first */
     size_t count, room;
     int64_t rank_min, rank_max;
+    struct limits limits;
 };
 
 /* Looks at every stream with ready jobs. */
@@ -39,6 +40,8 @@ const struct cursor *merge_best(const struct merge *merge);
 bool merge_before(const struct merge *merge, const struct cursor *other);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
+/* A job of this stream was taken: a definition that is full now is not looked at any further. */
+void merge_took(struct merge *merge, struct store *store, int64_t stream);
 /* Leaves the best head and all behind it out; true. */
 bool merge_drop(struct merge *merge);
 /* A job of a lane was taken: those of its stream and rank that are parked behind it take part too,

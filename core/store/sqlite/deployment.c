@@ -67,6 +67,16 @@ static bool deploy_definition(struct store *store, struct definition *definition
     return done;
 }
 
+/* What runs already counts from now on. */
+static bool deploy_limit(struct store *store, const struct definition *definition,
+                         struct error *error) {
+    return (!definition->limit && !definition->cluster_limit) ||
+           db_run(&store->db, error,
+                  "UPDATE locked SET limited=?1 WHERE limited IS NULL AND stream IN"
+                  " (SELECT id FROM stream WHERE definition=?1)",
+                  "i", definition->id);
+}
+
 static bool deploy_files(struct store *store, const struct store_deployment *deployment, int64_t id,
                          struct error *error) {
     for (size_t i = 0; i < deployment->file_count; i++) {
@@ -91,7 +101,8 @@ static bool deploy_write(struct store *store, const struct store_deployment *dep
         deploy_find(store, deployment, id, error) <= 0)
         return false;
     for (size_t i = 0; i < deployment->definitions->count; i++)
-        if (!deploy_definition(store, &deployment->definitions->list[i], *id, error))
+        if (!deploy_definition(store, &deployment->definitions->list[i], *id, error) ||
+            !deploy_limit(store, &deployment->definitions->list[i], error))
             return false;
     store->meta.catalog = store->stored.catalog + 1;
     store->catalog.version = 0;

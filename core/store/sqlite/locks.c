@@ -2,6 +2,7 @@
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/limit.h"
 #include "store/sqlite/row.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     int found = row_load(store, lock->id, &row, error);
     if (found <= 0)
         return found == 0;
+    limit_freed(store, row.stream);
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
         !locks_crashed(store, what, &row, error))
         return false;

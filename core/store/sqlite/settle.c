@@ -3,6 +3,7 @@
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/limit.h"
 #include "store/sqlite/prelock.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/verbs.h"
@@ -135,10 +136,13 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
                 "iii", job->id, job->owner, job->token))
         return false;
     *settled = SETTLED_STALE;
+    bool fenced = db_changes(&store->db) > 0;
+    if (fenced)
+        limit_freed(store, job->stream);
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);
-    if (db_changes(&store->db) && (!settle_kind(store, outcome, now, settled, error) ||
-                                   !settle_created(store, outcome, now, error)))
+    if (fenced && (!settle_kind(store, outcome, now, settled, error) ||
+                   !settle_created(store, outcome, now, error)))
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||

@@ -1,6 +1,7 @@
 /* take.c - one job by hand, and what a running job does with its own lock. */
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/limit.h"
 #include "store/sqlite/operation.h"
 #include <stdio.h>
 
@@ -44,9 +45,10 @@ static bool take_lock(struct store *store, const struct row *row, int64_t token,
                       struct error *error) {
     return (row->token || row_unplace(store, row, error)) &&
            db_run(&store->db, error,
-                  "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", row->id, token, store->self.id, row->stream, row->lane);
+                  "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane, limited)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+                  "iiiizz", row->id, token, store->self.id, row->stream, row->lane,
+                  limit_mark(store, row->stream));
 }
 
 /* A run by hand is an operator's doing; what becomes of it is in the job's log. */

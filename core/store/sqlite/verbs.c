@@ -3,6 +3,7 @@
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/limit.h"
 #include "store/sqlite/verb.h"
 #include <stdio.h>
 
@@ -139,6 +140,7 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
         if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id))
             return false;
         row->token = 0;
+        limit_freed(store, row->stream);
         store->wake.everybody = true; /* its owner may cut the run short */
     }
     return verb_move(store, &old, row, verb->now, error);
@@ -186,8 +188,10 @@ static bool delete_check(struct store *store, const struct row *row, struct erro
 
 static bool delete_apply(struct store *store, const struct verb *verb, struct row *row,
                          struct error *error) {
-    if (row->token)
+    if (row->token) {
+        limit_freed(store, row->stream);
         store->wake.everybody = true;
+    }
     bool removed = row->token
                        ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
                        : row_unplace(store, row, error);

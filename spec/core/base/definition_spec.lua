@@ -10,7 +10,7 @@ describe("a definition as users see it", function()
       ["handlers/billing/send.lua"] = [[
         return {
           run = function() end, retry = "R5/PT5M", priority = 20, timeout = "PT30S",
-          category = "mail", properties = { owner = "ann" },
+          category = "mail", limit = { cluster = 5 }, properties = { owner = "ann" },
         }]],
       ["handlers/vip.lua"] = "return { run = function() end, priority = function() return 1 end }",
     }
@@ -33,14 +33,15 @@ describe("a definition as users see it", function()
     assert.same({
       name = "billing/send", file = "handlers/billing/send.lua",
       category = "mail", priority = 20, retry = "R5/PT5M", retries = 5, timeout = "PT30S",
+      limit = { cluster = 5 },
       properties = { owner = "ann" }, stock = false,
     }, definition "billing/send")
   end)
 
   it("has defaults for the rest", function()
     local plain = definition "plain"
-    assert.same({ "plain", rules.null, rules.null, "PT5M" },
-      { plain.name, plain.priority, plain.retry, plain.timeout })
+    assert.same({ "plain", rules.null, rules.null, "PT5M", rules.null },
+      { plain.name, plain.priority, plain.retry, plain.timeout, plain.limit })
   end)
 
   it("says when its priority is a function", function()

@@ -1,0 +1,37 @@
+/* limit.h - how many jobs of a definition may be locked at once (rules §4: concurrency limits).
+ *
+ * Counted in the table locked, where rows of definitions with a limit carry its number: what a dead
+ * process held counts until it is freed, and what two executors hold counts once. A definition
+ * without a limit costs nothing. */
+#ifndef MOONSHIFT_STORE_SQLITE_LIMIT_H
+#define MOONSHIFT_STORE_SQLITE_LIMIT_H
+
+#include "store/sqlite/connection.h"
+
+/* What locked.limited says of a job of this stream: its definition's id if that has a limit, else
+ * 0.
+ */
+int64_t limit_mark(const struct store *store, int64_t stream);
+
+/* How many jobs more the executor `owner` may lock: INT64_MAX without a limit. -1: error. */
+int64_t limit_free(struct store *store, const struct catalog_definition *definition, int64_t owner,
+                   struct error *error);
+
+/* A lock of the stream has ended: its place is free, for others too if the limit is theirs. */
+void limit_freed(struct store *store, int64_t stream);
+
+/* What is free of each definition met in one acquisition. Zero-initialise. */
+struct limits {
+    struct limit_left {
+        int64_t definition, left;
+    } * list;
+    size_t count;
+};
+/* 1 the joined executor may take jobs of the stream, 0 not now, -1 error. */
+int limits_open(struct limits *limits, struct store *store, const struct catalog_stream *stream,
+                struct error *error);
+/* One was taken. True: that was the last place of its definition. */
+bool limits_take(struct limits *limits, const struct catalog_stream *stream);
+void limits_clear(struct limits *limits);
+
+#endif

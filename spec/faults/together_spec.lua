@@ -1,0 +1,107 @@
+-- What never runs together: jobs of one lane, and more than a limit allows, on two executors of
+-- which one is killed and started again.
+local process = require "spec.support.process"
+
+local RUN = [[
+  function(job)
+    local file = assert(io.open(os.getenv("RUNS"), "a"))
+    file:setvbuf("no")
+    local who = io.open("/proc/self/stat"):read("n")
+    file:write(("begin %s %d %d\n"):format(job.lane or job.handler, job.id, who))
+    os.execute("sleep 0.02")
+    file:write(("end %s %d %d\n"):format(job.lane or job.handler, job.id, who))
+    file:close()
+  end
+]]
+
+describe("two executors", function()
+  local dir, pids
+
+  before_each(function()
+    dir, pids = process.folder {
+      ["handlers/lane.lua"] = "return " .. RUN,
+      ["handlers/pair.lua"] = "return { limit = { cluster = 2 }, run = " .. RUN .. " }",
+    }, {}
+    process.environment = "RUNS=" .. dir .. "/runs"
+  end)
+
+  after_each(function()
+    for _, pid in ipairs(pids) do
+      process.kill(pid, "KILL")
+    end
+    process.remove(dir)
+  end)
+
+  local function start()
+    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. dir .. "/jobs.db",
+      "--workers", "4")
+    pids[#pids + 1] = pid
+    return pid
+  end
+
+  local function enqueue(...)
+    local status, _, errors = process.moonshift("enqueue", "-C", dir, "--store",
+      "sqlite:" .. dir .. "/jobs.db", ...)
+    assert.equal(0, status, errors)
+  end
+
+  local function left()
+    return tonumber(process.sql(dir .. "/jobs.db", "SELECT count(*) FROM job")[1])
+  end
+
+  local function drain_with_a_kill(jobs)
+    start()
+    local victim = start()
+    process.await("half of the jobs", 20, function()
+      return left() < jobs / 2
+    end)
+    process.kill(victim, "KILL")
+    process.await_end(victim, 5)
+    local file = assert(io.open(dir .. "/runs", "a"))
+    file:write("killed ", victim, "\n")
+    file:close()
+    start()
+    process.await("all jobs", 30, function()
+      return left() == 0
+    end)
+  end
+
+  -- The most runs that were under way at once, by key. What a killed one had begun has ended.
+  local function most()
+    local open, count, peak = {}, {}, {}
+    local function finish(id, run)
+      count[run.key], open[id] = count[run.key] - 1, nil
+    end
+    for line in process.read(dir .. "/runs"):gmatch("[^\n]+") do
+      local what, key, id, who = line:match("^(%a+) (%S+) ?(%d*) ?(%d*)$")
+      if what == "begin" then
+        open[id] = { key = key, who = who }
+        count[key] = (count[key] or 0) + 1
+        peak[key] = math.max(peak[key] or 0, count[key])
+      elseif what == "end" then
+        finish(id, open[id])
+      else
+        for job, run in pairs(open) do
+          if run.who == key then
+            finish(job, run)
+          end
+        end
+      end
+    end
+    return peak
+  end
+
+  it("never run two jobs of one lane at once, whoever dies", function()
+    for _, lane in ipairs { "a", "b", "c" } do
+      enqueue("lane", "--count", "40", "--lane", lane)
+    end
+    drain_with_a_kill(120)
+    assert.same({ a = 1, b = 1, c = 1 }, most())
+  end)
+
+  it("never run more at once than a limit of the cluster, whoever dies", function()
+    enqueue("pair", "--count", "80")
+    drain_with_a_kill(80)
+    assert.same({ pair = 2 }, most())
+  end)
+end)
