@@ -212,8 +212,13 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
            read_cycle(draft, now, error);
 }
 
-static void define_lane(struct job *job, const struct draft_rules *rules) {
-    if (!job->lane && rules->lane_of_root && (job->instance || job->exclusive))
+/* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in
+ * it too, unless it says that it is not exclusive. */
+static void define_lane(struct draft *draft, const struct draft_rules *rules) {
+    struct job *job = &draft->job;
+    if (rules->lane_of_root && job->root && !member(draft, "exclusive"))
+        job->exclusive = true;
+    if (!job->lane && rules->lane_of_root)
         job->lane = job->root;
     if (!job->lane)
         job->lane = job->instance;
@@ -241,7 +246,7 @@ void draft_define(struct draft *draft, const struct definition *definition,
     draft->needs_retries = definition && definition->retries_asked && !job->retries_given;
     if (!job->category && definition)
         job->category = definition->category;
-    define_lane(job, rules);
+    define_lane(draft, rules);
     define_priority(draft, definition, rules);
 }
 

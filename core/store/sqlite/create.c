@@ -61,14 +61,15 @@ static void create_fill(struct store *store, struct job *job, const struct catal
 
 static bool create_row(struct store *store, const struct job *job, time_ms place,
                        struct error *error) {
+    int64_t lane = job->exclusive ? job->lane_id : TIME_NONE; /* bound as NULL */
     return db_run(
         &store->db, error,
         "INSERT INTO job(id, stream, priority, due, created, place, retries, suspended, lane,"
         " lane_key, instance, root, activity, tenant, batch, repeat, unique_key, payload, term)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
         " ?19)",
-        "iiiTiinnztttttzttbt", job->id, job->stream, job->priority, job->due, job->created, place,
-        (int)job->retries, (int)job->suspended, job->lane_id, job->lane, job->instance, job->root,
+        "iiiTiinnTtttttzttbt", job->id, job->stream, job->priority, job->due, job->created, place,
+        (int)job->retries, (int)job->suspended, lane, job->lane, job->instance, job->root,
         job->activity, job->tenant, job->batch, job->repeat, job->unique_key, job->payload,
         job->payload_size, job->term);
 }

@@ -42,7 +42,7 @@ bool row_read(const struct store *store, sqlite3_stmt *row, struct job *job, str
         .batch = sqlite3_column_int64(row, 16),
         .lock_expiration = TIME_NONE,
     };
-    job->exclusive = job->lane_id != 0;
+    job->exclusive = sqlite3_column_type(row, 10) != SQLITE_NULL;
     row_texts(row, job);
     return true;
 }

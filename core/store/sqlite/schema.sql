@@ -31,7 +31,7 @@ CREATE TABLE job(
   place INT NOT NULL, -- coalesce(due, created); under fair share the tenant's turn
   retries INT NOT NULL, attempt INT NOT NULL DEFAULT 1, crashes INT NOT NULL DEFAULT 0,
   suspended INT NOT NULL DEFAULT 0,
-  lane INT,           -- 63-bit hash of the key; absent: not exclusive
+  lane INT,           -- 63-bit hash of the key; 0: exclusive without one; absent: not exclusive
   lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
   repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
   term TEXT) STRICT;  -- of a timer: its date or duration as given

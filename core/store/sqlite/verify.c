@@ -14,11 +14,11 @@ static const struct {
     {"SELECT j.id FROM job j WHERE j.retries>0 AND j.suspended=0"
      " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"
      " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND r.rank=~j.priority"
-     "  AND r.place=j.place AND r.id=j.id AND r.lane IS j.lane)"
+     "  AND r.place=j.place AND r.id=j.id AND r.lane IS nullif(j.lane, 0))"
      " AND NOT EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream"
      "  AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id)"
      " AND NOT EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id"
-     "  AND t.stream=j.stream AND t.rank=~j.priority AND t.lane IS j.lane) LIMIT 100",
+     "  AND t.stream=j.stream AND t.rank=~j.priority AND t.lane IS nullif(j.lane, 0)) LIMIT 100",
      "job", "is in no place, or not where its row says"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked) p JOIN job j ON j.id=p.id WHERE j.retries=0 OR j.suspended<>0"

@@ -145,6 +145,10 @@ describe("settings of new jobs", function()
     local given = { instance = "i", root = "r" }
     assert.equal("r", made({ lane_scope = "root" }, given).lane)
     assert.equal("i", made({ lane_scope = "instance" }, given).lane)
+    local inherits = made({ lane_scope = "root" }, { root = "r" })
+    assert.same({ true, "r" }, { inherits.exclusive, inherits.lane })
+    assert.is_false(made({ lane_scope = "root" }, { root = "r", exclusive = false }).exclusive)
+    assert.is_false(made({ lane_scope = "instance" }, { root = "r" }).exclusive)
   end)
 end)
 
