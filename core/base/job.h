@@ -71,6 +71,7 @@ struct job {
     const char *lock_owner; /* "name/id" of the executor; NULL while unlocked */
     const char *payload;    /* JSON text, or NULL for none; not NUL-terminated by contract */
     size_t payload_size;    /* bytes */
+    const char *config;     /* of its batch, as JSON text, once it is acquired; NULL: none */
 };
 
 /* A deep copy in one block; free with job_free. NULL: no memory. */

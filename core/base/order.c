@@ -12,7 +12,10 @@ enum key {
     KEY_INCLUDE_JOBS = 16,
     KEY_NOTE = 32,
     KEY_AT = 64,
-    KEY_FROM_CREATION = 128
+    KEY_FROM_CREATION = 128,
+    KEY_HISTORY = 256,
+    KEY_ENDED = 512,
+    KEY_IGNORE_MISSING = 1024
 };
 
 /* Every verb: its name, what it is done to, what it must and what it may be told. */
@@ -26,10 +29,10 @@ static const struct {
     [ORDER_SET_PRIORITY] = {"set_priority", ORDER_JOBS, KEY_PRIORITY, 0},
     [ORDER_SET_DUE] = {"set_due", ORDER_JOBS, KEY_DUE, KEY_CASCADE},
     [ORDER_RECALCULATE_DUE] = {"recalculate_due", ORDER_JOBS, 0, KEY_FROM_CREATION},
-    [ORDER_SUSPEND] = {"suspend", ORDER_JOBS, 0, 0},
-    [ORDER_ACTIVATE] = {"activate", ORDER_JOBS, 0, 0},
-    [ORDER_DELETE] = {"delete", ORDER_JOBS, 0, 0},
-    [ORDER_CANCEL] = {"cancel", ORDER_JOBS, 0, 0},
+    [ORDER_SUSPEND] = {"suspend", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
+    [ORDER_ACTIVATE] = {"activate", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
+    [ORDER_DELETE] = {"delete", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
+    [ORDER_CANCEL] = {"cancel", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_DEAD_LETTER] = {"dead_letter", ORDER_JOBS, 0, 0},
     [ORDER_OVERRIDE_PRIORITY] = {"override_priority", ORDER_DEFINITION, KEY_PRIORITY, KEY_CASCADE},
     [ORDER_CLEAR_OVERRIDE] = {"clear_override", ORDER_DEFINITION, 0, 0},
@@ -43,6 +46,12 @@ static const struct {
     [ORDER_ACTIVATE_INSTANCE] = {"activate_instance", ORDER_INSTANCE, 0, KEY_AT},
     [ORDER_ANNOTATE] = {"annotate", ORDER_INCIDENT, KEY_NOTE, 0},
     [ORDER_RESOLVE] = {"resolve", ORDER_INCIDENT, 0, KEY_NOTE},
+    [ORDER_SUSPEND_BATCH] = {"suspend_batch", ORDER_BATCH, 0, 0},
+    [ORDER_ACTIVATE_BATCH] = {"activate_batch", ORDER_BATCH, 0, 0},
+    [ORDER_DELETE_BATCH] = {"delete_batch", ORDER_BATCH, 0, KEY_HISTORY},
+    [ORDER_RETRY_FAILED] = {"retry_failed", ORDER_BATCH, 0, 0},
+    [ORDER_BATCH_SEED] = {"batch_seed", ORDER_BATCH, 0, 0},
+    [ORDER_BATCH_MONITOR] = {"batch_monitor", ORDER_BATCH, 0, KEY_ENDED},
 };
 
 const char *order_name(enum order_verb verb) {
@@ -110,6 +119,18 @@ static bool read_include_jobs(struct order *order, const json_t *value, struct e
     return read_flag(order, "include_jobs", value, &order->include_jobs, error);
 }
 
+static bool read_history(struct order *order, const json_t *value, struct error *error) {
+    return read_flag(order, "history", value, &order->history, error);
+}
+
+static bool read_ended(struct order *order, const json_t *value, struct error *error) {
+    return read_flag(order, "ended", value, &order->ended, error);
+}
+
+static bool read_ignore_missing(struct order *order, const json_t *value, struct error *error) {
+    return read_flag(order, "ignore_missing", value, &order->ignore_missing, error);
+}
+
 static bool read_note(struct order *order, const json_t *value, struct error *error) {
     order->note = json_string_value(value);
     return order->note || json_is_null(value) || refuse(order, "note", value, "a text", error);
@@ -128,6 +149,9 @@ static const struct {
     {"note", KEY_NOTE, read_note},
     {"at", KEY_AT, read_at},
     {"from_creation", KEY_FROM_CREATION, read_from_creation},
+    {"history", KEY_HISTORY, read_history},
+    {"ended", KEY_ENDED, read_ended},
+    {"ignore_missing", KEY_IGNORE_MISSING, read_ignore_missing},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -167,12 +191,12 @@ static bool read_text(const struct order *order, const json_t *object, const cha
                      order->name, key, *text, strlen(*text), JOB_NAME_MAX);
 }
 
-static bool read_incident(struct order *order, const json_t *object, struct error *error) {
-    const json_t *value = json_object_get(object, "incident");
+static bool read_id(const struct order *order, const json_t *object, const char *key, int64_t *id,
+                    struct error *error) {
+    const json_t *value = json_object_get(object, key);
     if (!value)
-        return error_set(error, ERROR_INVALID, "%s: incident is missing", order->name);
-    return json_whole(value, 1, INT64_MAX, &order->incident) ||
-           refuse(order, "incident", value, "an id", error);
+        return error_set(error, ERROR_INVALID, "%s: %s is missing", order->name, key);
+    return json_whole(value, 1, INT64_MAX, id) || refuse(order, key, value, "an id", error);
 }
 
 static bool read_target(struct order *order, const json_t *object, struct error *error) {
@@ -183,14 +207,16 @@ static bool read_target(struct order *order, const json_t *object, struct error 
         return read_text(order, object, "definition", &order->definition, error);
     case ORDER_INSTANCE:
         return read_text(order, object, "instance", &order->instance, error);
+    case ORDER_BATCH:
+        return read_id(order, object, "batch", &order->batch, error);
     default:
-        return read_incident(order, object, error);
+        return read_id(order, object, "incident", &order->incident, error);
     }
 }
 
 static bool is_target(enum order_target target, const char *key) {
     static const char *const names[][2] = {
-        {"ids", "query"}, {"definition", ""}, {"instance", ""}, {"incident", ""}};
+        {"ids", "query"}, {"definition", ""}, {"instance", ""}, {"incident", ""}, {"batch", ""}};
     return strcmp(key, names[target][0]) == 0 || strcmp(key, names[target][1]) == 0;
 }
 

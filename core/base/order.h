@@ -33,10 +33,16 @@ enum order_verb {
     ORDER_ACTIVATE_INSTANCE,
     ORDER_ANNOTATE,
     ORDER_RESOLVE,
+    ORDER_SUSPEND_BATCH,
+    ORDER_ACTIVATE_BATCH,
+    ORDER_DELETE_BATCH,
+    ORDER_RETRY_FAILED,
+    ORDER_BATCH_SEED, /* these two as effects only */
+    ORDER_BATCH_MONITOR,
     ORDER_COUNT
 };
 
-enum order_target { ORDER_JOBS, ORDER_DEFINITION, ORDER_INSTANCE, ORDER_INCIDENT };
+enum order_target { ORDER_JOBS, ORDER_DEFINITION, ORDER_INSTANCE, ORDER_INCIDENT, ORDER_BATCH };
 
 /* An order taken apart; texts and JSON are borrowed from its object. */
 struct order {
@@ -46,13 +52,16 @@ struct order {
     const json_t *ids;   /* jobs: an array of integers, or NULL, and then */
     const json_t *query; /* the filters they match */
     const char *definition, *instance;
-    int64_t incident;
+    int64_t incident, batch;
     int64_t priority;
     int32_t retries;
     bool due_given, cascade, from_creation, include_jobs;
-    time_ms due;      /* TIME_NONE: absent */
-    time_ms at;       /* not before; TIME_NONE: now */
-    const char *note; /* NULL: none */
+    bool history;        /* of a deleted batch: that goes, too */
+    bool ended;          /* a monitor has seen that nothing is left */
+    bool ignore_missing; /* ids of jobs that are gone are passed over */
+    time_ms due;         /* TIME_NONE: absent */
+    time_ms at;          /* not before; TIME_NONE: now */
+    const char *note;    /* NULL: none */
     /* An order for more jobs than one transaction takes goes on: */
     bool goes_on;        /* it has begun */
     int64_t entry;       /* in the operation log; 0: none yet */
@@ -61,8 +70,9 @@ struct order {
 };
 
 /* { verb = "set_retries", ids = 7 | { 7, 8 }, retries = 3 } and so on: the target of a verb on jobs
- * is `ids` or `query` (filters), else `definition` (a name), `instance` (a key) or `incident` (an
- * id). ERROR_INVALID: an unknown verb or key, with "did you mean"; a missing or bad value. */
+ * is `ids` or `query` (filters), else `definition` (a name), `instance` (a key), `incident` or
+ * `batch` (an id). ERROR_INVALID: an unknown verb or key, with "did you mean"; a missing or bad
+ * value. */
 bool order_read(struct order *order, const json_t *object, struct error *error);
 
 /* `object` as an order that goes on where `order` stands. A new reference; NULL: no memory. */

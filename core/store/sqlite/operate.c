@@ -87,6 +87,8 @@ static bool operate_step(struct store *store, struct order *order, struct step *
     case ORDER_INCIDENT:
         step->ids.count = 1;
         return incident_operate(store, order, now, error);
+    case ORDER_BATCH:
+        return batch_operate(store, order, step, now, error);
     default:
         return step_select(store, step, order, now, error) &&
                verbs_operate(store, order, step->ids, now, error);

@@ -49,6 +49,8 @@ bool instance_operate(struct store *store, struct order *order, struct step *ste
                       struct error *error);
 bool incident_operate(struct store *store, const struct order *order, time_ms now,
                       struct error *error);
+bool batch_operate(struct store *store, struct order *order, struct step *step, time_ms now,
+                   struct error *error);
 
 /* What a job asked for with its success, in order (rules §12: a date is such a job). */
 bool operate_effects(struct store *store, const json_t *effects, int64_t job, time_ms now,
