@@ -68,7 +68,7 @@ bool engine_register(struct engine *engine, const struct settings *settings, str
     return known || !engine->current || deploy(engine, engine->current, settings->name, error);
 }
 
-/* Loads and deploys; what was current before is the caller's. */
+/* Loads, deploys and serves. */
 static bool load(struct engine *engine, struct folder *folder, struct error *error) {
     bool borrow = engine->options.borrowed != NULL;
     struct generation *generation = generation_new(engine, folder, borrow, error);
@@ -76,12 +76,11 @@ static bool load(struct engine *engine, struct folder *folder, struct error *err
         return false;
     const struct settings *settings =
         engine->joined_as ? engine->joined_as : engine->options.settings;
-    if (engine->options.mode != STORE_READ && !deploy(engine, generation, settings->name, error)) {
-        generation_free(generation);
-        return false;
-    }
-    engine->current = generation;
-    return true;
+    if ((engine->options.mode == STORE_READ || deploy(engine, generation, settings->name, error)) &&
+        engine_replace(engine, generation, error))
+        return true;
+    generation_free(generation);
+    return false;
 }
 
 struct engine *engine_open(const struct engine_options *options, struct error *error) {
@@ -112,6 +111,7 @@ void engine_close(struct engine *engine) {
         next = engine->older->next;
         generation_free(engine->older);
     }
+    free(engine->served.list);
     store_close(engine->store);
     folder_release(engine->options.folder);
     clock_release(engine->options.clock);
@@ -119,12 +119,8 @@ void engine_close(struct engine *engine) {
 }
 
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error) {
-    struct generation *old = engine->current;
     if (!engine_idle(engine, error) || !load(engine, folder, error))
         return false;
-    if (engine->executor)
-        executor_serve(engine->executor, engine_definitions(engine));
-    generation_free(old);
     struct folder *before = engine->options.folder;
     engine->options.folder = folder_retain(folder);
     folder_release(before);

@@ -12,14 +12,17 @@ struct generation {
     int64_t deployment; /* 0: not in the store (a connection that only reads) */
     struct folder *folder;
     struct script *script;
+    bool replaced; /* it was the engine's own: what no newer one has is still served */
 };
 
 struct engine {
     struct engine_options options;
     struct store *store;
     struct generation *current; /* NULL: no folder */
-    struct generation *older;   /* loaded from the store when a handler asked for them */
-    struct executor *executor;  /* NULL until the first turn */
+    struct generation *older; /* newest first: replaced by a reload, or loaded from the store when a
+                                 handler asked for them */
+    struct definitions served; /* what the executor runs; the texts are the generations' */
+    struct executor *executor; /* NULL until the first turn */
     const struct settings *joined_as;
     int64_t next_id, ids_left; /* handed out ahead for jobs that handlers create */
     bool running;              /* a handler runs: no second turn, no close */
@@ -39,6 +42,16 @@ bool engine_find(struct engine *engine, const char *handler, struct generation *
                  const struct definition **definition, struct error *error);
 /* Fills ERROR_NOT_FOUND with the names that are known; returns false. */
 bool engine_unknown(struct engine *engine, const char *handler, struct error *error);
+
+/* The generation that runs jobs of the handler: the newest loaded one that has it, else the
+ * current.
+ */
+struct generation *engine_serving(struct engine *engine, const char *handler);
+/* Brings what the executor serves up to date; generations that are not needed any more go. False:
+ * no memory, nothing was changed. */
+bool engine_serve(struct engine *engine, struct error *error);
+/* Makes a generation the current one, in place of the one before. */
+bool engine_replace(struct engine *engine, struct generation *generation, struct error *error);
 
 /* Runs a job in this thread; takes it over. NULL: no memory. */
 struct outcome *engine_run_job(struct engine *engine, struct generation *generation,

@@ -52,10 +52,13 @@ void generation_freshen(struct engine *engine, struct generation *generation) {
         const struct definition *before = definitions_find(old, now->list[i].name);
         now->list[i].id = before ? before->id : 0;
     }
-    if (engine->executor && generation == engine->current)
-        executor_serve(engine->executor, now);
-    script_close(generation->script);
+    struct script *worn = generation->script;
     generation->script = fresh;
+    if (!engine_serve(engine, NULL)) { /* what is served still points to the worn one */
+        generation->script = worn;
+        worn = fresh;
+    }
+    script_close(worn);
 }
 
 /* An earlier deployment's folder, loaded on first use and kept. */
@@ -78,8 +81,9 @@ static struct generation *earlier(struct engine *engine, int64_t deployment, str
 
 bool engine_find(struct engine *engine, const char *handler, struct generation **generation,
                  const struct definition **definition, struct error *error) {
-    *generation = engine->current;
-    *definition = definitions_find(engine_definitions(engine), handler);
+    *generation = engine_serving(engine, handler);
+    *definition =
+        *generation ? definitions_find(script_definitions((*generation)->script), handler) : NULL;
     if (*definition)
         return true;
     int64_t deployment = 0;

@@ -22,7 +22,7 @@ bool engine_join(struct engine *engine, const struct settings *settings, struct 
     engine->joined_as = settings;
     if (!engine->executor)
         return false;
-    executor_serve(engine->executor, engine_definitions(engine));
+    executor_serve(engine->executor, &engine->served);
     return true;
 }
 
@@ -121,7 +121,7 @@ static bool is_gone(struct engine *engine, const struct job *job) {
 /* Runs the next job of an item, or gives it back once the round has run its share. */
 static bool run_next(struct round *round, struct item *item, bool give_back, struct error *error) {
     struct job *job = item_take(item);
-    struct generation *generation = round->engine->current;
+    struct generation *generation = engine_serving(round->engine, job->handler);
     round->over |= round->runs >= round->max;
     bool back = give_back || round->over || item->refused || is_gone(round->engine, job);
     struct outcome *outcome =
