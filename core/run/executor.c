@@ -197,9 +197,15 @@ static bool publish(struct executor *executor, time_ms now, struct error *error)
     return ok;
 }
 
+static time_ms earlier(time_ms a, time_ms b) {
+    return a < b ? a : b;
+}
+
 static bool find_missing(struct executor *executor, const struct turn *turn, struct work *work,
                          struct error *error) {
     work->missed_next = executor->missed_next;
+    if (!work->misses && work->looks && store_misses(executor->store, &executor->acquire))
+        work->missed_next = earlier(executor->missed_next, work->now + SECOND);
     return !work->misses || store_missing(executor->store, &executor->acquire, work->now,
                                           turn->grace, &work->missed_next, error);
 }
@@ -274,10 +280,6 @@ static void tell_buried(const struct store_buried *buried) {
         log_event(LOG_ERROR, "incident", "job:l handler:s reason:s crashes:d", job->id,
                   job->handler, failure_reason_name(REASON_WORKER_DIED), (int)job->crashes);
     job_free_list(buried->worker_died);
-}
-
-static time_ms earlier(time_ms a, time_ms b) {
-    return a < b ? a : b;
 }
 
 static void looked(struct executor *executor, struct turn *turn, const struct work *work) {

@@ -112,6 +112,9 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
  * is known to wait. Cheap where every handler is served. */
 bool store_missing(struct store *store, const struct acquire *serves, time_ms now, time_ms grace,
                    time_ms *next, struct error *error);
+/* Some handler that jobs were created for is served by nobody: worth a call of store_missing. As
+ * the last transaction saw it; reads nothing. */
+bool store_misses(const struct store *store, const struct acquire *serves);
 
 /* True if some other executor is provably dead or its lease has run out at `now`: two system calls
  * at the most per known executor, no read of the database. */

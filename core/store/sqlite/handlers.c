@@ -149,3 +149,10 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
     }
     return unit_end(store, own, done && handlers_forget(store, now, error), error);
 }
+
+bool store_misses(const struct store *store, const struct acquire *serves) {
+    for (size_t i = 0; i < store->catalog.stream_count; i++)
+        if (!handlers_served(store, serves, store->catalog.streams[i].definition->name))
+            return true;
+    return false;
+}
