@@ -26,6 +26,14 @@ describe("a setting", function()
       .. "(position 1)"] = { lock_time = "5m" },
     ['memory_limit "64MB": expected a size such as "64MiB", or bytes, from 262144 to '
       .. "1099511627776"] = { memory_limit = "64MB" },
+    ["acquisitions: expected a table { name = { page, wait, … } }"] = { acquisitions = "slow" },
+    ["acquisitions.slow: expected a table of settings"] = { acquisitions = { slow = 5 } },
+    ['acquisitions.slow: "pge" is no setting of acquisition (did you mean "page"?)'] =
+      { acquisitions = { slow = { pge = 5 } } },
+    ['acquisitions.slow: "store" is no setting of acquisition'] =
+      { acquisitions = { slow = { store = "sqlite:x.db" } } },
+    ["acquisitions.slow: page 0: expected a whole number from 1 to 10000"] =
+      { acquisitions = { slow = { page = 0 } } },
     ['history "all": expected "none", "failures" or "full"'] = { history = "all" },
     ['lane_scope "job": expected "instance" or "root"'] = { lane_scope = "job" },
     ['categories ["a",5]: expected a list of texts'] = { categories = { "a", 5 } },
