@@ -98,11 +98,11 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
 }
 
 /* A lane of which a job is still locked (its lock was extended) goes on. */
-static bool locks_free_lane(struct store *store, const struct pair *lane, struct error *error) {
-    int64_t one = 0;
-    int found = db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE lane=?1 LIMIT 1", "i",
-                         lane->id);
-    return found > 0 || (found == 0 && lane_release(store, lane->id, lane->token, error));
+static sqlite3_stmt *locks_lanes(struct store *store, int64_t owner, struct error *error) {
+    return db_query(&store->db, error,
+                    "SELECT id, token FROM lane WHERE owner=?1 AND id NOT IN"
+                    " (SELECT lane FROM locked WHERE lane IS NOT NULL)",
+                    "i", owner);
 }
 
 bool locks_free(struct store *store, const struct locks_free *what, struct error *error) {
@@ -119,13 +119,10 @@ bool locks_free(struct store *store, const struct locks_free *what, struct error
     free(locks);
     if (!done)
         return false;
-    count = locks_pairs(
-        store,
-        db_query(&store->db, error, "SELECT id, token FROM lane WHERE owner=?1", "i", what->owner),
-        &lanes, error);
+    count = locks_pairs(store, locks_lanes(store, what->owner, error), &lanes, error);
     done = count >= 0;
     for (int64_t i = 0; done && i < count; i++)
-        done = locks_free_lane(store, &lanes[i], error);
+        done = lane_release(store, lanes[i].id, lanes[i].token, error);
     free(lanes);
     return done;
 }

@@ -205,7 +205,24 @@ static void deployments(struct contract *c) {
     job_free_list(list);
 }
 
+static void joins_item(struct contract *c) {
+    struct job *list = NULL;
+    struct acquire order = everything;
+    int count = 0;
+    bool more = false;
+    int64_t a1 = create(c, c->store, (struct job){.lane = "a", .priority = 5}, NOW);
+    int64_t plain = create(c, c->store, (struct job){.priority = 4}, NOW);
+    int64_t a2 = create(c, c->store, (struct job){.lane = "a", .priority = 3}, NOW);
+    int64_t a3 = create(c, c->store, (struct job){.lane = "a", .priority = 2}, NOW);
+    order.lane_run = 2;
+    EXPECT(store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error));
+    EXPECT(count == 3 && list->id == a1 && list->next->id == a2 && list->next->next->id == plain);
+    FIELD(a3, "state", NOW, "waiting");
+    job_free_list(list);
+}
+
 static const struct check checks[] = {
+    {"jobs of one lane join one item, best first, at most lane_run", joins_item},
     {"random orders, ranges, handlers and categories agree with a full search", orders},
     {"the extreme priorities keep their order, aged or not", extremes},
     {"a range of one priority takes only that", one_point},

@@ -1,0 +1,197 @@
+/* cost_contract.c - what a turn costs, in steps of the database's machine, not in time: rows that
+ * are not acquirable cost nothing, however many there are (rules §2, §4). */
+#include "contract.h"
+#include "store/sqlite/connection.h"
+
+#define MANY 20000
+#define PAGE 64
+
+/* Steps of all statements since the last call. */
+static int64_t steps(struct store *store) {
+    int64_t sum = 0;
+    for (sqlite3_stmt *one = NULL; (one = sqlite3_next_stmt(store->db.handle, one));)
+        sum += sqlite3_stmt_status(one, SQLITE_STMTSTATUS_VM_STEP, 1);
+    return sum;
+}
+
+static bool make(struct contract *c, int count, struct job draft) {
+    bool done = store_begin(c->store, &c->error);
+    for (int i = 0; done && i < count; i++)
+        done = create(c, c->store, draft, NOW) != 0;
+    return store_commit(c->store, &c->error) && done;
+}
+
+/* Jobs of a thousand lanes, or of none. */
+static bool make_lanes(struct contract *c, int count, bool lanes) {
+    bool done = store_begin(c->store, &c->error);
+    char lane[24];
+    for (int i = 0; done && i < count; i++) {
+        snprintf(lane, sizeof lane, "lane-%d", i % 1000);
+        done = create(c, c->store, (struct job){.lane = lanes ? lane : NULL}, NOW) != 0;
+    }
+    return store_commit(c->store, &c->error) && done;
+}
+
+static bool settle_all(struct contract *c, struct job *list) {
+    bool fine = true;
+    while (list) {
+        struct job *next = list->next;
+        fine = settle(c, c->store, list, (struct outcome){0}, NOW) == SETTLED && fine;
+        list = next;
+    }
+    return fine;
+}
+
+/* One turn: a page is acquired and settled in one transaction. Its steps; -1: it went wrong. */
+static int64_t turn(struct contract *c, int expected) {
+    struct acquire order = everything;
+    struct job *list = NULL;
+    int count = 0;
+    bool more = false;
+    order.want = PAGE;
+    steps(c->store);
+    bool done = store_begin(c->store, &c->error) &&
+                store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error) &&
+                settle_all(c, list) && store_commit(c->store, &c->error);
+    return done && count == expected ? steps(c->store) : -1;
+}
+
+/* The turn costs what it cost before there was so much else, give or take a tenth. */
+#define SAME(before, after)                                                                        \
+    EXPECT((before) > 0 && (after) > 0 && (after) <= (before) + (before) / 10)
+
+static void future_timers(struct contract *c) {
+    EXPECT(make_lanes(c, 3 * PAGE, false));
+    int64_t before = turn(c, PAGE);
+    EXPECT(make(c, MANY, (struct job){.due = NOW + 1000, .priority = 100}));
+    int64_t after = turn(c, PAGE);
+    SAME(before, after);
+}
+
+static void suspended_jobs(struct contract *c) {
+    EXPECT(make_lanes(c, 3 * PAGE, false));
+    int64_t before = turn(c, PAGE);
+    EXPECT(make(c, MANY, (struct job){.suspended = true, .priority = 100}));
+    int64_t after = turn(c, PAGE);
+    SAME(before, after);
+}
+
+static void locked_by_others(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    struct acquire all = everything;
+    struct job *list = NULL;
+    int count = 0;
+    bool more = false;
+    EXPECT(make(c, MANY, (struct job){.priority = 100}));
+    all.want = MANY;
+    EXPECT(store_acquire(other, &all, NOW, &list, &count, &more, &c->error) && count == MANY);
+    job_free_list(list);
+    EXPECT(make_lanes(c, 3 * PAGE, true));
+    int64_t after = turn(c, PAGE);
+    store_close(other); /* gives them back */
+    EXPECT(make(c, 0, (struct job){0}));
+    EXPECT(db_execute(&c->store->db, "DELETE FROM ready WHERE rank=~100", &c->error));
+    EXPECT(db_execute(&c->store->db, "DELETE FROM job WHERE priority=100", &c->error));
+    int64_t before = turn(c, PAGE);
+    SAME(before, after);
+}
+
+static void foreign_streams(struct contract *c) {
+    EXPECT(make_lanes(c, 3 * PAGE, false));
+    int64_t before = turn(c, PAGE);
+    json_t *names = json_pack("[{ss}]", "name", "work");
+    struct definitions work = {0};
+    EXPECT(definitions_read(&work, names));
+    json_decref(names);
+    EXPECT(make(c, MANY, (struct job){.handler = "foreign", .priority = 100}));
+    struct acquire order = everything;
+    order.handlers = &work;
+    order.want = PAGE;
+    struct job *list = NULL;
+    int count = 0;
+    bool more = false;
+    steps(c->store);
+    EXPECT(store_begin(c->store, &c->error) &&
+           store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error));
+    EXPECT(count == PAGE && settle_all(c, list) && store_commit(c->store, &c->error));
+    int64_t after = steps(c->store);
+    definitions_clear(&work);
+    SAME(before, after);
+}
+
+/* A lane that runs with so many behind it; they are put aside by and by. False: it went wrong. */
+static bool make_busy(struct contract *c, struct job **runs) {
+    struct acquire order = everything;
+    struct job *list = NULL;
+    int count = 0;
+    bool more = true;
+    if (!make(c, MANY, (struct job){.lane = "busy", .priority = 9}) ||
+        !(*runs = acquire_one(c, c->store, NOW)))
+        return false;
+    order.want = PAGE;
+    for (int i = 0; more && i < MANY / 500; i++) {
+        if (!store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error))
+            return false;
+        job_free_list(list);
+    }
+    return true;
+}
+
+static void a_busy_lane(struct contract *c) {
+    struct job *runs = NULL;
+    EXPECT(make_lanes(c, 4 * PAGE, true));
+    int64_t before = turn(c, PAGE);
+    EXPECT(make_busy(c, &runs));
+    EXPECT(make_lanes(c, 4 * PAGE, true));
+    int64_t after = turn(c, PAGE);
+    job_free(runs);
+    EXPECT(before > 0 && after > 0 && after <= 2 * before);
+}
+
+static void a_release(struct contract *c) {
+    struct job *runs = NULL, *alone = NULL;
+    EXPECT(create(c, c->store, (struct job){.lane = "idle"}, NOW));
+    EXPECT((alone = acquire_one(c, c->store, NOW)));
+    EXPECT(create(c, c->store, (struct job){.lane = "idle"}, NOW));
+    EXPECT(turn(c, 0) >= 0);
+    EXPECT(settle(c, c->store, alone, (struct outcome){0}, NOW) == SETTLED);
+    int64_t before = steps(c->store);
+    EXPECT(make_busy(c, &runs));
+    steps(c->store);
+    EXPECT(settle(c, c->store, runs, (struct outcome){0}, NOW) == SETTLED);
+    int64_t after = steps(c->store);
+    EXPECT(before > 0 && after <= 2 * before);
+}
+
+static void backlog(struct contract *c) {
+    struct job *runs = NULL, *list = NULL;
+    int count = 0, turns = 0;
+    bool more = true;
+    EXPECT(create(c, c->store, (struct job){.lane = "busy", .priority = 9}, NOW));
+    EXPECT((runs = acquire_one(c, c->store, NOW)));
+    EXPECT(store_begin(c->store, &c->error));
+    for (int i = 0; i < 1200; i++)
+        EXPECT(create(c, c->store, (struct job){.lane = "busy", .priority = 9}, NOW));
+    EXPECT(store_commit(c->store, &c->error));
+    int64_t other = create(c, c->store, (struct job){0}, NOW);
+    for (; more && !list; turns++)
+        EXPECT(store_acquire(c->store, &everything, NOW, &list, &count, &more, &c->error));
+    EXPECT(turns == 3 && count == 1 && list->id == other);
+    job_free_list(list);
+    job_free(runs);
+}
+
+static const struct check checks[] = {
+    {"a long backlog of a busy lane is put aside 500 at a time", backlog},
+    {"future timers cost a turn nothing", future_timers},
+    {"suspended jobs cost a turn nothing", suspended_jobs},
+    {"what others have locked costs a turn nothing", locked_by_others},
+    {"jobs that nobody here serves cost a turn nothing", foreign_streams},
+    {"a busy lane costs the others less than as much again", a_busy_lane},
+    {"the release of a lane costs the same however many wait", a_release},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
