@@ -106,6 +106,10 @@ struct loop *loop_new(const struct loop_options *options, struct error *error) {
 void loop_free(struct loop *loop) {
     if (!loop)
         return;
+    for (struct post *next; loop->incoming; loop->incoming = next) { /* it was never run */
+        next = loop->incoming->next;
+        free(loop->incoming);
+    }
     ev_loop_destroy(loop->ev);
     mutex_free(&loop->mutex);
     free(loop);

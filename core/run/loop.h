@@ -18,7 +18,7 @@ struct loop_options { /* all but `ended` may be NULL; called on the loop's threa
 
 /* NULL: error. */
 struct loop *loop_new(const struct loop_options *options, struct error *error);
-/* All foremen have been let go. NULL is fine. */
+/* All foremen have been let go, or it was never run: they are not freed. NULL is fine. */
 void loop_free(struct loop *loop);
 
 /* Gives rounds to the foremen until loop_end was called and none is left. */
