@@ -62,6 +62,7 @@ static bool read_limits(const json_t *object, struct definition *definition) {
     const json_t *limit = json_object_get(object, "limit");
     definition->retries = read_count(retries);
     definition->limit = read_count(limit);
+    definition->invocations = read_count(json_object_get(object, "invocations"));
     definition->cluster_limit = read_count(json_object_get(limit, "cluster"));
     definition->retries_asked = json_is_true(json_object_get(object, "retries_asked"));
     if (json_is_string(timeout))
@@ -150,6 +151,8 @@ json_t *definition_to_json(const struct definition *definition) {
                  definition->retries ? json_integer(definition->retries) : NULL) &&
         json_put_text(object, "timeout", timeout) &&
         json_put(object, "limit", limit_to_json(definition)) &&
+        (!definition->invocations ||
+         json_put(object, "invocations", json_integer(definition->invocations))) &&
         json_put(object, "properties", json_incref(definition->properties)))
         return object;
     json_decref(object);

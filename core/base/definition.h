@@ -18,6 +18,7 @@ struct definition {
     time_ms timeout;        /* span; of one run */
     int32_t retries;        /* runs a new job shows; 0: the setting decides */
     int32_t limit;          /* jobs at once by each executor; 0: any number */
+    int32_t invocations;    /* ids in one job, of a batch's type; 0: the setting decides */
     int32_t cluster_limit;  /* jobs at once by all executors together; 0: any number */
     bool has_priority;      /* a constant */
     bool priority_function; /* decided by a call into Lua at creation */
@@ -38,7 +39,7 @@ json_t *definitions_names(const struct definitions *definitions);
 
 /* From the array of objects that the Lua half describes its definitions with (see
  * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, retries_asked,
- * timeout (seconds), limit, properties }. False: no memory or a wrong shape. */
+ * timeout (seconds), limit, invocations, properties }. False: no memory or a wrong shape. */
 bool definitions_read(struct definitions *definitions, const json_t *array);
 void definitions_clear(struct definitions *definitions);
 

@@ -12,6 +12,7 @@
     "moonshift/operate"             /* the stock handler that gives its payload as an order        \
                                      */
 #define ORDER_RESERVED "moonshift/" /* handlers under it are ours, and everybody's to run */
+#define BATCH_HANDLERS "batch/" /* what execution jobs run, by the type of their batch */
 
 enum order_verb {
     ORDER_SET_RETRIES,

@@ -13,6 +13,7 @@
 static const char *const kinds[] = {"handlers",  "priorities", "retries", "listeners",
                                     "schedules", "batches",    "lib",     NULL};
 static const char reserved[] = "handlers/" ORDER_RESERVED;
+static const char batches[] = "handlers/" BATCH_HANDLERS; /* what batches/x.lua is defined as */
 static const char *const others[] = {"spec", "docs", NULL};
 
 /* ---- the list ---- */
@@ -50,6 +51,10 @@ bool files_add(struct files *files, const char *path, const char *text, size_t s
         return error_set(error, ERROR_CONFIG,
                          "%s: handlers under moonshift/ are reserved (expected another name)",
                          path);
+    if (strncmp(path, batches, sizeof batches - 1) == 0)
+        return error_set(error, ERROR_CONFIG,
+                         "%s: handlers under batch/ are reserved (expected batches/%s)", path,
+                         path + sizeof batches - 1);
     struct folder_file file = {strdup(path), copy_text(text, size), size, stock};
     if (file.path && file.text && grow(files)) {
         files->list[files->count++] = file;
@@ -71,6 +76,23 @@ static int by_path(const void *a, const void *b) {
     const struct folder_file *two = *(struct folder_file *const *)b;
     int order = strcmp(one->path, two->path);
     return order ? order : one < two ? -1 : one > two;
+}
+
+/* A type of batch that everybody has means the same everywhere. */
+static bool check_twin(const struct folder_file *first, const struct folder_file *second,
+                       struct error *error) {
+    return first->stock || !second->stock || strncmp(first->path, "batches/", 8) != 0 ||
+           error_set(error, ERROR_CONFIG,
+                     "%s: there is a type of batch of that name (expected another name)",
+                     first->path);
+}
+
+static bool check_twins(struct folder_file **order, size_t count, struct error *error) {
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(order[i - 1]->path, order[i]->path) == 0 &&
+            !check_twin(order[i - 1], order[i], error))
+            return false;
+    return true;
 }
 
 /* Moves the files of `order` to `sorted`, without twins; how many. */
@@ -95,6 +117,11 @@ bool files_settle(struct files *files, struct error *error) {
     for (size_t i = 0; i < files->count; i++)
         order[i] = &files->list[i];
     qsort(order, files->count, sizeof *order, by_path);
+    if (!check_twins(order, files->count, error)) {
+        free(order);
+        free(sorted);
+        return false;
+    }
     files->count = keep_firsts(order, files->count, sorted);
     free(files->list);
     free(order);
@@ -207,7 +234,7 @@ static void warn_entry(struct files *files, const char *name, bool folder) {
     else
         text_add(&text,
                  "%s/: ignored (expected handlers, priorities, retries, "
-                 "listeners, schedules or lib)",
+                 "listeners, schedules, batches or lib)",
                  name);
     json_array_append_new(files->warnings, json_string(text.data ? text.data : name));
     text_clear(&text);

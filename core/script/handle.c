@@ -29,6 +29,7 @@ enum field {
     FIELD_CATEGORY,
     FIELD_TENANT,
     FIELD_BATCH,
+    FIELD_CONFIG,
     FIELD_SUSPENDED,
     FIELD_STATE,
     FIELD_CREATED,
@@ -38,13 +39,38 @@ enum field {
     FIELD_ENGINE,
 };
 
-static const char *const names[] = {
-    "id",         "type",       "handler",  "payload",         "priority",   "due",
-    "repeat",     "retries",    "attempt",  "crashes",         "lock_owner", "lock_expiration",
-    "token",      "exclusive",  "lane",     "instance",        "root",       "activity",
-    "definition", "deployment", "category", "tenant",          "batch",      "suspended",
-    "state",      "created",    "message",  "failed_activity", "rev",        "engine",
-    NULL};
+static const char *const names[] = {"id",
+                                    "type",
+                                    "handler",
+                                    "payload",
+                                    "priority",
+                                    "due",
+                                    "repeat",
+                                    "retries",
+                                    "attempt",
+                                    "crashes",
+                                    "lock_owner",
+                                    "lock_expiration",
+                                    "token",
+                                    "exclusive",
+                                    "lane",
+                                    "instance",
+                                    "root",
+                                    "activity",
+                                    "definition",
+                                    "deployment",
+                                    "category",
+                                    "tenant",
+                                    "batch",
+                                    "config",
+                                    "suspended",
+                                    "state",
+                                    "created",
+                                    "message",
+                                    "failed_activity",
+                                    "rev",
+                                    "engine",
+                                    NULL};
 
 /* ---- fields ---- */
 
@@ -79,14 +105,14 @@ static int push_time(lua_State *L, time_ms time) {
     return push_text(L, text);
 }
 
-static void decode(lua_State *L, struct handle *handle) {
+static void decode(lua_State *L, struct handle *handle, const char *text, size_t size,
+                   const char *what) {
     struct error error;
-    const struct job *job = handle->job;
-    if (!job->payload) {
+    if (!text) {
         lua_newtable(L);
         return;
     }
-    handle->json = json_read(job->payload, job->payload_size, "payload", &error);
+    handle->json = json_read(text, size, what, &error);
     if (!handle->json)
         luaL_error(L, "%s", error.text);
     value_push_json(L, handle->json);
@@ -96,11 +122,20 @@ static void decode(lua_State *L, struct handle *handle) {
 
 static int push_payload(lua_State *L, struct handle *handle) {
     if (!handle->decoded) {
-        decode(L, handle);
+        decode(L, handle, handle->job->payload, handle->job->payload_size, "payload");
         lua_setiuservalue(L, 1, 1);
         handle->decoded = true;
     }
     lua_getiuservalue(L, 1, 1);
+    return 1;
+}
+
+/* Of its batch; nil if it has none. */
+static int push_config(lua_State *L, struct handle *handle) {
+    const struct job *job = handle->job;
+    if (!job->batch)
+        return push_text(L, NULL);
+    decode(L, handle, job->config, job->config ? strlen(job->config) : 0, "config");
     return 1;
 }
 
@@ -150,6 +185,8 @@ static int push_field(lua_State *L, struct handle *handle, enum field field) {
     switch (field) {
     case FIELD_PAYLOAD:
         return push_payload(L, handle);
+    case FIELD_CONFIG:
+        return push_config(L, handle);
     case FIELD_ID:
         return push_id(L, job->id);
     case FIELD_TYPE:

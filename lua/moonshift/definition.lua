@@ -6,10 +6,15 @@ local show = require "moonshift.show"
 
 local definition = {}
 
-local NAME_MAX = 255 -- bytes
+local NAME_MAX = 255          -- bytes
+local INVOCATIONS_MAX = 1000 -- ids of one job of a batch
 local KEYS = {
   "run", "priority", "retry", "timeout", "category", "retries", "limit", "properties",
   "description",
+}
+local BATCH_KEYS = {
+  "run", "priority", "retry", "timeout", "category", "retries", "limit", "invocations",
+  "properties", "description",
 }
 -- What a listener sees and may change.
 local OPEN_KEYS = {
@@ -45,19 +50,31 @@ end
 
 definition.sorted_keys, definition.unknown_key = sorted_keys, unknown_key
 
--- read(value, report) -> a table with `run` and what else was declared; nil if it has no shape.
--- report(message, key) is called for each problem.
-function definition.read(value, report)
+-- What runs the jobs of a batch: its type's function, with the ids and the batch's config.
+local function with_ids(run)
+  return function(job)
+    local ids = job.payload.ids
+    if not ids or not job.batch then
+      error({ message = "not a job of a batch", permanent = true })
+    end
+    return run(job, ids, job.config)
+  end
+end
+
+-- read(value, report, of_batch) -> a table with `run` and what else was declared; nil if it has no
+-- shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
+function definition.read(value, report, of_batch)
+  local keys = of_batch and BATCH_KEYS or KEYS
   if type(value) == "function" then
-    return { run = value }
+    return { run = of_batch and with_ids(value) or value }
   elseif type(value) ~= "table" then
     report(('returned %s (expected a function, or a table with a function "run")'):format(
       show(value)))
     return nil
   end
   for _, key in ipairs(sorted_keys(value)) do
-    if not is_one_of(key, KEYS) then
-      report(unknown_key(key, KEYS), key)
+    if not is_one_of(key, keys) then
+      report(unknown_key(key, keys), key)
     end
   end
   if type(value.run) ~= "function" then
@@ -66,9 +83,10 @@ function definition.read(value, report)
     return nil
   end
   local declared = {}
-  for _, key in ipairs(KEYS) do
+  for _, key in ipairs(keys) do
     declared[key] = value[key]
   end
+  declared.run = of_batch and with_ids(value.run) or value.run
   return declared
 end
 
@@ -160,6 +178,15 @@ local function check_limit(value)
   return { cluster = count }
 end
 
+local function check_invocations(value)
+  local count = count_of(value)
+  if not count or count > INVOCATIONS_MAX then
+    return nil, ("invocations: got %s (expected a whole number from 1 to %d)"):format(show(value),
+      INVOCATIONS_MAX)
+  end
+  return count
+end
+
 local function check_category(value)
   if type(value) ~= "string" then
     return nil, ("category: got %s (expected a text)"):format(show(value))
@@ -210,6 +237,7 @@ function definition.settle(name, file, declared, context, report)
     timeout = check("timeout", check_timeout) or context.timeout,
     category = check("category", check_category),
     limit = check("limit", check_limit),
+    invocations = check("invocations", check_invocations),
     properties = check("properties", check_properties) or {},
   }
   local functions = {

@@ -12,7 +12,7 @@ local Loader = {}
 Loader.__index = Loader
 
 local NO_FUNCTION = "returned %s (expected a function)"
-local LATER = { "batches" } -- kinds that this version does not know yet
+local BATCH = "batch/" -- what batches/x.lua defines is batch/x
 
 -- ---- problems ----
 
@@ -101,14 +101,6 @@ function Loader:value(path)
   return fine, value
 end
 
-function Loader:refuse_later_kinds()
-  for _, kind in ipairs(LATER) do
-    self:each(kind, function(path)
-      self:problem(path, 1, kind .. " are not supported by this version")
-    end)
-  end
-end
-
 function Loader:read_priorities()
   self:each("priorities", function(path, name)
     local fine, value = self:value(path)
@@ -136,13 +128,13 @@ end
 
 -- ---- definitions ----
 
-function Loader:define(path, name, value)
+function Loader:define(path, name, value, of_batch)
   local problem = definition.check_name(name)
   if problem then
     self:problem(path, 1, problem)
     return
   end
-  local declared = definition.read(value, self:reporter(path))
+  local declared = definition.read(value, self:reporter(path), of_batch)
   if declared then
     self.list[#self.list + 1] = {
       name = name,
@@ -152,6 +144,18 @@ function Loader:define(path, name, value)
       origin = {}, -- the listener that set a key
     }
   end
+end
+
+-- The names in the option `handlers` that are types of batches, or those that are none.
+local function given_names(given, of_batch)
+  local names = {}
+  for name in pairs(given) do
+    if (name:sub(1, #BATCH) == BATCH) == of_batch then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
 end
 
 function Loader:read_handlers()
@@ -164,13 +168,27 @@ function Loader:read_handlers()
       end
     end
   end)
-  local names = {}
-  for name in pairs(given) do
-    names[#names + 1] = name
-  end
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(given_names(given, false)) do
     self:define(("handlers/%s.lua"):format(name), name, given[name])
+  end
+end
+
+-- Types of batches: definitions like any other, whose functions get the ids, too.
+function Loader:read_batches()
+  local given = self.options.handlers or {}
+  self:each("batches", function(path, name)
+    local fine, value = self:value(path)
+    if fine then
+      self:define(path, BATCH .. name, value, true)
+    end
+  end)
+  for _, name in ipairs(given_names(given, true)) do
+    local path = ("batches/%s.lua"):format(name:sub(#BATCH + 1))
+    if self.files[path] then
+      self:problem(path, nil, "handlers has it, too (expected another name)")
+    else
+      self:define(path, name, given[name], true)
+    end
   end
 end
 
@@ -305,10 +323,10 @@ function folder.load(natives, options)
   for _, path in ipairs(natives.paths) do
     self.files[path] = true
   end
-  self:refuse_later_kinds()
   self:read_priorities()
   self:read_retries()
   self:read_handlers()
+  self:read_batches()
   self:call_listeners()
   self:settle_all()
   self:read_schedules()

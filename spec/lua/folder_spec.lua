@@ -67,6 +67,30 @@ describe("folder", function()
     end)
   end)
 
+  describe("types of batches", function()
+    it("are definitions under batch/", function()
+      local row = only {
+        ["batches/resize.lua"] = [[return { invocations = 10, retry = "PT1M", run = print }]],
+      }
+      assert.equal("batch/resize", row.name)
+      assert.equal("batches/resize.lua", row.file)
+      assert.equal(10, row.invocations)
+      assert.equal("PT1M", row.retry)
+    end)
+
+    it("are given the ids and the config", function()
+      local _, loaded = only { ["batches/x.lua"] = [[return function(...) return ... end]] }
+      local job = { batch = 3, payload = { ids = { 1, 2 } }, config = { size = 5 } }
+      assert.same({ job, { 1, 2 }, { size = 5 } }, { loaded.handlers["batch/x"](job) })
+    end)
+
+    it("refuse jobs that are of no batch, for good", function()
+      local _, loaded = only { ["batches/x.lua"] = [[return function() end]] }
+      local _, raised = pcall(loaded.handlers["batch/x"], { payload = {} })
+      assert.same({ message = "not a job of a batch", permanent = true }, raised)
+    end)
+  end)
+
   describe("listeners", function()
     local setting = [[return function(d) d.retry = d.retry or d.properties.cycle end]]
 
@@ -175,8 +199,18 @@ describe("folder", function()
     }, 'listeners/l.lua:1: changed the name of "x" to the string "y" (a name is its path)',
       'listeners/l.lua:2: unknown key "prioritty" (did you mean "priority"?), set for "x"')
 
-    refused("refuse kinds of a later version", { ["batches/x.lua"] = "return {}" },
-      "batches/x.lua:1: batches are not supported by this version")
+    refused("name what a type of batches lacks, or has too much", {
+      ["batches/x.lua"] = "return {}",
+      ["batches/y.lua"] = "return { run = print,\ninvocatons = 5 }",
+      ["batches/z.lua"] = "return { run = print,\ninvocations = 0 }",
+    }, "batches/x.lua:1: run is missing (expected a function)",
+      'batches/y.lua:2: unknown key "invocatons" (did you mean "invocations"?)',
+      "batches/z.lua:2: invocations: got 0 (expected a whole number from 1 to 1000)")
+
+    refused("know invocations for batches alone", {
+      ["handlers/x.lua"] = "return { run = print, invocations = 5 }",
+    }, 'handlers/x.lua:1: unknown key "invocations" (known: run, priority, retry, timeout, '
+      .. "category, retries, limit, properties, description)")
 
     it("name the setting retry", function()
       assert.same({ '--retry: retry "zzz": no such file in retries/ and not a retry '
