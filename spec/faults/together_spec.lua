@@ -1,5 +1,5 @@
 -- What never runs together: jobs of one lane, and more than a limit allows, on two executors of
--- which one is killed and started again.
+-- which one is killed and started again. What does: a lane's follow-ups, on one worker.
 local process = require "spec.support.process"
 
 local RUN = [[
@@ -20,6 +20,16 @@ describe("two executors", function()
   before_each(function()
     dir, pids = process.folder {
       ["handlers/lane.lua"] = "return " .. RUN,
+      ["handlers/chain.lua"] = [[
+        local worker = {} -- one for each worker's state
+        return function(job)
+          local file = assert(io.open(os.getenv("RUNS"), "a"))
+          file:write(("%s %d %s\n"):format(job.lane, job.payload.n, tostring(worker)))
+          file:close()
+          if job.payload.n < 30 then
+            job:enqueue("chain", { n = job.payload.n + 1 }, { lane = job.lane })
+          end
+        end]],
       ["handlers/pair.lua"] = "return { limit = { cluster = 2 }, run = " .. RUN .. " }",
     }, {}
     process.environment = "RUNS=" .. dir .. "/runs"
@@ -90,6 +100,27 @@ describe("two executors", function()
     end
     return peak
   end
+
+  it("run what follows in a lane on one worker, without another acquisition", function()
+    for _, lane in ipairs { "a", "b", "c" } do
+      enqueue("chain", '{"n":1}', "--lane", lane)
+    end
+    start()
+    process.await("all jobs", 20, function()
+      return left() == 0
+    end)
+    local workers, runs = {}, 0
+    for lane, n, worker in process.read(dir .. "/runs"):gmatch("(%w) (%d+) ([^\n]+)\n") do
+      workers[lane] = workers[lane] or worker
+      assert.equal(workers[lane], worker, ("lane %s, run %s"):format(lane, n))
+      runs = runs + 1
+    end
+    assert.equal(90, runs)
+    process.await("the metrics", 5, function()
+      return process.sql(dir .. "/jobs.db",
+        "SELECT sum(value) FROM metric WHERE definition=0 AND name=6")[1] == "87"
+    end)
+  end)
 
   it("never run two jobs of one lane at once, whoever dies", function()
     for _, lane in ipairs { "a", "b", "c" } do
