@@ -1,6 +1,13 @@
 #include "api/engine_state.h"
 #include <stdlib.h>
 
+/* The store's word goes before the function, and spares the call. */
+static bool draft_priority(struct engine *engine, struct script *script, struct draft *draft,
+                           struct error *error) {
+    int overridden = store_overridden(engine->store, draft->job.handler, error);
+    return overridden > 0 || (overridden == 0 && script_priority(script, &draft->job, error));
+}
+
 /* From what the creator says to a job that can be written; draft_clear in any case. */
 static bool draft_complete(struct engine *engine, struct draft *draft, json_t *spec,
                            struct error *error) {
@@ -15,14 +22,12 @@ static bool draft_complete(struct engine *engine, struct draft *draft, json_t *s
     if (!definition && !generation && !draft->unchecked)
         return engine_unknown(engine, handler, error);
     draft_define(draft, definition, &rules);
+    if (!draft_keyed(draft, error))
+        return false;
     if (draft->needs_retries)
         script_retries(generation->script, &draft->job);
-    if (!draft->needs_priority)
-        return true;
-    int overridden = store_overridden(engine->store, handler, error);
-    if (overridden != 0) /* the store's word goes before the function, and spares the call */
-        return overridden > 0;
-    return script_priority(generation->script, &draft->job, error);
+    return (!draft->needs_priority || draft_priority(engine, generation->script, draft, error)) &&
+           (!draft->needs_unique || script_unique(generation->script, draft, error));
 }
 
 static bool write_jobs(struct engine *engine, struct job *jobs, struct error *error) {
@@ -31,8 +36,13 @@ static bool write_jobs(struct engine *engine, struct job *jobs, struct error *er
                       error);
 }
 
-static bool create(struct engine *engine, json_t *specs, struct draft *drafts, int64_t *ids,
-                   struct error *error) {
+static struct engine_created created_of(const struct job *job) {
+    bool own = job->creation == CREATION_CREATED;
+    return (struct engine_created){own ? job->id : job->holder, job->creation};
+}
+
+static bool create(struct engine *engine, json_t *specs, struct draft *drafts,
+                   struct engine_created *created, struct error *error) {
     size_t count = json_array_size(specs);
     for (size_t i = 0; i < count; i++) {
         if (!draft_complete(engine, &drafts[i], json_array_get(specs, i), error))
@@ -43,18 +53,19 @@ static bool create(struct engine *engine, json_t *specs, struct draft *drafts, i
     if (!write_jobs(engine, &drafts[0].job, error))
         return false;
     for (size_t i = 0; i < count; i++)
-        ids[i] = drafts[i].job.id;
+        created[i] = created_of(&drafts[i].job);
     return true;
 }
 
-bool engine_enqueue(struct engine *engine, json_t *specs, int64_t *ids, struct error *error) {
+bool engine_enqueue(struct engine *engine, json_t *specs, struct engine_created *created,
+                    struct error *error) {
     size_t count = json_array_size(specs);
     if (count == 0)
         return true;
     struct draft *drafts = calloc(count, sizeof *drafts);
     if (!drafts)
         return error_set(error, ERROR_FAILED, "out of memory");
-    bool ok = create(engine, specs, drafts, ids, error);
+    bool ok = create(engine, specs, drafts, created, error);
     for (size_t i = 0; i < count; i++)
         draft_clear(&drafts[i]);
     free(drafts);

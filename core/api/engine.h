@@ -37,9 +37,14 @@ bool engine_startable(struct engine *engine, struct error *error);
 /* Loads the folder's present files as a new generation. False: the old one stays. */
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
 
-/* Creates jobs from an array of draft objects (draft.h) in one transaction, all or nothing; ids[i]
- * is filled for each. Unknown handlers are refused with the known names. */
-bool engine_enqueue(struct engine *engine, json_t *specs, int64_t *ids, struct error *error);
+struct engine_created {
+    int64_t id; /* of the new job, or of the one that holds its unique key */
+    enum creation creation;
+};
+/* Creates jobs from an array of draft objects (draft.h) in one transaction, all or nothing;
+ * created[i] is filled for each. Unknown handlers are refused with the known names. */
+bool engine_enqueue(struct engine *engine, json_t *specs, struct engine_created *created,
+                    struct error *error);
 /* Reads and checks one draft without writing (the first pass of --from). */
 bool engine_check_draft(struct engine *engine, json_t *spec, struct error *error);
 

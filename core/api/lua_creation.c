@@ -55,16 +55,16 @@ static int enqueue(lua_State *L) {
         luaL_checktype(L, 4, LUA_TTABLE);
     if (!engine)
         return api_fail(L, &error);
-    int64_t id = 0;
+    struct engine_created created = {0};
     json_t *spec = read_spec(L, 2, &error);
     json_t *specs = spec ? json_array() : NULL;
     bool ok = specs && json_array_append_new(specs, spec) == 0 &&
-              engine_enqueue(engine, specs, &id, &error);
+              engine_enqueue(engine, specs, &created, &error);
     json_decref(specs);
     if (!ok)
         return api_fail(L, &error);
-    lua_pushinteger(L, id);
-    lua_pushliteral(L, "created");
+    lua_pushinteger(L, created.id);
+    lua_pushstring(L, creation_name(created.creation));
     return 2;
 }
 
@@ -107,27 +107,31 @@ static json_t *read_entries(lua_State *L, lua_Integer count, struct error *error
     return specs;
 }
 
-static int push_ids(lua_State *L, const int64_t *ids, lua_Integer count) {
+/* ids, outcomes */
+static int push_created(lua_State *L, const struct engine_created *created, lua_Integer count) {
+    lua_createtable(L, (int)count, 0);
     lua_createtable(L, (int)count, 0);
     for (lua_Integer i = 0; i < count; i++) {
-        lua_pushinteger(L, ids[i]);
+        lua_pushinteger(L, created[i].id);
+        lua_rawseti(L, -3, i + 1);
+        lua_pushstring(L, creation_name(created[i].creation));
         lua_rawseti(L, -2, i + 1);
     }
-    return 1;
+    return 2;
 }
 
 static int enqueue_many(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
     lua_Integer count = check_entries(L);
-    int64_t *ids = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *ids, 0);
+    struct engine_created *created = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *created, 0);
     luaL_checkstack(L, 8, NULL);
     if (!engine)
         return api_fail(L, &error);
     json_t *specs = read_entries(L, count, &error);
-    bool ok = specs && engine_enqueue(engine, specs, ids, &error);
+    bool ok = specs && engine_enqueue(engine, specs, created, &error);
     json_decref(specs);
-    return ok ? push_ids(L, ids, count) : api_fail(L, &error);
+    return ok ? push_created(L, created, count) : api_fail(L, &error);
 }
 
 static const luaL_Reg methods[] = {

@@ -74,15 +74,33 @@ static bool read_limits(const json_t *object, struct definition *definition) {
     return true;
 }
 
+static int64_t read_backlog(const json_t *object, const char *key) {
+    json_int_t count = json_integer_value(json_object_get(object, key));
+    return count > 0 ? count : 0;
+}
+
+static bool read_unique(const json_t *object, struct definition *definition) {
+    const char *text = json_string_value(json_object_get(object, "on_conflict"));
+    double ms = json_number_value(json_object_get(object, "unique_for")) * 1000;
+    if (!(ms >= 0 && ms < 9e15))
+        return false;
+    definition->unique_function = json_is_true(json_object_get(object, "unique"));
+    definition->unique_for = llround(ms);
+    return !text || on_conflict_parse(text, &definition->on_conflict, NULL);
+}
+
 static bool definition_read(struct definition *definition, const json_t *object) {
     const json_t *properties = json_object_get(object, "properties");
     definition->properties =
         json_is_object(properties) ? json_deep_copy(properties) : json_object();
+    definition->backlog = read_backlog(object, "backlog");
+    definition->lane_backlog = read_backlog(object, "lane_backlog");
     return definition->properties && read_text(object, "name", &definition->name) &&
            definition->name && read_text(object, "file", &definition->file) &&
            read_text(object, "category", &definition->category) &&
            read_text(object, "retry", &definition->retry_text) &&
-           read_priority(object, definition) && read_limits(object, definition);
+           read_priority(object, definition) && read_limits(object, definition) &&
+           read_unique(object, definition);
 }
 
 static bool have_twins(const struct definitions *definitions) {
@@ -137,6 +155,19 @@ static json_t *limit_to_json(const struct definition *definition) {
     return definition->limit ? json_integer(definition->limit) : NULL;
 }
 
+static bool put_unique(json_t *object, const struct definition *definition) {
+    static const char *const names[] = {NULL, "replace", "refuse"};
+    char span[TIME_TEXT_SIZE];
+    span_format(definition->unique_for, span);
+    return json_put_text(object, "unique", definition->unique_function ? "function" : NULL) &&
+           json_put_text(object, "on_conflict", names[definition->on_conflict]) &&
+           json_put_text(object, "unique_for", definition->unique_for ? span : NULL);
+}
+
+static json_t *count_to_json(int64_t count) {
+    return count ? json_integer(count) : NULL;
+}
+
 json_t *definition_to_json(const struct definition *definition) {
     char timeout[TIME_TEXT_SIZE];
     span_format(definition->timeout, timeout);
@@ -149,10 +180,12 @@ json_t *definition_to_json(const struct definition *definition) {
         json_put_text(object, "retry", definition->retry_text) &&
         json_put(object, "retries",
                  definition->retries ? json_integer(definition->retries) : NULL) &&
-        json_put_text(object, "timeout", timeout) &&
+        json_put_text(object, "timeout", timeout) && put_unique(object, definition) &&
         json_put(object, "limit", limit_to_json(definition)) &&
         (!definition->invocations ||
          json_put(object, "invocations", json_integer(definition->invocations))) &&
+        json_put(object, "backlog", count_to_json(definition->backlog)) &&
+        json_put(object, "lane_backlog", count_to_json(definition->lane_backlog)) &&
         json_put(object, "properties", json_incref(definition->properties)))
         return object;
     json_decref(object);

@@ -2,24 +2,29 @@
 #ifndef MOONSHIFT_BASE_DEFINITION_H
 #define MOONSHIFT_BASE_DEFINITION_H
 
-#include "base/clock.h"
+#include "base/job.h"
 #include <jansson.h>
 #include <stddef.h>
 
 struct definition {
-    int64_t id;             /* in the store; 0 until deployed */
-    char *name;             /* "billing/send_invoice" */
-    char *category;         /* NULL: none */
-    char *priority_text;    /* as shown: "20", "by_amount", "function"; NULL: none */
-    char *retry_text;       /* as shown: "R5/PT5M", "patient", "function"; NULL: standard */
-    char *file;             /* "handlers/billing/send_invoice.lua" */
-    json_t *properties;     /* an object, never NULL; kept in the store */
-    int64_t priority;       /* if has_priority */
-    time_ms timeout;        /* span; of one run */
-    int32_t retries;        /* runs a new job shows; 0: the setting decides */
-    int32_t limit;          /* jobs at once by each executor; 0: any number */
-    int32_t invocations;    /* ids in one job, of a batch's type; 0: the setting decides */
-    int32_t cluster_limit;  /* jobs at once by all executors together; 0: any number */
+    int64_t id;            /* in the store; 0 until deployed */
+    char *name;            /* "billing/send_invoice" */
+    char *category;        /* NULL: none */
+    char *priority_text;   /* as shown: "20", "by_amount", "function"; NULL: none */
+    char *retry_text;      /* as shown: "R5/PT5M", "patient", "function"; NULL: standard */
+    char *file;            /* "handlers/billing/send_invoice.lua" */
+    json_t *properties;    /* an object, never NULL; kept in the store */
+    int64_t priority;      /* if has_priority */
+    time_ms timeout;       /* span; of one run */
+    int32_t retries;       /* runs a new job shows; 0: the setting decides */
+    int32_t limit;         /* jobs at once by each executor; 0: any number */
+    int32_t invocations;   /* ids in one job, of a batch's type; 0: the setting decides */
+    int32_t cluster_limit; /* jobs at once by all executors together; 0: any number */
+    int64_t backlog;       /* jobs that may wait, of all lanes; 0: no limit */
+    int64_t lane_backlog;  /* the same of one lane */
+    time_ms unique_for;    /* span; keys of its jobs outlive them so long from creation; 0: not */
+    enum on_conflict on_conflict;
+    bool unique_function;   /* the unique key is decided by a call into Lua at creation */
     bool has_priority;      /* a constant */
     bool priority_function; /* decided by a call into Lua at creation */
     bool retries_asked;     /* the same: an expression gives the runs a new job shows */
@@ -39,7 +44,8 @@ json_t *definitions_names(const struct definitions *definitions);
 
 /* From the array of objects that the Lua half describes its definitions with (see
  * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, retries_asked,
- * timeout (seconds), limit, invocations, properties }. False: no memory or a wrong shape. */
+ * timeout (seconds), limit, invocations, unique (true: a function), on_conflict, unique_for
+ * (seconds), backlog, lane_backlog, properties }. False: no memory or a wrong shape. */
 bool definitions_read(struct definitions *definitions, const json_t *array);
 void definitions_clear(struct definitions *definitions);
 

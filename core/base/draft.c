@@ -14,9 +14,10 @@ static const json_t *member(const struct draft *draft, const char *key) {
 
 static bool check_keys(const json_t *spec, struct error *error) {
     static const char *const keys[] = {
-        "handler",  "payload",   "at",       "due",    "after",    "in",      "priority",
-        "lane",     "exclusive", "instance", "root",   "activity", "retries", "tenant",
-        "category", "unchecked", "cycle",    "repeat", "zone",     "misfire", NULL};
+        "handler",  "payload", "at",        "due",         "after",      "in",
+        "priority", "lane",    "exclusive", "instance",    "root",       "activity",
+        "retries",  "tenant",  "category",  "unchecked",   "cycle",      "repeat",
+        "zone",     "misfire", "unique",    "on_conflict", "unique_for", NULL};
     for (void *at = json_object_iter((json_t *)(uintptr_t)spec); at;
          at = json_object_iter_next((json_t *)(uintptr_t)spec, at)) {
         const char *key = json_object_iter_key(at);
@@ -197,6 +198,40 @@ static bool read_cycle(struct draft *draft, time_ms now, struct error *error) {
            read_dates(draft, now, error);
 }
 
+/* ---- unique jobs ---- */
+
+static bool read_unique_for(struct draft *draft, time_ms now, struct error *error) {
+    const json_t *value = member(draft, "unique_for");
+    struct span span;
+    draft->job.unique_until = TIME_NONE;
+    if (!value)
+        return true;
+    if (!json_span(value, "unique_for", &span, error))
+        return false;
+    draft->job.unique_until = span_add(now, &span);
+    return draft->job.unique_until > now ||
+           json_refuse("unique_for", value, "a duration longer than 0", error);
+}
+
+static bool read_unique(struct draft *draft, time_ms now, struct error *error) {
+    const char *text = NULL;
+    if (!read_name(draft, "unique", &draft->job.unique_key, error) ||
+        !read_name(draft, "on_conflict", &text, error) ||
+        (text && !on_conflict_parse(text, &draft->job.on_conflict, error)))
+        return false;
+    draft->on_conflict_given = text != NULL;
+    return read_unique_for(draft, now, error);
+}
+
+bool draft_keyed(const struct draft *draft, struct error *error) {
+    const struct job *job = &draft->job;
+    const char *stray = draft->on_conflict_given      ? "on_conflict"
+                        : member(draft, "unique_for") ? "unique_for"
+                                                      : NULL;
+    return !stray || job->unique_key || draft->needs_unique ||
+           error_set(error, ERROR_INVALID, "%s: expected unique beside it", stray);
+}
+
 bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
                 struct error *error) {
     *draft = (struct draft){.spec = json_incref(spec)};
@@ -209,7 +244,7 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
     return check_keys(spec, error) && read_names(draft, error) &&
            read_payload(draft, rules, error) && read_numbers(draft, error) &&
            read_flags(draft, error) && read_due(draft, rules, now, error) &&
-           read_cycle(draft, now, error);
+           read_cycle(draft, now, error) && read_unique(draft, now, error);
 }
 
 /* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in
@@ -238,6 +273,17 @@ static void define_priority(struct draft *draft, const struct definition *defini
     }
 }
 
+static void define_unique(struct draft *draft, const struct definition *definition) {
+    struct job *job = &draft->job;
+    if (!definition)
+        return;
+    draft->needs_unique = definition->unique_function && !job->unique_key;
+    if (!draft->on_conflict_given)
+        job->on_conflict = definition->on_conflict;
+    if (job->unique_until == TIME_NONE && definition->unique_for)
+        job->unique_until = job->created + definition->unique_for;
+}
+
 void draft_define(struct draft *draft, const struct definition *definition,
                   const struct draft_rules *rules) {
     struct job *job = &draft->job;
@@ -248,6 +294,7 @@ void draft_define(struct draft *draft, const struct definition *definition,
         job->category = definition->category;
     define_lane(draft, rules);
     define_priority(draft, definition, rules);
+    define_unique(draft, definition);
 }
 
 void draft_inherit(struct draft *draft, const struct job *creator) {
@@ -261,6 +308,7 @@ void draft_inherit(struct draft *draft, const struct job *creator) {
 void draft_clear(struct draft *draft) {
     json_decref(draft->spec);
     free(draft->payload);
+    free(draft->unique);
     *draft = (struct draft){0};
 }
 

@@ -27,22 +27,30 @@ struct draft {
     char term[TIME_TEXT_SIZE]; /* a duration given as a number */
     bool unchecked;            /* the handler need not be known */
     bool needs_priority;       /* the definition's priority is a function: ask script_priority */
-    bool needs_retries;        /* the definition's retry is an expression: ask script_retries */
+    bool on_conflict_given;
+    char *unique;       /* the key that the definition's function said, owned */
+    bool needs_unique;  /* the definition's unique is a function: ask script_unique */
+    bool needs_retries; /* the definition's retry is an expression: ask script_retries */
 };
 
 struct draft_rules draft_rules(const struct settings *settings);
 
 /* Reads { handler, payload, at | due, after | in, cycle | repeat, zone, misfire, priority, lane,
- * exclusive, instance, root, activity, retries, tenant, category, unchecked } into `draft`. Unknown
- * keys: an error with "did you mean". `now` resolves relative times; a cycle's first date becomes
- * the due date, a date beside it is where its grid begins. draft_clear in any case afterwards. */
+ * exclusive, instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,
+ * unchecked } into `draft`. Unknown keys: an error with "did you mean". `now` resolves relative
+ * times; a cycle's first date becomes the due date, a date beside it is where its grid begins.
+ * draft_clear in any case afterwards. */
 bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
                 struct error *error);
 
-/* Fills in what the definition decides: retries, category, constant priority, exclusive, lane.
+/* Fills in what the definition decides: retries, category, constant priority, exclusive, lane, what
+ * holds for its unique keys.
  * `definition` may be NULL (an unchecked handler). */
 void draft_define(struct draft *draft, const struct definition *definition,
                   const struct draft_rules *rules);
+
+/* Refuses on_conflict and unique_for of a job that can have no unique key; after draft_define. */
+bool draft_keyed(const struct draft *draft, struct error *error);
 
 /* What a job created by a running job inherits: its root (else its instance, as root) and tenant;
  * the instance is NOT inherited. Call between draft_read and draft_define; borrows from `creator`.

@@ -17,7 +17,7 @@ enum error_code {
     ERROR_CONFLICT,   /* "conflict": the state forbids it; exit 5 */
     ERROR_CLOSED,     /* "closed": the engine or store is closed; exit 1 */
     ERROR_DAMAGED,    /* "damaged": the database is not what it should be; exit 65 */
-    ERROR_FULL,       /* "full": no room on the disk (or a backlog limit); exit 74 */
+    ERROR_FULL,       /* "full": no room on the disk; exit 74 */
     ERROR_IO,         /* "io": the disk or the system refused; exit 74 */
     ERROR_CONFIG,     /* "config": settings, script folder or schema version; exit 78 */
     ERROR_INTERRUPTED /* "interrupted": the user asked to stop; exit 130 */

@@ -76,6 +76,30 @@ const char *job_type_name(enum job_type type) {
     return type == JOB_TIMER ? "timer" : "message";
 }
 
+const char *creation_name(enum creation creation) {
+    static const char *const names[] = {
+        [CREATION_CREATED] = "created",
+        [CREATION_KEPT] = "kept",
+        [CREATION_REPLACED] = "replaced",
+    };
+    return names[creation];
+}
+
+bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error) {
+    static const char *const names[] = {
+        [ON_CONFLICT_KEEP] = "keep",
+        [ON_CONFLICT_REPLACE] = "replace",
+        [ON_CONFLICT_REFUSE] = "refuse",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *on_conflict = (enum on_conflict)i;
+            return true;
+        }
+    return error_set(error, ERROR_INVALID, "on_conflict \"%s\": expected keep, replace or refuse",
+                     text);
+}
+
 /* An id, or NULL for the 0 that stands for none. */
 static json_t *number_or_none(int64_t number) {
     return number ? json_integer(number) : NULL;
@@ -122,6 +146,7 @@ static bool put_origin(json_t *object, const struct job *job) {
            json_put(object, "deployment", number_or_none(job->deployment)) &&
            json_put_text(object, "category", job->category) &&
            json_put_text(object, "tenant", job->tenant) &&
+           json_put_text(object, "unique", job->unique_key) &&
            json_put(object, "batch", number_or_none(job->batch));
 }
 

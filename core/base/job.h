@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/cycle.h"
+#include "base/error.h"
 #include <jansson.h>
 #include <stddef.h>
 
@@ -22,6 +23,12 @@ enum job_state {
     JOB_SUSPENDED,
     JOB_DEAD /* no retries left */
 };
+
+/* What becomes of a job whose unique key another one holds. */
+enum on_conflict { ON_CONFLICT_KEEP, ON_CONFLICT_REPLACE, ON_CONFLICT_REFUSE };
+
+/* What became of a draft: a job of its own, nothing, or the waiting job that holds its key. */
+enum creation { CREATION_CREATED, CREATION_KEPT, CREATION_REPLACED };
 
 #define JOB_NAME_MAX 255    /* bytes of a handler, lane, instance, tenant, category name */
 #define JOB_MESSAGE_MAX 666 /* characters of the failure message kept with the job (Camunda 7) */
@@ -54,8 +61,12 @@ struct job {
     bool starts;         /* draft only, as the next two: see struct repeat */
     enum misfire misfire;
     time_ms origin;
-    const char *handler; /* the definition's name; never NULL */
-    const char *lane;    /* NULL: none; the same for every text below */
+    enum on_conflict on_conflict; /* draft only */
+    enum creation creation;       /* out, of store_create: if not created, `holder` has the key */
+    int64_t holder;
+    time_ms unique_until; /* draft only: its key outlives it until then; TIME_NONE: does not */
+    const char *handler;  /* the definition's name; never NULL */
+    const char *lane;     /* NULL: none; the same for every text below */
     const char *instance;
     const char *root;
     const char *activity;
@@ -85,6 +96,10 @@ int64_t job_lane_id(const char *lane);
 
 const char *job_state_name(enum job_state state);
 const char *job_type_name(enum job_type type);
+const char *creation_name(enum creation creation);
+
+/* "keep", "replace" or "refuse". ERROR_INVALID says what was expected. */
+bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error);
 
 /* The job as users see it: snake_case, times as ISO text, absent = null,
  * payload as JSON. A new reference; NULL: no memory. Used by Lua and by --json alike. */

@@ -30,6 +30,7 @@ struct outcome {
     enum outcome_kind kind;
     enum failure_reason reason; /* of a failure */
     bool permanent;             /* the failure said so: no more retries */
+    bool undone;                /* out, of store_settle: refused alone, as if never settled */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
     bool lane_ends;             /* the last of its work item: its lane is released */
     bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */

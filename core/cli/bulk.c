@@ -128,16 +128,16 @@ static bool say_how_far(const struct bulk *bulk, struct error *error) {
 }
 
 static bool chunk_write(struct bulk *bulk, struct error *error) {
-    int64_t ids[BULK_CHUNK];
+    struct engine_created created[BULK_CHUNK];
     size_t count = json_array_size(bulk->chunk);
     if (count == 0)
         return true;
-    if (!engine_enqueue(bulk->engine, bulk->chunk, ids, error))
+    if (!engine_enqueue(bulk->engine, bulk->chunk, created, error))
         return say_how_far(bulk, error);
     json_array_clear(bulk->chunk);
     bulk->chunk_first = bulk->lines.number + 1;
     progress_show(&bulk->progress, "writing", bulk->receipt->count + (int64_t)count, bulk->good);
-    return receipt_add(bulk->receipt, ids, count, error);
+    return receipt_add(bulk->receipt, created, count, error);
 }
 
 /* True if the first pass found the present line bad. */

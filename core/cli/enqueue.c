@@ -26,6 +26,10 @@ static const struct flag enqueue_flags[] = {
     {"--tenant", "NAME", "on whose behalf"},
     {"--category", "NAME", "instead of the handler's own"},
     {"--retries", "N", "runs, instead of the configured number"},
+    {"--unique", "KEY", "no second job of this handler while one that has the key is not done"},
+    {"--on-conflict", "POLICY",
+     "keep the one there (the default), replace what it does, or refuse"},
+    {"--unique-for", "SPAN", "the key is kept so long from now, even if the job is done before"},
     {"--unchecked", NULL, "the handler need not be known yet"},
     {"--count", "N", "so many equal jobs; prints count, first and last id"},
     {"--from", "FILE", "one JSON object a line ({handler, payload, due, …}); -: standard input"},
@@ -84,19 +88,20 @@ static bool text_put(json_t *spec, const char *key, const char *what, const char
 }
 
 /* A span is ISO text or a number of seconds. */
-static bool span_put(const struct flags *flags, json_t *spec, struct error *error) {
-    const char *text = flags_text(flags, "--in");
+static bool span_put(const struct flags *flags, const char *flag, const char *key, json_t *spec,
+                     struct error *error) {
+    const char *text = flags_text(flags, flag);
     if (!text)
         return true;
     json_t *seconds = json_read(text, strlen(text), "", NULL);
     if (json_is_number(seconds))
-        return json_put(spec, "after", seconds) || no_memory(error);
+        return json_put(spec, key, seconds) || no_memory(error);
     json_decref(seconds);
     struct span span;
     struct error why = {0};
     if (!span_parse(text, &span, &why))
-        return error_set(error, ERROR_USAGE, "--in: %s", why.text);
-    return text_put(spec, "after", "--in", text, error);
+        return error_set(error, ERROR_USAGE, "%s: %s", flag, why.text);
+    return text_put(spec, key, flag, text, error);
 }
 
 static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
@@ -106,13 +111,15 @@ static bool texts_put(const struct flags *flags, json_t *spec, struct error *err
         {"--lane", "lane"},     {"--instance", "instance"},
         {"--root", "root"},     {"--activity", "activity"},
         {"--tenant", "tenant"}, {"--category", "category"},
+        {"--unique", "unique"}, {"--on-conflict", "on_conflict"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = flags_text(flags, names[i][0]);
         if (text && !text_put(spec, names[i][1], names[i][0], text, error))
             return false;
     }
-    return span_put(flags, spec, error) &&
+    return span_put(flags, "--in", "after", spec, error) &&
+           span_put(flags, "--unique-for", "unique_for", spec, error) &&
            text_put(spec, "handler", "handler", flags->words[0], error);
 }
 
@@ -147,13 +154,13 @@ static json_t *spec_make(const struct cli *cli, const struct flags *flags, struc
 
 static bool chunk_enqueue(struct engine *engine, json_t *spec, size_t count,
                           struct receipt *receipt, struct error *error) {
-    int64_t ids[BULK_CHUNK];
+    struct engine_created created[BULK_CHUNK];
     json_t *specs = json_array();
     bool fine = specs != NULL;
     for (size_t i = 0; fine && i < count; i++)
         fine = json_array_append(specs, spec) == 0;
-    fine = (fine || no_memory(error)) && engine_enqueue(engine, specs, ids, error) &&
-           receipt_add(receipt, ids, count, error);
+    fine = (fine || no_memory(error)) && engine_enqueue(engine, specs, created, error) &&
+           receipt_add(receipt, created, count, error);
     json_decref(specs);
     return fine;
 }
@@ -192,10 +199,10 @@ static bool from_enqueue(const struct cli *cli, const struct flags *flags, struc
 
 /* --from says everything about its jobs itself. */
 static bool usage_check(const struct flags *flags, struct error *error) {
-    static const char *const own[] = {"--at",       "--in",       "--cycle",    "--zone",
-                                      "--misfire",  "--priority", "--lane",     "--exclusive",
-                                      "--instance", "--root",     "--activity", "--tenant",
-                                      "--category", "--retries",  "--count"};
+    static const char *const own[] = {
+        "--at",       "--in",        "--cycle",    "--zone",   "--misfire",     "--priority",
+        "--lane",     "--exclusive", "--instance", "--root",   "--activity",    "--tenant",
+        "--category", "--retries",   "--count",    "--unique", "--on-conflict", "--unique-for"};
     if (!flags_has(flags, "--from")) {
         if (flags_has(flags, "--skip-bad"))
             return error_set(error, ERROR_USAGE, "--skip-bad goes with --from");

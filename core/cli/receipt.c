@@ -19,27 +19,53 @@ bool receipt_start(struct receipt *receipt, const struct cli *cli, const struct 
     return !receipt->json || !receipt->all || receipt->ids || no_memory(error);
 }
 
-bool receipt_add(struct receipt *receipt, const int64_t *ids, size_t count, struct error *error) {
+bool receipt_add(struct receipt *receipt, const struct engine_created *created, size_t count,
+                 struct error *error) {
     if (count == 0)
         return true;
-    receipt->first = receipt->count == 0 ? ids[0] : receipt->first;
-    receipt->last = ids[count - 1];
+    receipt->first = receipt->count == 0 ? created[0].id : receipt->first;
+    receipt->last = created[count - 1].id;
     receipt->count += (int64_t)count;
+    for (size_t i = 0; i < count; i++) {
+        receipt->kept += created[i].creation == CREATION_KEPT;
+        receipt->replaced += created[i].creation == CREATION_REPLACED;
+    }
     for (size_t i = 0; receipt->all && i < count; i++)
         if (!receipt->json)
-            output_add("%lld\n", (long long)ids[i]);
-        else if (json_array_append_new(receipt->ids, json_integer(ids[i])) != 0)
+            output_add("%lld\n", (long long)created[i].id);
+        else if (json_array_append_new(receipt->ids, json_integer(created[i].id)) != 0)
             return no_memory(error);
     return true;
 }
 
+/* The one job that was asked for. */
+static enum creation single_creation(const struct receipt *receipt) {
+    return receipt->kept ? CREATION_KEPT : receipt->replaced ? CREATION_REPLACED : CREATION_CREATED;
+}
+
+/* For people, beside the ids: what was not created. */
+static void uncreated_say(const struct receipt *receipt) {
+    if (!receipt->kept && !receipt->replaced)
+        return;
+    if (receipt->single)
+        fprintf(stderr, "moonshift: %s\n", creation_name(single_creation(receipt)));
+    else
+        fprintf(stderr, "moonshift: %lld created, %lld kept, %lld replaced\n",
+                (long long)(receipt->count - receipt->kept - receipt->replaced),
+                (long long)receipt->kept, (long long)receipt->replaced);
+}
+
 static bool document_print(const struct receipt *receipt, struct error *error) {
     if (receipt->single)
-        return output_json(json_pack("{sI}", "id", (json_int_t)receipt->first), error);
+        return output_json(json_pack("{sI ss}", "id", (json_int_t)receipt->first, "outcome",
+                                     creation_name(single_creation(receipt))),
+                           error);
     bool any = receipt->count > 0;
-    json_t *document = json_pack("{sI so so}", "count", (json_int_t)receipt->count, "first",
-                                 any ? json_integer(receipt->first) : json_null(), "last",
-                                 any ? json_integer(receipt->last) : json_null());
+    json_t *document =
+        json_pack("{sI so so sI sI}", "count", (json_int_t)receipt->count, "first",
+                  any ? json_integer(receipt->first) : json_null(), "last",
+                  any ? json_integer(receipt->last) : json_null(), "kept",
+                  (json_int_t)receipt->kept, "replaced", (json_int_t)receipt->replaced);
     bool fine =
         document &&
         (!receipt->skips || json_put(document, "skipped", json_integer(receipt->skipped))) &&
@@ -53,6 +79,7 @@ static bool document_print(const struct receipt *receipt, struct error *error) {
 bool receipt_print(struct receipt *receipt, struct error *error) {
     if (receipt->json)
         return document_print(receipt, error);
+    uncreated_say(receipt);
     if (receipt->all)
         return true;
     if (receipt->single)

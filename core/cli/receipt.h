@@ -2,6 +2,7 @@
 #ifndef MOONSHIFT_CLI_RECEIPT_H
 #define MOONSHIFT_CLI_RECEIPT_H
 
+#include "api/engine.h"
 #include "cli/flags.h"
 #include <jansson.h>
 
@@ -11,15 +12,17 @@ struct receipt {
     bool single; /* one job was asked for: its id alone */
     bool skips;  /* --skip-bad: say how many lines were left out */
     int64_t count, first, last, skipped;
-    json_t *ids; /* with --ids and --json */
+    int64_t kept, replaced; /* of those, whose unique key another job held */
+    json_t *ids;            /* with --ids and --json */
 };
 
 /* receipt_clear in any case afterwards. */
 bool receipt_start(struct receipt *receipt, const struct cli *cli, const struct flags *flags,
                    struct error *error);
 
-/* Jobs that are written now. */
-bool receipt_add(struct receipt *receipt, const int64_t *ids, size_t count, struct error *error);
+/* Jobs that are written now, or were there. */
+bool receipt_add(struct receipt *receipt, const struct engine_created *created, size_t count,
+                 struct error *error);
 
 /* To standard output. */
 bool receipt_print(struct receipt *receipt, struct error *error);

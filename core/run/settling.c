@@ -35,7 +35,8 @@ static void decide(struct outcome *outcome, const struct settings *settings, tim
     outcome->decided = true;
 }
 
-/* The store will never take these effects: a failure of this job, not of its neighbours. */
+/* The store will never take what it created or asked for: a failure of this job, not of its
+ * neighbours. */
 static void condemn(struct outcome *outcome, const struct error *reason) {
     job_free_list(outcome->created);
     json_decref(outcome->effects);
@@ -118,7 +119,7 @@ bool settling_write(struct settling *settling, struct store *store, const struct
         struct error reason = {0};
         decide(outcome, settings, now);
         bool written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
-        if (!written && outcome->effects && final(&reason)) { /* the others are not undone */
+        if (!written && outcome->undone && final(&reason)) { /* the others are not undone */
             condemn(outcome, &reason);
             decide(outcome, settings, now);
             unfollow_one(outcome);

@@ -4,6 +4,7 @@
 #include "script/failure.h"
 #include "script/handle.h"
 #include <stdlib.h>
+#include <string.h>
 
 ptrdiff_t script_find(const struct script *script, const char *name) {
     const struct definition *found = definitions_find(&script->definitions, name);
@@ -17,7 +18,26 @@ struct question {
     struct job *job;
     struct handle *handle;
     int64_t priority;
+    char *key; /* owned by the draft */
 };
+
+/* What went wrong in a function of the definition that is asked at creation. */
+static bool refuse(struct script *script, const char *what, const struct job *draft,
+                   struct error *error) {
+    struct state *state = &script->state;
+    if (state->stopped != STOP_NONE) {
+        script->worn |= state->stopped == STOP_MEMORY;
+        lua_pop(state->current, 1);
+        return error_set(error, ERROR_FAILED, "%s of \"%s\": %s", what, draft->handler,
+                         state->stopped == STOP_MEMORY ? "needed more than the memory limit"
+                                                       : "took longer than PT1S");
+    }
+    struct failure failure = failure_describe(state);
+    error_set(error, ERROR_INVALID, "%s of \"%s\": %s", what, draft->handler,
+              failure.message ? failure.message : "out of memory");
+    failure_clear(&failure);
+    return false;
+}
 
 static int ask_priority(lua_State *L) {
     struct question *question = lua_touserdata(L, 1);
@@ -35,22 +55,34 @@ bool script_priority(struct script *script, struct job *draft, struct error *err
     struct state *state = &script->state;
     int status = state_call(state, ask_priority, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);
-    if (status == LUA_OK) {
-        draft->priority = question.priority;
-        return true;
-    }
-    if (state->stopped != STOP_NONE) {
-        script->worn |= state->stopped == STOP_MEMORY;
-        lua_pop(state->current, 1);
-        return error_set(error, ERROR_FAILED, "priority of \"%s\": %s", draft->handler,
-                         state->stopped == STOP_MEMORY ? "needed more than the memory limit"
-                                                       : "took longer than PT1S");
-    }
-    struct failure failure = failure_describe(state);
-    error_set(error, ERROR_INVALID, "priority of \"%s\": %s", draft->handler,
-              failure.message ? failure.message : "out of memory");
-    failure_clear(&failure);
-    return false;
+    if (status != LUA_OK)
+        return refuse(script, "priority", draft, error);
+    draft->priority = question.priority;
+    return true;
+}
+
+/* ---- unique key ---- */
+
+static int ask_unique(lua_State *L) {
+    struct question *question = lua_touserdata(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, question->script->worker);
+    lua_getfield(L, -1, "unique");
+    lua_pushstring(L, question->job->handler);
+    question->handle = handle_push(question->script, L, question->job, NULL);
+    lua_call(L, 2, 1);
+    const char *key = lua_tostring(L, -1);
+    if (key && !(question->key = strdup(key)))
+        return luaL_error(L, "out of memory");
+    return 0;
+}
+
+bool script_unique(struct script *script, struct draft *draft, struct error *error) {
+    struct question question = {.script = script, .job = &draft->job};
+    int status = state_call(&script->state, ask_unique, &question, 0, FUNCTION_SPAN);
+    handle_end(question.handle);
+    draft->unique = question.key;
+    draft->job.unique_key = question.key;
+    return status == LUA_OK || refuse(script, "unique", &draft->job, error);
 }
 
 /* ---- retries ---- */

@@ -36,6 +36,7 @@ enum field {
     FIELD_MESSAGE,
     FIELD_FAILED_ACTIVITY,
     FIELD_REV,
+    FIELD_UNIQUE,
     FIELD_ENGINE,
 };
 
@@ -69,6 +70,7 @@ static const char *const names[] = {"id",
                                     "message",
                                     "failed_activity",
                                     "rev",
+                                    "unique",
                                     "engine",
                                     NULL};
 
@@ -157,6 +159,8 @@ static int push_other(lua_State *L, const struct job *job, enum field field) {
         return push_text(L, job->category);
     case FIELD_TENANT:
         return push_text(L, job->tenant);
+    case FIELD_UNIQUE:
+        return push_text(L, job->unique_key);
     case FIELD_REPEAT:
         return push_text(L, job->repeat);
     case FIELD_LOCK_OWNER:

@@ -69,10 +69,13 @@ static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t 
         return false;
     draft_inherit(draft, run->outcome->job);
     draft_define(draft, definitions_find(&script->definitions, draft->job.handler), &rules);
+    if (!draft_keyed(draft, error))
+        return false;
     lua_State *before = state_enter(&script->state, L);
     if (draft->needs_retries)
         script_retries(script, &draft->job);
-    bool ok = !draft->needs_priority || complete_priority(script, draft, error);
+    bool ok = (!draft->needs_priority || complete_priority(script, draft, error)) &&
+              (!draft->needs_unique || script_unique(script, draft, error));
     state_leave(&script->state, before);
     return ok;
 }

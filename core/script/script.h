@@ -83,6 +83,10 @@ void script_decide(struct script *script, struct outcome *outcome);
 /* The priority of a draft whose definition has a function; limited to 1 s. */
 bool script_priority(struct script *script, struct job *draft, struct error *error);
 
+/* The unique key of a draft whose definition has a function for it, if it gives one; limited to 1
+ * s. The draft owns it. */
+bool script_unique(struct script *script, struct draft *draft, struct error *error);
+
 /* The runs a draft shows whose definition has an expression for its retry; the present ones stay if
  * it fails, which the first failure tells of. Limited to 1 s. */
 void script_retries(struct script *script, struct job *draft);

@@ -79,8 +79,10 @@ int store_knows(struct store *store, const char *handler, int64_t *deployment, s
 
 /* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state.
  * Applies an override of the definition (unless priority_given), definition and instance
- * suspension. `deployment` 0: that of each job's definition. An id that is not 0 is kept: it must
- * come from store_reserve_ids. After a rollback the ids filled in are void: set them to 0 again. */
+ * suspension. A job whose unique key is held creates nothing (see enum creation), or is refused
+ * with ERROR_CONFLICT, as is one beyond a backlog limit. `deployment` 0: that of each job's
+ * definition. An id that is not 0 is kept: it must come from store_reserve_ids. After a rollback
+ * the ids filled in are void: set them to 0 again. */
 bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
                   struct error *error);
 
@@ -181,8 +183,8 @@ enum settled {
 
 /* Writes one outcome with everything the job created, and does the verbs it asked for (its
  * effects); fenced by id, owner and token. With an offer outcome->follows are those that
- * run next in its lane, which is then not released. An outcome whose effects are refused leaves the
- * transaction as it was: settle it again as a failure. */
+ * run next in its lane, which is then not released. An outcome of which something is refused says
+ * that it is `undone` and leaves the transaction as it was: settle it again as a failure. */
 bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                   struct error *error);
 

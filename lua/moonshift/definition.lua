@@ -3,6 +3,7 @@ local priority = require "moonshift.priority"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
+local unique = require "moonshift.unique"
 
 local definition = {}
 
@@ -10,7 +11,7 @@ local NAME_MAX = 255          -- bytes
 local INVOCATIONS_MAX = 1000 -- ids of one job of a batch
 local KEYS = {
   "run", "priority", "retry", "timeout", "category", "retries", "limit", "properties",
-  "description",
+  "description", "unique", "on_conflict", "unique_for", "backlog",
 }
 local BATCH_KEYS = {
   "run", "priority", "retry", "timeout", "category", "retries", "limit", "invocations",
@@ -240,11 +241,13 @@ function definition.settle(name, file, declared, context, report)
     invocations = check("invocations", check_invocations),
     properties = check("properties", check_properties) or {},
   }
+  local key = unique.settle(row, check, file)
   local functions = {
     run = declared.run,
     priority = wanted.fn and wanted,
     strategy = strategy.fn or strategy.text,
     runs_of = strategy.runs_of,
+    unique = key,
   }
   return row, functions
 end

@@ -108,7 +108,8 @@ local function check_instant(value, name)
 end
 
 -- enqueue(handler, payload, { after | at, cycle, zone, misfire, priority, lane, exclusive,
--- instance, root, activity, retries, tenant, category, unchecked }) -> id, "created".
+-- instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,
+-- unchecked }) -> id, "created", "kept" or "replaced".
 function Engine:enqueue(handler, payload, given)
   if type(handler) ~= "string" then
     error(("handler is %s (expected a name)"):format(show(handler)), 2)
@@ -118,7 +119,7 @@ function Engine:enqueue(handler, payload, given)
   return self.core:enqueue(handler, payload, given)
 end
 
--- enqueue_many { { handler, payload, options }, … } -> ids in order; all or nothing.
+-- enqueue_many { { handler, payload, options }, … } -> ids and outcomes in order; all or nothing.
 function Engine:enqueue_many(list)
   if type(list) ~= "table" then
     error(("list is %s (expected { { handler, payload, options }, … })"):format(show(list)), 2)

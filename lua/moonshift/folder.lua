@@ -257,6 +257,7 @@ function Loader:settle(entry, context)
   loaded.priorities[entry.name] = functions.priority
   loaded.strategies[entry.name] = functions.strategy
   loaded.expressions[entry.name] = functions.runs_of
+  loaded.uniques[entry.name] = functions.unique
 end
 
 function Loader:settle_all()
@@ -297,9 +298,9 @@ end
 
 -- load(natives, options) -> { definitions = rows, schedules = rows (see schedule.lua), problems =
 -- { { file, line, message } }, and by the definition's name: handlers = functions, priorities,
--- strategies = functions or texts, expressions = functions that give the runs of a new job }.
--- options: borrowed, modules, handlers, retry and timeout (the settings), retry_label (what the
--- setting is called where it was given). Raises nothing.
+-- strategies = functions or texts, expressions = functions that give the runs of a new job, uniques
+-- = what gives its key }. options: borrowed, modules, handlers, retry and timeout (the settings),
+-- retry_label (what the setting is called where it was given). Raises nothing.
 function folder.load(natives, options)
   local self = setmetatable({
     natives = natives,
@@ -318,6 +319,7 @@ function folder.load(natives, options)
       priorities = {},
       strategies = {},
       expressions = {},
+      uniques = {},
     },
   }, Loader)
   for _, path in ipairs(natives.paths) do

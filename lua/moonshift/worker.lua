@@ -6,12 +6,14 @@ local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
 local show = require "moonshift.show"
+local unique = require "moonshift.unique"
 
 local worker = {}
 
 -- load(natives, options) -> folder.load's table with methods, engine (for `job`) and functions:
 -- priority(name, job) -> integer; decide(name, job, failure) -> delay in ms or nil, retries or nil;
--- runs(name, job) -> the runs that an expression of its retry gives a new job, or nil.
+-- runs(name, job) -> the runs that an expression of its retry gives a new job, or nil;
+-- unique(name, job) -> the key that the definition gives a new job, or nil.
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)
@@ -28,6 +30,10 @@ function worker.load(natives, options)
   function loaded.runs(name, draft)
     local runs = loaded.expressions[name](draft)
     return runs
+  end
+
+  function loaded.unique(name, draft)
+    return unique.ask(loaded.uniques[name], draft)
   end
 
   return loaded

@@ -36,10 +36,13 @@ static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) 
         .suspended = sqlite3_column_int(row, 4) != 0,
         .limit = sqlite3_column_int64(row, 5),
         .cluster_limit = sqlite3_column_int64(row, 6),
+        .backlog = sqlite3_column_int64(row, 7),
+        .lane_backlog = sqlite3_column_int64(row, 8),
         .reserved = strncmp(db_column_text(row, 1), ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0,
     };
     const struct catalog_definition *read = &list[catalog->definition_count++];
     catalog->limited = catalog->limited || read->limit || read->cluster_limit;
+    catalog->backlogs = catalog->backlogs || read->backlog || read->lane_backlog;
     return read->name != NULL;
 }
 
@@ -120,7 +123,9 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, int64_t version, st
                  "SELECT id, name, deployment, override_priority, suspended,"
                  " CASE json_type(properties, '$.limit') WHEN 'integer'"
                  "  THEN json_extract(properties, '$.limit') END,"
-                 " json_extract(properties, '$.limit.cluster') FROM definition ORDER BY name",
+                 " json_extract(properties, '$.limit.cluster'),"
+                 " properties->>'backlog', properties->>'lane_backlog' FROM definition"
+                 " ORDER BY name",
                  "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;

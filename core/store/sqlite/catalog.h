@@ -8,7 +8,8 @@
 struct catalog_definition {
     int64_t id, deployment; /* deployment 0: never deployed */
     int64_t override_priority;
-    int64_t limit, cluster_limit; /* jobs locked at once, by one executor and by all; 0: any */
+    int64_t limit, cluster_limit;  /* jobs locked at once, by one executor and by all; 0: any */
+    int64_t backlog, lane_backlog; /* jobs that may wait; 0: no limit */
     bool overridden, suspended;
     bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
@@ -30,6 +31,7 @@ struct catalog {
     const struct catalog_stream **by_key;   /* by name, deployment, category, type */
     const struct catalog_stream *last;      /* found by key last */
     bool instances;                         /* some instance is suspended */
+    bool backlogs;                          /* some definition has a backlog limit */
 };
 
 /* Reads both tables unless `version` is what is held. */

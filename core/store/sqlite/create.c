@@ -1,7 +1,10 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row. */
 #include "store/sqlite/create.h"
+#include "store/sqlite/backlog.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/prelock.h"
+#include "store/sqlite/replace.h"
+#include "store/sqlite/unique.h"
 
 /* A handler that nobody has deployed: an unchecked job may name it. */
 static bool create_definition(struct store *store, const char *name, struct error *error) {
@@ -11,8 +14,8 @@ static bool create_definition(struct store *store, const char *name, struct erro
                   "t", name);
 }
 
-static const struct catalog_stream *create_stream(struct store *store, const struct job *job,
-                                                  int64_t deployment, struct error *error) {
+const struct catalog_stream *create_stream(struct store *store, const struct job *job,
+                                           int64_t deployment, struct error *error) {
     const struct catalog_stream *stream = catalog_find(&store->catalog, job, deployment);
     if (stream)
         return stream;
@@ -35,6 +38,11 @@ static const struct catalog_stream *create_stream(struct store *store, const str
     return stream;
 }
 
+static void create_priority(struct job *job, const struct catalog_stream *stream) {
+    if (stream->definition->overridden && !job->priority_given)
+        job->priority = stream->definition->override_priority;
+}
+
 static void create_fill(struct store *store, struct job *job, const struct catalog_stream *stream,
                         time_ms now) {
     if (!job->id)
@@ -50,8 +58,9 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     job->lock_expiration = TIME_NONE;
     if (job->retries < 1)
         job->retries = store->settings->retries;
-    if (stream->definition->overridden && !job->priority_given)
-        job->priority = stream->definition->override_priority;
+    job->creation = CREATION_CREATED;
+    job->holder = 0;
+    create_priority(job, stream);
     job->suspended = job->suspended || stream->definition->suspended;
     job->lane_id = job->exclusive && job->lane ? job_lane_id(job->lane) : 0;
     job->state = job->suspended                            ? JOB_SUSPENDED
@@ -107,18 +116,42 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
         .retries = job->retries,
         .suspended = job->suspended,
     };
-    if (!create_row(store, job, row.place, error))
+    if (!create_row(store, job, row.place, error) ||
+        !backlog_move(store, job->stream, job->lane_id, 1, error))
         return false;
     int locked = prelock(store, job, now, error);
     return locked > 0 || (locked == 0 && row_place(store, &row, now, error));
 }
 
+/* Another job holds its key. */
+static bool create_meet(struct store *store, struct job *job, const struct catalog_stream *stream,
+                        const struct unique_holder *holder, time_ms now, struct error *error) {
+    if (job->on_conflict == ON_CONFLICT_REFUSE)
+        return unique_refuse(job->handler, job->unique_key, holder, error);
+    bool replaces = job->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
+    job->holder = holder->job;
+    job->creation = replaces ? CREATION_REPLACED : CREATION_KEPT;
+    create_priority(job, stream);
+    return !replaces || replace_job(store, job, holder->job, now, error);
+}
+
 static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,
                        struct error *error) {
+    struct unique_holder holder;
     if (!deployment)
         deployment = create_deployment(store, job->handler);
     const struct catalog_stream *stream = create_stream(store, job, deployment, error);
-    return stream && create_occurrence(store, job, stream, now, error) &&
+    if (!stream)
+        return false;
+    const struct catalog_definition *definition = stream->definition;
+    int held = job->unique_key
+                   ? unique_find(store, definition->id, job->unique_key, now, &holder, error)
+                   : 0;
+    if (held != 0)
+        return held > 0 && create_meet(store, job, stream, &holder, now, error);
+    return (job->schedule || backlog_check(store, definition, job, error)) &&
+           create_occurrence(store, job, stream, now, error) &&
+           (!job->unique_key || unique_hold(store, job, now, error)) &&
            (!job->repeat || cycle_begin(store, job, error));
 }
 

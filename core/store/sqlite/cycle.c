@@ -1,7 +1,9 @@
 #include "store/sqlite/cycle.h"
 #include "base/repeat.h"
+#include "store/sqlite/alive.h"
 #include "store/sqlite/create.h"
 #include "store/sqlite/history.h"
+#include "store/sqlite/unique.h"
 
 #define SKIP_LATE 60000 /* ms: an occurrence that is later is skipped if its policy says so */
 
@@ -99,6 +101,8 @@ static bool next_make(struct store *store, const struct job *job, const struct w
                                  "iii", job->id, next, date) &&
                           db_run(&store->db, error, "UPDATE job SET repeat_done=?2 WHERE id=?1",
                                  "ii", job->id, next);
+    if (done && next && job->unique_key)
+        done = unique_follow(store, job, next, error);
     return done && (!waiting->scheduled || schedule_move(store, job->id, next, now, error));
 }
 
@@ -121,8 +125,9 @@ static bool waiting_late(const struct waiting *waiting, const struct job *job, t
 static bool skip_last(struct store *store, const struct job *job, time_ms now,
                       struct error *error) {
     struct row row = {
-        .id = job->id, .stream = job->stream, .retries = job->retries, .attempt = job->attempt};
-    return history_removed(store, &row, ENDED_DELETED, now, error) &&
+        .id = job->id, .stream = job->stream, .lane = job->lane_id, .keyed = job->unique_key};
+    return alive_end(store, &row, error) &&
+           history_removed(store, &row, ENDED_DELETED, now, error) &&
            cycle_end(store, job->id, error) &&
            db_run(&store->db, error, "UPDATE schedule SET job=NULL WHERE job=?1", "i", job->id) &&
            db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id);

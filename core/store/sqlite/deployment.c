@@ -1,6 +1,7 @@
 /* deployment.c - script folders as the store keeps them, and the definitions they declare. */
 #include "base/json.h"
 #include "base/text.h"
+#include "store/sqlite/backlog.h"
 #include "store/sqlite/schedule.h"
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,9 @@ static bool deploy_definition(struct store *store, struct definition *definition
                        " ON CONFLICT(name) DO UPDATE SET deployment=?2, properties=?3",
                        "tit", definition->name, deployment, properties) &&
                 db_value(&store->db, error, &definition->id,
-                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) > 0;
+                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) > 0 &&
+                backlog_deploy(store, definition,
+                               catalog_definition(&store->catalog, definition->name), error);
     free(properties);
     return done;
 }

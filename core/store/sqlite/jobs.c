@@ -123,6 +123,7 @@ static const struct filter filters[] = {
     {"batch", filter_numbers, "j.batch", NULL},
     {"category", filter_texts, BY_STREAM "nullif(s.category, '')", ")"},
     {"tenant", filter_texts, "j.tenant", NULL},
+    {"unique", filter_texts, "j.unique_key", NULL},
     {"deployment", filter_numbers, BY_STREAM "nullif(s.deployment, 0)", ")"},
     {"state", filter_state, JOBS_STATE, NULL},
     {"executable", filter_flag,

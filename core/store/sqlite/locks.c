@@ -1,4 +1,5 @@
 #include "store/sqlite/locks.h"
+#include "store/sqlite/alive.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
@@ -54,6 +55,7 @@ static bool locks_bury_job(struct store *store, const struct locks_free *what, s
     struct row before = *row;
     before.retries = job->retries;
     bool done = history_failed(store, &outcome, &before, error) &&
+                alive_move(store, &before, row, what->now, error) &&
                 db_run(&store->db, error,
                        "UPDATE job SET crashes=?2, retries=0, attempt=attempt+1, rev=rev+1,"
                        " message=?3 WHERE id=?1",

@@ -16,12 +16,11 @@ static bool prelock_fits(const struct offer *offer, const struct job *job) {
     return count <= offer->room;
 }
 
-void prelock_begin(struct store *store, struct outcome *creator) {
+void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
     struct prelock *prelock = &store->prelock;
     prelock->creator = creator;
-    /* Effects may be refused: then the run is undone alone, and with it what it created. */
-    prelock->fits =
-        prelock->offer && !creator->effects && prelock_fits(prelock->offer, creator->created);
+    /* What may be refused: then the run is undone alone, and with it what it created. */
+    prelock->fits = prelock->offer && !refusable && prelock_fits(prelock->offer, creator->created);
 }
 
 void prelock_end(struct store *store) {

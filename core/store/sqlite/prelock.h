@@ -6,7 +6,7 @@
 #include "store/sqlite/connection.h"
 
 /* The jobs that a run has created are about to be written; and they are. */
-void prelock_begin(struct store *store, struct outcome *creator);
+void prelock_begin(struct store *store, struct outcome *creator, bool refusable);
 void prelock_end(struct store *store);
 
 /* 1 locked, 0 it has to be placed (row_place), -1 error. The job's row is written. */

@@ -72,7 +72,8 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
     sqlite3_stmt *found = db_query(
         &store->db, error,
         "SELECT j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"
-        " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL FROM job j LEFT JOIN "
+        " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL,"
+        " j.unique_key IS NOT NULL FROM job j LEFT JOIN "
         "locked l ON l.id=j.id"
         " WHERE j.id=?1",
         "i", id);
@@ -94,6 +95,7 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
         .token = sqlite3_column_int64(found, 10),
         .owner = sqlite3_column_int64(found, 11),
         .repeats = sqlite3_column_int(found, 12) != 0,
+        .keyed = sqlite3_column_int(found, 13) != 0,
     };
     sqlite3_reset(found);
     return 1;

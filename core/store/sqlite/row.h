@@ -27,6 +27,7 @@ struct row {
     time_ms due, created, place;
     int32_t retries, attempt, crashes;
     bool suspended, repeats;
+    bool keyed;           /* it has a unique key, held unless it is dead */
     int64_t token, owner; /* of its lock; 0: not locked */
 };
 

@@ -86,6 +86,10 @@ CREATE TABLE operation(
 CREATE TABLE unique_key(
   definition INT, key TEXT, job INT NOT NULL, until INT,
   PRIMARY KEY(definition, key)) WITHOUT ROWID, STRICT;
+CREATE INDEX unique_until ON unique_key(until) WHERE until NOT NULL;
+CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit
+  definition INT, lane INT, waiting INT NOT NULL, PRIMARY KEY(definition, lane))
+  WITHOUT ROWID, STRICT;
 CREATE TABLE rate(definition INT, slot INT, at INT, PRIMARY KEY(definition, slot))
   WITHOUT ROWID, STRICT;
 CREATE TABLE share(tenant TEXT PRIMARY KEY, turn INT NOT NULL) WITHOUT ROWID, STRICT;

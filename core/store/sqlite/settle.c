@@ -1,5 +1,7 @@
 /* settle.c - the end of a run (rules §8): fenced, then written whole. */
 #include "base/text.h"
+#include "store/sqlite/alive.h"
+#include "store/sqlite/backlog.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
@@ -15,10 +17,23 @@ static bool settle_remove(struct store *store, int64_t id, struct error *error) 
             db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", id));
 }
 
+/* Its key and its place in the backlog, if it has any. */
+static bool settle_give_up(struct store *store, const struct job *job, enum history_end end,
+                           time_ms now, struct error *error) {
+    struct row row;
+    if (!job->unique_key && !store->catalog.backlogs)
+        return true;
+    if (end == ENDED_SUCCESSFUL)
+        return alive_done(store, job, now, error);
+    int found = row_load(store, job->id, &row, error);
+    return found == 0 || (found > 0 && (row.retries == 0 || alive_end(store, &row, error)));
+}
+
 static bool settle_success(struct store *store, struct outcome *outcome, enum history_end end,
                            time_ms now, struct error *error) {
     enum incident_end how = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
-    return settle_remove(store, outcome->job->id, error) &&
+    return settle_give_up(store, outcome->job, end, now, error) &&
+           settle_remove(store, outcome->job->id, error) &&
            history_ended(store, outcome, end, error) &&
            incident_end(store, outcome->job->id, how, now, error);
 }
@@ -42,6 +57,19 @@ static void settle_merge(const struct outcome *outcome, struct row *row) {
     row->place = row->due == TIME_NONE ? row->created : row->due;
 }
 
+/* A dead job that was run by hand stays dead where another one has its key. */
+static bool settle_alive(struct store *store, struct row *row, bool dead, time_ms now,
+                         struct error *error) {
+    if (dead == (row->retries == 0))
+        return true;
+    if (!dead)
+        return alive_end(store, row, error);
+    int again = alive_again(store, row, now, error);
+    if (again == 0)
+        row->retries = 0;
+    return again >= 0;
+}
+
 static bool settle_failure(struct store *store, struct outcome *outcome, struct row *row,
                            time_ms now, struct error *error) {
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
@@ -50,6 +78,8 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     if (!history_failed(store, outcome, row, error))
         return false;
     settle_merge(outcome, row);
+    if (!settle_alive(store, row, dead, now, error))
+        return false;
     if (dead && row->retries > 0 && !incident_end(store, row->id, INCIDENT_RESOLVED, now, error))
         return false;
     if (outcome->message)
@@ -112,13 +142,24 @@ static bool settle_kind(struct store *store, struct outcome *outcome, time_ms no
     }
 }
 
+/* Can something that it asked for be refused? */
+static bool settle_refusable(const struct store *store, const struct outcome *outcome) {
+    if (outcome->effects)
+        return true;
+    for (const struct job *job = outcome->created; job; job = job->next)
+        if ((job->unique_key && job->on_conflict == ON_CONFLICT_REFUSE) ||
+            backlog_of(store, job->handler))
+            return true;
+    return false;
+}
+
 static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
     bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
     if (!counts)
         return true;
     if (outcome->created) {
-        prelock_begin(store, outcome);
+        prelock_begin(store, outcome, settle_refusable(store, outcome));
         bool done = store_create(store, outcome->created, 0, now, error);
         prelock_end(store);
         if (!done)
@@ -149,21 +190,21 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
            lane_release(store, job->lane_id, outcome->lane_token, error);
 }
 
-/* Effects can be refused: then nothing of this outcome is written, and its neighbours stay. */
+/* What can be refused: then nothing of this outcome is written, and its neighbours stay. */
 static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
                              enum settled *settled, struct error *error) {
     const struct meta meta = store->meta;
-    if (!db_run(&store->db, error, "SAVEPOINT effects", ""))
+    if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error))
-        return db_run(&store->db, error, "RELEASE effects", "");
+        return db_run(&store->db, error, "RELEASE outcome", "");
     struct error ignored;
     store->meta = meta;
     store->incidents = -1;
     store->catalog.version = 0;
-    if (db_run(&store->db, &ignored, "ROLLBACK TO effects", "") &&
-        db_run(&store->db, &ignored, "RELEASE effects", ""))
-        catalog_refresh(&store->catalog, &store->db, meta.catalog, &ignored);
+    if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
+        db_run(&store->db, &ignored, "RELEASE outcome", ""))
+        outcome->undone = catalog_refresh(&store->catalog, &store->db, meta.catalog, &ignored);
     return false;
 }
 
@@ -172,7 +213,9 @@ bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enu
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
-    bool done = outcome->effects ? settle_carefully(store, outcome, now, settled, error)
-                                 : settle_run(store, outcome, now, settled, error);
+    outcome->undone = false;
+    bool done = settle_refusable(store, outcome)
+                    ? settle_carefully(store, outcome, now, settled, error)
+                    : settle_run(store, outcome, now, settled, error);
     return unit_end(store, own, done, error);
 }

@@ -14,6 +14,10 @@ CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 ALTER TABLE job ADD COLUMN term TEXT;
+CREATE INDEX unique_until ON unique_key(until) WHERE until NOT NULL;
+CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit
+  definition INT, lane INT, waiting INT NOT NULL, PRIMARY KEY(definition, lane))
+  WITHOUT ROWID, STRICT;
 DROP TABLE schedule;
 -- A repeating job that waits for its date; job.repeat is the text as given, job.repeat_done the
 -- next occurrence, to which the row has moved.

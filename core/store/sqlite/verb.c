@@ -1,4 +1,5 @@
 #include "store/sqlite/verb.h"
+#include "store/sqlite/alive.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/operation.h"
 #include <stdio.h>
@@ -83,7 +84,8 @@ bool verb_run(struct store *store, const struct verb *verb, struct ids ids, stru
 bool verb_move(struct store *store, const struct row *old, struct row *row, time_ms now,
                struct error *error) {
     row->place = row->due == TIME_NONE ? row->created : row->due;
-    return (row->token || row_unplace(store, old, error)) &&
+    return alive_move(store, old, row, now, error) &&
+           (row->token || row_unplace(store, old, error)) &&
            db_run(&store->db, error,
                   "UPDATE job SET retries=?2, priority=?3, due=?4, place=?5, suspended=?6,"
                   " crashes=?7, rev=rev+1 WHERE id=?1",

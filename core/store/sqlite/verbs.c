@@ -1,4 +1,5 @@
 /* verbs.c - what an operator does to jobs (rules §11, §12); due dates are in due.c. */
+#include "store/sqlite/alive.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
@@ -195,7 +196,7 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
     bool removed = row->token
                        ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
                        : row_unplace(store, row, error);
-    return removed &&
+    return removed && (row->retries == 0 || alive_end(store, row, error)) &&
            history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
            db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", row->id) &&
            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&

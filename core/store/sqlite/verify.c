@@ -59,6 +59,20 @@ static const struct {
     {"SELECT s.name FROM schedule s JOIN job j ON j.id=s.job WHERE NOT EXISTS"
      "(SELECT 1 FROM cycle c WHERE c.job=s.job AND c.schedule=s.name) LIMIT 100",
      "schedule", "has a job that will make no next one"},
+    {"SELECT u.job FROM unique_key u WHERE u.until IS NULL"
+     " AND NOT EXISTS(SELECT 1 FROM job j WHERE j.id=u.job) LIMIT 100",
+     "job", "is gone and holds a unique key"},
+    {"SELECT j.id FROM job j WHERE j.unique_key NOT NULL AND (j.retries>0)<>"
+     "EXISTS(SELECT 1 FROM unique_key u JOIN stream s ON s.definition=u.definition"
+     " WHERE s.id=j.stream AND u.key=j.unique_key AND u.job=j.id) LIMIT 100",
+     "job", "is alive without its unique key, or dead with it"},
+    {"SELECT d.name FROM definition d WHERE d.waiting<>(SELECT count(*) FROM job j"
+     " JOIN stream s ON s.id=j.stream WHERE s.definition=d.id AND j.retries>0) LIMIT 100",
+     "definition", "counts its backlog wrong"},
+    {"SELECT b.lane FROM lane_backlog b WHERE b.waiting<>(SELECT count(*) FROM job j"
+     " JOIN stream s ON s.id=j.stream WHERE s.definition=b.definition AND j.lane=b.lane"
+     "  AND j.retries>0) LIMIT 100",
+     "lane", "counts its backlog wrong"},
     {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
      "has an id that was never handed out"},
 };

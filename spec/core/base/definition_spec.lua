@@ -34,7 +34,9 @@ describe("a definition as users see it", function()
       name = "billing/send", file = "handlers/billing/send.lua",
       category = "mail", priority = 20, retry = "R5/PT5M", retries = 5, timeout = "PT30S",
       limit = { cluster = 5 },
-      properties = { owner = "ann" }, stock = false,
+      unique = rules.null, on_conflict = rules.null, unique_for = rules.null,
+      backlog = rules.null, lane_backlog = rules.null, properties = { owner = "ann" },
+      stock = false,
     }, definition "billing/send")
   end)
 

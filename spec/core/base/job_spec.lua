@@ -15,8 +15,9 @@ describe("a job as users see it", function()
       lock_owner = rules.null, lock_expiration = rules.null, token = rules.null,
       exclusive = true, lane = "q", instance = rules.null, root = rules.null,
       activity = rules.null, definition = job.definition, deployment = job.deployment,
-      category = rules.null, tenant = rules.null, batch = rules.null, suspended = false,
-      state = "ready", message = rules.null, failed_activity = rules.null, rev = job.rev,
+      category = rules.null, tenant = rules.null, unique = rules.null, batch = rules.null,
+      suspended = false, state = "ready", message = rules.null,
+      failed_activity = rules.null, rev = job.rev,
     }, job)
     place.clean()
   end)

@@ -62,7 +62,7 @@ describe("enqueue --from", function()
 
   it("says in its document how many were skipped", function()
     local _, output = place.run("enqueue", "--from", "orders.jsonl", "--skip-bad", "--json")
-    assert.equal('{"count":2,"first":1,"last":2,"skipped":4}\n', output)
+    assert.equal('{"count":2,"first":1,"last":2,"kept":0,"replaced":0,"skipped":4}\n', output)
   end)
 
   it("reads standard input", function()

@@ -35,7 +35,7 @@ describe("enqueue", function()
 
   it("prints one document with --json", function()
     local _, output = place.run("enqueue", "work", "--json")
-    assert.equal('{"id":1}\n', output)
+    assert.equal('{"id":1,"outcome":"created"}\n', output)
   end)
 
   it("takes the payload from standard input", function()
@@ -158,7 +158,7 @@ describe("enqueue", function()
 
     it("prints one document with --json", function()
       local _, output = place.run("enqueue", "work", "--count", "2", "--json", "--ids")
-      assert.equal('{"count":2,"first":1,"last":2,"ids":[1,2]}\n', output)
+      assert.equal('{"count":2,"first":1,"last":2,"kept":0,"replaced":0,"ids":[1,2]}\n', output)
     end)
 
     it("counts from one", function()

@@ -70,7 +70,7 @@ describe("flags", function()
   it("may stand before the verb", function()
     local status, output = place.run("--json", "--store", "sqlite:other.db", "enqueue", "work")
     assert.equal(0, status)
-    assert.equal('{"id":1}\n', output)
+    assert.equal('{"id":1,"outcome":"created"}\n', output)
     assert.truthy(io.open(place.path .. "/other.db"))
   end)
 

@@ -1,0 +1,34 @@
+#include "store/sqlite/alive.h"
+#include "store/sqlite/backlog.h"
+#include "store/sqlite/unique.h"
+
+bool alive_end(struct store *store, const struct row *row, struct error *error) {
+    return (!row->keyed || unique_release(store, row, error)) &&
+           backlog_move(store, row->stream, row->lane, -1, error);
+}
+
+int alive_again(struct store *store, const struct row *row, time_ms now, struct error *error) {
+    int held = row->keyed ? unique_retake(store, row, now, error) : 1;
+    if (held <= 0)
+        return held;
+    return backlog_move(store, row->stream, row->lane, 1, error) ? 1 : -1;
+}
+
+bool alive_move(struct store *store, const struct row *old, const struct row *row, time_ms now,
+                struct error *error) {
+    if ((old->retries > 0) == (row->retries > 0))
+        return true;
+    return row->retries > 0 ? alive_again(store, row, now, error) > 0
+                            : alive_end(store, row, error);
+}
+
+bool alive_done(struct store *store, const struct job *job, time_ms now, struct error *error) {
+    struct row row;
+    if (job->unique_key && !unique_done(store, job, now, error))
+        return false;
+    if (!backlog_of(store, job->handler))
+        return true;
+    int found = row_load(store, job->id, &row, error); /* it may have died while it ran */
+    return found == 0 || (found > 0 && (row.retries == 0 ||
+                                        backlog_move(store, row.stream, row.lane, -1, error)));
+}

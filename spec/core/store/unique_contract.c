@@ -1,0 +1,221 @@
+/* unique_contract.c - unique keys and backlogs: who holds them, in whatever order things happen. */
+#include "contract.h"
+#include "store/sqlite/connection.h"
+#include <signal.h>
+#include <sys/wait.h>
+
+static struct job keyed(enum on_conflict on_conflict) {
+    return (struct job){.unique_key = "k", .on_conflict = on_conflict, .retries = 3};
+}
+
+/* The outcome of creating such a job; -1: refused. */
+static int make(struct contract *c, struct store *store, struct job draft, int64_t *id) {
+    draft.handler = "work";
+    draft.due = draft.due ? draft.due : TIME_NONE;
+    draft.exclusive = draft.lane != NULL;
+    if (!store_create(store, &draft, 0, NOW, &c->error))
+        return -1;
+    *id = draft.creation == CREATION_CREATED ? draft.id : draft.holder;
+    return (int)draft.creation;
+}
+
+static int64_t keys(struct contract *c) {
+    int64_t count = -1;
+    db_value(&c->store->db, &c->error, &count, "SELECT count(*) FROM unique_key", "");
+    return count;
+}
+
+static void held(struct contract *c) {
+    int64_t id = 0;
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED && id == 1);
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_KEPT && id == 1);
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_REFUSE), &id) == -1);
+    EXPECT(c->error.code == ERROR_CONFLICT);
+    EXPECT_ERROR("unique \"k\" of \"work\" is held by job 1");
+    FIELD(1, "unique", NOW, "k");
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_REPLACE), &id) == CREATION_KEPT && id == 1);
+    EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED && keys(c) == 0);
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_REFUSE), &id) == CREATION_CREATED && id == 2);
+}
+
+static void dies(struct contract *c) {
+    int64_t id = 0;
+    struct outcome failure = {.kind = OUTCOME_FAILURE, .decided = true};
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED);
+    EXPECT(settle(c, c->store, acquire_one(c, c->store, NOW), failure, NOW) == SETTLED_DEAD);
+    EXPECT(keys(c) == 0);
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED && id == 2);
+    EXPECT(!store_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error));
+    EXPECT_ERROR("unique \"k\" of \"work\" is held by job 2");
+    EXPECT(store_dead_letter(c->store, IDS(2), NOW, &c->error));
+    EXPECT(!store_retry(c->store, IDS(1, 2), false, TIME_NONE, NOW, &c->error));
+    EXPECT_ERROR("unique \"k\" of \"work\" is held by job 1");
+    EXPECT(keys(c) == 0 && store_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error));
+    EXPECT(keys(c) == 1);
+}
+
+/* By hand a dead job may run beside the one that has its key; it is not revived by that. */
+static void dead_by_hand(struct contract *c) {
+    int64_t id = 0;
+    struct job *job = NULL;
+    struct outcome again = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 2};
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED);
+    EXPECT(store_dead_letter(c->store, IDS(1), NOW, &c->error));
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED && id == 2);
+    EXPECT(store_take(c->store, 1, false, NOW, &job, &c->error));
+    EXPECT(settle(c, c->store, job, again, NOW) == SETTLED_DEAD);
+    FIELD(1, "retries", NOW, "0");
+    EXPECT(store_take(c->store, 1, false, NOW, &job, &c->error));
+    EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED && keys(c) == 1);
+}
+
+static void replaced(struct contract *c) {
+    int64_t id = 0;
+    struct job first = keyed(ON_CONFLICT_KEEP), second = keyed(ON_CONFLICT_REPLACE);
+    first.lane = "l";
+    second.priority = 9;
+    second.due = NOW + 1000;
+    second.type = JOB_TIMER;
+    second.payload = "{\"a\":1}";
+    second.payload_size = 7;
+    EXPECT(make(c, c->store, first, &id) == CREATION_CREATED);
+    EXPECT(make(c, c->store, second, &id) == CREATION_REPLACED && id == 1);
+    FIELD(1, "priority", NOW, "9");
+    FIELD(1, "type", NOW, "timer");
+    FIELD(1, "lane", NOW, "l");
+    FIELD(1, "payload", NOW, "{\"a\":1}");
+    FIELD(1, "state", NOW, "scheduled");
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_REPLACE), &id) == CREATION_REPLACED && id == 1);
+    FIELD(1, "payload", NOW, "{}");
+    FIELD(1, "state", NOW, "ready");
+    EXPECT(acquire_count(c, c->store, NOW) == 1);
+}
+
+static void replaced_in_its_lane(struct contract *c) {
+    int64_t id = 0;
+    struct job other = {.lane = "l", .retries = 3}, parked = keyed(ON_CONFLICT_REPLACE);
+    parked.lane = "l";
+    EXPECT(make(c, c->store, other, &id) == CREATION_CREATED);
+    EXPECT(make(c, c->store, parked, &id) == CREATION_CREATED && id == 2);
+    EXPECT(make(c, c->store, other, &id) == CREATION_CREATED);
+    struct job *job = acquire_one(c, c->store, NOW);
+    parked.priority = 5;
+    EXPECT(job && make(c, c->store, parked, &id) == CREATION_REPLACED);
+    EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED);
+    EXPECT((job = acquire_one(c, c->store, NOW)) && job->id == 2);
+    EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED);
+    EXPECT((job = acquire_one(c, c->store, NOW)) && job->id == 3);
+    job_free(job);
+}
+
+static void swept(struct contract *c) {
+    char key[16];
+    int64_t id = 0;
+    for (int i = 0; i < 250; i++) {
+        snprintf(key, sizeof key, "k%d", i);
+        struct job draft = {.unique_key = key, .unique_until = NOW + 1000, .retries = 1};
+        EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED);
+    }
+    for (int i = 0; i < 240; i++)
+        EXPECT(settle(c, c->store, acquire_one(c, c->store, NOW), (struct outcome){0}, NOW) ==
+               SETTLED);
+    EXPECT(keys(c) == 250);
+    for (int i = 0; i < 3; i++) {
+        snprintf(key, sizeof key, "later%d", i);
+        struct job later = {.unique_key = key, .unique_until = NOW + 9000, .retries = 1};
+        EXPECT(create(c, c->store, later, NOW + 2000));
+    }
+    EXPECT(keys(c) == 13); /* ten are alive */
+}
+
+static void refused_alone(struct contract *c) {
+    int64_t id = 0;
+    enum settled settled;
+    EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED);
+    EXPECT(create(c, c->store, (struct job){.priority = 9}, NOW) == 2);
+    struct job *job = acquire_one(c, c->store, NOW);
+    struct job child = keyed(ON_CONFLICT_REFUSE);
+    child.handler = "work";
+    child.due = TIME_NONE;
+    struct outcome outcome = {.job = job, .created = &child};
+    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    EXPECT(!store_settle(c->store, &outcome, NOW, &settled, &c->error) && outcome.undone);
+    EXPECT_ERROR("unique \"k\" of \"work\" is held by job 1");
+    outcome.created = NULL;
+    outcome.kind = OUTCOME_FAILURE;
+    EXPECT(store_settle(c->store, &outcome, NOW, &settled, &c->error) && settled == SETTLED);
+    EXPECT(store_commit(c->store, &c->error) && matches(c, "{}") == 3);
+    job_free(job);
+}
+
+static void dies_with_its_process(struct contract *c) {
+    int64_t id = 0;
+    struct store_buried buried;
+    struct job draft = keyed(ON_CONFLICT_KEEP);
+    c->settings.crash_limit = 1;
+    EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED);
+    pid_t child = fork();
+    if (child == 0) {
+        struct store_executor self;
+        struct store *store = contract_join(c, "other", NOW, &self);
+        struct job *job = store ? acquire_one(c, store, NOW) : NULL;
+        if (job)
+            store_slot_set(store, 0, job->id, job->token, NOW);
+        _exit(job ? 0 : 1);
+    }
+    int status = 1;
+    waitpid(child, &status, 0);
+    EXPECT(status == 0 && store_bury(c->store, NOW, &buried, &c->error));
+    job_free_list(buried.worker_died);
+    c->settings.crash_limit = 3;
+    EXPECT(buried.crashed == 1 && keys(c) == 0);
+    EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED && id == 2);
+}
+
+/* Each of two processes tries every key; the numbers of those it got add up to all. */
+static int race(struct contract *c, const char *name) {
+    char key[16];
+    int won = 0;
+    struct store_executor self;
+    struct store *store = contract_join(c, name, NOW, &self);
+    for (int i = 0; store && i < 100; i++) {
+        int64_t id = 0;
+        snprintf(key, sizeof key, "k%d", i);
+        struct job draft = {.unique_key = key, .retries = 1};
+        won += make(c, store, draft, &id) == CREATION_CREATED;
+    }
+    store_close(store);
+    return won;
+}
+
+static void one_wins(struct contract *c) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(race(c, "other"));
+    int own = race(c, "own"), status = 0;
+    waitpid(child, &status, 0);
+    EXPECT(own + WEXITSTATUS(status) == 100);
+    EXPECT(keys(c) == 100 && matches(c, "{}") == 100);
+}
+
+static const struct check checks[] = {
+    {"a key is held until its job is done", held},
+    {"a dead job gives its key up, and is not revived beside another", dies},
+    {"a dead job that is run by hand takes no key from another", dead_by_hand},
+    {"a job that waits takes over what replaces it", replaced},
+    {"a job that is parked takes over what replaces it", replaced_in_its_lane},
+    {"keys whose time is over go with later ones", swept},
+    {"what is refused to a run undoes that run alone", refused_alone},
+};
+
+static const struct check on_file[] = {
+    {"a job whose process dies once too often gives its key up", dies_with_its_process},
+    {"of two processes exactly one gets a key", one_wins},
+};
+
+int main(void) {
+    int status = contract_run(checks, sizeof checks / sizeof *checks, true);
+    return contract_run(on_file, sizeof on_file / sizeof *on_file, false) || status;
+}
