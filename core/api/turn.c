@@ -194,7 +194,7 @@ bool engine_turn_as(struct engine *engine, const struct settings *settings, stru
     bool ok = run_items(&round, first.items, run, error);
     if (!finish(&round, run, ok, &second, error))
         return false;
-    run->wait = first.again ? 0 : wait_of(engine, &second);
+    run->wait = executor_looks(engine->executor) ? 0 : wait_of(engine, &second);
     return true;
 }
 

@@ -118,6 +118,10 @@ bool executor_pending(const struct executor *executor) {
     return executor->settling.list != NULL;
 }
 
+bool executor_looks(const struct executor *executor) {
+    return executor->looking.look && !pace_holds(&executor->pace, clock_monotonic());
+}
+
 int64_t executor_id(const struct executor *executor) {
     return executor->self.id;
 }

@@ -55,6 +55,8 @@ time_ms executor_renewal(const struct executor *executor);
 
 /* True if outcomes wait inside after a failed turn. */
 bool executor_pending(const struct executor *executor);
+/* True if a turn with room would look for jobs: some may be ready. */
+bool executor_looks(const struct executor *executor);
 
 /* Its id in the store. */
 int64_t executor_id(const struct executor *executor);

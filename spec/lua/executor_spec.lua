@@ -29,6 +29,26 @@ describe("executor", function()
     assert.is_nil(engine:jobs():one().category)
   end)
 
+  it("is to turn again at once while some job is ready", function()
+    local engine = testing.engine {
+      handlers = {
+        fail = function() error("no answer") end,
+        parent = function(job) job:enqueue("child") end,
+        child = function() end,
+        single = { limit = 1, run = function() end },
+      },
+    }
+    local executor = moonshift.executor { engines = { engine } }
+    for _, handler in ipairs { "fail", "parent", "single" } do
+      engine:enqueue_many { { handler }, { handler } }
+      assert.equal(0, executor:turn().wait)
+      engine:drain()
+      engine:delete(engine:jobs())
+    end
+    engine:enqueue("child", {}, { after = "PT1M" })
+    assert.equal(60, executor:turn().wait)
+  end)
+
   it("cannot be started on a store in memory", function()
     local executor = moonshift.executor { engines = { testing.engine() } }
     local ok, message, code = executor:start()
