@@ -45,6 +45,27 @@ describe("why", function()
     end)
   end)
 
+  it("names the limit of a handler", function()
+    for _, limit in ipairs { 1, { cluster = 1 } } do
+      local text, facts
+      engine = testing.engine {
+        handlers = {
+          tight = {
+            limit = limit,
+            run = function(job)
+              if job.id == 1 then text, facts = job.engine:why(2) end
+            end,
+          },
+        },
+      }
+      engine:enqueue_many { { "tight" }, { "tight" } }
+      engine:drain()
+      local where = limit == 1 and "on " .. facts.executor or "over all executors"
+      assert.equal("job 2 waits for its handler's limit: 1 job at once " .. where, text)
+      assert.same({ "limit", 1 }, { facts.reason, facts.limit })
+    end
+  end)
+
   it("can be asked by a handler", function()
     local text, facts
     engine = testing.engine {

@@ -163,6 +163,43 @@ static int why_crash(struct why *why, struct error *error) {
                    (long long)suspect);
 }
 
+/* The first who would take it and whose share of its definition's limit is used up, if that is so
+ * for all. 1 such one, 0 not so, -1 error. */
+static int find_full(struct why *why, const struct citizen **full, struct error *error) {
+    const struct catalog_definition *definition = why->stream->definition;
+    *full = NULL;
+    for (size_t i = 0; i < why->census.count; i++) {
+        const struct citizen *citizen = &why->census.list[i];
+        if (citizen->standing != STANDING_LIVE ||
+            !citizen_takes(citizen, why->stream, why->row.priority))
+            continue;
+        int64_t left = limit_free(why->store, definition, citizen->id, error);
+        if (left)
+            return left < 0 ? -1 : 0;
+        *full = *full ? *full : citizen;
+    }
+    return *full != NULL;
+}
+
+/* 1 said, 0 no such obstacle, -1 error: as many of its definition run as may run at once. */
+static int why_limit(struct why *why, struct error *error) {
+    const struct catalog_definition *definition = why->stream->definition;
+    const struct citizen *full = NULL;
+    int found = find_full(why, &full, error);
+    if (found <= 0)
+        return found;
+    char owner[JOB_NAME_MAX + 32];
+    snprintf(owner, sizeof owner, "%s/%lld", full->name, (long long)full->id);
+    bool everywhere = definition->cluster_limit;
+    long long limit = everywhere ? definition->cluster_limit : definition->limit;
+    json_put(why->answer, "limit", json_integer(limit));
+    if (!everywhere)
+        json_put_text(why->answer, "executor", owner);
+    return why_say(why, "limit", "waits for its handler's limit: %lld %s at once %s%s", limit,
+                   limit == 1 ? "job" : "jobs", everywhere ? "over all executors" : "on ",
+                   everywhere ? "" : owner);
+}
+
 /* Everybody who would take it wants a due date, and it has none. */
 static bool why_undated(struct why *why) {
     const struct citizen *refuses = NULL;
@@ -188,6 +225,8 @@ bool why_ready(struct why *why, struct error *error) {
     text_clear(&words);
     if (said || (why->row.due == TIME_NONE && why_undated(why)))
         return true;
-    int crash = why_crash(why, error);
-    return crash > 0 || (crash == 0 && why_ahead(why, error));
+    int said_so = why_crash(why, error);
+    if (said_so == 0)
+        said_so = why_limit(why, error);
+    return said_so > 0 || (said_so == 0 && why_ahead(why, error));
 }
