@@ -185,7 +185,7 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
     int32_t left = outcome->job->retries - 1;
     bool again = decision.delay != TIME_NONE;
     outcome->due = again ? outcome->ended + decision.delay : TIME_NONE;
-    outcome->retries = decision.given ? decision.retries : !again ? 0 : left > 1 ? left : 1;
+    outcome->retries = !again ? 0 : decision.given ? decision.retries : left > 1 ? left : 1;
     return true;
 }
 

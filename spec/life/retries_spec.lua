@@ -126,6 +126,13 @@ describe("a failing job", function()
     assert.equal("2026-01-01T00:01:00.000Z", engine:job(id).due)
   end)
 
+  it("is dead where its function gives up, whatever else it returns", function()
+    local engine = engine_with("function() return nil, 7 end")
+    local id = engine:enqueue("fail")
+    assert.same({ done = 0, failed = 1 }, engine:drain())
+    assert.equal("dead", engine:job(id).state)
+  end)
+
   it("tells a strategy what failed", function()
     local engine = engine_with([[
       function(job, failure)
