@@ -3,7 +3,7 @@
 #include "cli/table.h"
 
 static const struct flag log_flags[] = {
-    LIST_PAGE_FLAGS,
+    LIST_FLAGS("at or job; the newest come first unless told"),
     {"--job", "ID,…", "of these jobs"},
     {"--handler", "NAME,…", "of these handlers"},
     {"--definition", "ID,…", "of these definitions"},

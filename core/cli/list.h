@@ -5,12 +5,13 @@
 #include "cli/flags.h"
 #include "store/store.h"
 
-/* To be put at the head of a list's flags. */
-#define LIST_PAGE_FLAGS                                                                            \
+/* To be put at the head of a list's flags; `sort` says what it can be ordered by. */
+#define LIST_FLAGS(sort)                                                                           \
     {"--limit", "N", "rows at most (50)"}, {"--page", "N", "which page of so many rows, from 1"},  \
     {                                                                                              \
-        "--sort", "FIELD[:desc]", "order by a field; the default is id"                            \
+        "--sort", "FIELD[:desc]", sort                                                             \
     }
+#define LIST_PAGE_FLAGS LIST_FLAGS("order by a field; the default is id")
 
 struct list {
     json_t *filters; /* an object; the flags' names with underscores */

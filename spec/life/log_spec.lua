@@ -127,6 +127,12 @@ describe("the log", function()
     assert.same({ "2", "1" }, told(engine:log { outcome = "successful" }, "job"))
   end)
 
+  it("is not asked for outcomes that are none, or in an order it has not", function()
+    assert.equal('filter "outcome": "done" (expected created, successful, failed, deleted or cancelled)',
+      select(2, engine:log({ outcome = { "failed", "done" } }):list()))
+    assert.equal('cannot sort by "id" (expected at, job)', select(2, engine:log():sort("id"):list()))
+  end)
+
   it("has only failures with history = failures, and nothing with none", function()
     local counts = {}
     for _, level in ipairs { "full", "failures", "none" } do

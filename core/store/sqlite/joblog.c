@@ -96,6 +96,25 @@ static bool log_has(const struct store *store, const struct log_question *questi
 
 /* ---- from a question to SQL ---- */
 
+static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
+                           struct error *error) {
+    static const char *const names[] = {"created", "successful", "failed", "deleted", "cancelled"};
+    size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    for (size_t i = 0; i < count; i++) {
+        const char *name =
+            json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
+        size_t at = 0;
+        while (name && at < 5 && strcmp(names[at], name) != 0)
+            at++;
+        if (!name || at == 5)
+            return error_set(error, ERROR_INVALID,
+                             "filter \"outcome\": \"%s\" (expected created, successful, failed, "
+                             "deleted or cancelled)",
+                             name ? name : "?");
+    }
+    return filter_texts(query, filter, value, error);
+}
+
 #define LOG_STREAM                                                                                 \
     "g.stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
 
@@ -104,7 +123,7 @@ static const struct filter log_filters[] = {
     {"handler", filter_texts, LOG_STREAM "d.name", ")"},
     {"definition", filter_numbers, LOG_STREAM "d.id", ")"},
     {"batch", filter_numbers, "g.batch", NULL},
-    {"outcome", filter_texts, "g.outcome", NULL},
+    {"outcome", filter_outcome, "g.outcome", NULL},
     {"after", filter_time, "g.at>=", NULL},
     {"before", filter_time, "g.at<", NULL},
     {NULL, NULL, NULL, NULL},

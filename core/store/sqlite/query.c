@@ -189,11 +189,16 @@ static const char *query_sort(const char *name, const char *const *sorts, struct
     }
     names[count] = NULL;
     const char *meant = suggest(name, names);
+    struct text known = {0};
+    for (size_t i = 0; i < count; i++)
+        text_add(&known, "%s%s", i ? ", " : "", names[i]);
     if (meant)
         error_set(error, ERROR_INVALID, "cannot sort by \"%s\" (did you mean \"%s\"?)", name,
                   meant);
     else
-        error_set(error, ERROR_INVALID, "cannot sort by \"%s\"", name);
+        error_set(error, ERROR_INVALID, "cannot sort by \"%s\" (expected %s)", name,
+                  known.data ? known.data : "another");
+    text_clear(&known);
     return NULL;
 }
 
