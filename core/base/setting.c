@@ -114,8 +114,10 @@ static bool set_text(const struct target *target, const json_t *value) {
     char **field = target->field, *copy = NULL;
     if (!json_is_null(value) || target->setting->low) {
         const char *text = json_string_value(value);
-        if (!text || !*text || utf8_has_control(text))
+        if (!text || utf8_has_control(text))
             return refuse(target, value, "a text without control characters");
+        if (!*text)
+            return refuse(target, value, "a text that is not empty");
         if (json_string_length(value) > (size_t)target->setting->high)
             return error_set(target->error, ERROR_INVALID,
                              "%s: %zu bytes, at most %lld are allowed", target->label,

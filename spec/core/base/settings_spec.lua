@@ -38,6 +38,7 @@ describe("a setting", function()
     ['lane_scope "job": expected "instance" or "root"'] = { lane_scope = "job" },
     ['categories ["a",5]: expected a list of texts'] = { categories = { "a", 5 } },
     ["retry 5: expected a text without control characters"] = { retry = 5 },
+    ['name "": expected a text that is not empty'] = { name = "" },
     ["priority_range: min 9 is above max 5"] = { priority_range = { 9, 5 } },
     ["backoff: PT3S is longer than max_backoff, PT0S"] = { backoff = 3 },
     ['unknown setting "jobExecutorAcquireByPriority" (here it is "by_priority")'] = {
