@@ -9,7 +9,8 @@
     {"--id", "ID,…", "these jobs"}, {"--handler", "NAME,…", "of these handlers"},                  \
         {"--state", "NAME,…", "ready, scheduled, locked, waiting, suspended, dead"},               \
         {"--instance", "KEY", "of this instance"}, {"--root", "KEY", "of this root instance"},     \
-        {"--lane", "KEY", "of this lane"}, {"--tenant", "NAME,…", "of these tenants"},             \
+        {"--unique", "KEY", "that hold this key"}, {"--lane", "KEY", "of this lane"},              \
+        {"--tenant", "NAME,…", "of these tenants"},                                                \
         {"--category", "NAME,…", "of these categories"},                                           \
         {"--definition", "ID,…", "of these definitions"},                                          \
         {"--deployment", "ID,…", "of these deployments"}, {"--batch", "ID,…", "of these batches"}, \

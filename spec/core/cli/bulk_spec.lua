@@ -65,6 +65,14 @@ describe("enqueue --from", function()
     assert.equal('{"count":2,"first":1,"last":2,"kept":0,"replaced":0,"skipped":4}\n', output)
   end)
 
+  it("creates one job for each key", function()
+    local line = '{"handler":"work","unique":"k","on_conflict":"%s","unique_for":60}\n'
+    local status, output, errors = program.run({ "enqueue", "--from", "-" }, { dir = place.path,
+      stdin = line:format("keep") .. line:format("replace") .. line:format("keep") })
+    assert.equal(0, status)
+    assert.same({ "3 1 1\n", "moonshift: 1 created, 1 kept, 1 replaced\n" }, { output, errors })
+  end)
+
   it("reads standard input", function()
     local status, output = program.run({ "enqueue", "--from", "-", "--ids" }, { dir = place.path,
       stdin = '{"handler":"work"}\n{"handler":"work"}\n' })
