@@ -51,6 +51,11 @@ static const struct alias {
     {"defaultFailedJobWaitTime", "failed_job_wait"},
     {"createIncidentOnFailedJobEnabled", "incidents"},
     {"historyLevel", "history"},
+    {"batchJobsPerSeed", "batch_jobs_per_seed"},
+    {"invocationsPerBatchJob", "invocations_per_batch_job"},
+    {"invocationsPerBatchJobByBatchType", "invocations_per_batch_job_by_type"},
+    {"batchPollTime", "batch_poll_time"},
+    {"batchJobPriority", "batch_job_priority"},
 };
 #define ROWS (sizeof table / sizeof *table)
 

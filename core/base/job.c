@@ -6,9 +6,10 @@
 
 #define TEXT(name) offsetof(struct job, name)
 static const size_t text_fields[] = {
-    TEXT(handler),         TEXT(lane),       TEXT(instance), TEXT(root),       TEXT(activity),
-    TEXT(category),        TEXT(tenant),     TEXT(repeat),   TEXT(unique_key), TEXT(message),
-    TEXT(failed_activity), TEXT(lock_owner), TEXT(zone),     TEXT(schedule),   TEXT(term),
+    TEXT(handler),    TEXT(lane),     TEXT(instance),        TEXT(root),
+    TEXT(activity),   TEXT(category), TEXT(tenant),          TEXT(repeat),
+    TEXT(unique_key), TEXT(message),  TEXT(failed_activity), TEXT(lock_owner),
+    TEXT(config),     TEXT(zone),     TEXT(schedule),        TEXT(term),
 };
 #define TEXTS (sizeof text_fields / sizeof *text_fields)
 

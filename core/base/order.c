@@ -24,16 +24,17 @@ static const struct {
     enum order_target target;
     int needs, takes;
 } verbs[ORDER_COUNT] = {
-    [ORDER_SET_RETRIES] = {"set_retries", ORDER_JOBS, KEY_RETRIES, KEY_DUE},
-    [ORDER_RETRY] = {"retry", ORDER_JOBS, 0, KEY_DUE},
-    [ORDER_SET_PRIORITY] = {"set_priority", ORDER_JOBS, KEY_PRIORITY, 0},
-    [ORDER_SET_DUE] = {"set_due", ORDER_JOBS, KEY_DUE, KEY_CASCADE},
-    [ORDER_RECALCULATE_DUE] = {"recalculate_due", ORDER_JOBS, 0, KEY_FROM_CREATION},
+    [ORDER_SET_RETRIES] = {"set_retries", ORDER_JOBS, KEY_RETRIES, KEY_DUE | KEY_IGNORE_MISSING},
+    [ORDER_RETRY] = {"retry", ORDER_JOBS, 0, KEY_DUE | KEY_IGNORE_MISSING},
+    [ORDER_SET_PRIORITY] = {"set_priority", ORDER_JOBS, KEY_PRIORITY, KEY_IGNORE_MISSING},
+    [ORDER_SET_DUE] = {"set_due", ORDER_JOBS, KEY_DUE, KEY_CASCADE | KEY_IGNORE_MISSING},
+    [ORDER_RECALCULATE_DUE] = {"recalculate_due", ORDER_JOBS, 0,
+                               KEY_FROM_CREATION | KEY_IGNORE_MISSING},
     [ORDER_SUSPEND] = {"suspend", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_ACTIVATE] = {"activate", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_DELETE] = {"delete", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_CANCEL] = {"cancel", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
-    [ORDER_DEAD_LETTER] = {"dead_letter", ORDER_JOBS, 0, 0},
+    [ORDER_DEAD_LETTER] = {"dead_letter", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_OVERRIDE_PRIORITY] = {"override_priority", ORDER_DEFINITION, KEY_PRIORITY, KEY_CASCADE},
     [ORDER_CLEAR_OVERRIDE] = {"clear_override", ORDER_DEFINITION, 0, 0},
     [ORDER_SUSPEND_DEFINITION] = {"suspend_definition", ORDER_DEFINITION, 0,

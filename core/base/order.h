@@ -12,6 +12,8 @@
     "moonshift/operate"             /* the stock handler that gives its payload as an order        \
                                      */
 #define ORDER_RESERVED "moonshift/" /* handlers under it are ours, and everybody's to run */
+#define BATCH_SEED ORDER_RESERVED "batch_seed"
+#define BATCH_MONITOR ORDER_RESERVED "batch_monitor"
 #define BATCH_HANDLERS "batch/" /* what execution jobs run, by the type of their batch */
 
 enum order_verb {

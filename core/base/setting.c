@@ -1,5 +1,6 @@
 #include "base/setting.h"
 #include "base/acquisitions.h"
+#include "base/counts.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -263,6 +264,11 @@ static bool set_history(const struct target *target, const json_t *value) {
     return true;
 }
 
+static bool set_counts(const struct target *target, const json_t *value) {
+    return counts_set(target->field, value, target->setting->low, target->setting->high) ||
+           refuse_bounds(target, value, "names with whole numbers");
+}
+
 bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
                  const char *label, struct error *error) {
     static bool (*const setters[])(const struct target *, const json_t *) = {
@@ -280,22 +286,10 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
         [SETTING_SCOPE] = set_scope,
         [SETTING_ACQUISITIONS] = set_acquisitions,
         [SETTING_HISTORY] = set_history,
+        [SETTING_COUNTS] = set_counts,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
-}
-
-static json_t *list_from_text(const char *text) {
-    json_t *list = json_array();
-    while (list && *text) {
-        size_t size = strcspn(text, ",");
-        if (json_array_append_new(list, json_stringn(text, size)) != 0) {
-            json_decref(list);
-            return NULL;
-        }
-        text += size + (text[size] == ',');
-    }
-    return list;
 }
 
 json_t *setting_from_text(const struct setting *setting, const char *text) {
@@ -305,7 +299,9 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
     case SETTING_WORKERS:
         return json_string(text);
     case SETTING_LIST:
-        return list_from_text(text);
+        return names_from_text(text);
+    case SETTING_COUNTS:
+        return counts_from_text(text);
     default:
         return scalar_from_text(text);
     }
@@ -342,6 +338,7 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_TEXT:
         return *(char *const *)field ? json_string(*(char *const *)field) : json_null();
     case SETTING_LIST:
+    case SETTING_COUNTS:
     case SETTING_ACQUISITIONS:
         return *(json_t *const *)field ? json_deep_copy(*(json_t *const *)field) : json_null();
     case SETTING_RANGE:
@@ -389,6 +386,8 @@ char *setting_text(const struct setting *setting, const struct settings *setting
         add_size(&out, json_integer_value(value));
     else if (setting->kind == SETTING_SPAN_OFF && json_is_false(value))
         text_add(&out, "off");
+    else if (setting->kind == SETTING_COUNTS && json_is_object(value))
+        counts_write(&out, value);
     else if (json_is_array(value))
         add_list(&out, value, setting->kind == SETTING_LIST ? "," : ":");
     else

@@ -15,6 +15,7 @@ enum setting_kind {
     SETTING_SIZE,         /* int64_t, bytes; "64MiB" */
     SETTING_TEXT,         /* char *, at most `high` bytes; NULL only if low is 0 */
     SETTING_LIST,         /* json_t *, array of texts or NULL for all */
+    SETTING_COUNTS,       /* json_t *, whole numbers from low to high by name, or NULL */
     SETTING_RANGE,        /* two int64_t from `offset` on, open ends allowed */
     SETTING_WORKERS,      /* two int from `offset` on */
     SETTING_SCOPE,        /* bool: "instance" or "root" */

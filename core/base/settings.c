@@ -57,6 +57,11 @@ static const struct setting table[] = {
     {"history", SETTING_HISTORY, FIELD(history), 0, 0, "full"},
     {"timeout", SETTING_SPAN, FIELD(timeout), 1, 0, "PT5M"},
     {"memory_limit", SETTING_SIZE, FIELD(memory_limit), MIB / 4, MIB << 20, "64MiB"},
+    {"batch_jobs_per_seed", SETTING_INT, FIELD(batch_jobs_per_seed), 1, 10000, "100"},
+    {"invocations_per_batch_job", SETTING_INT, FIELD(invocations_per_batch_job), 1, 1000, "1"},
+    {"invocations_per_batch_job_by_type", SETTING_COUNTS, FIELD(invocations_by_type), 1, 1000, ""},
+    {"batch_poll_time", SETTING_SPAN, FIELD(batch_poll_time), 1, 0, "PT30S"},
+    {"batch_job_priority", SETTING_INT64, FIELD(batch_job_priority), INT64_MIN, INT64_MAX, "0"},
     {"payload_limit", SETTING_SIZE, FIELD(payload_max), 1, 512 * MIB, "1MiB"},
 };
 #define ROWS (sizeof table / sizeof *table)
@@ -117,6 +122,7 @@ void settings_clear(struct settings *settings) {
     free(settings->retry);
     free(settings->acquisition);
     json_decref(settings->categories);
+    json_decref(settings->invocations_by_type);
     json_decref(settings->acquisitions);
     *settings = (struct settings){0};
 }
@@ -127,7 +133,9 @@ static bool copy_value(const struct setting *setting, struct settings *copy) {
     json_t **list = field;
     if (setting->kind == SETTING_TEXT && *text)
         return (*text = strdup(*text)) != NULL;
-    if ((setting->kind == SETTING_LIST || setting->kind == SETTING_ACQUISITIONS) && *list)
+    bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_COUNTS ||
+                setting->kind == SETTING_ACQUISITIONS;
+    if (json && *list)
         return (*list = json_deep_copy(*list)) != NULL;
     return true;
 }

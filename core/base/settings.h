@@ -43,8 +43,13 @@ struct settings {
     bool incidents, produce_priorities, ensure_due_date, lane_of_root;
     enum history_level history;
     time_ms timeout;
-    int64_t memory_limit;           /* bytes per worker state */
-    int64_t payload_max;            /* bytes */
+    int64_t memory_limit; /* bytes per worker state */
+    int64_t payload_max;  /* bytes */
+    /* batches */
+    int batch_jobs_per_seed, invocations_per_batch_job;
+    json_t *invocations_by_type; /* a number by type, or NULL: none */
+    time_ms batch_poll_time;
+    int64_t batch_job_priority;
     enum setting_origin origin[64]; /* by row of the table */
 };
 

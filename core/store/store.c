@@ -1,4 +1,5 @@
 #include "store/store.h"
+#include "store/batch.h"
 #include "store/sqlite/sqlite.h"
 #include <string.h>
 
@@ -47,6 +48,8 @@ json_t *store_ask(struct store *store, const char *kind, const json_t *question,
         return store_job(store, whole(question, "id"), now, error);
     if (strcmp(kind, "why") == 0)
         return store_why(store, whole(question, "id"), now, error);
+    if (strcmp(kind, "batch") == 0)
+        return store_batch(store, whole(question, "id"), error);
     if (strcmp(kind, "count") == 0)
         return ask_count(store, question, now, error);
     struct store_page page = {

@@ -100,6 +100,15 @@ local function without_nulls(row)
   return row
 end
 
+-- One row as its handler sees it; raises where the method was called.
+local function row_of(natives, owner, kind, id)
+  if math.type(id) ~= "integer" then
+    error(("%s: id is %s (expected a whole number)"):format(kind, show(id)), 3)
+  end
+  local row, message = natives.query(owner, kind, { id = id })
+  return without_nulls(row), message
+end
+
 -- What lua/moonshift/query.lua asks, answered to the running job `owner`.
 local function core_of(natives, owner)
   local core = {}
@@ -137,11 +146,12 @@ function job.engine(natives)
 
   -- job(id) -> a table, or nil, message
   function Engine:job(id)
-    if math.type(id) ~= "integer" then
-      error(("job: id is %s (expected a whole number)"):format(show(id)), 2)
-    end
-    local row, message = natives.query(self.owner, "job", { id = id })
-    return without_nulls(row), message
+    return row_of(natives, self.owner, "job", id)
+  end
+
+  -- batch(id) -> a table, or nil, message
+  function Engine:batch(id)
+    return row_of(natives, self.owner, "batch", id)
   end
 
   -- why(id) -> one sentence, and its facts; or nil, message

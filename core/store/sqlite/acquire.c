@@ -1,4 +1,5 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane. */
+#include "store/sqlite/batch.h"
 #include "store/sqlite/cursor.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
@@ -114,6 +115,8 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     row_locked(store, job);
     if (job->crashes)
         taking->crash_known = taking->crash_runs = true;
+    if (job->batch && !batch_config(store, job, error))
+        return false;
     struct job *copy = job_copy(job);
     if (!copy)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);

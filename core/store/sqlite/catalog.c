@@ -1,5 +1,7 @@
 #include "store/sqlite/catalog.h"
+#include "base/embedded.h"
 #include "base/order.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,16 @@ static void *catalog_room(void *list, size_t count, size_t size) {
     return realloc(list, (count ? count * 2 : 2) * size);
 }
 
+/* Types of batches come from folders, too: those have no file of ours. */
+static bool catalog_is_stock(const char *name) {
+    char path[JOB_NAME_MAX + 32];
+    size_t batch = strlen(BATCH_HANDLERS);
+    if (strncmp(name, BATCH_HANDLERS, batch) != 0)
+        return strncmp(name, ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0;
+    snprintf(path, sizeof path, "scripts/batches/%.*s.lua", JOB_NAME_MAX, name + batch);
+    return embedded_find(path) != NULL;
+}
+
 static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) {
     struct catalog_definition *list =
         catalog_room(catalog->definitions, catalog->definition_count, sizeof *list);
@@ -38,7 +50,7 @@ static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) 
         .cluster_limit = sqlite3_column_int64(row, 6),
         .backlog = sqlite3_column_int64(row, 7),
         .lane_backlog = sqlite3_column_int64(row, 8),
-        .reserved = strncmp(db_column_text(row, 1), ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0,
+        .reserved = catalog_is_stock(db_column_text(row, 1)),
     };
     const struct catalog_definition *read = &list[catalog->definition_count++];
     catalog->limited = catalog->limited || read->limit || read->cluster_limit;

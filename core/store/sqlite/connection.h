@@ -38,6 +38,8 @@ struct unserved {
 /* How the operation log is being written. */
 struct journal {
     char who[32];    /* instead of the settings' name: a job; "": nobody else */
+    int64_t job;     /* whose effects are being done; 0: none */
+    bool silent;     /* nothing is written: a job of a batch, which has its own entry */
     int64_t entry;   /* that is added to; 0: the next one is new */
     int64_t written; /* the last new one */
 };
@@ -50,6 +52,12 @@ struct prelock {
     struct job *last;        /* of the offer's jobs */
     int64_t stream;          /* asked about last */
     bool served;             /* that stream, by the joined executor */
+};
+
+/* The config of a batch, for the jobs of it that are taken. */
+struct held_config {
+    int64_t batch; /* 0: none */
+    char *text;    /* NULL: it has none */
 };
 
 struct store {
@@ -66,6 +74,7 @@ struct store {
     struct self self;
     struct journal journal;
     struct prelock prelock;
+    struct held_config config;
     bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */
     bool broken;               /* an input/output error was met: nothing is written any more */

@@ -1,5 +1,6 @@
 #include "store/sqlite/locks.h"
 #include "store/sqlite/alive.h"
+#include "store/sqlite/batch.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
@@ -42,8 +43,10 @@ static bool locks_bury_job(struct store *store, const struct locks_free *what, s
     struct job *job = NULL;
     snprintf(message, sizeof message, "the process died %d time%s while this job ran",
              (int)row->crashes, row->crashes == 1 ? "" : "s");
+    const struct row old = *row;
     row->retries = 0;
-    if (row_job(store, row->id, &job, error) <= 0)
+    if ((row->batch && !batch_retries(store, &old, row, error)) ||
+        row_job(store, row->id, &job, error) <= 0)
         return false;
     job->owner = what->owner;
     struct outcome outcome = {.job = job,

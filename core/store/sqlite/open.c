@@ -109,6 +109,7 @@ void store_close(struct store *store) {
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     free(store->gone);
+    free(store->config.text);
     free(store->unserved);
     free(store->path);
     free(store);

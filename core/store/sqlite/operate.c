@@ -226,13 +226,14 @@ static bool effect(struct store *store, const json_t *order, time_ms now, struct
     return done;
 }
 
-bool operate_effects(struct store *store, const json_t *effects, int64_t job, time_ms now,
+bool operate_effects(struct store *store, const json_t *effects, const struct job *job, time_ms now,
                      struct error *error) {
     bool done = true;
-    snprintf(store->journal.who, sizeof store->journal.who, "job %lld", (long long)job);
+    snprintf(store->journal.who, sizeof store->journal.who, "job %lld", (long long)job->id);
+    store->journal.job = job->id;
+    store->journal.silent = job->batch != 0;
     for (size_t i = 0; done && i < json_array_size(effects); i++)
         done = effect(store, json_array_get(effects, i), now, error);
-    store->journal.who[0] = '\0';
-    store->journal.entry = 0;
+    store->journal = (struct journal){0};
     return done;
 }

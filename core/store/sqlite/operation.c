@@ -14,6 +14,8 @@ static bool operation_add(struct store *store, int count, const char *before, st
 bool operation_write(struct store *store, const char *verb, const char *entity, int count,
                      const char *before, const char *after, time_ms now, struct error *error) {
     const char *who = store->journal.who[0] ? store->journal.who : store->settings->who;
+    if (store->journal.silent)
+        return true;
     if (store->journal.entry)
         return operation_add(store, count, before, error);
     if (!db_run(&store->db, error,

@@ -73,7 +73,7 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
         &store->db, error,
         "SELECT j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"
         " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL,"
-        " j.unique_key IS NOT NULL FROM job j LEFT JOIN "
+        " j.unique_key IS NOT NULL, j.batch FROM job j LEFT JOIN "
         "locked l ON l.id=j.id"
         " WHERE j.id=?1",
         "i", id);
@@ -96,6 +96,7 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
         .owner = sqlite3_column_int64(found, 11),
         .repeats = sqlite3_column_int(found, 12) != 0,
         .keyed = sqlite3_column_int(found, 13) != 0,
+        .batch = sqlite3_column_int64(found, 14),
     };
     sqlite3_reset(found);
     return 1;

@@ -23,7 +23,7 @@ void row_locked(const struct store *store, struct job *job);
 
 /* What decides where a job waits. */
 struct row {
-    int64_t id, stream, priority, lane; /* lane 0: none */
+    int64_t id, stream, priority, lane, batch; /* lane, batch 0: none */
     time_ms due, created, place;
     int32_t retries, attempt, crashes;
     bool suspended, repeats;

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "store/sqlite/alive.h"
 #include "store/sqlite/backlog.h"
+#include "store/sqlite/batch.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
@@ -29,10 +30,18 @@ static bool settle_give_up(struct store *store, const struct job *job, enum hist
     return found == 0 || (found > 0 && (row.retries == 0 || alive_end(store, &row, error)));
 }
 
+static bool settle_batch(struct store *store, const struct outcome *outcome, time_ms now,
+                         struct error *error) {
+    struct row row;
+    return !outcome->job->batch || (row_load(store, outcome->job->id, &row, error) >= 0 &&
+                                    batch_gone(store, &row, outcome->started, now, error));
+}
+
 static bool settle_success(struct store *store, struct outcome *outcome, enum history_end end,
                            time_ms now, struct error *error) {
     enum incident_end how = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
     return settle_give_up(store, outcome->job, end, now, error) &&
+           settle_batch(store, outcome, now, error) &&
            settle_remove(store, outcome->job->id, error) &&
            history_ended(store, outcome, end, error) &&
            incident_end(store, outcome->job->id, how, now, error);
@@ -73,12 +82,14 @@ static bool settle_alive(struct store *store, struct row *row, bool dead, time_m
 static bool settle_failure(struct store *store, struct outcome *outcome, struct row *row,
                            time_ms now, struct error *error) {
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
+    const struct row before = *row;
     bool dead = row->retries == 0;
     settle_decide(store, outcome, now);
     if (!history_failed(store, outcome, row, error))
         return false;
     settle_merge(outcome, row);
-    if (!settle_alive(store, row, dead, now, error))
+    if (!settle_alive(store, row, dead, now, error) ||
+        (row->batch && !batch_retries(store, &before, row, error)))
         return false;
     if (dead && row->retries > 0 && !incident_end(store, row->id, INCIDENT_RESOLVED, now, error))
         return false;
@@ -165,8 +176,7 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
         if (!done)
             return false;
     }
-    return !outcome->effects ||
-           operate_effects(store, outcome->effects, outcome->job->id, now, error);
+    return !outcome->effects || operate_effects(store, outcome->effects, outcome->job, now, error);
 }
 
 /* Fence first: the lock's row decides whether anything else is written. */

@@ -1,4 +1,5 @@
 /* take.c - one job by hand, and what a running job does with its own lock. */
+#include "store/sqlite/batch.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/limit.h"
@@ -73,7 +74,7 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
         return false;
     taken->token = token;
     row_locked(store, taken);
-    *job = job_copy(taken);
+    *job = batch_config(store, taken, error) ? job_copy(taken) : NULL;
     job_free(taken);
     if (!*job)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);

@@ -34,3 +34,23 @@ CREATE TABLE schedule(           -- what the files in schedules/ declare
   spec TEXT NOT NULL,            -- as declared, in JSON
   paused INT NOT NULL DEFAULT 0, last INT,
   job INT) WITHOUT ROWID, STRICT; -- the one that waits; absent: the cycle is over
+-- No version 1 program wrote a batch.
+DROP TABLE batch;
+DROP TABLE batch_part;
+CREATE TABLE batch(       -- remaining = open + total - made, completed = made - open
+  id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT, state INT NOT NULL,
+  ids INT NOT NULL DEFAULT 0, total INT NOT NULL DEFAULT 0, made INT NOT NULL DEFAULT 0,
+  open INT NOT NULL DEFAULT 0, failed INT NOT NULL DEFAULT 0,
+  jobs_per_seed INT NOT NULL, invocations INT NOT NULL, retries INT, priority INT,
+  on_complete TEXT, who TEXT,
+  upto INT NOT NULL,      -- jobs that were there when it was begun
+  parts INT NOT NULL DEFAULT 0, part INT NOT NULL DEFAULT 1, -- parts there were; the next, and
+  reached INT NOT NULL DEFAULT 0,                            -- bytes of it that are dealt with
+  seed INT, monitor INT,  -- the jobs, while there are such
+  created INT NOT NULL, started INT, ended INT) STRICT;
+CREATE TABLE batch_config(batch INTEGER PRIMARY KEY, config TEXT NOT NULL) STRICT;
+CREATE TABLE batch_part(  -- ids: JSON, without white space
+  batch INT, n INT, ids TEXT NOT NULL, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
+CREATE INDEX ended_batch ON ended(batch) WHERE batch IS NOT NULL;
+CREATE INDEX attempt_batch ON attempt(batch) WHERE batch IS NOT NULL;
+CREATE INDEX incident_job ON incident(job) WHERE job IS NOT NULL;

@@ -1,5 +1,6 @@
 #include "store/sqlite/verb.h"
 #include "store/sqlite/alive.h"
+#include "store/sqlite/batch.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/operation.h"
 #include <stdio.h>
@@ -91,6 +92,7 @@ bool verb_move(struct store *store, const struct row *old, struct row *row, time
                   " crashes=?7, rev=rev+1 WHERE id=?1",
                   "iniTinn", row->id, (int)row->retries, row->priority, row->due, row->place,
                   (int)row->suspended, (int)row->crashes) &&
+           (!row->batch || batch_retries(store, old, row, error)) &&
            (row->token || (old->retries == 0 && row->retries == 0) ||
             row_place(store, row, now, error)) && /* one that is dead already stays nowhere */
            (row->token || lane_expose(store, row->lane, error));

@@ -1,5 +1,6 @@
 /* verbs.c - what an operator does to jobs (rules §11, §12); due dates are in due.c. */
 #include "store/sqlite/alive.h"
+#include "store/sqlite/batch.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
@@ -54,7 +55,7 @@ static bool retry_apply(struct store *store, const struct verb *verb, struct row
                         struct error *error) {
     const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
     struct verb configured = *verb;
-    if (stream &&
+    if (!verb->value && stream &&
         db_value(&store->db, error, &configured.value,
                  "SELECT coalesce(json_extract(properties, '$.retries'), 0) FROM definition"
                  " WHERE id=?1",
@@ -75,6 +76,13 @@ bool store_retry(struct store *store, struct ids ids, bool set_due, time_ms due,
                                    .due = due,
                                    .now = now},
                     ids, error);
+}
+
+bool verbs_retry(struct store *store, struct ids ids, int32_t retries, time_ms now,
+                 struct error *error) {
+    return verb_run(
+        store, &(struct verb){.apply = retry_apply, .value = retries, .now = now, .silent = true},
+        ids, error);
 }
 
 bool store_dead_letter(struct store *store, struct ids ids, time_ms now, struct error *error) {
@@ -198,6 +206,7 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
                        : row_unplace(store, row, error);
     return removed && (row->retries == 0 || alive_end(store, row, error)) &&
            history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
+           (!row->batch || batch_gone(store, row, TIME_NONE, verb->now, error)) &&
            db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", row->id) &&
            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&
            incident_end(store, row->id, INCIDENT_DELETED, verb->now, error) &&
@@ -210,6 +219,12 @@ bool verbs_delete(struct store *store, struct ids ids, time_ms now, struct error
         store,
         &(struct verb){.apply = delete_apply, .value = ENDED_DELETED, .now = now, .silent = true},
         ids, error);
+}
+
+bool verbs_delete_known(struct store *store, int64_t id, time_ms now, struct error *error) {
+    struct row row;
+    int found = row_load(store, id, &row, error);
+    return found == 0 || (found > 0 && verbs_delete(store, (struct ids){&id, 1}, now, error));
 }
 
 bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error) {
@@ -232,8 +247,22 @@ bool store_cancel(struct store *store, struct ids ids, time_ms now, struct error
 
 /* ---- all of them ---- */
 
-bool verbs_operate(struct store *store, const struct order *order, struct ids ids, time_ms now,
-                   struct error *error) {
+/* Those of the ids whose jobs are there. */
+static bool verbs_known(struct store *store, struct ids ids, int64_t *known, size_t *count,
+                        struct error *error) {
+    *count = 0;
+    for (size_t i = 0; i < ids.count; i++) {
+        int found = db_value(&store->db, error, &known[*count], "SELECT id FROM job WHERE id=?1",
+                             "i", ids.list[i]);
+        if (found < 0)
+            return false;
+        *count += (size_t)found;
+    }
+    return true;
+}
+
+static bool verbs_do(struct store *store, const struct order *order, struct ids ids, time_ms now,
+                     struct error *error) {
     switch (order->verb) {
     case ORDER_SET_RETRIES:
         return store_set_retries(store, ids, order->retries, order->due_given, order->due, now,
@@ -259,11 +288,28 @@ bool verbs_operate(struct store *store, const struct order *order, struct ids id
     }
 }
 
+bool verbs_operate(struct store *store, const struct order *order, struct ids ids, time_ms now,
+                   struct error *error) {
+    int64_t known[VERB_IDS];
+    size_t count = 0;
+    if (!order->ignore_missing || ids.count > VERB_IDS)
+        return verbs_do(store, order, ids, now, error);
+    return verbs_known(store, ids, known, &count, error) &&
+           verbs_do(store, order, (struct ids){known, count}, now, error);
+}
+
 bool verbs_check(struct store *store, const struct order *order, struct ids ids,
                  struct error *error) {
     struct verb verb = {.check = order->verb == ORDER_DELETE            ? delete_check
                                  : order->verb == ORDER_RECALCULATE_DUE ? due_again_check
                                  : order->cascade                       ? due_check
                                                                         : NULL};
+    int64_t known[VERB_IDS];
+    size_t count = 0;
+    if (order->ignore_missing && ids.count <= VERB_IDS) {
+        if (!verbs_known(store, ids, known, &count, error))
+            return false;
+        ids = (struct ids){known, count};
+    }
     return verb_check(store, &verb, ids, error);
 }

@@ -22,6 +22,11 @@ bool verbs_set_priority(struct store *store, struct ids ids, int64_t priority, t
 bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
                          struct error *error);
 bool verbs_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
+/* One, if it is there. */
+bool verbs_delete_known(struct store *store, int64_t id, time_ms now, struct error *error);
+/* `retries` 0: the configured number for each job. */
+bool verbs_retry(struct store *store, struct ids ids, int32_t retries, time_ms now,
+                 struct error *error);
 
 /* The jobs of one step, at most VERB_IDS; selected in the transaction that changes them. */
 struct step {
@@ -53,7 +58,7 @@ bool batch_operate(struct store *store, struct order *order, struct step *step, 
                    struct error *error);
 
 /* What a job asked for with its success, in order (rules §12: a date is such a job). */
-bool operate_effects(struct store *store, const json_t *effects, int64_t job, time_ms now,
+bool operate_effects(struct store *store, const json_t *effects, const struct job *job, time_ms now,
                      struct error *error);
 
 /* Definitions and suspended instances are read again, here and by everybody else. */

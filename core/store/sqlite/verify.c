@@ -73,6 +73,16 @@ static const struct {
      " JOIN stream s ON s.id=j.stream WHERE s.definition=b.definition AND j.lane=b.lane"
      "  AND j.retries>0) LIMIT 100",
      "lane", "counts its backlog wrong"},
+    {"SELECT b.id FROM batch b LEFT JOIN (SELECT j.batch AS id, count(*) AS open,"
+     " sum(j.retries=0) AS failed FROM job j JOIN stream s ON s.id=j.stream"
+     " JOIN definition d ON d.id=s.definition WHERE j.batch IS NOT NULL"
+     " AND d.name LIKE 'batch/%' GROUP BY j.batch) c ON c.id=b.id"
+     " WHERE b.open<>coalesce(c.open, 0) OR b.failed<>coalesce(c.failed, 0) OR b.made>b.total"
+     " LIMIT 100",
+     "batch", "does not count its jobs right"},
+    {"SELECT b.id FROM batch b WHERE b.state IN (1, 2) AND NOT EXISTS"
+     "(SELECT 1 FROM job j WHERE j.id=b.seed OR j.id=b.monitor) LIMIT 100",
+     "batch", "goes on, yet neither seed nor monitor is there"},
     {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
      "has an id that was never handed out"},
 };
