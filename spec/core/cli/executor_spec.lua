@@ -29,9 +29,12 @@ describe("executor", function()
   end
 
   it("list shows who lives and what they serve", function()
-    local status, output = place.run("executor", "list")
+    local status, output
+    process.await("its handlers", 5, function()
+      status, output = place.run("executor", "list")
+      return output:find("\n *1  node +live +2 +0 +0 +%S+ +9 +%d+\n")
+    end)
     assert.equal(0, status)
-    assert.truthy(output:find("\n *1  node +live +2 +0 +0 +%S+ +9 +%d+\n"), output)
   end)
 
   it("list is an array with --json", function()
