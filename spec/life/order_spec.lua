@@ -103,6 +103,46 @@ describe("the order of jobs", function()
     assert.same({ 1, 2 }, seen)
   end)
 
+  it("has a level for each setting that is on, in a fixed precedence", function()
+    local function order(settings)
+      settings.handlers = { note = function(job) seen[#seen + 1] = job.payload.n end }
+      engine, seen = testing.engine(settings), {}
+      note("first")
+      note("timer", { at = "2026-01-01T00:00:10Z" })
+      note("high", { priority = 5 })
+      note("high timer", { priority = 5, at = "2026-01-01T00:00:05Z" })
+      engine:advance("PT1M")
+      engine:drain()
+      return seen
+    end
+    assert.same({ "high", "high timer", "first", "timer" }, order {})
+    assert.same({ "high timer", "high", "timer", "first" }, order { prefer_timers = true })
+    assert.same({ "first", "high", "high timer", "timer" }, order { by_priority = false })
+    assert.same({ "high timer", "timer", "first", "high" },
+      order { by_priority = false, prefer_timers = true })
+    assert.same({ "first", "timer", "high", "high timer" },
+      order { by_priority = false, by_due_date = false })
+  end)
+
+  it("counts as timers what was created with a date, not what waits for a retry", function()
+    engine = testing.engine {
+      prefer_timers = true,
+      retry = "PT1S",
+      handlers = {
+        note = function(job)
+          if job.payload.n == "retried" and job.attempt == 1 then error("not yet") end
+          seen[#seen + 1] = job.payload.n
+        end,
+      },
+    }
+    note("retried")
+    engine:drain()
+    note("timer", { after = "PT5S" })
+    engine:advance("PT10S")
+    engine:drain()
+    assert.same({ "timer", "retried" }, seen)
+  end)
+
   it("ages waiting jobs when told to", function()
     engine = testing.engine {
       aging = "PT10S",
