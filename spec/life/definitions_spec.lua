@@ -52,6 +52,19 @@ describe("a definition", function()
     assert.same({ done = 1, failed = 0 }, engine:drain())
   end)
 
+  it("reaches scheduled, suspended and dead jobs with cascade", function()
+    local own = testing.engine { handlers = { work = function() error("no answer") end } }
+    local dead = own:enqueue("work", nil, { retries = 1 })
+    own:drain()
+    local scheduled = own:enqueue("work", nil, { after = "PT1H" })
+    local suspended = own:enqueue("work")
+    own:suspend(suspended)
+    own:definition("work"):override_priority(42, { cascade = true })
+    for _, id in ipairs { dead, scheduled, suspended } do
+      assert.equal(42, own:job(id).priority)
+    end
+  end)
+
   it("has its own priority again for later jobs once the override is cleared", function()
     local definition = engine:definition("b")
     definition:override_priority(9)

@@ -68,7 +68,31 @@ describe("suspension", function()
       assert.equal("not_found", select(3, engine:job(id)))
     end)
 
-    it("is logged with what it was and what it is", function()
+    it("is kept beside the lack of retries, and outlives it", function()
+    local fails = testing.engine {
+      retry = "PT5M",
+      handlers = { work = function() error("no answer") end },
+    }
+    local id = fails:enqueue("work", nil, { retries = 1 })
+    fails:drain()
+    fails:suspend(id)
+    assert.same({ "dead", true }, { fails:job(id).state, fails:job(id).suspended })
+    fails:set_retries(id, 1)
+    assert.equal("suspended", fails:job(id).state)
+    fails:activate(id)
+    assert.same({ "scheduled", "2026-01-01T00:05:00.000Z" },
+      { fails:job(id).state, fails:job(id).due })
+  end)
+
+  it("stays when a run by hand fails", function()
+    local fails = testing.engine { handlers = { work = function() error("no") end } }
+    local id = fails:enqueue("work")
+    fails:suspend(id)
+    assert.is_false(pcall(fails.execute, fails, id))
+    assert.same({ "suspended", 2 }, { fails:job(id).state, fails:job(id).retries })
+  end)
+
+  it("is logged with what it was and what it is", function()
       local id = engine:enqueue("work")
       engine:suspend(id)
       assert.equal("suspend", operation().verb)
@@ -213,7 +237,15 @@ describe("suspension", function()
       assert.same({ id }, runs)
     end)
 
-    it("takes an instance too", function()
+    it("is called off by deleting that job", function()
+    local _, timer = engine:definition("work"):suspend { at = "2026-01-01T01:00:00Z" }
+    engine:delete(timer)
+    engine:advance("PT1H")
+    engine:drain()
+    assert.is_false(engine:definition("work").suspended)
+  end)
+
+  it("takes an instance too", function()
       engine:enqueue("work", nil, { instance = "order-7", after = "PT2H" })
       engine:suspend_instance("order-7", { at = "2026-01-01T01:00:00Z" })
       engine:activate_instance("order-7", { at = "2026-01-01T03:00:00Z" })
