@@ -123,10 +123,9 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     taking_append(taking, copy, lane);
     return taking_remove(store, cursor, error) &&
            db_run(&store->db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane, limited)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-                  "iiiizz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane,
-                  limit_mark(store, cursor->stream)) &&
+                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane) &&
+           limit_locked(store, cursor->stream, job->id, job->owner, error) &&
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 

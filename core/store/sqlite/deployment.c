@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "store/sqlite/backlog.h"
+#include "store/sqlite/limit.h"
 #include "store/sqlite/schedule.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,16 +71,6 @@ static bool deploy_definition(struct store *store, struct definition *definition
     return done;
 }
 
-/* What runs already counts from now on. */
-static bool deploy_limit(struct store *store, const struct definition *definition,
-                         struct error *error) {
-    return (!definition->limit && !definition->cluster_limit) ||
-           db_run(&store->db, error,
-                  "UPDATE locked SET limited=?1 WHERE limited IS NULL AND stream IN"
-                  " (SELECT id FROM stream WHERE definition=?1)",
-                  "i", definition->id);
-}
-
 static bool deploy_files(struct store *store, const struct store_deployment *deployment, int64_t id,
                          struct error *error) {
     for (size_t i = 0; i < deployment->file_count; i++) {
@@ -105,7 +96,7 @@ static bool deploy_write(struct store *store, const struct store_deployment *dep
         return false;
     for (size_t i = 0; i < deployment->definitions->count; i++)
         if (!deploy_definition(store, &deployment->definitions->list[i], *id, error) ||
-            !deploy_limit(store, &deployment->definitions->list[i], error))
+            !limit_changed(store, &deployment->definitions->list[i], error))
             return false;
     store->meta.catalog = store->stored.catalog + 1;
     store->catalog.version = 0;

@@ -6,10 +6,42 @@ static bool limited(const struct catalog_definition *definition) {
     return definition->limit || definition->cluster_limit;
 }
 
-int64_t limit_mark(const struct store *store, int64_t stream) {
+const struct catalog_definition *limit_of(const struct store *store, int64_t stream) {
     const struct catalog_stream *of =
         store->catalog.limited ? catalog_stream(&store->catalog, stream) : NULL;
-    return of && limited(of->definition) ? of->definition->id : 0;
+    return of && limited(of->definition) ? of->definition : NULL;
+}
+
+bool limit_locked(struct store *store, int64_t stream, int64_t id, int64_t owner,
+                  struct error *error) {
+    const struct catalog_definition *of = limit_of(store, stream);
+    return !of || db_run(&store->db, error,
+                         "INSERT OR REPLACE INTO limited(definition, id, owner)"
+                         " VALUES(?1, ?2, ?3)",
+                         "iii", of->id, id, owner);
+}
+
+bool limit_freed(struct store *store, int64_t stream, int64_t id, struct error *error) {
+    const struct catalog_definition *of = limit_of(store, stream);
+    if (!of)
+        return true;
+    prelock_blind(store);
+    if (!store->prelock.offer || of->cluster_limit) {
+        wake_note(&store->wake, stream, INT64_MIN);
+        wake_note(&store->wake, stream, INT64_MAX);
+    }
+    return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND id=?2", "ii",
+                  of->id, id);
+}
+
+bool limit_changed(struct store *store, const struct definition *definition, struct error *error) {
+    if (!definition->limit && !definition->cluster_limit)
+        return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1", "i",
+                      definition->id);
+    return db_run(&store->db, error,
+                  "INSERT OR IGNORE INTO limited(definition, id, owner) SELECT ?1, id, owner"
+                  " FROM locked WHERE stream IN (SELECT id FROM stream WHERE definition=?1)",
+                  "i", definition->id);
 }
 
 static int64_t free_of(int64_t limit, int64_t locked) {
@@ -21,29 +53,18 @@ int64_t limit_free(struct store *store, const struct catalog_definition *definit
     int64_t own = 0, all = 0;
     if (!limited(definition))
         return INT64_MAX;
-    if (definition->limit && db_value(&store->db, error, &own,
-                                      "SELECT count(*) FROM locked WHERE limited=?1 AND owner=?2",
-                                      "ii", definition->id, owner) < 0)
+    if (definition->limit &&
+        db_value(&store->db, error, &own,
+                 "SELECT count(*) FROM limited WHERE definition=?1 AND owner=?2", "ii",
+                 definition->id, owner) < 0)
         return -1;
     if (definition->cluster_limit &&
-        db_value(&store->db, error, &all, "SELECT count(*) FROM locked WHERE limited=?1", "i",
+        db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
                  definition->id) < 0)
         return -1;
     int64_t here = definition->limit ? free_of(definition->limit, own) : INT64_MAX;
     int64_t there = definition->cluster_limit ? free_of(definition->cluster_limit, all) : INT64_MAX;
     return here < there ? here : there;
-}
-
-void limit_freed(struct store *store, int64_t stream) {
-    const struct catalog_stream *of =
-        store->catalog.limited ? catalog_stream(&store->catalog, stream) : NULL;
-    if (!of || !limited(of->definition))
-        return;
-    prelock_blind(store);
-    if (!store->prelock.offer || of->definition->cluster_limit) {
-        wake_note(&store->wake, stream, INT64_MIN);
-        wake_note(&store->wake, stream, INT64_MAX);
-    }
 }
 
 static struct limit_left *limits_find(const struct limits *limits, int64_t definition) {

@@ -1,6 +1,6 @@
 /* limit.h - how many jobs of a definition may be locked at once (rules §4: concurrency limits).
  *
- * Counted in the table locked, where rows of definitions with a limit carry its number: what a dead
+ * Counted in the table limited, which repeats the locks of definitions with a limit: what a dead
  * process held counts until it is freed, and what two executors hold counts once. A definition
  * without a limit costs nothing. */
 #ifndef MOONSHIFT_STORE_SQLITE_LIMIT_H
@@ -8,17 +8,21 @@
 
 #include "store/sqlite/connection.h"
 
-/* What locked.limited says of a job of this stream: its definition's id if that has a limit, else
- * 0.
- */
-int64_t limit_mark(const struct store *store, int64_t stream);
+/* The definition of the stream if it has a limit, else NULL. */
+const struct catalog_definition *limit_of(const struct store *store, int64_t stream);
+
+/* The job `id` of the stream was locked. */
+bool limit_locked(struct store *store, int64_t stream, int64_t id, int64_t owner,
+                  struct error *error);
+/* Its lock has ended: its place is free, for others too if the limit is theirs. */
+bool limit_freed(struct store *store, int64_t stream, int64_t id, struct error *error);
+
+/* What a new deployment says of the definition now counts for what is locked already. */
+bool limit_changed(struct store *store, const struct definition *definition, struct error *error);
 
 /* How many jobs more the executor `owner` may lock: INT64_MAX without a limit. -1: error. */
 int64_t limit_free(struct store *store, const struct catalog_definition *definition, int64_t owner,
                    struct error *error);
-
-/* A lock of the stream has ended: its place is free, for others too if the limit is theirs. */
-void limit_freed(struct store *store, int64_t stream);
 
 /* What is free of each definition met in one acquisition. Zero-initialise. */
 struct limits {

@@ -95,7 +95,8 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     int found = row_load(store, lock->id, &row, error);
     if (found <= 0)
         return found == 0;
-    limit_freed(store, row.stream);
+    if (!limit_freed(store, row.stream, row.id, error))
+        return false;
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
         !locks_crashed(store, what, &row, error))
         return false;

@@ -79,10 +79,9 @@ static bool prelock_lock(struct store *store, struct job *job, struct error *err
     job->token = meta_token(store);
     row_locked(store, job);
     return db_run(&store->db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane, limited)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-                  "iiiizz", job->id, job->token, job->owner, job->stream, job->lane_id,
-                  limit_mark(store, job->stream));
+                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id) &&
+           limit_locked(store, job->stream, job->id, job->owner, error);
 }
 
 /* A copy of the locked job, for the caller. */
@@ -109,10 +108,8 @@ static int prelock_follow(struct store *store, struct job *job, struct error *er
                         "ii", job->lane_id, creator->lane_token);
     if (held <= 0)
         return held;
-    int64_t free = limit_mark(store, job->stream)
-                       ? limit_free(store, catalog_stream(&store->catalog, job->stream)->definition,
-                                    store->self.id, error)
-                       : 1;
+    const struct catalog_definition *limited = limit_of(store, job->stream);
+    int64_t free = limited ? limit_free(store, limited, store->self.id, error) : 1;
     if (free <= 0)
         return (int)free;
     struct job **end = &creator->follows;
@@ -148,7 +145,7 @@ static void prelock_insert(struct prelock *prelock, struct job *job) {
 static int prelock_next(struct store *store, struct job *job, struct error *error) {
     struct offer *offer = store->prelock.offer;
     struct spot own = acquire_spot(job);
-    if (offer->blind || !store->prelock.fits || limit_mark(store, job->stream) ||
+    if (offer->blind || !store->prelock.fits || limit_of(store, job->stream) ||
         (offer->left && !acquire_before(offer->acquire, &own, &offer->best)))
         return 0;
     int free = job->lane_id ? lane_take(store, job->lane_id, store->meta.next_token, error) : 1;

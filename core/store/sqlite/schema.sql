@@ -50,9 +50,9 @@ CREATE TABLE parked(      -- behind a running lane
   PRIMARY KEY(lane, stream, rank, place, id)) WITHOUT ROWID, STRICT;
 CREATE TABLE locked(      -- until: only after an extension
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
-  lane INT, until INT, cancel INT NOT NULL DEFAULT 0,
-  limited INT) STRICT;    -- the definition, if it has a limit
-CREATE INDEX locked_limited ON locked(limited, owner) WHERE limited IS NOT NULL;
+  lane INT, until INT, cancel INT NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE limited(     -- the same rows once more, of definitions with a limit
+  definition INT, id INT, owner INT NOT NULL, PRIMARY KEY(definition, id)) WITHOUT ROWID, STRICT;
 CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL) STRICT;
 

@@ -188,8 +188,8 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
         return false;
     *settled = SETTLED_STALE;
     bool fenced = db_changes(&store->db) > 0;
-    if (fenced)
-        limit_freed(store, job->stream);
+    if (fenced && !limit_freed(store, job->stream, job->id, error))
+        return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);
     if (fenced && (!settle_kind(store, outcome, now, settled, error) ||

@@ -46,10 +46,10 @@ static bool take_lock(struct store *store, const struct row *row, int64_t token,
                       struct error *error) {
     return (row->token || row_unplace(store, row, error)) &&
            db_run(&store->db, error,
-                  "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane, limited)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-                  "iiiizz", row->id, token, store->self.id, row->stream, row->lane,
-                  limit_mark(store, row->stream));
+                  "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", row->id, token, store->self.id, row->stream, row->lane) &&
+           limit_locked(store, row->stream, row->id, store->self.id, error);
 }
 
 /* A run by hand is an operator's doing; what becomes of it is in the job's log. */

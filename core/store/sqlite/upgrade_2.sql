@@ -1,8 +1,8 @@
 -- From schema version 1 to 2: what the log says of an ended job, suspended instances, incidents of
 -- handlers, cycles. No version 1 program wrote a schedule.
 
-ALTER TABLE locked ADD COLUMN limited INT;  -- the definition, if it has a limit
-CREATE INDEX locked_limited ON locked(limited, owner) WHERE limited IS NOT NULL;
+CREATE TABLE limited(     -- the same rows as in locked, of definitions with a limit
+  definition INT, id INT, owner INT NOT NULL, PRIMARY KEY(definition, id)) WITHOUT ROWID, STRICT;
 ALTER TABLE ended ADD COLUMN created INT;
 ALTER TABLE ended ADD COLUMN due INT;
 ALTER TABLE ended ADD COLUMN priority INT;

@@ -146,10 +146,10 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
         return true;
     row->suspended = suspended;
     if (suspended && row->token) {
-        if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id))
+        if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) ||
+            !limit_freed(store, row->stream, row->id, error))
             return false;
         row->token = 0;
-        limit_freed(store, row->stream);
         store->wake.everybody = true; /* its owner may cut the run short */
     }
     return verb_move(store, &old, row, verb->now, error);
@@ -197,13 +197,12 @@ static bool delete_check(struct store *store, const struct row *row, struct erro
 
 static bool delete_apply(struct store *store, const struct verb *verb, struct row *row,
                          struct error *error) {
-    if (row->token) {
-        limit_freed(store, row->stream);
+    if (row->token)
         store->wake.everybody = true;
-    }
-    bool removed = row->token
-                       ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
-                       : row_unplace(store, row, error);
+    bool removed =
+        row->token ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) &&
+                         limit_freed(store, row->stream, row->id, error)
+                   : row_unplace(store, row, error);
     return removed && (row->retries == 0 || alive_end(store, row, error)) &&
            history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
            (!row->batch || batch_gone(store, row, TIME_NONE, verb->now, error)) &&
