@@ -110,7 +110,7 @@ static void replaced_in_its_lane(struct contract *c) {
 }
 
 static void swept(struct contract *c) {
-    char key[16];
+    char key[32];
     int64_t id = 0;
     for (int i = 0; i < 250; i++) {
         snprintf(key, sizeof key, "k%d", i);
@@ -176,7 +176,7 @@ static void dies_with_its_process(struct contract *c) {
 
 /* Each of two processes tries every key; the numbers of those it got add up to all. */
 static int race(struct contract *c, const char *name) {
-    char key[16];
+    char key[32];
     int won = 0;
     struct store_executor self;
     struct store *store = contract_join(c, name, NOW, &self);
