@@ -94,6 +94,10 @@ bool engine_set_registered(struct engine *engine, int64_t deployment, const char
 bool engine_drain_executor(struct engine *engine, const char *who, bool draining, size_t *touched,
                            struct error *error);
 
+/* Begins to clean the history, see store_clean_history. */
+bool engine_clean_history(struct engine *engine, int64_t ids[STORE_CLEANERS], int *count,
+                          struct error *error);
+
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);
 

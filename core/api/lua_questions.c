@@ -142,6 +142,15 @@ static int stats(lua_State *L) {
     return *row ? api_push_report(L, row) : api_fail(L, &error);
 }
 
+static int history(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **row = api_box(L);
+    if (engine)
+        *row = store_history(engine_store(engine), clock_now(engine_clock(engine)), &error);
+    return *row ? api_push_report(L, row) : api_fail(L, &error);
+}
+
 static int settings(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
@@ -165,6 +174,7 @@ static const luaL_Reg methods[] = {
     {"deployments", deployments},
     {"schedules", schedules},
     {"stats", stats},
+    {"history", history},
     {"settings", settings},
     {NULL, NULL},
 };

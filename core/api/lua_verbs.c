@@ -48,11 +48,25 @@ static int set_registered(lua_State *L) {
     return touched(L, ok, count, &error);
 }
 
+/* clean_history() -> the ids of the jobs that do it */
+static int clean_history(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    int64_t ids[STORE_CLEANERS];
+    int count = 0;
+    if (!engine || !engine_clean_history(engine, ids, &count, &error))
+        return api_fail(L, &error);
+    lua_createtable(L, count, 0);
+    for (int i = 0; i < count; i++) {
+        lua_pushinteger(L, ids[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
 static const luaL_Reg methods[] = {
-    {"operate", operate},
-    {"drain_executor", drain_executor},
-    {"set_registered", set_registered},
-    {NULL, NULL},
+    {"clean_history", clean_history},   {"operate", operate}, {"drain_executor", drain_executor},
+    {"set_registered", set_registered}, {NULL, NULL},
 };
 
 void lua_verbs_register(lua_State *L) {

@@ -69,3 +69,11 @@ bool engine_drain_executor(struct engine *engine, const char *who, bool draining
                       store_drain(engine->store, who, draining, touched, engine_now(engine), error),
                       error);
 }
+
+bool engine_clean_history(struct engine *engine, int64_t ids[STORE_CLEANERS], int *count,
+                          struct error *error) {
+    return store_begin(engine->store, error) &&
+           engine_end(engine,
+                      store_clean_history(engine->store, ids, count, engine_now(engine), error),
+                      error);
+}

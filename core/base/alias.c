@@ -56,6 +56,15 @@ static const struct alias {
     {"invocationsPerBatchJobByBatchType", "invocations_per_batch_job_by_type"},
     {"batchPollTime", "batch_poll_time"},
     {"batchJobPriority", "batch_job_priority"},
+    {"historyTimeToLive", "history_ttl"},
+    {"batchOperationHistoryTimeToLive", "history_ttl_batches"},
+    {"historyCleanupBatchWindowStartTime", "history_cleanup_window"},
+    {"historyCleanupBatchWindowEndTime", "history_cleanup_window"},
+    {"historyCleanupEnabled", "history_cleanup_window"},
+    {"historyCleanupDegreeOfParallelism", "history_cleanup_parallelism"},
+    {"historyCleanupJobPriority", "history_cleanup_priority"},
+    {"historyCleanupBatchSize", "history_cleanup_batch_size"},
+    {"historyCleanupBatchThreshold", ""},
 };
 #define ROWS (sizeof table / sizeof *table)
 

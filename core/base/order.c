@@ -15,7 +15,8 @@ enum key {
     KEY_FROM_CREATION = 128,
     KEY_HISTORY = 256,
     KEY_ENDED = 512,
-    KEY_IGNORE_MISSING = 1024
+    KEY_IGNORE_MISSING = 1024,
+    KEY_REMOVAL_TIME = 2048
 };
 
 /* Every verb: its name, what it is done to, what it must and what it may be told. */
@@ -47,6 +48,10 @@ static const struct {
     [ORDER_ACTIVATE_INSTANCE] = {"activate_instance", ORDER_INSTANCE, 0, KEY_AT},
     [ORDER_ANNOTATE] = {"annotate", ORDER_INCIDENT, KEY_NOTE, 0},
     [ORDER_RESOLVE] = {"resolve", ORDER_INCIDENT, 0, KEY_NOTE},
+    [ORDER_SET_REMOVAL_TIME] = {"set_removal_time", ORDER_HISTORY, KEY_REMOVAL_TIME,
+                                KEY_IGNORE_MISSING},
+    [ORDER_DELETE_HISTORY] = {"delete_history", ORDER_HISTORY, 0, KEY_IGNORE_MISSING},
+    [ORDER_CLEAN_HISTORY] = {"clean_history", ORDER_PLAN, 0, 0},
     [ORDER_SUSPEND_BATCH] = {"suspend_batch", ORDER_BATCH, 0, 0},
     [ORDER_ACTIVATE_BATCH] = {"activate_batch", ORDER_BATCH, 0, 0},
     [ORDER_DELETE_BATCH] = {"delete_batch", ORDER_BATCH, 0, KEY_HISTORY},
@@ -95,6 +100,15 @@ static bool read_instant(const struct order *order, const char *key, const json_
 static bool read_due(struct order *order, const json_t *value, struct error *error) {
     order->due_given = true;
     return json_is_null(value) || read_instant(order, "due", value, &order->due, error);
+}
+
+static bool read_removal_time(struct order *order, const json_t *value, struct error *error) {
+    const char *text = json_string_value(value);
+    if (text && strcmp(text, "never") == 0)
+        order->removal = TIME_NEVER;
+    else if (!text || strcmp(text, "computed") != 0)
+        return read_instant(order, "removal_time", value, &order->removal, error);
+    return true;
 }
 
 static bool read_at(struct order *order, const json_t *value, struct error *error) {
@@ -150,6 +164,7 @@ static const struct {
     {"note", KEY_NOTE, read_note},
     {"at", KEY_AT, read_at},
     {"from_creation", KEY_FROM_CREATION, read_from_creation},
+    {"removal_time", KEY_REMOVAL_TIME, read_removal_time},
     {"history", KEY_HISTORY, read_history},
     {"ended", KEY_ENDED, read_ended},
     {"ignore_missing", KEY_IGNORE_MISSING, read_ignore_missing},
@@ -200,8 +215,17 @@ static bool read_id(const struct order *order, const json_t *object, const char 
     return json_whole(value, 1, INT64_MAX, id) || refuse(order, key, value, "an id", error);
 }
 
+static bool read_plan(struct order *order, const json_t *object, struct error *error) {
+    order->plan = json_object_get(object, "plan");
+    return json_is_object(order->plan) ||
+           error_set(error, ERROR_INVALID, "%s: plan is missing", order->name);
+}
+
 static bool read_target(struct order *order, const json_t *object, struct error *error) {
     switch (order->target) {
+    case ORDER_PLAN:
+        return read_plan(order, object, error);
+    case ORDER_HISTORY:
     case ORDER_JOBS:
         return read_jobs(order, object, error);
     case ORDER_DEFINITION:
@@ -216,8 +240,9 @@ static bool read_target(struct order *order, const json_t *object, struct error 
 }
 
 static bool is_target(enum order_target target, const char *key) {
-    static const char *const names[][2] = {
-        {"ids", "query"}, {"definition", ""}, {"instance", ""}, {"incident", ""}, {"batch", ""}};
+    static const char *const names[][2] = {{"ids", "query"}, {"definition", ""}, {"instance", ""},
+                                           {"incident", ""}, {"batch", ""},      {"ids", "query"},
+                                           {"plan", ""}};
     return strcmp(key, names[target][0]) == 0 || strcmp(key, names[target][1]) == 0;
 }
 
@@ -294,7 +319,7 @@ static bool read_verb(struct order *order, const json_t *object, struct error *e
 }
 
 bool order_read(struct order *order, const json_t *object, struct error *error) {
-    *order = (struct order){.due = TIME_NONE, .at = TIME_NONE};
+    *order = (struct order){.due = TIME_NONE, .at = TIME_NONE, .removal = TIME_NONE};
     const json_t *on = json_object_get(object, "goes_on");
     order->entry = json_integer_value(json_object_get(on, "entry"));
     order->after = json_integer_value(json_object_get(on, "after"));

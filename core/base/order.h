@@ -36,6 +36,9 @@ enum order_verb {
     ORDER_ACTIVATE_INSTANCE,
     ORDER_ANNOTATE,
     ORDER_RESOLVE,
+    ORDER_SET_REMOVAL_TIME,
+    ORDER_DELETE_HISTORY,
+    ORDER_CLEAN_HISTORY,
     ORDER_SUSPEND_BATCH,
     ORDER_ACTIVATE_BATCH,
     ORDER_DELETE_BATCH,
@@ -45,17 +48,27 @@ enum order_verb {
     ORDER_COUNT
 };
 
-enum order_target { ORDER_JOBS, ORDER_DEFINITION, ORDER_INSTANCE, ORDER_INCIDENT, ORDER_BATCH };
+enum order_target {
+    ORDER_JOBS,
+    ORDER_DEFINITION,
+    ORDER_INSTANCE,
+    ORDER_INCIDENT,
+    ORDER_BATCH,
+    ORDER_HISTORY,
+    ORDER_PLAN
+};
 
 /* An order taken apart; texts and JSON are borrowed from its object. */
 struct order {
     enum order_verb verb;
     const char *name; /* of the verb, as the operation log has it */
     enum order_target target;
-    const json_t *ids;   /* jobs: an array of integers, or NULL, and then */
+    const json_t *ids;   /* jobs, or ended jobs: an array of integers, or NULL, and then */
     const json_t *query; /* the filters they match */
     const char *definition, *instance;
     int64_t incident, batch;
+    const json_t *plan; /* of history cleanup, see cleanup.h */
+    time_ms removal;    /* TIME_NEVER: kept for ever; TIME_NONE: by the time to live */
     int64_t priority;
     int32_t retries;
     bool due_given, cascade, from_creation, include_jobs;
@@ -73,9 +86,9 @@ struct order {
 };
 
 /* { verb = "set_retries", ids = 7 | { 7, 8 }, retries = 3 } and so on: the target of a verb on jobs
- * is `ids` or `query` (filters), else `definition` (a name), `instance` (a key), `incident` or
- * `batch` (an id). ERROR_INVALID: an unknown verb or key, with "did you mean"; a missing or bad
- * value. */
+ * is `ids` or `query` (filters; on ended jobs those of the log), else `definition` (a name),
+ * `instance` (a key), `incident` or `batch` (an id), `plan` (an object). ERROR_INVALID: an unknown
+ * verb or key, with "did you mean"; a missing or bad value. */
 bool order_read(struct order *order, const json_t *object, struct error *error);
 
 /* `object` as an order that goes on where `order` stands. A new reference; NULL: no memory. */

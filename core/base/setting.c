@@ -71,9 +71,10 @@ static bool set_span(const struct target *target, const json_t *value) {
 static bool set_span_off(const struct target *target, const json_t *value) {
     bool off = json_is_false(value) ||
                (json_is_string(value) && strcmp(json_string_value(value), "off") == 0);
-    if (!off)
+    bool as = target->setting->kind == SETTING_SPAN_AS && json_is_null(value);
+    if (!off && !as)
         return set_span(target, value);
-    *(time_ms *)target->field = 0;
+    *(time_ms *)target->field = as ? -1 : 0;
     return true;
 }
 
@@ -272,21 +273,14 @@ static bool set_counts(const struct target *target, const json_t *value) {
 bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
                  const char *label, struct error *error) {
     static bool (*const setters[])(const struct target *, const json_t *) = {
-        [SETTING_BOOL] = set_bool,
-        [SETTING_INT] = set_int,
-        [SETTING_INT64] = set_int64,
-        [SETTING_FACTOR] = set_factor,
-        [SETTING_SPAN] = set_span,
-        [SETTING_SPAN_OFF] = set_span_off,
-        [SETTING_SIZE] = set_size,
-        [SETTING_TEXT] = set_text,
-        [SETTING_LIST] = set_list,
-        [SETTING_RANGE] = set_range,
-        [SETTING_WORKERS] = set_workers,
-        [SETTING_SCOPE] = set_scope,
-        [SETTING_ACQUISITIONS] = set_acquisitions,
-        [SETTING_HISTORY] = set_history,
-        [SETTING_COUNTS] = set_counts,
+        [SETTING_BOOL] = set_bool,        [SETTING_INT] = set_int,
+        [SETTING_INT64] = set_int64,      [SETTING_FACTOR] = set_factor,
+        [SETTING_SPAN] = set_span,        [SETTING_SPAN_OFF] = set_span_off,
+        [SETTING_SPAN_AS] = set_span_off, [SETTING_SIZE] = set_size,
+        [SETTING_TEXT] = set_text,        [SETTING_LIST] = set_list,
+        [SETTING_RANGE] = set_range,      [SETTING_WORKERS] = set_workers,
+        [SETTING_SCOPE] = set_scope,      [SETTING_ACQUISITIONS] = set_acquisitions,
+        [SETTING_HISTORY] = set_history,  [SETTING_COUNTS] = set_counts,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -333,8 +327,9 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
         return json_real(*(const double *)field);
     case SETTING_SPAN:
         return span_value(*numbers);
+    case SETTING_SPAN_AS:
     case SETTING_SPAN_OFF:
-        return *numbers ? span_value(*numbers) : json_false();
+        return *numbers < 0 ? json_null() : *numbers ? span_value(*numbers) : json_false();
     case SETTING_TEXT:
         return *(char *const *)field ? json_string(*(char *const *)field) : json_null();
     case SETTING_LIST:
@@ -384,7 +379,7 @@ char *setting_text(const struct setting *setting, const struct settings *setting
     json_t *value = setting_value(setting, settings);
     if (setting->kind == SETTING_SIZE)
         add_size(&out, json_integer_value(value));
-    else if (setting->kind == SETTING_SPAN_OFF && json_is_false(value))
+    else if (json_is_false(value) && setting->kind != SETTING_BOOL)
         text_add(&out, "off");
     else if (setting->kind == SETTING_COUNTS && json_is_object(value))
         counts_write(&out, value);

@@ -12,6 +12,7 @@ enum setting_kind {
     SETTING_FACTOR,       /* double */
     SETTING_SPAN,         /* time_ms; bounds in ms */
     SETTING_SPAN_OFF,     /* time_ms; false or "off" is 0 */
+    SETTING_SPAN_AS,      /* the same; null is -1: as another setting is */
     SETTING_SIZE,         /* int64_t, bytes; "64MiB" */
     SETTING_TEXT,         /* char *, at most `high` bytes; NULL only if low is 0 */
     SETTING_LIST,         /* json_t *, array of texts or NULL for all */

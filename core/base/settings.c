@@ -1,5 +1,6 @@
 #include "base/settings.h"
 #include "base/alias.h"
+#include "base/cleanup.h"
 #include "base/job.h"
 #include "base/json.h"
 #include "base/setting.h"
@@ -55,6 +56,18 @@ static const struct setting table[] = {
     {"failed_job_wait", SETTING_SPAN, FIELD(failed_job_wait), 0, 0, "PT0S"},
     {"incidents", SETTING_BOOL, FIELD(incidents), 0, 0, "true"},
     {"history", SETTING_HISTORY, FIELD(history), 0, 0, "full"},
+    {"history_ttl", SETTING_SPAN_OFF, FIELD(history_ttl), 1, 0, "off"},
+    {"history_ttl_incidents", SETTING_SPAN_AS, FIELD(history_ttl_incidents), 1, 0, NULL},
+    {"history_ttl_batches", SETTING_SPAN_AS, FIELD(history_ttl_batches), 1, 0, NULL},
+    {"history_ttl_operations", SETTING_SPAN_AS, FIELD(history_ttl_operations), 1, 0, NULL},
+    {"history_cleanup_window", SETTING_LIST, FIELD(history_cleanup_window), 0, 0, ""},
+    {"history_cleanup_zone", SETTING_TEXT, FIELD(history_cleanup_zone), 1, 255, "UTC"},
+    {"history_cleanup_parallelism", SETTING_INT, FIELD(history_cleanup_parallelism), 1,
+     CLEANUP_PARTS, "1"},
+    {"history_cleanup_priority", SETTING_INT64, FIELD(history_cleanup_priority), INT64_MIN,
+     INT64_MAX, "0"},
+    {"history_cleanup_batch_size", SETTING_INT, FIELD(history_cleanup_batch_size), 1, CLEANUP_ROWS,
+     "500"},
     {"timeout", SETTING_SPAN, FIELD(timeout), 1, 0, "PT5M"},
     {"memory_limit", SETTING_SIZE, FIELD(memory_limit), MIB / 4, MIB << 20, "64MiB"},
     {"batch_jobs_per_seed", SETTING_INT, FIELD(batch_jobs_per_seed), 1, 10000, "100"},
@@ -108,7 +121,8 @@ static bool apply_surroundings(struct settings *settings, struct error *error) {
 }
 
 bool settings_init(struct settings *settings, struct error *error) {
-    *settings = (struct settings){0};
+    *settings = (struct settings){
+        .history_ttl_incidents = -1, .history_ttl_batches = -1, .history_ttl_operations = -1};
     for (size_t i = 0; i < ROWS; i++)
         if (table[i].initial && !apply_default(settings, table[i].name, table[i].initial, error))
             return false;
@@ -121,8 +135,10 @@ void settings_clear(struct settings *settings) {
     free(settings->who);
     free(settings->retry);
     free(settings->acquisition);
+    free(settings->history_cleanup_zone);
     json_decref(settings->categories);
     json_decref(settings->invocations_by_type);
+    json_decref(settings->history_cleanup_window);
     json_decref(settings->acquisitions);
     *settings = (struct settings){0};
 }
@@ -296,6 +312,17 @@ static bool refuse_rule(const struct settings *settings, const char *name, const
     return error_set(error, code_of(origin), "%s: %s", label, problem);
 }
 
+static bool check_window(const struct settings *settings, struct error *error) {
+    struct window window;
+    struct error cause;
+    bool zone = zone_find(settings->history_cleanup_zone, &cause) != NULL;
+    if (zone && window_read(&window, settings->history_cleanup_window,
+                            settings->history_cleanup_zone, &cause))
+        return true;
+    return refuse_rule(settings, zone ? "history_cleanup_window" : "history_cleanup_zone",
+                       cause.text, error);
+}
+
 bool settings_check(const struct settings *settings, struct error *error) {
     char problem[128], backoff[TIME_TEXT_SIZE], limit[TIME_TEXT_SIZE];
     if (settings->priority_min > settings->priority_max) {
@@ -309,7 +336,7 @@ bool settings_check(const struct settings *settings, struct error *error) {
         snprintf(problem, sizeof problem, "%s is longer than max_backoff, %s", backoff, limit);
         return refuse_rule(settings, "backoff", problem, error);
     }
-    return true;
+    return check_window(settings, error);
 }
 
 void settings_label(const struct settings *settings, const char *name, char *label, size_t size) {

@@ -42,6 +42,12 @@ struct settings {
     int64_t priority; /* of jobs whose definition names none */
     bool incidents, produce_priorities, ensure_due_date, lane_of_root;
     enum history_level history;
+    /* of ended jobs, and of what has none of its own; 0: kept for ever; -1: as ended jobs */
+    time_ms history_ttl, history_ttl_incidents, history_ttl_batches, history_ttl_operations;
+    json_t *history_cleanup_window; /* array of texts (window.h) or NULL: none */
+    char *history_cleanup_zone;
+    int history_cleanup_parallelism, history_cleanup_batch_size;
+    int64_t history_cleanup_priority;
     time_ms timeout;
     int64_t memory_limit; /* bytes per worker state */
     int64_t payload_max;  /* bytes */

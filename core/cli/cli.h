@@ -49,6 +49,7 @@ extern const struct cli_command incident_commands[];
 extern const struct cli_command deployment_commands[];
 extern const struct cli_command executor_commands[];
 extern const struct cli_command history_commands[];
+extern const struct cli_command cleanup_commands[];
 extern const struct cli_command schedule_commands[];
 extern const struct cli_command stats_commands[];
 extern const struct cli_command settings_commands[];

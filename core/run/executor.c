@@ -62,10 +62,21 @@ static struct acquire acquire_from(const struct settings *settings) {
     return acquire;
 }
 
+/* Nobody may have told us of an executor that serves the rest. */
+static void warn_of_cleanup(const struct settings *settings) {
+    int64_t priority = settings->history_cleanup_priority;
+    if (json_array_size(settings->history_cleanup_window) &&
+        (priority < settings->priority_min || priority > settings->priority_max))
+        log_event(LOG_WARN, "history cleanup is outside of this executor's range", "priority:l",
+                  priority);
+}
+
 static bool join(struct executor *executor, struct error *error) {
     time_ms now = clock_now(executor->clock), at = clock_monotonic();
-    if (!store_join(executor->store, &executor->self, now, executor->settings->lock_time, error))
+    if (!store_join(executor->store, &executor->self, now, executor->settings->lock_time, error) ||
+        !store_prepare_cleanup(executor->store, now, error))
         return false;
+    warn_of_cleanup(executor->settings);
     executor->lease = lease_new(executor->settings->lock_time, now, at);
     return true;
 }

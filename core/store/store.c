@@ -28,6 +28,10 @@ const char *metric_name(enum metric metric) {
         [METRIC_FAILED] = "failed",
         [METRIC_LOCKED_EXCLUSIVE] = "locked_exclusive",
         [METRIC_STALE_COMMITS] = "stale_commits",
+        [METRIC_REMOVED_JOBS] = "removed_jobs",
+        [METRIC_REMOVED_INCIDENTS] = "removed_incidents",
+        [METRIC_REMOVED_BATCHES] = "removed_batches",
+        [METRIC_REMOVED_OPERATIONS] = "removed_operations",
     };
     return (unsigned)metric < METRIC_COUNT ? names[metric] : "unknown";
 }

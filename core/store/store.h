@@ -332,6 +332,20 @@ bool store_operate(struct store *store, const json_t *order, struct store_operat
 bool store_preview(struct store *store, const json_t *order, size_t *count, time_ms now,
                    struct error *error);
 
+/* ---- history (rules §18) ---- */
+
+enum { STORE_CLEANERS = 8 }; /* jobs that clean at the same time, at most */
+
+/* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an
+ * executor starts; nothing happens where nothing is to change. */
+bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error);
+/* Cleans now, whatever the window: the jobs that begin it, one for each part of the work. */
+bool store_clean_history(struct store *store, int64_t ids[STORE_CLEANERS], int *count, time_ms now,
+                         struct error *error);
+/* { ttl, removable = { jobs, incidents, batches, operations }, window, zone, jobs = [{ id, state,
+ * due, priority }] }. */
+json_t *store_history(struct store *store, time_ms now, struct error *error);
+
 /* ---- metrics ---- */
 enum metric {
     METRIC_ACQUISITIONS,
@@ -342,6 +356,10 @@ enum metric {
     METRIC_FAILED,
     METRIC_LOCKED_EXCLUSIVE,
     METRIC_STALE_COMMITS,
+    METRIC_REMOVED_JOBS, /* from history, as the next three: in the order of enum history_kind */
+    METRIC_REMOVED_INCIDENTS,
+    METRIC_REMOVED_BATCHES,
+    METRIC_REMOVED_OPERATIONS,
     METRIC_COUNT
 };
 const char *metric_name(enum metric metric);

@@ -3,6 +3,7 @@
 -- 1 000.
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
+local history = require "moonshift.history"
 local options = require "moonshift.options"
 local query = require "moonshift.query"
 local show = require "moonshift.show"
@@ -106,6 +107,8 @@ local function check_instant(value, name)
   end
   return value
 end
+
+history.extend(Engine, ids_of)
 
 -- enqueue(handler, payload, { after | at, cycle, zone, misfire, priority, lane, exclusive,
 -- instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,

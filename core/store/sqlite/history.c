@@ -7,10 +7,16 @@ const char *history_end_name(int end) {
     return end > 0 && end <= ENDED_CANCELLED ? names[end] : "unknown";
 }
 
+/* No entry tells of this end: what the last run said belongs to nothing. */
+static bool history_hush(struct store *store, int64_t job, int attempt, struct error *error) {
+    return db_run(&store->db, error, "DELETE FROM line WHERE job=?1 AND n=?2", "in", job, attempt);
+}
+
 bool history_removed(struct store *store, const struct row *row, enum history_end end, time_ms now,
                      struct error *error) {
-    return store->settings->history != HISTORY_FULL ||
-           db_run(&store->db, error,
+    if (store->settings->history != HISTORY_FULL)
+        return history_hush(store, row->id, row->attempt, error);
+    return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, at, retries, attempt, created,"
                   " due, priority, batch)"
                   " SELECT id, stream, ?2, ?3, ?4, retries, attempt, created, due, priority, batch"
@@ -21,8 +27,9 @@ bool history_removed(struct store *store, const struct row *row, enum history_en
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
                    struct error *error) {
     const struct job *job = outcome->job;
-    return store->settings->history != HISTORY_FULL ||
-           db_run(&store->db, error,
+    if (store->settings->history != HISTORY_FULL)
+        return history_hush(store, job->id, job->attempt, error);
+    return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
                   " result, created, due, priority, batch)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
@@ -58,7 +65,9 @@ static bool history_cut_lines(struct store *store, const struct outcome *outcome
 
 bool history_lines(struct store *store, const struct outcome *outcome, struct error *error) {
     const struct job *job = outcome->job;
-    if (store->settings->history == HISTORY_NONE)
+    bool success = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_CANCELLED;
+    if (store->settings->history == HISTORY_NONE ||
+        (success && store->settings->history != HISTORY_FULL))
         return true;
     for (const struct outcome_line *line = outcome->lines; line; line = line->next)
         if (!store_line(store, job->id, job->attempt, line->text, line->at, error))
@@ -130,4 +139,27 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
     if (done && last > filed)
         done = history_file(store, filed, *more ? filed + limit : last, error);
     return unit_end(store, own, done, error);
+}
+
+/* By number as far as that is filed, and in the tail behind. */
+int history_find(struct store *store, int64_t job, struct ended *ended, struct error *error) {
+    int64_t filed = 0;
+    if (!history_filed(store, &filed, error))
+        return -1;
+    sqlite3_stmt *row =
+        db_query(&store->db, error,
+                 "SELECT seq, at, attempt FROM (SELECT e.seq, e.at, e.attempt FROM ended_by_job b"
+                 " JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1 UNION ALL"
+                 " SELECT seq, at, attempt FROM ended WHERE seq>?2 AND job=?1)"
+                 " ORDER BY seq DESC LIMIT 1",
+                 "ii", job, filed);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *ended = (struct ended){.seq = sqlite3_column_int64(row, 0),
+                            .job = job,
+                            .at = sqlite3_column_int64(row, 1),
+                            .attempt = sqlite3_column_int(row, 2)};
+    sqlite3_reset(row);
+    return 1;
 }

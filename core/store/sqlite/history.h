@@ -20,6 +20,15 @@ bool history_failed(struct store *store, const struct outcome *outcome, const st
                     struct error *error);
 bool history_lines(struct store *store, const struct outcome *outcome, struct error *error);
 
+/* Of an ended job. */
+struct ended {
+    int64_t seq, job;
+    time_ms at;
+    int32_t attempt;
+};
+/* By its number: 1, 0 it is not known to have ended, -1 error. */
+int history_find(struct store *store, int64_t job, struct ended *ended, struct error *error);
+
 /* The last ended row that ended_by_job knows; those after it are filed later. */
 bool history_filed(struct store *store, int64_t *filed, struct error *error);
 

@@ -5,6 +5,7 @@
  * Each of these arms has an order of its own that grows with time, and gives no more rows than the
  * page needs, so that a page costs its own length and not the store's. Where a clock was set back
  * the order of writing counts: `edge` is the time of an entry as far as its arm has come. */
+#include "store/sqlite/joblog.h"
 #include "base/json.h"
 #include "base/outcome.h"
 #include "store/sqlite/history.h"
@@ -14,13 +15,15 @@
 
 #define LOG_COLUMNS                                                                                \
     "job, outcome, at, executor, started, attempt, retries, due, priority, reason, message,"       \
-    " result, stream, batch"
+    " result, stream, batch, removal"
 
 /* Of an ended row `e`. */
 #define LOG_END                                                                                    \
     "SELECT e.job, CASE e.outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted' ELSE 'cancelled'" \
     " END AS outcome, e.at, e.executor, e.started, e.attempt, e.retries, e.due, e.priority,"       \
-    " NULL AS reason, e.message, e.result, e.stream, e.batch, 3 AS rank, e.seq AS place FROM "
+    " NULL AS reason, e.message, e.result, e.stream, e.batch, e.removal, 3 AS rank, e.seq AS "     \
+    "place"                                                                                        \
+    " FROM "
 
 /* A creation, of a row named `r` and the job's first failure `a`, whose values are older. */
 #define LOG_BIRTH(id)                                                                              \
@@ -28,7 +31,7 @@
     " NULL AS started, 1 AS attempt, coalesce(a.retries, r.retries) AS retries,"                   \
     " CASE WHEN a.job IS NULL THEN r.due ELSE a.due END AS due,"                                   \
     " coalesce(a.priority, r.priority) AS priority, NULL AS reason, NULL AS message,"              \
-    " NULL AS result, r.stream, r.batch, 1 AS rank, " id " AS place FROM "
+    " NULL AS result, r.stream, r.batch, NULL AS removal, 1 AS rank, " id " AS place FROM "
 
 #define LOG_FIRST(id) " LEFT JOIN attempt a ON a.job=" id " AND a.n=1"
 
@@ -50,7 +53,8 @@ static const char *const log_arms[ARMS] = {
     [ARM_ENDED_TAIL] = LOG_END "ended e WHERE e.seq>",
     [ARM_FAILED] =
         "SELECT job, 'failed' AS outcome, at, executor, started, n AS attempt, retries, due,"
-        " priority, reason, message, NULL AS result, stream, batch, 2 AS rank, n AS place"
+        " priority, reason, message, NULL AS result, stream, batch, NULL AS removal, 2 AS rank, n "
+        "AS place"
         " FROM attempt",
     [ARM_CREATED] = LOG_BIRTH("r.id") "job r" LOG_FIRST("r.id"),
     [ARM_CREATED_FILED] = LOG_BIRTH("b.job") "ended_by_job b JOIN ended r ON r.seq=b.seq" LOG_FIRST(
@@ -200,7 +204,7 @@ static bool log_build(struct store *store, struct query *query, const struct log
 /* ---- from a row to an entry ---- */
 
 static json_t *log_executor(sqlite3_stmt *row) {
-    const char *name = db_column_text(row, 20);
+    const char *name = db_column_text(row, 21);
     if (sqlite3_column_type(row, 3) == SQLITE_NULL)
         return NULL;
     return json_sprintf("%s/%lld", name ? name : "?", (long long)sqlite3_column_int64(row, 3));
@@ -228,12 +232,24 @@ static json_t *log_result(sqlite3_stmt *row) {
 
 /* NULL where the run said nothing. */
 static json_t *log_lines(sqlite3_stmt *row) {
-    const char *text = db_column_text(row, 21);
+    const char *text = db_column_text(row, 22);
     json_t *lines = text ? json_read(text, strlen(text), "lines", NULL) : NULL;
     if (json_array_size(lines) > 0)
         return lines;
     json_decref(lines);
     return NULL;
+}
+
+/* Of an end: when it goes, as far as that is known. */
+static bool log_put_removal(const struct store *store, json_t *object, sqlite3_stmt *row) {
+    time_ms removal = db_column_time(row, 14), ttl = store->settings->history_ttl;
+    if (sqlite3_column_int(row, 15) != 3)
+        return true;
+    if (removal == TIME_NEVER)
+        return json_put_text(object, "removal_time", "never");
+    if (removal == TIME_NONE && ttl)
+        removal = sqlite3_column_int64(row, 2) + ttl;
+    return json_put_time(object, "removal_time", removal);
 }
 
 static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *error) {
@@ -252,10 +268,11 @@ static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *er
         json_put(object, "message", query_column(row, 10)) &&
         json_put(object, "result", log_result(row)) && json_put(object, "lines", log_lines(row)) &&
         json_put(object, "batch", query_column(row, 13)) &&
-        json_put(object, "definition", query_column(row, 17)) &&
-        json_put(object, "handler", query_column(row, 18)) &&
+        json_put(object, "definition", query_column(row, 18)) &&
+        json_put(object, "handler", query_column(row, 19)) &&
         json_put(object, "deployment",
-                 sqlite3_column_int64(row, 19) ? query_column(row, 19) : NULL);
+                 sqlite3_column_int64(row, 20) ? query_column(row, 20) : NULL) &&
+        log_put_removal(store, object, row);
     if (done)
         return object;
     json_decref(object);
@@ -307,4 +324,52 @@ json_t *store_log(struct store *store, const json_t *filters, const struct store
     json_t *rows = log_ask(store, filters, page, error);
     look_end(store, own);
     return rows;
+}
+
+/* ---- what a verb means ---- */
+
+static json_t *step_row(struct store *store, sqlite3_stmt *row, struct error *error) {
+    (void)store, (void)error;
+    return json_pack("[I, I]", (json_int_t)sqlite3_column_int64(row, 0),
+                     (json_int_t)sqlite3_column_int64(row, 1));
+}
+
+static json_t *step_rows(struct store *store, const struct step *step, const struct order *order,
+                         struct error *error) {
+    struct query query = {0};
+    json_t *rows = NULL;
+    query_add(&query, "SELECT g.job, g.place FROM (" LOG_END "ended e) g");
+    if (query_where(&query, order->query, log_filters, error)) {
+        query_add(&query, json_object_size(order->query) ? " AND g.place>" : " WHERE g.place>");
+        query_bind_new(&query, json_integer(order->after));
+        query_add(&query, " AND g.place<=");
+        query_bind_new(&query, json_integer(step_end(step, order)));
+        text_add(&query.sql, " ORDER BY g.place LIMIT %d", VERB_IDS + 1);
+        rows = query_rows(&query, store, "ended jobs", step_row, error);
+    }
+    query_clear(&query);
+    return rows;
+}
+
+static int64_t step_number(const json_t *rows, size_t row, size_t column) {
+    return json_integer_value(json_array_get(json_array_get(rows, row), column));
+}
+
+bool joblog_step(struct store *store, struct step *step, struct order *order, struct error *error) {
+    json_t *rows = step_rows(store, step, order, error);
+    int64_t end = step_end(step, order);
+    size_t count = json_array_size(rows);
+    if (!rows)
+        return false;
+    if (count > VERB_IDS) {
+        count = VERB_IDS;
+        end = step_number(rows, count - 1, 1);
+    }
+    step->ids = (struct ids){step->list, count};
+    for (size_t i = 0; i < count; i++)
+        step->list[i] = step_number(rows, i, 0);
+    order->after = end;
+    step->more = end < order->upto;
+    json_decref(rows);
+    return true;
 }

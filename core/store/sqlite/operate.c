@@ -87,6 +87,10 @@ static bool operate_step(struct store *store, struct order *order, struct step *
     case ORDER_INCIDENT:
         step->ids.count = 1;
         return incident_operate(store, order, now, error);
+    case ORDER_HISTORY:
+        return history_operate(store, order, step, now, error);
+    case ORDER_PLAN:
+        return cleanup_operate(store, order, step, now, error);
     case ORDER_BATCH:
         return batch_operate(store, order, step, now, error);
     default:
@@ -231,6 +235,7 @@ bool operate_effects(struct store *store, const json_t *effects, const struct jo
     bool done = true;
     snprintf(store->journal.who, sizeof store->journal.who, "job %lld", (long long)job->id);
     store->journal.job = job->id;
+    store->journal.attempt = job->attempt;
     store->journal.silent = job->batch != 0;
     for (size_t i = 0; done && i < json_array_size(effects); i++)
         done = effect(store, json_array_get(effects, i), now, error);

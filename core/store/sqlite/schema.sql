@@ -60,7 +60,9 @@ CREATE TABLE ended(
   seq INTEGER PRIMARY KEY, job INT NOT NULL, stream INT NOT NULL, outcome INT NOT NULL,
   executor INT, started INT, at INT NOT NULL, retries INT, attempt INT,
   message TEXT, result TEXT,
-  created INT, due INT, priority INT, batch INT) STRICT; -- as the job's row had them
+  created INT, due INT, priority INT, batch INT, -- as the job's row had them
+  removal INT) STRICT; -- when it goes; absent: by the time to live
+CREATE INDEX ended_removal ON ended(removal) WHERE removal IS NOT NULL;
 CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE attempt(     -- failures only
   job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
@@ -78,6 +80,7 @@ CREATE TABLE incident(
 CREATE UNIQUE INDEX incident_open ON incident(job, type) WHERE ended IS NULL;
 CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
+CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
@@ -116,6 +119,7 @@ CREATE TABLE batch(       -- remaining = open + total - made, completed = made -
 CREATE TABLE batch_config(batch INTEGER PRIMARY KEY, config TEXT NOT NULL) STRICT;
 CREATE TABLE batch_part(  -- ids: JSON, without white space
   batch INT, n INT, ids TEXT NOT NULL, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
+CREATE INDEX batch_ended ON batch(ended) WHERE ended IS NOT NULL;
 CREATE INDEX ended_batch ON ended(batch) WHERE batch IS NOT NULL;
 CREATE INDEX attempt_batch ON attempt(batch) WHERE batch IS NOT NULL;
 CREATE INDEX incident_job ON incident(job) WHERE job IS NOT NULL;

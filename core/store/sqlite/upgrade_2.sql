@@ -7,6 +7,9 @@ ALTER TABLE ended ADD COLUMN created INT;
 ALTER TABLE ended ADD COLUMN due INT;
 ALTER TABLE ended ADD COLUMN priority INT;
 ALTER TABLE ended ADD COLUMN batch INT;
+ALTER TABLE ended ADD COLUMN removal INT;
+CREATE INDEX ended_removal ON ended(removal) WHERE removal IS NOT NULL;
+CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
 ALTER TABLE attempt ADD COLUMN batch INT;
 CREATE INDEX attempt_at ON attempt(at);
 ALTER TABLE executor ADD COLUMN draining INT NOT NULL DEFAULT 0;
@@ -51,6 +54,7 @@ CREATE TABLE batch(       -- remaining = open + total - made, completed = made -
 CREATE TABLE batch_config(batch INTEGER PRIMARY KEY, config TEXT NOT NULL) STRICT;
 CREATE TABLE batch_part(  -- ids: JSON, without white space
   batch INT, n INT, ids TEXT NOT NULL, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
+CREATE INDEX batch_ended ON batch(ended) WHERE ended IS NOT NULL;
 CREATE INDEX ended_batch ON ended(batch) WHERE batch IS NOT NULL;
 CREATE INDEX attempt_batch ON attempt(batch) WHERE batch IS NOT NULL;
 CREATE INDEX incident_job ON incident(job) WHERE job IS NOT NULL;

@@ -57,6 +57,12 @@ bool incident_operate(struct store *store, const struct order *order, time_ms no
 bool batch_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                    struct error *error);
 
+/* A verb on ended jobs; one run of history cleanup. */
+bool history_operate(struct store *store, struct order *order, struct step *step, time_ms now,
+                     struct error *error);
+bool cleanup_operate(struct store *store, const struct order *order, struct step *step, time_ms now,
+                     struct error *error);
+
 /* What a job asked for with its success, in order (rules §12: a date is such a job). */
 bool operate_effects(struct store *store, const json_t *effects, const struct job *job, time_ms now,
                      struct error *error);

@@ -86,6 +86,9 @@ static const struct {
     {"SELECT b.id FROM batch b WHERE b.state IN (1, 2) AND NOT EXISTS"
      "(SELECT 1 FROM job j WHERE j.id=b.seed OR j.id=b.monitor) LIMIT 100",
      "batch", "goes on, yet neither seed nor monitor is there"},
+    {"SELECT b.job FROM ended_by_job b WHERE NOT EXISTS"
+     "(SELECT 1 FROM ended e WHERE e.seq=b.seq AND e.job=b.job) LIMIT 100",
+     "job", "is filed under an end that is gone"},
     {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
      "has an id that was never handed out"},
 };

@@ -1,0 +1,147 @@
+/* cleanup.c - what an operator does to the history (rules §18). */
+#include "base/json.h"
+#include "cli/list.h"
+#include "cli/operate.h"
+#include "cli/output.h"
+#include "cli/select.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+
+static const struct flag select_flags[] = {
+    {"--job", "ID,…", "of these jobs"},
+    {"--handler", "NAME,…", "of these handlers"},
+    {"--definition", "ID,…", "of these definitions"},
+    {"--batch", "ID,…", "of these batches"},
+    {"--outcome", "NAME,…", "successful, deleted, cancelled"},
+    {"--after", "ISO", "that ended from this instant on"},
+    {"--before", "ISO", "that ended before this instant"},
+    {0},
+};
+
+static const struct flag clean_flags[] = {
+    {"--dry-run", NULL, "say how much would go, change nothing"},
+    {0},
+};
+
+static const struct column kind_columns[] = {
+    {"kind", "KIND", COLUMN_LEFT},
+    {"ttl", "KEPT FOR", COLUMN_LEFT},
+    {"removable", "REMOVABLE", COLUMN_RIGHT},
+    {0},
+};
+
+static const struct column job_columns[] = {
+    {"id", "JOB", COLUMN_RIGHT},
+    {"state", "STATE", COLUMN_LEFT},
+    {"due", "DUE", COLUMN_OPTIONAL},
+    {"priority", "PRIORITY", COLUMN_RIGHT},
+    {0},
+};
+
+/* ---- how it stands ---- */
+
+static bool kinds_print(const json_t *status, struct error *error) {
+    const char *kind;
+    json_t *count, *rows = json_array();
+    json_object_foreach(json_object_get(status, "removable"), kind, count) {
+        json_t *ttl = json_object_get(json_object_get(status, "ttl"), kind);
+        json_array_append_new(rows,
+                              json_pack("{ss so sO}", "kind", kind, "ttl",
+                                        json_is_null(ttl) ? json_string("ever") : json_incref(ttl),
+                                        "removable", count));
+    }
+    bool fine = table_print(kind_columns, rows, output_width(), error);
+    json_decref(rows);
+    return fine;
+}
+
+static bool status_print(const json_t *status, bool jobs, struct error *error) {
+    json_t *list = json_object_get(status, "jobs");
+    if (!kinds_print(status, error))
+        return false;
+    if (!jobs || json_array_size(list) == 0)
+        return true;
+    output_add("\n");
+    return table_print(job_columns, list, output_width(), error);
+}
+
+static bool status_show(struct cli *cli, const struct flags *flags, bool jobs,
+                        struct error *error) {
+    struct store *store = setup_store(cli, flags, STORE_READ, error);
+    json_t *status = store ? store_history(store, clock_now(clock_system()), error) : NULL;
+    store_close(store);
+    if (!status)
+        return false;
+    if (cli->json)
+        return output_json(status, error);
+    bool fine = status_print(status, jobs, error);
+    json_decref(status);
+    return fine;
+}
+
+static bool status_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return status_show(cli, flags, true, error);
+}
+
+/* ---- cleaning ---- */
+
+static bool clean_say(const struct cli *cli, const int64_t *ids, int count, struct error *error) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(ids[i]));
+    if (cli->json)
+        return output_json(json_pack("{so}", "jobs", list), error);
+    for (int i = 0; i < count; i++)
+        output_add("job %lld cleans the history\n", (long long)ids[i]);
+    json_decref(list);
+    return true;
+}
+
+static bool clean_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t ids[STORE_CLEANERS];
+    int count = 0;
+    if (flags_has(flags, "--dry-run"))
+        return status_show(cli, flags, false, error);
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    bool fine = engine && engine_clean_history(engine, ids, &count, error);
+    engine_close(engine);
+    return fine && clean_say(cli, ids, count, error);
+}
+
+/* ---- ended jobs ---- */
+
+static bool ended_run(struct cli *cli, const struct flags *flags, json_t *order, int own,
+                      const char *done, struct error *error) {
+    if (order && select_read(order, flags, own, select_flags, error))
+        return operate_run(cli, flags, order, done, error);
+    json_decref(order);
+    return order ? false : error_set(error, ERROR_USAGE, "removal time: not valid UTF-8");
+}
+
+static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return ended_run(
+        cli, flags,
+        json_pack("{ss ss}", "verb", "set_removal_time", "removal_time", flags->words[0]), 1,
+        "changed", error);
+}
+
+static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return ended_run(cli, flags, json_pack("{ss}", "verb", "delete_history"), 0,
+                     "removed from the history", error);
+}
+
+#define SELECTS "By ids, or by the filters of log. More than 1000 are done 1000 at a time."
+
+const struct cli_command cleanup_commands[] = {
+    {"history status", "", "show how long history is kept, and what may go by now",
+     "And the jobs that will remove it.", NULL, 0, 0, true, false, status_run},
+    {"history clean", "[--dry-run]", "remove what may go from the history, now",
+     "Whatever the window. The jobs that do it are run by the executors of the store.", clean_flags,
+     0, 0, true, false, clean_run},
+    {"history removal-time", "ISO|never|computed ID…|FILTERS", "say when ended jobs go",
+     "computed: from their end and history_ttl. " SELECTS, select_flags, 1, -1, false, false,
+     removal_run},
+    {"history delete", "ID…|FILTERS", "remove ended jobs from the history", SELECTS, select_flags,
+     0, -1, false, false, delete_run},
+    {0},
+};
