@@ -1,5 +1,6 @@
 /* batch_forget.c - the history of a batch's jobs goes with it (rules §17). */
 #include "store/sqlite/batch.h"
+#include "store/sqlite/clean.h"
 
 struct forgotten {
     int64_t job, seq; /* seq 0: of an attempt */
@@ -43,5 +44,5 @@ bool batch_forget(struct store *store, int64_t batch, int limit, int *count, str
     bool done = *count >= 0;
     for (int i = 0; done && i < *count; i++)
         done = forget_job(store, &list[i], error);
-    return done;
+    return done && clean_refile(store, error);
 }
