@@ -1,6 +1,6 @@
--- Sets the due date of jobs. Ids: jobs. Config: { due = time, cascade = true } - without a date they
--- are due at once; cascade moves the later occurrences, too. A job that is gone is a failure unless
--- ignore_missing is true.
+-- Sets the due date of jobs. Ids: jobs. Config: { due = time, cascade = true } - without a date
+-- they are due at once; cascade moves the later occurrences, too. A job that is gone is a failure
+-- unless ignore_missing is true.
 return function(job, ids, config)
   job:operate {
     verb = "set_due",

@@ -171,7 +171,8 @@ describe("enqueue", function()
   describe("with --unique", function()
     it("prints the id of the job that is there, and says so", function()
       place.run("enqueue", "work", "--unique", "k")
-      assert.same({ 0, "1\n", "moonshift: kept\n" }, { place.run("enqueue", "work", "--unique", "k") })
+      assert.same({ 0, "1\n", "moonshift: kept\n" },
+        { place.run("enqueue", "work", "--unique", "k") })
       assert.same({ 0, "1\n", "moonshift: replaced\n" },
         { place.run("enqueue", "work", "7", "--unique", "k", "--on-conflict", "replace") })
       assert.same({ "7" }, jobs("payload"))

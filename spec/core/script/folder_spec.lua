@@ -43,10 +43,10 @@ describe("folder", function()
   end)
 
   it("keeps the names of batches that everybody has", function()
-    assert.equal("handlers/batch/x.lua: handlers under batch/ are reserved (expected batches/x.lua)",
-      refused { ["handlers/batch/x.lua"] = "return function() end" })
-    assert.equal("batches/suspend.lua: there is a type of batch of that name (expected another name)",
-      refused { ["batches/suspend.lua"] = "return function() end" })
+    assert.equal("handlers/batch/x.lua: handlers under batch/ are reserved "
+      .. "(expected batches/x.lua)", refused { ["handlers/batch/x.lua"] = "return function() end" })
+    assert.equal("batches/suspend.lua: there is a type of batch of that name "
+      .. "(expected another name)", refused { ["batches/suspend.lua"] = "return function() end" })
     local engine = assert(open { ["batches/suspend2.lua"] = "return function() end" })
     assert.equal("batches/suspend2.lua", engine:definition("batch/suspend2").file)
   end)
