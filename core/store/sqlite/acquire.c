@@ -222,9 +222,11 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     if (!unit_begin(store, &own, error))
         return false;
     taking_open(store->prelock.offer);
+    bool written = batch_settle(store, error); /* it may make a monitor ready */
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
-    bool done = taking.lanes != NULL ||
-                error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    bool done =
+        written && (taking.lanes != NULL ||
+                    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name));
     /* Locks under a lease that has run out would belong to nobody. */
     if (done && now >= store->self.lease_until)
         done = store_renew(store, now, store->self.lease, error);

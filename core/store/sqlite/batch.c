@@ -13,6 +13,8 @@ const char *batch_state_name(int state) {
 }
 
 bool batch_load(struct store *store, int64_t id, struct batch *batch, struct error *error) {
+    if (!batch_settle(store, error))
+        return false;
     sqlite3_stmt *row = db_query(
         &store->db, error,
         "SELECT total, made, open, failed, state, jobs_per_seed, invocations, retries, priority,"
@@ -102,24 +104,54 @@ static bool batch_wake(struct store *store, int64_t monitor, time_ms now, struct
            verb_move(store, &old, &row, now, error);
 }
 
+/* What is noted of this batch; that of another one is written first. */
+static struct tally *batch_tally(struct store *store, int64_t batch, struct error *error) {
+    struct tally *tally = &store->tally;
+    if (tally->batch != batch) {
+        if (!batch_settle(store, error))
+            return NULL;
+        *tally = (struct tally){.batch = batch, .started = TIME_NONE, .now = TIME_NONE};
+    }
+    return tally;
+}
+
+bool batch_settle(struct store *store, struct error *error) {
+    const struct tally tally = store->tally;
+    int64_t monitor = 0;
+    store->tally.batch = 0;
+    return !tally.batch ||
+           (db_value(&store->db, error, &monitor,
+                     "UPDATE batch SET open=open-?2, failed=failed+?3,"
+                     " started=coalesce(started, ?4) WHERE id=?1"
+                     " RETURNING CASE WHEN open=0 AND made=total THEN monitor END",
+                     "innT", tally.batch, tally.gone, tally.failed, tally.started) >= 0 &&
+            (!monitor || !tally.gone || batch_wake(store, monitor, tally.now, error)));
+}
+
 bool batch_gone(struct store *store, const struct row *row, time_ms started, time_ms now,
                 struct error *error) {
-    int64_t monitor = 0;
     if (!batch_counts(store, row))
         return true;
-    return db_value(&store->db, error, &monitor,
-                    "UPDATE batch SET open=open-1, failed=failed-?2, started=coalesce(started, ?3)"
-                    " WHERE id=?1 RETURNING CASE WHEN open=0 AND made=total THEN monitor END",
-                    "inT", row->batch, (int)(row->retries == 0), started) >= 0 &&
-           (!monitor || batch_wake(store, monitor, now, error));
+    struct tally *tally = batch_tally(store, row->batch, error);
+    if (!tally)
+        return false;
+    tally->gone++;
+    tally->failed -= row->retries == 0;
+    tally->started = tally->started == TIME_NONE ? started : tally->started;
+    tally->now = now;
+    return true;
 }
 
 bool batch_retries(struct store *store, const struct row *old, const struct row *row,
                    struct error *error) {
     int failed = (row->retries == 0) - (old->retries == 0);
-    return !failed || !batch_counts(store, row) ||
-           db_run(&store->db, error, "UPDATE batch SET failed=failed+?2 WHERE id=?1", "in",
-                  row->batch, failed);
+    if (!failed || !batch_counts(store, row))
+        return true;
+    struct tally *tally = batch_tally(store, row->batch, error);
+    if (!tally)
+        return false;
+    tally->failed += failed;
+    return true;
 }
 
 /* ---- its config ---- */

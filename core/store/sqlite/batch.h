@@ -1,6 +1,7 @@
 /* batch.h - a batch as its row has it, and how its counters move with its jobs (rules §17): in the
- * transactions that move them, so that total = completed + remaining is true in every one. Only
- * execution jobs count; they are of the definitions under "batch/". */
+ * transactions that move them (noted as struct tally, written before the commit), so that total =
+ * completed + remaining is true in every one. Only execution jobs count; they are of the
+ * definitions under "batch/". */
 #ifndef MOONSHIFT_STORE_SQLITE_BATCH_H
 #define MOONSHIFT_STORE_SQLITE_BATCH_H
 
@@ -49,6 +50,9 @@ bool batch_gone(struct store *store, const struct row *row, time_ms started, tim
 /* The retries of a job are others now. */
 bool batch_retries(struct store *store, const struct row *old, const struct row *row,
                    struct error *error);
+
+/* Writes what those two have noted: once for many jobs, before anybody can see it. */
+bool batch_settle(struct store *store, struct error *error);
 
 /* The config of a job that is taken; borrowed until the next call. */
 bool batch_config(struct store *store, struct job *job, struct error *error);

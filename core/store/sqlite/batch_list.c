@@ -91,6 +91,8 @@ json_t *store_batches(struct store *store, const json_t *wanted, const struct st
                       struct error *error) {
     struct query query = {0};
     json_t *batches = NULL;
+    if (store->writing && !batch_settle(store, error))
+        return NULL;
     query_add(&query, "SELECT b.id, b.type, b.name, b.state, b.total, b.made, b.open, b.failed,"
                       " b.created, b.started, b.ended, c.config, b.ids, b.jobs_per_seed,"
                       " b.invocations, nullif(b.retries, 0), b.priority, b.on_complete, b.who,"

@@ -55,6 +55,14 @@ struct prelock {
     bool served;             /* that stream, by the joined executor */
 };
 
+/* How the counters of a batch have moved in the open transaction, as far as they are not written
+ * yet; see batch.h. */
+struct tally {
+    int64_t batch; /* 0: none */
+    int gone, failed;
+    time_ms started, now;
+};
+
 /* The config of a batch, for the jobs of it that are taken. */
 struct held_config {
     int64_t batch; /* 0: none */
@@ -76,6 +84,7 @@ struct store {
     struct journal journal;
     struct prelock prelock;
     struct held_config config;
+    struct tally tally;
     bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */
     bool broken;               /* an input/output error was met: nothing is written any more */

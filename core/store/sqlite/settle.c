@@ -30,11 +30,19 @@ static bool settle_give_up(struct store *store, const struct job *job, enum hist
     return found == 0 || (found > 0 && (row.retries == 0 || alive_end(store, &row, error)));
 }
 
+/* An operator may have changed its retries meanwhile. */
 static bool settle_batch(struct store *store, const struct outcome *outcome, time_ms now,
                          struct error *error) {
-    struct row row;
-    return !outcome->job->batch || (row_load(store, outcome->job->id, &row, error) >= 0 &&
-                                    batch_gone(store, &row, outcome->started, now, error));
+    const struct job *job = outcome->job;
+    struct row row = {.batch = job->batch, .stream = job->stream};
+    int64_t retries = 0;
+    if (!job->batch)
+        return true;
+    if (db_value(&store->db, error, &retries, "SELECT retries FROM job WHERE id=?1", "i", job->id) <
+        0)
+        return false;
+    row.retries = (int32_t)retries;
+    return batch_gone(store, &row, outcome->started, now, error);
 }
 
 static bool settle_success(struct store *store, struct outcome *outcome, enum history_end end,
@@ -204,12 +212,14 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
 static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
                              enum settled *settled, struct error *error) {
     const struct meta meta = store->meta;
+    const struct tally tally = store->tally;
     if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error))
         return db_run(&store->db, error, "RELEASE outcome", "");
     struct error ignored;
     store->meta = meta;
+    store->tally = tally;
     store->incidents = -1;
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&

@@ -1,5 +1,5 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
-#include "store/sqlite/connection.h"
+#include "store/sqlite/batch.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,8 @@ bool store_commit(struct store *store, struct error *error) {
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
-    if (!meta_write(store, &reason) || !db_run(&store->db, &reason, "COMMIT", "")) {
+    if (!batch_settle(store, &reason) || !meta_write(store, &reason) ||
+        !db_run(&store->db, &reason, "COMMIT", "")) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
         store->broken = reason.code == ERROR_IO;
         store_rollback(store);
@@ -109,6 +110,7 @@ void store_rollback(struct store *store) {
     store->self.lease_until = INT64_MIN; /* renewed again before anything is locked */
     store->wake = (struct wake){0};
     store->gone_count = 0;
+    store->tally.batch = 0;
     transaction_over(store);
 }
 
