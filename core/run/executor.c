@@ -62,13 +62,15 @@ static struct acquire acquire_from(const struct settings *settings) {
     return acquire;
 }
 
-/* Nobody may have told us of an executor that serves the rest. */
-static void warn_of_cleanup(const struct settings *settings) {
-    int64_t priority = settings->history_cleanup_priority;
-    if (json_array_size(settings->history_cleanup_window) &&
-        (priority < settings->priority_min || priority > settings->priority_max))
+/* Nobody may have told us of an executor that serves the rest (rules §3). */
+static void warn_of_range(const struct settings *settings) {
+    int64_t cleanup = settings->history_cleanup_priority, batch = settings->batch_job_priority;
+    int64_t low = settings->priority_min, high = settings->priority_max;
+    if (json_array_size(settings->history_cleanup_window) && (cleanup < low || cleanup > high))
         log_event(LOG_WARN, "history cleanup is outside of this executor's range", "priority:l",
-                  priority);
+                  cleanup);
+    if (batch < low || batch > high)
+        log_event(LOG_WARN, "batches are outside of this executor's range", "priority:l", batch);
 }
 
 static bool join(struct executor *executor, struct error *error) {
@@ -76,7 +78,7 @@ static bool join(struct executor *executor, struct error *error) {
     if (!store_join(executor->store, &executor->self, now, executor->settings->lock_time, error) ||
         !store_prepare_cleanup(executor->store, now, error))
         return false;
-    warn_of_cleanup(executor->settings);
+    warn_of_range(executor->settings);
     executor->lease = lease_new(executor->settings->lock_time, now, at);
     return true;
 }
