@@ -2,6 +2,23 @@
 
 __extension__ typedef __int128 wide; /* priority times milliseconds does not fit 64 bits */
 
+struct acquire acquire_from(const struct settings *settings) {
+    struct acquire acquire = {
+        .lane_run = settings->lane_run,
+        .priority_min = settings->priority_min,
+        .priority_max = settings->priority_max,
+        .by_priority = settings->by_priority,
+        .prefer_timers = settings->prefer_timers,
+        .by_due_date = settings->by_due_date,
+        .ensure_due_date = settings->ensure_due_date,
+        .deployment_aware = settings->deployment_aware,
+        .aging = settings->aging,
+        .categories = settings->categories,
+        .executor_name = settings->name,
+    };
+    return acquire;
+}
+
 struct spot acquire_spot(const struct job *job) {
     return (struct spot){job->priority, job->due == TIME_NONE ? job->created : job->due, job->id,
                          job->type == JOB_TIMER};

@@ -4,6 +4,7 @@
 
 #include "base/definition.h"
 #include "base/job.h"
+#include "base/settings.h"
 
 struct acquire {
     int want;             /* at most so many jobs */
@@ -20,6 +21,9 @@ struct acquire {
     const json_t *categories;           /* array of texts; NULL: all */
     const char *executor_name;          /* whose registrations count */
 };
+
+/* What an executor with these settings looks for, wherever it runs; the settings are borrowed. */
+struct acquire acquire_from(const struct settings *settings);
 
 /* Where a job that is ready stands among the others. */
 struct spot {

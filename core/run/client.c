@@ -26,6 +26,7 @@ struct client *client_new(const struct client_options *options, struct error *er
     client->options = *options;
     client->pool = options->pool;
     client->generations = options->generations;
+    client->order = acquire_from(options->settings);
     queue_init(&client->queue);
     queue_init(&client->suspects);
     atomic_init(&client->several, options->generations->count > 1);
@@ -97,7 +98,7 @@ static bool enter(struct client *client, struct item *item) {
     if (item->followed)
         queue_unshift(&client->queue, item);
     else
-        queue_push(suspected(item) ? &client->suspects : &client->queue, item);
+        queue_insert(suspected(item) ? &client->suspects : &client->queue, &client->order, item);
     return true;
 }
 

@@ -49,6 +49,7 @@ struct worker {
 
 struct client {
     struct client_options options;
+    struct acquire order; /* of what waits */
     struct pool *pool;
     /* guarded by the pool's mutex */
     struct queue queue;

@@ -45,23 +45,6 @@ struct work {
     time_ms next, missed_next;
 };
 
-static struct acquire acquire_from(const struct settings *settings) {
-    struct acquire acquire = {
-        .lane_run = settings->lane_run,
-        .priority_min = settings->priority_min,
-        .priority_max = settings->priority_max,
-        .by_priority = settings->by_priority,
-        .prefer_timers = settings->prefer_timers,
-        .by_due_date = settings->by_due_date,
-        .ensure_due_date = settings->ensure_due_date,
-        .deployment_aware = settings->deployment_aware,
-        .aging = settings->aging,
-        .categories = settings->categories,
-        .executor_name = settings->name,
-    };
-    return acquire;
-}
-
 /* Nobody may have told us of an executor that serves the rest (rules §3). */
 static void warn_of_range(const struct settings *settings) {
     int64_t cleanup = settings->history_cleanup_priority, batch = settings->batch_job_priority;

@@ -2,21 +2,41 @@
 #include <stddef.h>
 
 void queue_init(struct queue *queue) {
-    queue->first = NULL;
-    queue->last = &queue->first;
+    queue->first = queue->last = NULL;
+}
+
+/* Behind `before`; NULL: at the front. */
+static void put(struct queue *queue, struct item *before, struct item *item) {
+    struct item **at = before ? &before->next : &queue->first;
+    item->next = *at;
+    *at = item;
+    if (!item->next)
+        queue->last = item;
 }
 
 void queue_push(struct queue *queue, struct item *item) {
-    item->next = NULL;
-    *queue->last = item;
-    queue->last = &item->next;
+    put(queue, queue->last, item);
+}
+
+void queue_insert(struct queue *queue, const struct acquire *order, struct item *item) {
+    struct spot own = acquire_spot(item->jobs), other = own;
+    struct item *before = NULL;
+    if (queue->last)
+        other = acquire_spot(queue->last->jobs);
+    if (!acquire_before(order, &own, &other)) {
+        queue_push(queue, item);
+        return;
+    }
+    for (struct item *next = queue->first; next; before = next, next = next->next) {
+        other = acquire_spot(next->jobs);
+        if (!next->followed && acquire_before(order, &own, &other))
+            break;
+    }
+    put(queue, before, item);
 }
 
 void queue_unshift(struct queue *queue, struct item *item) {
-    item->next = queue->first;
-    queue->first = item;
-    if (!item->next)
-        queue->last = &item->next;
+    put(queue, NULL, item);
 }
 
 struct item *queue_shift(struct queue *queue) {
@@ -25,7 +45,7 @@ struct item *queue_shift(struct queue *queue) {
         return NULL;
     queue->first = item->next;
     if (!queue->first)
-        queue->last = &queue->first;
+        queue->last = NULL;
     item->next = NULL;
     return item;
 }
@@ -33,7 +53,10 @@ struct item *queue_shift(struct queue *queue) {
 void queue_append(struct queue *queue, struct queue *from) {
     if (!from->first)
         return;
-    *queue->last = from->first;
+    if (queue->last)
+        queue->last->next = from->first;
+    else
+        queue->first = from->first;
     queue->last = from->last;
     queue_init(from);
 }

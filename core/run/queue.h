@@ -1,15 +1,19 @@
-/* queue.h - items in line, first in, first out. No lock of its own. */
+/* queue.h - items in line. No lock of its own. */
 #ifndef MOONSHIFT_RUN_QUEUE_H
 #define MOONSHIFT_RUN_QUEUE_H
 
 #include "run/item.h"
 
 struct queue {
-    struct item *first, **last;
+    struct item *first, *last;
 };
 
 void queue_init(struct queue *queue);
+/* At the end. */
 void queue_push(struct queue *queue, struct item *item);
+/* Where it stands in the order of rules §3, so that what is acquired late but is to run early waits
+ * for nobody's page: behind what stands before it or as well, and behind follow-ups. */
+void queue_insert(struct queue *queue, const struct acquire *order, struct item *item);
 /* Before all others. */
 void queue_unshift(struct queue *queue, struct item *item);
 /* The first one, or NULL. */

@@ -98,12 +98,13 @@ static bool site_close(struct site *site) {
     return ended;
 }
 
-/* The jobs `first` to `last` of one handler and lane (0: none), handed over as items. */
-static bool submit_to(struct client *client, const char *handler, int first, int last, int lane) {
+/* Jobs like this one, with the ids `first` to `last`, handed over as items. */
+static bool submit_like(struct client *client, struct job job, int first, int last) {
     struct job *jobs = NULL, **end = &jobs;
     struct item *items;
     for (int id = first; id <= last; id++) {
-        struct job job = {.handler = handler, .id = id, .token = 100 + id, .lane_id = lane};
+        job.id = id;
+        job.token = 100 + id;
         job.retries = 3;
         job.attempt = 1;
         *end = job_copy(&job);
@@ -113,6 +114,11 @@ static bool submit_to(struct client *client, const char *handler, int first, int
         return false;
     client_submit(client, items);
     return true;
+}
+
+/* Of one handler and lane (0: none). */
+static bool submit_to(struct client *client, const char *handler, int first, int last, int lane) {
+    return submit_like(client, (struct job){.handler = handler, .lane_id = lane}, first, last);
 }
 
 static bool submit(struct site *site, const char *handler, int first, int last, int lane) {
@@ -151,6 +157,20 @@ static void jobs_run_in_the_order_they_came(struct contract *c) {
         EXPECT(atoi(outcome->result) == id);
     }
     EXPECT(id == 5 && client_quiet(site.client));
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_stands_before_what_waits_overtakes_it(struct contract *c) {
+    static const int64_t order[] = {5, 2, 3, 4};
+    OPEN(1);
+    EXPECT(submit(&site, "endless", 1, 1, 0) && submit(&site, "good", 2, 4, 0));
+    EXPECT(submit_like(site.client, (struct job){.handler = "good", .priority = 9}, 5, 5));
+    struct outcome *list = outcomes(&site, 5);
+    int at = 0;
+    for (struct outcome *outcome = list; outcome && at < 4; outcome = outcome->next)
+        EXPECT(outcome->job->id == 1 || outcome->job->id == order[at++]);
+    EXPECT(at == 4);
     outcome_free_list(list);
     CLOSE;
 }
@@ -392,6 +412,7 @@ static void threads_that_idle_leave_and_others_come(struct contract *c) {
 
 static const struct check checks[] = {
     {"jobs run in the order they came", jobs_run_in_the_order_they_came},
+    {"what stands before what waits overtakes it", what_stands_before_what_waits_overtakes_it},
     {"a lane ends with its last job", a_lane_ends_with_its_last_job},
     {"there is room for the queue and the workers", there_is_room_for_the_queue_and_the_workers},
     {"what has not begun is given back", what_has_not_begun_is_given_back},
