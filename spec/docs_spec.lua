@@ -209,6 +209,7 @@ describe("what the pages list", function()
       moonshift, moonshift.clock, testing, getmetatable(engine).__index,
       getmetatable(executor).__index, getmetatable(engine:jobs()).__index,
       getmetatable(engine:definition("show")).__index, require("moonshift.job").methods {},
+      getmetatable(engine:batch(engine:batch { type = "suspend", ids = { 1 } })).__index,
     }
     local offenders = {}
     for _, object in ipairs(objects) do

@@ -80,10 +80,12 @@ struct engine_operated {
     void *arg;
     /* out */
     size_t touched;
-    int64_t job; /* of a verb with a date: the timer that will do it */
+    int64_t job;   /* of a verb with a date: the timer that will do it */
+    int64_t batch; /* it touches more jobs than one transaction takes: this batch does it */
 };
-/* Any order of base/order.h. Up to 1 000 jobs are all or nothing; more are done in transactions of
- * 1 000, each all or nothing, with one entry in the operation log. */
+/* Any order of base/order.h. Up to 1 000 jobs are all or nothing; more are done by a batch (rules
+ * §11, §17), each job of which is all or nothing. What is done to a definition or an instance
+ * itself, such as its suspension, is done at once all the same. */
 bool engine_operate(struct engine *engine, json_t *order, struct engine_operated *operated,
                     struct error *error);
 

@@ -218,6 +218,7 @@ void lua_engine_register(lua_State *L) {
     lua_creation_register(L);
     lua_questions_register(L);
     lua_verbs_register(L);
+    lua_batches_register(L);
     lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, collect);
     lua_setfield(L, -2, "__gc");

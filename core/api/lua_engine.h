@@ -30,6 +30,7 @@ struct engine *lua_engine_open(lua_State *L, struct error *error);
 void lua_creation_register(lua_State *L);
 void lua_questions_register(lua_State *L);
 void lua_verbs_register(lua_State *L);
+void lua_batches_register(lua_State *L);
 
 /* Pushes { done, failed } or, of a turn, { settled, acquired, done, failed, wait }. */
 int lua_run_push(lua_State *L, const struct engine_run *run, bool turned);

@@ -1,5 +1,6 @@
 #include "api/lua_engine.h"
 #include "base/json.h"
+#include "store/batch.h"
 
 /* What an engine can be asked. A list is asked for with filters, sort, descending, after, offset,
  * limit (arguments 2 to 7); lua/moonshift/query.lua says what they mean to users. */
@@ -30,6 +31,11 @@ static json_t *entries(struct engine *engine, const json_t *filters, const struc
 static json_t *operations(struct engine *engine, const json_t *filters,
                           const struct store_page *page, struct error *error) {
     return store_operations(engine_store(engine), filters, page, error);
+}
+
+static json_t *batches(struct engine *engine, const json_t *filters, const struct store_page *page,
+                       struct error *error) {
+    return store_batches(engine_store(engine), filters, page, error);
 }
 
 static struct store_page check_page(lua_State *L) {
@@ -69,6 +75,10 @@ static int list_log(lua_State *L) {
 
 static int list_operations(lua_State *L) {
     return list(L, operations);
+}
+
+static int list_batches(lua_State *L) {
+    return list(L, batches);
 }
 
 static int count_jobs(lua_State *L) {
@@ -167,6 +177,7 @@ static const luaL_Reg methods[] = {
     {"incidents", list_incidents},
     {"log", list_log},
     {"operations", list_operations},
+    {"batches", list_batches},
     {"count_jobs", count_jobs},
     {"job", one_job},
     {"why", why},

@@ -1,8 +1,8 @@
 #include "api/lua_engine.h"
 #include "base/json.h"
 
-/* operate(order) -> how many it touched, and of an order with a date the job that will do it: every
- * verb of lua/moonshift/engine.lua and definitions.lua. */
+/* operate(order) -> how many it touched, and of an order with a date the job that will do it; or a
+ * batch's id and "batch": every verb of lua/moonshift/engine.lua and definitions.lua. */
 static int operate(lua_State *L) {
     struct error error;
     struct engine_operated operated = {0};
@@ -12,6 +12,11 @@ static int operate(lua_State *L) {
     *order = engine ? api_object(L, 2, "order", &error) : NULL;
     if (!*order || !engine_operate(engine, *order, &operated, &error))
         return api_fail(L, &error);
+    if (operated.batch) {
+        lua_pushinteger(L, operated.batch);
+        lua_pushliteral(L, "batch");
+        return 2;
+    }
     lua_pushinteger(L, (lua_Integer)operated.touched);
     if (!operated.job)
         return 1;

@@ -1,3 +1,4 @@
+#include "api/crowd.h"
 #include "api/engine_state.h"
 
 #define LOG_PAGES 1000 /* the write-ahead log may grow so far */
@@ -15,33 +16,36 @@ bool engine_end(struct engine *engine, bool ok, struct error *error) {
     return true;
 }
 
-/* One step in a transaction of its own; *rest: what is left. */
-static bool step(struct engine *engine, json_t **rest, struct engine_operated *operated,
-                 struct error *error) {
+/* One step in a transaction of its own; *rest: what is left. Nothing is done, and *crowd is true,
+ * if something would be left that a batch can do. */
+static bool step(struct engine *engine, json_t **rest, bool *crowd,
+                 struct engine_operated *operated, struct error *error) {
     struct store_operated now = {0};
-    bool ok =
-        store_begin(engine->store, error) &&
-        engine_end(engine, store_operate(engine->store, *rest, &now, engine_now(engine), error),
-                   error);
-    json_decref(*rest);
-    *rest = ok ? now.rest : NULL;
-    if (!ok) {
+    json_t *order = *rest;
+    bool may = *crowd;
+    *rest = NULL;
+    *crowd = false;
+    bool ok = store_begin(engine->store, error) &&
+              store_operate(engine->store, order, &now, engine_now(engine), error);
+    *crowd = ok && may && now.rest;
+    ok = engine_end(engine, ok && !*crowd, error) || *crowd;
+    json_decref(order);
+    if (!ok || *crowd) {
         json_decref(now.rest);
-        return false;
+        return ok;
     }
+    *rest = now.rest;
     operated->touched += now.touched;
     operated->job = now.job;
     return true;
 }
 
-bool engine_operate(struct engine *engine, json_t *order, struct engine_operated *operated,
-                    struct error *error) {
+static bool steps(struct engine *engine, json_t *order, bool *crowd,
+                  struct engine_operated *operated, struct error *error) {
     json_t *rest = json_incref(order);
-    operated->touched = 0;
-    operated->job = 0;
     while (rest) {
         struct error reason = {0};
-        if (!step(engine, &rest, operated, &reason))
+        if (!step(engine, &rest, crowd, operated, &reason))
             return operated->touched
                        ? error_set(error, reason.code, "%s (%zu jobs before it are done)",
                                    reason.text, operated->touched)
@@ -50,6 +54,15 @@ bool engine_operate(struct engine *engine, json_t *order, struct engine_operated
             operated->tell(operated->arg, operated->touched);
     }
     return true;
+}
+
+bool engine_operate(struct engine *engine, json_t *order, struct engine_operated *operated,
+                    struct error *error) {
+    bool crowd = crowd_is(order);
+    operated->touched = 0;
+    operated->job = operated->batch = 0;
+    return steps(engine, order, &crowd, operated, error) &&
+           (!crowd || crowd_operate(engine, order, operated, error));
 }
 
 bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,

@@ -44,8 +44,8 @@ static const struct {
                                    KEY_INCLUDE_JOBS | KEY_AT},
     [ORDER_SET_DEFINITION_RETRIES] = {"set_definition_retries", ORDER_DEFINITION, KEY_RETRIES,
                                       KEY_DUE},
-    [ORDER_SUSPEND_INSTANCE] = {"suspend_instance", ORDER_INSTANCE, 0, KEY_AT},
-    [ORDER_ACTIVATE_INSTANCE] = {"activate_instance", ORDER_INSTANCE, 0, KEY_AT},
+    [ORDER_SUSPEND_INSTANCE] = {"suspend_instance", ORDER_INSTANCE, 0, KEY_AT | KEY_INCLUDE_JOBS},
+    [ORDER_ACTIVATE_INSTANCE] = {"activate_instance", ORDER_INSTANCE, 0, KEY_AT | KEY_INCLUDE_JOBS},
     [ORDER_ANNOTATE] = {"annotate", ORDER_INCIDENT, KEY_NOTE, 0},
     [ORDER_RESOLVE] = {"resolve", ORDER_INCIDENT, 0, KEY_NOTE},
     [ORDER_SET_REMOVAL_TIME] = {"set_removal_time", ORDER_HISTORY, KEY_REMOVAL_TIME,
@@ -271,6 +271,7 @@ static bool is_own(const struct order *order, const char *key) {
 static bool read_keys(struct order *order, const json_t *object, struct error *error) {
     const int known = verbs[order->verb].needs | verbs[order->verb].takes;
     int given = 0;
+    order->include_jobs = order->target == ORDER_INSTANCE; /* of a definition only when told */
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, key, value) {

@@ -5,26 +5,26 @@
 #include "cli/select.h"
 #include <string.h>
 
-static const struct flag act_flags[] = {OPERATE_DRY_FLAG, SELECT_FLAGS, {0}};
+static const struct flag act_flags[] = {OPERATE_FLAGS, SELECT_FLAGS, {0}};
 
 static const struct flag retry_flags[] = {
     {"--retries", "N", "runs left (else the configured number)"},
     {"--due", "ISO", "not before this instant; none: at once"},
-    OPERATE_DRY_FLAG,
+    OPERATE_FLAGS,
     SELECT_FLAGS,
     {0},
 };
 
 static const struct flag due_flags[] = {
     {"--cascade", NULL, "move the later occurrences of a repeating job by the same span"},
-    OPERATE_DRY_FLAG,
+    OPERATE_FLAGS,
     SELECT_FLAGS,
     {0},
 };
 
 static const struct flag recalculate_flags[] = {
     {"--from-creation", NULL, "count from the creation, not from now"},
-    OPERATE_DRY_FLAG,
+    OPERATE_FLAGS,
     SELECT_FLAGS,
     {0},
 };
@@ -64,15 +64,15 @@ static const struct act {
     int filters;      /* flags before those that select */
     bool (*read)(json_t *order, const struct flags *flags, struct error *error);
 } acts[] = {
-    {"job retry", "retry", "retried", 0, 3, retry_read},
-    {"job delete", "delete", "deleted", 0, 1, NULL},
-    {"job cancel", "cancel", "cancelled", 0, 1, NULL},
-    {"job dead", "dead_letter", "given up", 0, 1, NULL},
-    {"job suspend", "suspend", "suspended", 0, 1, NULL},
-    {"job activate", "activate", "activated", 0, 1, NULL},
-    {"job priority", "set_priority", "changed", 1, 1, priority_read},
-    {"job due", "set_due", "changed", 1, 2, due_read},
-    {"job recalculate", "recalculate_due", "changed", 0, 2, recalculate_read},
+    {"job retry", "retry", "retried", 0, 4, retry_read},
+    {"job delete", "delete", "deleted", 0, 2, NULL},
+    {"job cancel", "cancel", "cancelled", 0, 2, NULL},
+    {"job dead", "dead_letter", "given up", 0, 2, NULL},
+    {"job suspend", "suspend", "suspended", 0, 2, NULL},
+    {"job activate", "activate", "activated", 0, 2, NULL},
+    {"job priority", "set_priority", "changed", 1, 2, priority_read},
+    {"job due", "set_due", "changed", 1, 3, due_read},
+    {"job recalculate", "recalculate_due", "changed", 0, 3, recalculate_read},
 };
 
 static bool act_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -89,8 +89,8 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
 }
 
 #define SELECTS                                                                                    \
-    "By ids, or by the filters of job list. Up to 1000 jobs all or nothing; more are done\n"       \
-    "1000 at a time."
+    "By ids, or by the filters of job list. Up to 1000 jobs all or nothing; more are done by a\n"  \
+    "batch, which an executor runs."
 
 const struct cli_command act_commands[] = {
     {"job retry", "ID…|FILTERS [--retries N] [--due ISO]", "give dead jobs runs again",

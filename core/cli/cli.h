@@ -45,6 +45,7 @@ extern const struct cli_command act_commands[];
 extern const struct cli_command why_commands[];
 extern const struct cli_command definition_commands[];
 extern const struct cli_command instance_commands[];
+extern const struct cli_command batch_commands[];
 extern const struct cli_command incident_commands[];
 extern const struct cli_command deployment_commands[];
 extern const struct cli_command executor_commands[];

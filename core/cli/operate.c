@@ -1,6 +1,7 @@
 #include "cli/operate.h"
 #include "base/json.h"
 #include "base/span.h"
+#include "cli/batch.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
@@ -47,6 +48,48 @@ static bool dated(const struct cli *cli, const json_t *order, int64_t job, struc
     return true;
 }
 
+/* What is too much for one transaction is done by a batch, or else the order was for one. */
+static bool batched(const struct cli *cli, const struct flags *flags, struct store *store,
+                    const struct engine_operated *operated, struct error *error) {
+    bool fine = true;
+    if (flags_has(flags, "--wait"))
+        fine = batch_wait(cli, store, operated->batch, error);
+    else
+        batch_note(store, operated->batch);
+    if (!fine && error->code != ERROR_FAILED)
+        return false;
+    if (cli->json)
+        return output_json(json_pack("{sI,sI}", "batch", (json_int_t)operated->batch, "count",
+                                     (json_int_t)operated->touched),
+                           fine ? error : NULL) &&
+               fine;
+    output_add("batch %lld: %zu jobs\n", (long long)operated->batch, operated->touched);
+    return fine;
+}
+
+/* The order was for a batch: that is what can be waited for. */
+static bool waited(const struct cli *cli, const struct flags *flags, struct store *store,
+                   const json_t *order, struct error *error) {
+    int64_t batch = json_integer_value(json_object_get(order, "batch"));
+    return !batch || !flags_has(flags, "--wait") || batch_wait(cli, store, batch, error);
+}
+
+static bool done_say(const struct cli *cli, const struct flags *flags, struct store *store,
+                     const json_t *order, const struct engine_operated *operated, const char *done,
+                     struct error *error) {
+    if (operated->batch)
+        return batched(cli, flags, store, operated, error);
+    if (operated->job)
+        return dated(cli, order, operated->job, error);
+    if (!waited(cli, flags, store, order, error))
+        return false;
+    if (cli->json || strcmp(json_string_value(json_object_get(order, "verb")), "delete_batch") != 0)
+        return counted(cli, operated->touched, done, error);
+    output_add("batch %lld deleted\n",
+               (long long)json_integer_value(json_object_get(order, "batch")));
+    return true;
+}
+
 static bool act(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
                 struct error *error) {
     struct teller teller = {.progress = {.on = cli->interactive}, .done = done};
@@ -56,11 +99,9 @@ static bool act(struct cli *cli, const struct flags *flags, json_t *order, const
         store_preview(engine_store(engine), order, &teller.of, clock_now(clock_system()), NULL);
     bool fine = engine && engine_operate(engine, order, &operated, error);
     progress_end(&teller.progress);
+    fine = fine && done_say(cli, flags, engine_store(engine), order, &operated, done, error);
     engine_close(engine);
-    if (!fine)
-        return false;
-    return operated.job ? dated(cli, order, operated.job, error)
-                        : counted(cli, operated.touched, done, error);
+    return fine;
 }
 
 bool operate_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,

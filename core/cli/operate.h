@@ -5,12 +5,16 @@
 #include "cli/flags.h"
 #include <jansson.h>
 
-/* To be put among the flags of a verb on jobs. */
-#define OPERATE_DRY_FLAG                                                                           \
-    { "--dry-run", NULL, "say how many jobs it would touch, change nothing" }
+/* To be put among the flags of a verb that may touch more jobs than one transaction takes. */
+#define OPERATE_WAIT_FLAG                                                                          \
+    { "--wait", NULL, "if a batch does it: until it is done, with a bar on a terminal" }
 
-/* Takes `order` over (NULL: memory is out). "3 jobs <done>", or what will do it and when, or with
- * --dry-run how many it would touch. */
+/* To be put among the flags of a verb on jobs. */
+#define OPERATE_FLAGS                                                                              \
+    {"--dry-run", NULL, "say how many jobs it would touch, change nothing"}, OPERATE_WAIT_FLAG
+
+/* Takes `order` over (NULL: memory is out). "3 jobs <done>", or the batch that does it, or what
+ * will do it and when, or with --dry-run how many it would touch. */
 bool operate_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
                  struct error *error);
 

@@ -1,6 +1,7 @@
 -- The engine: one store and the scripts that work on it. Every verb that takes an id also takes a
--- list of ids or a query of jobs: all or nothing up to 1 000 jobs, beyond that in transactions of
--- 1 000.
+-- list of ids or a query of jobs: all or nothing up to 1 000 jobs, beyond that a batch does it,
+-- whose id the verb returns, and "batch".
+local batches = require "moonshift.batches"
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
 local history = require "moonshift.history"
@@ -17,6 +18,10 @@ local OWN = { scripts = true, clock = true, modules = true, handlers = true, bor
 local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
+
+for name, method in pairs(batches.methods) do -- batch, batches
+  Engine[name] = method
+end
 
 local engine = {}
 

@@ -8,7 +8,7 @@ local LIST_MAX = 10000 -- rows that :list and :ids hold at once
 local EACH_PAGE = 100  -- rows that :each holds at once
 
 -- Kinds whose rows are paged by id; the others are by offset, the log oldest first.
-local BY_ID = { jobs = true, incidents = true, operations = true }
+local BY_ID = { jobs = true, incidents = true, operations = true, batches = true }
 
 local Query = {}
 Query.__index = Query
@@ -16,7 +16,8 @@ Query.__name = "moonshift.query"
 
 local query = {}
 
--- core: the engine's C half; kind: "jobs", "definitions", "incidents", "log" or "operations".
+-- core: the engine's C half; kind: "jobs", "definitions", "incidents", "log", "operations" or
+-- "batches".
 function query.new(core, kind, filters)
   if filters ~= nil and type(filters) ~= "table" then
     error(("%s: filters is a %s (expected a table)"):format(kind, type(filters)), 3)

@@ -1,4 +1,4 @@
 -- Lets suspended jobs run again. Ids: jobs; those that are gone are passed over.
-return function(job, ids)
-  job:operate { verb = "activate", ids = ids, ignore_missing = true }
+return function(job, ids, config)
+  job:operate { verb = "activate", ids = ids, ignore_missing = config.ignore_missing ~= false }
 end

@@ -1,4 +1,4 @@
 -- Cancels jobs, waiting or running. Ids: jobs; those that are gone are passed over.
-return function(job, ids)
-  job:operate { verb = "cancel", ids = ids, ignore_missing = true }
+return function(job, ids, config)
+  job:operate { verb = "cancel", ids = ids, ignore_missing = config.ignore_missing ~= false }
 end

@@ -1,4 +1,4 @@
 -- Suspends jobs. Ids: jobs; those that are gone are passed over.
-return function(job, ids)
-  job:operate { verb = "suspend", ids = ids, ignore_missing = true }
+return function(job, ids, config)
+  job:operate { verb = "suspend", ids = ids, ignore_missing = config.ignore_missing ~= false }
 end

@@ -38,34 +38,6 @@ describe("operator verbs", function()
     assert.equal(0, engine:job(id).priority)
   end)
 
-  it("goes on beyond a thousand jobs, with one entry in the log", function()
-    local entries = {}
-    for i = 1, 2500 do
-      entries[i] = { "fine" }
-    end
-    local ids = assert(engine:enqueue_many(entries))
-    assert.equal(2500, engine:suspend(ids))
-    assert.equal(2500, engine:activate(engine:jobs { suspended = true }))
-    assert.equal(0, engine:jobs({ suspended = true }):count())
-    local entry = engine:operations({ verb = "activate" }):one()
-    assert.equal(2500, entry.count)
-    assert.equal("2500 jobs", entry.entity)
-    assert.equal("suspended", entry.old)
-  end)
-
-  it("says of many jobs how far it came before it was refused", function()
-    local entries = {}
-    for i = 1, 1000 do
-      entries[i] = { "fine" }
-    end
-    local ids = assert(engine:enqueue_many(entries))
-    ids[1001] = 5000
-    local touched, message, code = engine:set_priority(ids, 7)
-    assert.is_nil(touched)
-    assert.equal("no job 5000 (1000 jobs before it are done)", message)
-    assert.equal("not_found", code)
-  end)
-
   it("raises for what is no id", function()
     assert.has_error(function()
       engine:delete("7")

@@ -131,21 +131,6 @@ describe("suspension", function()
       assert.equal("active", entry.old)
       assert.equal("suspended", entry.new)
     end)
-
-    it("goes on beyond a thousand jobs, with one entry", function()
-      local entries = {}
-      for i = 1, 2100 do
-        entries[i] = { "work" }
-      end
-      engine:enqueue_many(entries)
-      assert.equal(2100, engine:definition("work"):suspend { include_jobs = true })
-      assert.equal(2100, engine:jobs({ suspended = true }):count())
-      local entry = engine:operations():one()
-      assert.equal(2100, entry.count)
-      assert.equal("active", entry.old)
-      assert.equal(2100, engine:definition("work"):activate { include_jobs = true })
-      assert.equal(2100, engine:jobs({ executable = true }):count())
-    end)
   end)
 
   describe("of an instance", function()

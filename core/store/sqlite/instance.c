@@ -42,9 +42,10 @@ bool instance_operate(struct store *store, struct order *order, struct step *ste
     bool begun =
         order->goes_on || (suspends ? instance_suspend(store, order->instance, now, error)
                                     : instance_activate(store, order->instance, &was, error));
-    if (!begun || !instance_jobs(store, step, order, suspends, error))
+    step->ids = (struct ids){step->list, 0};
+    if (!begun || (order->include_jobs && !instance_jobs(store, step, order, suspends, error)))
         return false;
-    if (!was && step->ids.count == 0 && !step->more)
+    if (!was && order->include_jobs && step->ids.count == 0 && !step->more)
         return error_set(error, ERROR_NOT_FOUND,
                          "instance \"%s\": neither it nor any of its jobs is suspended",
                          order->instance);

@@ -1,0 +1,29 @@
+/* batch.h - how a batch is shown to people: its row, a bar while it runs, what has failed. */
+#ifndef MOONSHIFT_CLI_BATCH_H
+#define MOONSHIFT_CLI_BATCH_H
+
+#include "cli/flags.h"
+#include "store/batch.h"
+
+#define BATCH_WAIT_FLAG                                                                            \
+    { "--wait", NULL, "wait until the batch is done; on a terminal, show how far it is" }
+
+/* How many in a hundred of its jobs are done. */
+int batch_percent(const json_t *batch);
+
+/* Says on standard error that it waits if no executor runs. */
+void batch_note(struct store *store, int64_t id);
+
+/* Returns once the batch has ended, or nobody runs who could end it (standard error says so).
+ * False: ERROR_FAILED if all that is left of it has failed; or the store cannot be read. */
+bool batch_wait(const struct cli *cli, struct store *store, int64_t id, struct error *error);
+
+/* At most `limit` ids that have failed for good: [{ id, job, message }]. A new reference or NULL.
+ */
+json_t *batch_failures(struct store *store, const json_t *batch, size_t limit, struct error *error);
+
+/* Runs `batch create`; batch_create.c. */
+extern const struct flag batch_create_flags[];
+bool batch_create_run(struct cli *cli, const struct flags *flags, struct error *error);
+
+#endif
