@@ -12,7 +12,7 @@ static const json_t *member(const struct draft *draft, const char *key) {
     return json_is_null(value) ? NULL : value;
 }
 
-static bool check_keys(const json_t *spec, struct error *error) {
+static bool check_keys(const json_t *spec, bool schedule, struct error *error) {
     static const char *const keys[] = {
         "handler",  "payload", "at",        "due",         "after",      "in",
         "priority", "lane",    "exclusive", "instance",    "root",       "activity",
@@ -24,7 +24,7 @@ static bool check_keys(const json_t *spec, struct error *error) {
         size_t i = 0;
         while (keys[i] && strcmp(keys[i], key) != 0)
             i++;
-        if (keys[i])
+        if (keys[i] || (schedule && rota_key(key)))
             continue;
         const char *meant = suggest(key, keys);
         if (!meant)
@@ -183,6 +183,11 @@ static bool read_dates(struct draft *draft, time_ms now, struct error *error) {
            error_set(error, ERROR_CONFLICT, "cycle \"%s\": has no date left", job->repeat);
 }
 
+/* A schedule's dates are spread: its first, too. Its name is known to those who give it one. */
+static bool read_rota(struct draft *draft, const struct draft_rules *rules, struct error *error) {
+    return !rules->schedule || rota_read(draft->spec, &draft->rota, error);
+}
+
 static bool read_cycle(struct draft *draft, time_ms now, struct error *error) {
     struct job *job = &draft->job;
     bool cycle = member(draft, "cycle"), alias = member(draft, "repeat");
@@ -241,10 +246,11 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
     job->lock_expiration = TIME_NONE;
     if (!json_is_object(spec))
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
-    return check_keys(spec, error) && read_names(draft, error) &&
+    return check_keys(spec, rules->schedule, error) && read_names(draft, error) &&
            read_payload(draft, rules, error) && read_numbers(draft, error) &&
            read_flags(draft, error) && read_due(draft, rules, now, error) &&
-           read_cycle(draft, now, error) && read_unique(draft, now, error);
+           read_cycle(draft, now, error) && read_rota(draft, rules, error) &&
+           read_unique(draft, now, error);
 }
 
 /* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in

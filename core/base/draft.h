@@ -8,6 +8,7 @@
 #include "base/definition.h"
 #include "base/error.h"
 #include "base/job.h"
+#include "base/rota.h"
 #include "base/settings.h"
 
 /* Settings that decide what a new job looks like. */
@@ -18,6 +19,7 @@ struct draft_rules {
     bool produce_priorities; /* false: every priority is 0 */
     bool lane_of_root;       /* lane_scope = "root" */
     int64_t priority;        /* of a job whose definition names none */
+    bool schedule;           /* the keys of a schedule (rota.h) are fine, too */
 };
 
 struct draft {
@@ -25,6 +27,7 @@ struct draft {
     json_t *spec;              /* the caller's object, one reference held */
     char *payload;             /* encoded JSON, owned */
     char term[TIME_TEXT_SIZE]; /* a duration given as a number */
+    struct rota rota;          /* of a schedule */
     bool unchecked;            /* the handler need not be known */
     bool needs_priority;       /* the definition's priority is a function: ask script_priority */
     bool on_conflict_given;

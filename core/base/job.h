@@ -61,6 +61,7 @@ struct job {
     bool starts;         /* draft only, as the next two: see struct repeat */
     enum misfire misfire;
     time_ms origin;
+    time_ms delay;                /* draft only: so much later than the cycle's date it is due */
     enum on_conflict on_conflict; /* draft only */
     enum creation creation;       /* out, of store_create: if not created, `holder` has the key */
     int64_t holder;

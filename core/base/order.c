@@ -56,6 +56,9 @@ static const struct {
     [ORDER_ACTIVATE_BATCH] = {"activate_batch", ORDER_BATCH, 0, 0},
     [ORDER_DELETE_BATCH] = {"delete_batch", ORDER_BATCH, 0, KEY_HISTORY},
     [ORDER_RETRY_FAILED] = {"retry_failed", ORDER_BATCH, 0, 0},
+    [ORDER_PAUSE_SCHEDULE] = {"pause_schedule", ORDER_SCHEDULE, 0, 0},
+    [ORDER_RESUME_SCHEDULE] = {"resume_schedule", ORDER_SCHEDULE, 0, 0},
+    [ORDER_RUN_SCHEDULE] = {"run_schedule", ORDER_SCHEDULE, 0, 0},
     [ORDER_BATCH_SEED] = {"batch_seed", ORDER_BATCH, 0, 0},
     [ORDER_BATCH_MONITOR] = {"batch_monitor", ORDER_BATCH, 0, KEY_ENDED},
 };
@@ -232,6 +235,8 @@ static bool read_target(struct order *order, const json_t *object, struct error 
         return read_text(order, object, "definition", &order->definition, error);
     case ORDER_INSTANCE:
         return read_text(order, object, "instance", &order->instance, error);
+    case ORDER_SCHEDULE:
+        return read_text(order, object, "schedule", &order->schedule, error);
     case ORDER_BATCH:
         return read_id(order, object, "batch", &order->batch, error);
     default:
@@ -242,7 +247,7 @@ static bool read_target(struct order *order, const json_t *object, struct error 
 static bool is_target(enum order_target target, const char *key) {
     static const char *const names[][2] = {{"ids", "query"}, {"definition", ""}, {"instance", ""},
                                            {"incident", ""}, {"batch", ""},      {"ids", "query"},
-                                           {"plan", ""}};
+                                           {"plan", ""},     {"schedule", ""}};
     return strcmp(key, names[target][0]) == 0 || strcmp(key, names[target][1]) == 0;
 }
 

@@ -43,6 +43,9 @@ enum order_verb {
     ORDER_ACTIVATE_BATCH,
     ORDER_DELETE_BATCH,
     ORDER_RETRY_FAILED,
+    ORDER_PAUSE_SCHEDULE,
+    ORDER_RESUME_SCHEDULE,
+    ORDER_RUN_SCHEDULE,
     ORDER_BATCH_SEED, /* these two as effects only */
     ORDER_BATCH_MONITOR,
     ORDER_COUNT
@@ -55,7 +58,8 @@ enum order_target {
     ORDER_INCIDENT,
     ORDER_BATCH,
     ORDER_HISTORY,
-    ORDER_PLAN
+    ORDER_PLAN,
+    ORDER_SCHEDULE
 };
 
 /* An order taken apart; texts and JSON are borrowed from its object. */
@@ -65,7 +69,7 @@ struct order {
     enum order_target target;
     const json_t *ids;   /* jobs, or ended jobs: an array of integers, or NULL, and then */
     const json_t *query; /* the filters they match */
-    const char *definition, *instance;
+    const char *definition, *instance, *schedule;
     int64_t incident, batch;
     const json_t *plan; /* of history cleanup, see cleanup.h */
     time_ms removal;    /* TIME_NEVER: kept for ever; TIME_NONE: by the time to live */
@@ -87,8 +91,8 @@ struct order {
 
 /* { verb = "set_retries", ids = 7 | { 7, 8 }, retries = 3 } and so on: the target of a verb on jobs
  * is `ids` or `query` (filters; on ended jobs those of the log), else `definition` (a name),
- * `instance` (a key), `incident` or `batch` (an id), `plan` (an object). ERROR_INVALID: an unknown
- * verb or key, with "did you mean"; a missing or bad value. */
+ * `instance` (a key), `schedule` (a name), `incident` or `batch` (an id), `plan` (an object).
+ * ERROR_INVALID: an unknown verb or key, with "did you mean"; a missing or bad value. */
 bool order_read(struct order *order, const json_t *object, struct error *error);
 
 /* `object` as an order that goes on where `order` stands. A new reference; NULL: no memory. */

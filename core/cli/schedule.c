@@ -3,6 +3,7 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT_DEFAULT 5
@@ -11,7 +12,8 @@
 static const struct column list_columns[] = {
     {"name", "SCHEDULE", COLUMN_CUT},    {"handler", "HANDLER", COLUMN_CUT},
     {"cycle", "CYCLE", COLUMN_CUT},      {"zone", "ZONE", COLUMN_LEFT},
-    {"misfire", "MISFIRE", COLUMN_LEFT}, {"last", "LAST", COLUMN_OPTIONAL},
+    {"misfire", "MISFIRE", COLUMN_LEFT}, {"overlap", "OVERLAP", COLUMN_LEFT},
+    {"paused", "PAUSED", COLUMN_LEFT},   {"last", "LAST", COLUMN_OPTIONAL},
     {"next", "NEXT", COLUMN_LEFT},       {"next_local", "LOCAL", COLUMN_OPTIONAL},
     {"job", "JOB", COLUMN_RIGHT},        {0},
 };
@@ -21,6 +23,36 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
     bool fine = store && list_print(cli, list_columns, store_schedules(store, NULL, error), error);
     store_close(store);
     return fine;
+}
+
+/* ---- verbs ---- */
+
+static bool verb_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    const char *word = flags->command->name + strlen("schedule "), *name = flags->words[0];
+    char verb[32];
+    struct engine_operated operated = {0};
+    snprintf(verb, sizeof verb, "%s_schedule", word);
+    json_t *order = json_pack("{ss,ss}", "verb", verb, "schedule", name);
+    struct engine *engine =
+        order ? setup_engine(cli, flags, STORE_WRITE, false, error)
+              : (error_set(error, ERROR_USAGE, "%s: not valid UTF-8", flags->command->name), NULL);
+    bool fine = engine && engine_operate(engine, order, &operated, error);
+    engine_close(engine);
+    json_decref(order);
+    if (!fine)
+        return false;
+    if (cli->json)
+        return output_json(
+            operated.job
+                ? json_pack("{ss,sI}", "schedule", name, "job", (json_int_t)operated.job)
+                : json_pack("{ss,sb}", "schedule", name, "paused", strcmp(word, "pause") == 0),
+            error);
+    if (operated.job)
+        output_add("%lld\n", (long long)operated.job);
+    else
+        output_add("schedule \"%s\" %s\n", name,
+                   strcmp(word, "pause") == 0 ? "is paused" : "goes on");
+    return true;
 }
 
 /* ---- dates to come ---- */
@@ -85,6 +117,13 @@ const struct cli_command schedule_commands[] = {
     {"schedule list", "", "list what the scripts schedule", "", NULL, 0, 0, false, false, list_run},
     {"schedule next", "NAME [--count N]", "show the dates to come of a schedule",
      "In the schedule's zone and in UTC.", next_flags, 1, 1, false, false, next_run},
+    {"schedule pause", "NAME", "let none of its dates run until it is resumed",
+     "Survives a reload and a restart. What runs goes on.", NULL, 1, 1, false, false, verb_run},
+    {"schedule resume", "NAME", "let its dates run again",
+     "What was missed meanwhile is up to the schedule's misfire.", NULL, 1, 1, false, false,
+     verb_run},
+    {"schedule run", "NAME", "create one more job of it, due now",
+     "Prints the job's id. Its dates stay as they are.", NULL, 1, 1, false, false, verb_run},
     {"dates", "CYCLE [--zone NAME] [--after ISO] [--count N]", "show the dates of a cycle",
      "CYCLE is cron (\"0 8 * * MON-FRI\", six fields with seconds) or an ISO 8601 repetition"
      "\n(R3/PT1H, R/2026-01-01T08:00/P1D). Needs neither scripts nor a store.",

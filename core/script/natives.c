@@ -147,6 +147,7 @@ static int native_draft(lua_State *L) {
     struct error error;
     struct draft draft = {0};
     struct draft_rules rules = draft_rules(script->settings);
+    rules.schedule = true;
     json_t *spec = value_to_json(L, 1, "schedule", &error);
     bool ok = spec && (draft_read(&draft, spec, &rules, clock_now(script->clock), &error) ||
                        error.code == ERROR_CONFLICT);

@@ -319,7 +319,8 @@ int store_overridden(struct store *store, const char *handler, struct error *err
 
 struct store_operated {
     size_t touched; /* jobs; 1 for an incident */
-    int64_t job;    /* of a verb with a date: the timer that will do it; else 0 */
+    int64_t job;    /* of a verb with a date: the timer that will do it; that run_schedule made;
+                       else 0 */
     json_t *rest;   /* more than 1 000 jobs: the order that goes on, in a transaction of its own;
                        NULL: all is done. The caller's */
 };

@@ -4,9 +4,11 @@
 local batches = require "moonshift.batches"
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
+local deployments = require "moonshift.deployments"
 local history = require "moonshift.history"
 local options = require "moonshift.options"
 local query = require "moonshift.query"
+local schedules = require "moonshift.schedules"
 local show = require "moonshift.show"
 
 local RUNS_MAX = 100000 -- of one drain
@@ -18,6 +20,8 @@ local OWN = { scripts = true, clock = true, modules = true, handlers = true, bor
 local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
+deployments.verbs(Engine)
+schedules.verbs(Engine)
 
 for name, method in pairs(batches.methods) do -- batch, batches
   Engine[name] = method
@@ -335,42 +339,6 @@ end
 
 function Engine:stats()
   return self.core:stats()
-end
-
--- { { id, name, hash, loaded, files, executors = { name, … } }, … }
--- { { name, handler, cycle, zone, misfire, paused, last, next, next_local, job, source }, … }
-function Engine:schedules()
-  return self.core:schedules()
-end
-
-function Engine:deployments()
-  return self.core:deployments()
-end
-
--- A deployment's id, or a row of deployments(); and whose registration it is, nil for our own.
-local function registration(deployment, executor)
-  local id = type(deployment) == "table" and deployment.id or deployment
-  local integer = type(id) == "number" and math.tointeger(id)
-  if not integer then
-    error(("deployment is %s (expected an id)"):format(show(id)), 3)
-  elseif executor ~= nil and (type(executor) ~= "string" or executor == "") then
-    error(("executor is %s (expected a name)"):format(show(executor)), 3)
-  end
-  return integer, executor
-end
-
--- register(id, { executor = "node-1" }): deployment-aware executors of that name (the engine's own
--- `name`) take its jobs from now on. Returns 1, or 0 if it was so already.
-function Engine:register(deployment, given)
-  local executor = options.only(given, "register", { executor = true }).executor
-  local id, name = registration(deployment, executor)
-  return self.core:set_registered(id, name, true)
-end
-
-function Engine:unregister(deployment, given)
-  local executor = options.only(given, "unregister", { executor = true }).executor
-  local id, name = registration(deployment, executor)
-  return self.core:set_registered(id, name, false)
 end
 
 -- { { name, value, origin, text }, … }

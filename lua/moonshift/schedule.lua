@@ -9,7 +9,8 @@ local schedule = {}
 
 local KEYS = {
   "handler", "cycle", "zone", "misfire", "payload", "priority", "lane", "exclusive", "instance",
-  "root", "activity", "retries", "tenant", "category", "description",
+  "root", "activity", "retries", "tenant", "category", "description", "overlap", "jitter",
+  "catch_up",
 }
 
 local function check_keys(value, report)
@@ -96,7 +97,7 @@ function schedule.read(name, path, value, context, report)
     good, message = context.draft(spec)
   end
   if message then
-    local word = message:match("^(%a+)")
+    local word = message:match("^([%a_]+)")
     report(message, word == "cron" and "cycle" or word)
   end
   return good and {

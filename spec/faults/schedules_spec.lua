@@ -8,7 +8,8 @@ describe("a schedule of several executors", function()
     pids = {}
     dir = process.folder {
       ["handlers/tick.lua"] = "return function() end\n",
-      ["schedules/a.lua"] = "return { handler = 'tick', cycle = 'R/PT0.1S', misfire = 'all' }\n",
+      ["schedules/a.lua"] = "return { handler = 'tick', cycle = 'R/PT0.1S', misfire = 'all',\n"
+        .. "  overlap = 'queue' }\n",
     }
     path = dir .. "/jobs.db"
   end)

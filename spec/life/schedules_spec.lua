@@ -82,6 +82,7 @@ describe("a schedule", function()
       cycle = "0 8 * * *",
       zone = "Europe/Berlin",
       misfire = "once",
+      overlap = "skip",
       paused = false,
       next = "2026-01-01T07:00:00.000Z",
       next_local = "2026-01-01T08:00:00.000+01:00",

@@ -48,7 +48,9 @@ static bool taking_park(struct taking *taking, struct store *store, const struct
                         struct error *error) {
     const struct head *head = &cursor->head;
     taking->parked++;
-    return taking_remove(store, cursor, error) &&
+    if (!taking_remove(store, cursor, error))
+        return false;
+    return !db_changes(&store->db) || /* it is gone: another schedule's run has replaced it */
            db_run(&store->db, error,
                   "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiii", head->lane, cursor->stream, head->rank, head->place, head->id);
@@ -76,7 +78,7 @@ static int taking_suspects(struct taking *taking, struct store *store, struct er
 
 /* 1 may be taken, 0 not by this executor or not now, -1 error. */
 static int taking_allowed(struct taking *taking, struct store *store, const struct cursor *cursor,
-                          const struct job *job, struct error *error) {
+                          struct job *job, struct error *error) {
     if (taking->acquire->ensure_due_date && job->due == TIME_NONE)
         return 0;
     if (job->due > taking->now || job->repeat) {

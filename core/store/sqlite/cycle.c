@@ -1,9 +1,13 @@
 #include "store/sqlite/cycle.h"
 #include "base/repeat.h"
+#include "base/rota.h"
 #include "store/sqlite/alive.h"
 #include "store/sqlite/create.h"
 #include "store/sqlite/history.h"
+#include "store/sqlite/occurrence.h"
 #include "store/sqlite/unique.h"
+#include "store/sqlite/verbs.h"
+#include <string.h>
 
 #define SKIP_LATE 60000 /* ms: an occurrence that is later is skipped if its policy says so */
 
@@ -13,7 +17,9 @@ struct waiting {
     enum misfire misfire;
     time_ms date, shift; /* date: by the grid; due is date + shift unless somebody moved it */
     int32_t retries;
-    bool scheduled;
+    bool scheduled, paused;
+    struct rota rota; /* of its schedule, if it has one */
+    char schedule[JOB_NAME_MAX + 1];
 };
 
 bool cycle_begin(struct store *store, const struct job *job, struct error *error) {
@@ -21,7 +27,18 @@ bool cycle_begin(struct store *store, const struct job *job, struct error *error
                   "INSERT INTO cycle(job, zone, misfire, origin, starts, date, retries, schedule)"
                   " VALUES(?1, coalesce(?2, 'UTC'), ?3, ?4, ?5, ?6, ?7, ?8)",
                   "itninint", job->id, job->zone, (int)job->misfire, job->origin, (int)job->starts,
-                  job->due, (int)job->retries, job->schedule);
+                  job->due - job->delay, (int)job->retries, job->schedule);
+}
+
+static bool waiting_rota(sqlite3_stmt *row, struct waiting *waiting, struct error *error) {
+    const char *text = db_column_text(row, 10), *name = db_column_text(row, 8);
+    strncat(waiting->schedule, name, JOB_NAME_MAX);
+    waiting->paused = sqlite3_column_int(row, 9) != 0;
+    json_t *spec = text ? json_loads(text, 0, NULL) : json_object();
+    bool fine = spec ? rota_read(spec, &waiting->rota, error)
+                     : error_set(error, ERROR_FAILED, "out of memory");
+    json_decref(spec);
+    return fine;
 }
 
 static bool waiting_read(sqlite3_stmt *row, struct waiting *waiting, struct error *error) {
@@ -36,16 +53,21 @@ static bool waiting_read(sqlite3_stmt *row, struct waiting *waiting, struct erro
     waiting->shift = sqlite3_column_int64(row, 6);
     waiting->retries = sqlite3_column_int(row, 7);
     waiting->scheduled = sqlite3_column_type(row, 8) != SQLITE_NULL;
+    if (waiting->scheduled && !waiting_rota(row, waiting, error))
+        return false;
     return repeat_open(&repeat, &waiting->cycle, error);
 }
 
 /* 1, 0 the job has no next date to make, -1 error. */
 static int waiting_load(struct store *store, int64_t job, struct waiting *waiting,
                         struct error *error) {
+    *waiting = (struct waiting){0};
     sqlite3_stmt *row =
         db_query(&store->db, error,
                  "SELECT j.repeat, c.zone, c.misfire, c.origin, c.starts, c.date, c.shift,"
-                 " c.retries, c.schedule FROM cycle c JOIN job j ON j.id=c.job WHERE c.job=?1",
+                 " c.retries, c.schedule, s.paused, json_remove(s.spec, '$.payload')"
+                 " FROM cycle c JOIN job j ON j.id=c.job LEFT JOIN schedule s ON s.name=c.schedule"
+                 " WHERE c.job=?1",
                  "i", job);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step > 0 && !waiting_read(row, waiting, error))
@@ -55,12 +77,24 @@ static int waiting_load(struct store *store, int64_t job, struct waiting *waitin
     return step;
 }
 
+static time_ms waiting_due(const struct waiting *waiting, time_ms date) {
+    return date + waiting->shift +
+           rota_delay(&waiting->rota, waiting->schedule, &waiting->cycle, date);
+}
+
+/* The first date that is due after `now`. */
+static time_ms waiting_future(const struct waiting *waiting, time_ms now) {
+    time_ms after = waiting->date, passed = now - waiting->shift - waiting->rota.jitter;
+    time_ms date = cycle_next(&waiting->cycle, passed > after ? passed : after);
+    while (date != TIME_NEVER && waiting_due(waiting, date) <= now)
+        date = cycle_next(&waiting->cycle, date);
+    return date;
+}
+
 /* The date after this one; missed ones are passed over, unless all of them are to run. */
 static time_ms waiting_next(const struct waiting *waiting, time_ms now) {
-    time_ms after = waiting->date, passed = now - waiting->shift;
-    if (waiting->misfire != MISFIRE_ALL && passed > after)
-        after = passed;
-    return cycle_next(&waiting->cycle, after);
+    return waiting->misfire == MISFIRE_ALL ? cycle_next(&waiting->cycle, waiting->date)
+                                           : waiting_future(waiting, now);
 }
 
 bool cycle_end(struct store *store, int64_t job, struct error *error) {
@@ -75,7 +109,7 @@ static int64_t next_create(struct store *store, const struct job *job,
                            struct error *error) {
     struct job next = *job;
     next.id = 0;
-    next.due = date + waiting->shift;
+    next.due = waiting_due(waiting, date);
     next.retries = waiting->retries;
     next.priority_given = true;
     next.message = next.failed_activity = next.lock_owner = NULL;
@@ -103,7 +137,9 @@ static bool next_make(struct store *store, const struct job *job, const struct w
                                  "ii", job->id, next);
     if (done && next && job->unique_key)
         done = unique_follow(store, job, next, error);
-    return done && (!waiting->scheduled || schedule_move(store, job->id, next, now, error));
+    return done && (!waiting->scheduled ||
+                    (schedule_move(store, job->id, next, now, error) &&
+                     occurrence_begin(store, waiting->schedule, job->id, now, error)));
 }
 
 bool cycle_follow(struct store *store, const struct job *job, time_ms now, struct error *error) {
@@ -115,10 +151,10 @@ bool cycle_follow(struct store *store, const struct job *job, time_ms now, struc
 /* ---- dates that were missed ---- */
 
 static bool waiting_late(const struct waiting *waiting, const struct job *job, time_ms now) {
-    if (waiting->misfire != MISFIRE_SKIP || job->due != waiting->date + waiting->shift)
+    if (waiting->misfire != MISFIRE_SKIP || job->due != waiting_due(waiting, waiting->date))
         return false; /* an operator's date is not missed */
     time_ms next = cycle_next(&waiting->cycle, waiting->date);
-    return now - job->due > SKIP_LATE || (next != TIME_NEVER && next + waiting->shift <= now);
+    return now - job->due > SKIP_LATE || (next != TIME_NEVER && waiting_due(waiting, next) <= now);
 }
 
 /* Nothing of it has run: it leaves without a trace but its deletion. */
@@ -148,9 +184,10 @@ static bool defer_place(struct store *store, const struct job *job, time_ms due,
 
 static bool skip_date(struct store *store, const struct job *job, const struct waiting *waiting,
                       time_ms now, struct error *error) {
-    time_ms date = waiting_next(waiting, now), due = date + waiting->shift;
+    time_ms date = waiting_future(waiting, now);
     if (date == TIME_NEVER)
         return skip_last(store, job, now, error);
+    time_ms due = waiting_due(waiting, date);
     return db_run(&store->db, error, "UPDATE cycle SET date=?2 WHERE job=?1", "ii", job->id,
                   date) &&
            db_run(&store->db, error, "UPDATE job SET due=?2, place=?2 WHERE id=?1", "ii", job->id,
@@ -158,8 +195,78 @@ static bool skip_date(struct store *store, const struct job *job, const struct w
            defer_place(store, job, due, now, error);
 }
 
-enum deferred cycle_defer(struct store *store, const struct job *job, time_ms now,
-                          struct error *error) {
+/* ---- only so many late ones ---- */
+
+/* How many dates from `from` on are due by `now`, counted to `most`. */
+static int32_t due_count(const struct waiting *waiting, time_ms from, time_ms now, int32_t most) {
+    int32_t count = 0;
+    for (time_ms date = cycle_next(&waiting->cycle, from - 1);
+         count < most && date != TIME_NEVER && waiting_due(waiting, date) <= now;
+         date = cycle_next(&waiting->cycle, date))
+        count++;
+    return count;
+}
+
+/* The date of the first that still runs; it looks back from `now`, as far as it must. */
+static time_ms late_first(const struct waiting *waiting, time_ms now) {
+    const int32_t most = waiting->rota.catch_up;
+    time_ms from = waiting->date, span = SKIP_LATE;
+    if (due_count(waiting, from, now, most + 1) <= most)
+        return from;
+    while (now - span > from && due_count(waiting, now - span, now, most) < most)
+        span *= 2;
+    if (now - span > from)
+        from = now - span;
+    time_ms date = cycle_next(&waiting->cycle, from - 1);
+    for (int32_t over = due_count(waiting, from, now, INT32_MAX) - most; over > 0; over--)
+        date = cycle_next(&waiting->cycle, date);
+    return date;
+}
+
+/* The job takes the date over that it is to run for; it stays in its place. */
+static bool late_catch_up(struct store *store, struct job *job, struct waiting *waiting,
+                          time_ms now, struct error *error) {
+    if (!waiting->rota.catch_up || job->due != waiting_due(waiting, waiting->date))
+        return true;
+    time_ms date = late_first(waiting, now);
+    if (date == waiting->date)
+        return true;
+    waiting->date = date;
+    job->due = waiting_due(waiting, date);
+    return db_run(&store->db, error, "UPDATE cycle SET date=?2 WHERE job=?1", "ii", job->id,
+                  date) &&
+           db_run(&store->db, error, "UPDATE job SET due=?2 WHERE id=?1", "ii", job->id, job->due);
+}
+
+/* ---- the run before it ---- */
+
+/* Those that run, and those that are due and wait. */
+static bool rivals_cancel(struct store *store, const struct waiting *waiting, int64_t job,
+                          time_ms now, struct error *error) {
+    struct rival rival;
+    int found;
+    while ((found = occurrence_rival(store, waiting->schedule, job, now, &rival, error)) > 0)
+        if (!verbs_cancel(store, (struct ids){&rival.job, 1}, now, error))
+            return false;
+    return found == 0;
+}
+
+/* What fell due before that run began is late, not in its way: it comes after it. */
+static enum deferred overlap_defer(struct store *store, const struct job *job,
+                                   const struct waiting *waiting, time_ms now,
+                                   struct error *error) {
+    struct rival rival;
+    int found = occurrence_rival(store, waiting->schedule, job->id, now, &rival, error);
+    if (found <= 0)
+        return found ? DEFERRED_FAILED : DEFERRED_NOT;
+    if (waiting->rota.overlap == OVERLAP_QUEUE || job->due <= rival.begun)
+        return DEFERRED_LEFT;
+    if (waiting->rota.overlap == OVERLAP_REPLACE)
+        return rivals_cancel(store, waiting, job->id, now, error) ? DEFERRED_NOT : DEFERRED_FAILED;
+    return skip_date(store, job, waiting, now, error) ? DEFERRED : DEFERRED_FAILED;
+}
+
+enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, struct error *error) {
     struct waiting waiting;
     struct error reason = {0};
     if (job->due > now)
@@ -169,9 +276,17 @@ enum deferred cycle_defer(struct store *store, const struct job *job, time_ms no
         return DEFERRED_LEFT;
     if (found < 0)
         return error_set(error, reason.code, "%s", reason.text), DEFERRED_FAILED;
-    if (found == 0 || !waiting_late(&waiting, job, now))
+    if (found == 0)
         return DEFERRED_NOT;
-    return skip_date(store, job, &waiting, now, error) ? DEFERRED : DEFERRED_FAILED;
+    if (waiting.paused)
+        return DEFERRED_LEFT;
+    if (waiting_late(&waiting, job, now))
+        return skip_date(store, job, &waiting, now, error) ? DEFERRED : DEFERRED_FAILED;
+    if (!waiting.scheduled)
+        return DEFERRED_NOT;
+    if (!late_catch_up(store, job, &waiting, now, error))
+        return DEFERRED_FAILED;
+    return overlap_defer(store, job, &waiting, now, error);
 }
 
 /* ---- what operators change ---- */
@@ -210,8 +325,11 @@ bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
     if (*due == TIME_NEVER)
         return error_set(error, ERROR_CONFLICT, "job %lld: its cycle has no date left",
                          (long long)job);
+    time_ms date = *due;
+    waiting.shift = 0;
+    *due = waiting_due(&waiting, date);
     return db_run(&store->db, error, "UPDATE cycle SET shift=0, date=?2 WHERE job=?1", "ii", job,
-                  *due);
+                  date);
 }
 
 /* ---- questions ---- */
@@ -225,8 +343,9 @@ bool cycle_dates(struct store *store, int64_t job, int count, json_t *dates, str
     if (found <= 0)
         return found == 0;
     const struct zone *zone = waiting.cycle.zone;
-    time_ms due = row.due == TIME_NONE ? waiting.date + waiting.shift : row.due;
-    return (json_array_append_new(dates, repeat_date(zone, due)) == 0 &&
-            repeat_dates(dates, &waiting.cycle, waiting.date, waiting.shift, count - 1)) ||
-           error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    time_ms date = waiting.date, due = row.due == TIME_NONE ? waiting_due(&waiting, date) : row.due;
+    bool done = json_array_append_new(dates, repeat_date(zone, due)) == 0;
+    while (done && --count > 0 && (date = cycle_next(&waiting.cycle, date)) != TIME_NEVER)
+        done = json_array_append_new(dates, repeat_date(zone, waiting_due(&waiting, date))) == 0;
+    return done || error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
 }

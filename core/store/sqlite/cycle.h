@@ -17,14 +17,15 @@ bool cycle_follow(struct store *store, const struct job *job, time_ms now, struc
 enum deferred {
     DEFERRED_NOT,  /* to be run now */
     DEFERRED,      /* its row says a later date, or is gone: the caller takes it out of its place */
-    DEFERRED_LEFT, /* its dates cannot be read here: left for others */
+    DEFERRED_LEFT, /* left where it is: for others, or until the run before it has ended */
     DEFERRED_FAILED
 };
 
 /* A job that was found ready is put off if it is not due (the clock was set back), or if its date
- * was missed and its misfire policy is "skip". */
-enum deferred cycle_defer(struct store *store, const struct job *job, time_ms now,
-                          struct error *error);
+ * was missed and its misfire policy is "skip". That of a schedule is left while the schedule is
+ * paused; it may take a later date over (catch_up), and does what its overlap policy says if it
+ * meets the run before it (rules §20). */
+enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, struct error *error);
 
 /* The cycle ends with this job, if it still waits for its date. */
 bool cycle_end(struct store *store, int64_t job, struct error *error);

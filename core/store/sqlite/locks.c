@@ -5,6 +5,7 @@
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/limit.h"
+#include "store/sqlite/occurrence.h"
 #include "store/sqlite/row.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,8 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
         !locks_crashed(store, what, &row, error))
         return false;
-    return row_place(store, &row, what->now, error);
+    return row_place(store, &row, what->now, error) &&
+           (!row.repeats || occurrence_left(store, &row, error));
 }
 
 /* A lane of which a job is still locked (its lock was extended) goes on. */

@@ -91,6 +91,8 @@ static bool operate_step(struct store *store, struct order *order, struct step *
         return history_operate(store, order, step, now, error);
     case ORDER_PLAN:
         return cleanup_operate(store, order, step, now, error);
+    case ORDER_SCHEDULE:
+        return schedule_operate(store, order, &step->job, now, error);
     case ORDER_BATCH:
         return batch_operate(store, order, step, now, error);
     default:
@@ -113,6 +115,7 @@ static bool operate_now(struct store *store, const json_t *object, struct order 
     order->entry = store->journal.written;
     store->journal.entry = 0;
     operated->touched = step->ids.count;
+    operated->job = step->job;
     if (done && step->more && !(operated->rest = order_rest(object, order)))
         done = error_set(error, ERROR_FAILED, "out of memory");
     free(step);

@@ -1,5 +1,6 @@
 #include "store/sqlite/schedule.h"
 #include "base/draft.h"
+#include "base/repeat.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/verbs.h"
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct stored {
     json_t *spec;
     int64_t job; /* 0: the cycle is over */
     bool waits;  /* the job is there, and alive */
+    bool paused;
 };
 
 static bool declared_read(struct declared *declared, const struct store_deployment *deployment,
@@ -41,7 +43,7 @@ static bool stored_read(struct store *store, const struct declared *declared, st
                         struct error *error) {
     *stored = (struct stored){0};
     sqlite3_stmt *row = db_query(&store->db, error,
-                                 "SELECT s.source, s.spec, s.job, j.id FROM schedule s"
+                                 "SELECT s.source, s.spec, s.job, j.id, s.paused FROM schedule s"
                                  " LEFT JOIN job j ON j.id=s.job AND j.retries>0 WHERE s.name=?1",
                                  "t", declared->name);
     int step = row ? db_step(&store->db, row, error) : -1;
@@ -54,6 +56,7 @@ static bool stored_read(struct store *store, const struct declared *declared, st
     stored->spec = stored->same ? NULL : json_loads(spec, 0, NULL);
     stored->job = sqlite3_column_int64(row, 2);
     stored->waits = sqlite3_column_type(row, 3) != SQLITE_NULL;
+    stored->paused = sqlite3_column_int(row, 4) != 0;
     if (!stored->ours)
         error_set(error, ERROR_CONFLICT,
                   "schedule \"%s\" belongs to the scripts \"%s\" (expected another name in \"%s\", "
@@ -96,10 +99,25 @@ int schedules_known(struct store *store, const struct store_deployment *deployme
 
 /* ---- the job that waits ---- */
 
+/* Its date is where the cycle has it: it is due somewhat later. */
+static bool schedule_delay(struct draft *draft, struct error *error) {
+    struct job *job = &draft->job;
+    struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
+    struct cycle cycle;
+    if (!draft->rota.jitter || job->due == TIME_NEVER)
+        return true;
+    if (!repeat_open(&repeat, &cycle, error))
+        return false;
+    job->delay = rota_delay(&draft->rota, job->schedule, &cycle, job->due);
+    job->due += job->delay;
+    return true;
+}
+
 /* What the folder declares as a job; a cycle without a date left gives due = TIME_NEVER. */
 static bool schedule_draft(struct store *store, const struct declared *declared,
                            struct draft *draft, struct error *error) {
     struct draft_rules rules = draft_rules(store->settings);
+    rules.schedule = true;
     struct error reason = {0};
     if (!draft_read(draft, declared->spec, &rules, declared->now, &reason) &&
         reason.code != ERROR_CONFLICT)
@@ -112,7 +130,7 @@ static bool schedule_draft(struct store *store, const struct declared *declared,
     if (draft->needs_retries && json_integer_value(declared->retries) > 0)
         draft->job.retries = (int32_t)json_integer_value(declared->retries);
     draft->job.schedule = declared->name;
-    return true;
+    return schedule_delay(draft, error);
 }
 
 /* Its first job, if it has a date left. */
@@ -141,23 +159,23 @@ static bool schedule_stop(struct store *store, int64_t id, bool *suspended, time
     int found = id ? row_load(store, id, &row, error) : 0;
     if (found <= 0)
         return found == 0;
-    *suspended = row.suspended;
+    *suspended = *suspended || row.suspended;
     if (row.retries == 0)
         return cycle_end(store, id, error);
     return verbs_delete(store, (struct ids){&id, 1}, now, error);
 }
 
-static bool schedule_replace(struct store *store, const struct declared *declared, int64_t job,
-                             struct error *error) {
-    bool suspended = false;
-    return schedule_stop(store, job, &suspended, declared->now, error) &&
+static bool schedule_replace(struct store *store, const struct declared *declared,
+                             const struct stored *stored, struct error *error) {
+    bool suspended = stored->paused;
+    return schedule_stop(store, stored->job, &suspended, declared->now, error) &&
            schedule_start(store, declared, suspended, error);
 }
 
 /* ---- changes that the job takes over ---- */
 
 static bool same_but_for_load(const json_t *old, const json_t *now) {
-    static const char *const load[] = {"payload", "priority", "retries"};
+    static const char *const load[] = {"payload", "priority", "retries", "overlap", "catch_up"};
     json_t *left = json_copy((json_t *)(uintptr_t)old);
     json_t *right = json_copy((json_t *)(uintptr_t)now);
     for (size_t i = 0; i < sizeof load / sizeof *load; i++) {
@@ -224,7 +242,7 @@ static bool schedule_write(struct store *store, const struct declared *declared,
         bool takes_over =
             stored.waits && stored.spec && same_but_for_load(stored.spec, declared->spec);
         done = takes_over ? schedule_load(store, declared, &stored, error)
-                          : schedule_replace(store, declared, stored.job, error);
+                          : schedule_replace(store, declared, &stored, error);
     }
     json_decref(stored.spec);
     return done;
@@ -258,11 +276,12 @@ static char *schedule_undeclared(struct store *store, const struct store_deploym
 
 static bool schedules_prune(struct store *store, const struct store_deployment *deployment,
                             time_ms now, struct error *error) {
-    bool done = true, suspended;
+    bool done = true, suspended = false;
     int64_t job = 0;
     char *name;
     while (done && (name = schedule_undeclared(store, deployment, &job, error, &done))) {
         done = schedule_stop(store, job, &suspended, now, error) &&
+               db_run(&store->db, error, "DELETE FROM occurrence WHERE schedule=?1", "t", name) &&
                db_run(&store->db, error, "DELETE FROM schedule WHERE name=?1", "t", name);
         free(name);
     }

@@ -22,6 +22,9 @@ static bool schedule_fill(json_t *object, const json_t *spec, sqlite3_stmt *row)
     return object && spec && json_put(object, "name", query_column(row, 0)) &&
            put_member(object, spec, "handler", NULL) && put_member(object, spec, "cycle", NULL) &&
            put_member(object, spec, "zone", "UTC") && put_member(object, spec, "misfire", "once") &&
+           put_member(object, spec, "overlap", "skip") &&
+           json_put(object, "jitter", json_copy(json_object_get(spec, "jitter"))) &&
+           json_put(object, "catch_up", json_copy(json_object_get(spec, "catch_up"))) &&
            json_put(object, "paused", json_boolean(sqlite3_column_int(row, 3))) &&
            query_put_time(object, "last", row, 4) && query_put_time(object, "next", row, 6) &&
            put_local(object, spec, db_column_time(row, 6)) &&

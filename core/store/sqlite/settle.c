@@ -7,6 +7,7 @@
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/limit.h"
+#include "store/sqlite/occurrence.h"
 #include "store/sqlite/prelock.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/verbs.h"
@@ -52,7 +53,8 @@ static bool settle_success(struct store *store, struct outcome *outcome, enum hi
            settle_batch(store, outcome, now, error) &&
            settle_remove(store, outcome->job->id, error) &&
            history_ended(store, outcome, end, error) &&
-           incident_end(store, outcome->job->id, how, now, error);
+           incident_end(store, outcome->job->id, how, now, error) &&
+           (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
 }
 
 /* Without a decision: the standard strategy. */
@@ -143,7 +145,7 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
                                                   : settle_place(store, outcome, &row, now, error);
     if (done && row.retries == 0)
         *settled = SETTLED_DEAD;
-    return done;
+    return done && (!row.repeats || occurrence_left(store, &row, error));
 }
 
 static bool settle_kind(struct store *store, struct outcome *outcome, time_ms now,

@@ -37,6 +37,9 @@ CREATE TABLE schedule(           -- what the files in schedules/ declare
   spec TEXT NOT NULL,            -- as declared, in JSON
   paused INT NOT NULL DEFAULT 0, last INT,
   job INT) WITHOUT ROWID, STRICT; -- the one that waits; absent: the cycle is over
+CREATE TABLE occurrence(         -- runs of schedules that have begun and may not have ended
+  job INTEGER PRIMARY KEY, schedule TEXT NOT NULL, begun INT NOT NULL) STRICT;
+CREATE INDEX occurrence_schedule ON occurrence(schedule);
 -- No version 1 program wrote a batch.
 DROP TABLE batch;
 DROP TABLE batch_part;

@@ -2,6 +2,7 @@
 #include "store/sqlite/alive.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/occurrence.h"
 #include "store/sqlite/operation.h"
 #include <stdio.h>
 #include <string.h>
@@ -95,5 +96,6 @@ bool verb_move(struct store *store, const struct row *old, struct row *row, time
            (!row->batch || batch_retries(store, old, row, error)) &&
            (row->token || (old->retries == 0 && row->retries == 0) ||
             row_place(store, row, now, error)) && /* one that is dead already stays nowhere */
-           (row->token || lane_expose(store, row->lane, error));
+           (row->token || lane_expose(store, row->lane, error)) &&
+           (row->token || !row->repeats || occurrence_left(store, row, error));
 }

@@ -6,6 +6,7 @@
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/limit.h"
+#include "store/sqlite/occurrence.h"
 #include "store/sqlite/verb.h"
 #include <stdio.h>
 
@@ -209,7 +210,8 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
            db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", row->id) &&
            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&
            incident_end(store, row->id, INCIDENT_DELETED, verb->now, error) &&
-           (!row->repeats || cycle_end(store, row->id, error)) &&
+           (!row->repeats ||
+            (cycle_end(store, row->id, error) && occurrence_end(store, row->id, error))) &&
            lane_expose(store, row->lane, error);
 }
 
@@ -224,6 +226,13 @@ bool verbs_delete_known(struct store *store, int64_t id, time_ms now, struct err
     struct row row;
     int found = row_load(store, id, &row, error);
     return found == 0 || (found > 0 && verbs_delete(store, (struct ids){&id, 1}, now, error));
+}
+
+bool verbs_cancel(struct store *store, struct ids ids, time_ms now, struct error *error) {
+    return verb_run(
+        store,
+        &(struct verb){.apply = delete_apply, .value = ENDED_CANCELLED, .now = now, .silent = true},
+        ids, error);
 }
 
 bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error) {

@@ -21,6 +21,8 @@ bool verbs_set_priority(struct store *store, struct ids ids, int64_t priority, t
                         struct error *error);
 bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
                          struct error *error);
+/* Running ones, too. */
+bool verbs_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
 bool verbs_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
 /* One, if it is there. */
 bool verbs_delete_known(struct store *store, int64_t id, time_ms now, struct error *error);
@@ -34,6 +36,7 @@ struct step {
     struct ids ids;
     int64_t window; /* ids that one step looks at; 0: all */
     bool more;
+    int64_t job; /* that was created; 0: none */
 };
 
 /* The jobs that match order->query, or those of order->ids, from where the order stands; moves it
@@ -53,6 +56,9 @@ bool definition_operate(struct store *store, struct order *order, struct step *s
 bool instance_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                       struct error *error);
 bool incident_operate(struct store *store, const struct order *order, time_ms now,
+                      struct error *error);
+/* *job: of run_schedule, the new one. */
+bool schedule_operate(struct store *store, const struct order *order, int64_t *job, time_ms now,
                       struct error *error);
 bool batch_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                    struct error *error);

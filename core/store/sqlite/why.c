@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/span.h"
 #include "store/sqlite/history.h"
+#include "store/sqlite/occurrence.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,6 +261,36 @@ static int why_lane(struct why *why, struct error *error) {
     return said;
 }
 
+/* ---- its schedule ---- */
+
+/* 1 said, 0 it is not its schedule that keeps it, -1 error. */
+static int why_schedule(struct why *why, struct error *error) {
+    char name[JOB_NAME_MAX + 1];
+    struct rival rival;
+    sqlite3_stmt *row = db_query(&why->store->db, error,
+                                 "SELECT s.name, s.paused FROM cycle c JOIN schedule s"
+                                 " ON s.name=c.schedule WHERE c.job=?1",
+                                 "i", why->row.id);
+    int step = row ? db_step(&why->store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    snprintf(name, sizeof name, "%s", db_column_text(row, 0));
+    bool paused = sqlite3_column_int(row, 1) != 0;
+    sqlite3_reset(row);
+    if (paused)
+        return json_put_text(why->answer, "schedule", name) &&
+               why_say(why, "paused", "waits until its schedule \"%s\" is resumed", name);
+    if (why->row.suspended)
+        return 0;
+    int found = occurrence_rival(why->store, name, why->row.id, why->now, &rival, error);
+    if (found <= 0)
+        return found;
+    put_number(why, "holder", rival.job);
+    return json_put_text(why->answer, "schedule", name) &&
+           why_say(why, "overlap", "waits for job %lld, the run of its schedule \"%s\" before it",
+                   (long long)rival.job, name);
+}
+
 /* ---- the answer ---- */
 
 static bool why_state(struct why *why, const char *state) {
@@ -267,11 +298,16 @@ static bool why_state(struct why *why, const char *state) {
 }
 
 static bool why_live(struct why *why, struct error *error) {
+    int scheduled = 0;
     const struct row *row = &why->row;
     if (row->token)
         return why_state(why, "locked") && why_locked(why, error);
     if (row->retries <= 0)
         return why_state(why, "dead") && why_dead(why, error);
+    if (row->repeats && (row->suspended || row->due <= why->now))
+        scheduled = why_schedule(why, error);
+    if (scheduled)
+        return scheduled > 0 && why_state(why, row->suspended ? "suspended" : "ready");
     if (row->suspended)
         return why_state(why, "suspended") && why_suspended(why, error);
     if (row->due != TIME_NONE && row->due > why->now)

@@ -19,9 +19,11 @@ describe("schedule", function()
     place.run("deploy")
     local status, output = place.run("schedule", "list")
     assert.equal(0, status)
-    assert.truthy(output:find("^SCHEDULE +HANDLER +CYCLE +ZONE +MISFIRE +NEXT +LOCAL +JOB\n"),
+    assert.truthy(output:find("^SCHEDULE +HANDLER +CYCLE +ZONE +MISFIRE "
+      .. "+OVERLAP +PAUSED +NEXT +LOCAL +JOB\n"),
       output)
-    assert.truthy(output:find("\nweekly +work +0 8 %* %* MON +Europe/Berlin +once +"), output)
+    assert.truthy(output:find("\nweekly +work +0 8 %* %* MON +Europe/Berlin "
+      .. "+once +skip +no +"), output)
     assert.truthy(output:find("T08:00:00%.000%+0[12]:00 +1\n$"), output)
   end)
 
@@ -29,7 +31,8 @@ describe("schedule", function()
     place.run("deploy")
     local _, output = place.run("schedule", "list", "--json")
     assert.truthy(output:find('^%[{"name":"weekly","handler":"work","cycle":"0 8 %* %* MON",'
-      .. '"zone":"Europe/Berlin","misfire":"once","paused":false,"last":null,"next":"'), output)
+      .. '"zone":"Europe/Berlin","misfire":"once","overlap":"skip","jitter":null,'
+        .. '"catch_up":null,"paused":false,"last":null,"next":"'), output)
   end)
 
   it("next shows the dates to come in the zone and in UTC", function()
@@ -38,6 +41,21 @@ describe("schedule", function()
     assert.equal(0, status)
     local _, lines = output:gsub("T08:00:00%.000%+0[12]:00  %d+%-%d+%-%d+T0[67]:00:00%.000Z\n", "")
     assert.equal(3, lines, output)
+  end)
+
+  it("pause, resume and run say what they did", function()
+    place.run("deploy")
+    local _, paused = place.run("schedule", "pause", "weekly")
+    local _, resumed = place.run("schedule", "resume", "weekly")
+    assert.equal('schedule "weekly" is paused\nschedule "weekly" goes on\n', paused .. resumed)
+    assert.equal("2\n", select(2, place.run("schedule", "run", "weekly")))
+    assert.equal('{"schedule":"weekly","job":3}\n',
+      select(2, place.run("schedule", "run", "weekly", "--json")))
+    assert.equal('{"schedule":"weekly","paused":true}\n',
+      select(2, place.run("schedule", "pause", "weekly", "--json")))
+    local status, _, errors = place.run("schedule", "pause", "daily")
+    assert.equal(4, status)
+    assert.equal('moonshift: no schedule "daily"\n', errors)
   end)
 
   it("next refuses a name that is not there", function()

@@ -1,0 +1,301 @@
+-- What a schedule's occurrence does when it meets the run before it, and how its dates are spread,
+-- held back and caught up.
+local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
+local testing = require "moonshift.testing"
+
+describe("a schedule", function()
+  local folder, store, clock, opened, runs, body
+
+  before_each(function()
+    folder = engines.folder { ["handlers/tick.lua"] = "return function() end\n" }
+    store = "sqlite:" .. folder .. "/jobs.db"
+    clock = moonshift.clock.virtual(engines.START)
+    opened, runs, body = {}, {}, nil
+  end)
+
+  after_each(function()
+    for _, engine in ipairs(opened) do
+      engine:close()
+    end
+    engines.clean()
+  end)
+
+  -- One more executor of the schedule; `body` is what its runs do.
+  local function open(text)
+    os.execute(("mkdir -p '%s/schedules'"):format(folder))
+    if text then
+      local file = assert(io.open(folder .. "/schedules/tick.lua", "w"))
+      file:write("return ", text, "\n")
+      file:close()
+    end
+    local engine = testing.engine { store = store, scripts = folder, clock = clock,
+      lock_time = "PT9H", handlers = { tick = function(job)
+        runs[#runs + 1] = ("%d %s"):format(job.id, clock:now():sub(12, 16))
+        if body then
+          return body(job)
+        end
+      end } }
+    opened[#opened + 1] = engine
+    return engine
+  end
+
+  local function ran()
+    return table.concat(runs, ", ")
+  end
+
+  local function due(engine)
+    local list = {}
+    for _, job in ipairs(engine:jobs():list()) do
+      list[#list + 1] = ("%d %s %s"):format(job.id, job.due:sub(12, 16), job.state)
+    end
+    return table.concat(list, ", ")
+  end
+
+  -- The first run takes 90 minutes; meanwhile another executor looks for work, at both instants.
+  local function long_run(engine, other, check)
+    body = function()
+      body = nil
+      for _ = 1, 2 do
+        other:advance("PT45M")
+        other:drain()
+      end
+      if check then
+        check()
+      end
+    end
+    engine:advance("PT1H")
+    engine:drain()
+  end
+
+  it("passes over an occurrence that falls due while the one before it runs", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H" }]]
+    local other = open()
+    long_run(engine, other, function()
+      assert.equal("1 01:00 locked, 2 03:00 scheduled", due(other))
+    end)
+    assert.equal("1 01:00", ran())
+    engine:advance("PT30M")
+    engine:drain()
+    assert.equal("1 01:00, 2 03:00", ran())
+  end)
+
+  it("with overlap \"queue\" runs it once that one has ended", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "queue" }]]
+    local other = open()
+    long_run(engine, other, function()
+      assert.equal("1 01:00 locked, 2 02:00 ready", due(other))
+    end)
+    assert.equal("1 01:00, 2 02:30", ran())
+    assert.equal("3 03:00 scheduled", due(engine))
+  end)
+
+  it("with overlap \"replace\" cancels that one and runs it", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "replace" }]]
+    local other = open()
+    long_run(engine, other)
+    assert.equal("1 01:00, 2 02:30", ran())
+    assert.equal("3 03:00 scheduled", due(engine))
+    assert.equal(1, engine:log({ job = 1, outcome = "cancelled" }):count())
+  end)
+
+  it("replaces one that is due and waits", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "replace" }]]
+    local extra = engine:run_schedule("tick")
+    engine:advance("PT1H")
+    engine:drain()
+    assert.equal("1 01:00", ran())
+    assert.equal(1, engine:log({ job = extra, outcome = "cancelled" }):count())
+  end)
+
+  it("is not held up by one that waits for its retry, or is dead", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "queue", retries = 2 }]]
+    body = function()
+      error("no")
+    end
+    engine:advance("PT1H")
+    engine:drain()
+    engine:set_due(1, "2026-01-01T09:00:00Z")
+    engine:advance("PT1H")
+    engine:drain()
+    assert.equal("1 01:00, 1 01:00, 2 02:00, 2 02:00", ran())
+    assert.equal(2, engine:jobs({ state = "dead" }):count())
+  end)
+
+  it("runs what it has missed one after the other, also where others are passed over", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", misfire = "all" }]]
+    engine:advance("PT3H")
+    engine:drain()
+    assert.equal("1 03:00, 2 03:00, 3 03:00", ran())
+  end)
+
+  it("with catch_up runs the last of what it has missed, no more", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", misfire = "all", catch_up = 2 }]]
+    local dates = {}
+    body = function(job)
+      dates[#dates + 1] = job.due:sub(1, 16)
+    end
+    engine:advance("P10DT30M")
+    engine:drain()
+    assert.same({ "2026-01-10T23:00", "2026-01-11T00:00" }, dates)
+    assert.equal("2026-01-11T01:00:00.000Z", engine:schedules()[1].next)
+  end)
+
+  it("does not catch up what is not more than it may", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", misfire = "all", catch_up = 3 }]]
+    engine:advance("PT3H")
+    engine:drain()
+    assert.equal("1 03:00, 2 03:00, 3 03:00", ran())
+  end)
+
+  it("with jitter is due somewhat later, never early, and always the same", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", jitter = "PT30S" }]]
+    local different = {}
+    for hour = 1, 12 do
+      local at = engine:schedules()[1].next
+      local late = moonshift.time(at) - moonshift.time(engines.START) - hour * 3600000
+      assert.is_true(late >= 0 and late < 30000, at)
+      different[late] = true
+      engine:advance("PT1H")
+      engine:drain()
+      if late > 0 then
+        assert.equal(hour - 1, #runs)
+      end
+      engine:advance("PT30S")
+      engine:drain()
+      assert.equal(hour, #runs)
+      engine:advance("PT59M30S")
+      clock:set(("2026-01-01T%02d:00:00Z"):format(hour))
+    end
+    assert.is_true(next(different, next(different)) ~= nil)
+  end)
+
+  it("says the dates to come with their jitter", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", jitter = "PT10M" }]]
+    local first = engine:schedules()[1].next
+    engine:close()
+    assert.equal(first, open():schedules()[1].next)
+  end)
+
+  it("is paused until it is resumed, through reloads and restarts", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H" }]]
+    assert.is_true(engine:pause_schedule("tick"))
+    assert.is_true(engine:reload())
+    engine = open [[{ handler = "tick", cycle = "R/PT2H" }]]
+    assert.is_true(engine:schedules()[1].paused)
+    engine:advance("PT5H")
+    engine:drain()
+    assert.equal("", ran())
+    assert.is_true(engine:resume_schedule("tick"))
+    engine:drain()
+    assert.equal("2 05:00", ran())
+    assert.equal("2026-01-01T06:00:00.000Z", engine:schedules()[1].next)
+  end)
+
+  it("follows its misfire policy when it is resumed", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", misfire = "skip" }]]
+    engine:pause_schedule("tick")
+    engine:advance("PT3H30M")
+    engine:resume_schedule("tick")
+    engine:drain()
+    assert.equal("", ran())
+    assert.equal("2026-01-01T04:00:00.000Z", engine:schedules()[1].next)
+  end)
+
+  it("stays paused when somebody activates its definition's jobs", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H" }]]
+    engine:pause_schedule("tick")
+    engine:activate(engine:jobs())
+    engine:advance("PT1H")
+    engine:drain()
+    assert.equal("", ran())
+    assert.equal('job 1 waits until its schedule "tick" is resumed', (engine:why(1)))
+    engine:resume_schedule("tick")
+    engine:drain()
+    assert.equal("1 01:00", ran())
+  end)
+
+  it("is run now with a job more, and keeps its dates", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", payload = { n = 1 }, priority = 4,
+      retries = 5 }]]
+    engine:pause_schedule("tick")
+    local id = engine:run_schedule("tick")
+    local job = engine:job(id)
+    assert.same({ 1, 4, 5, "ready" }, { job.payload.n, job.priority, job.retries, job.state })
+    engine:drain()
+    assert.equal("2 00:00", ran())
+    assert.equal("2026-01-01T01:00:00.000Z", engine:schedules()[1].next)
+  end)
+
+  it("leaves what was done to it in the operation log", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H" }]]
+    engine:pause_schedule("tick")
+    engine:run_schedule("tick")
+    engine:resume_schedule("tick")
+    local list = {}
+    for _, row in ipairs(engine:operations():list()) do
+      list[#list + 1] = ("%s %s %s-%s"):format(row.verb, row.entity, row.old, row.new)
+    end
+    assert.same({ 'pause_schedule schedule "tick" active-paused',
+      'run_schedule schedule "tick" nil-job 2',
+      'resume_schedule schedule "tick" paused-active' }, list)
+  end)
+
+  it("is refused by a name that nobody has scheduled", function()
+    local engine = open()
+    for _, verb in ipairs { "pause_schedule", "resume_schedule", "run_schedule" } do
+      assert.same({ nil, 'no schedule "tock"', "not_found" }, { engine[verb](engine, "tock") })
+    end
+  end)
+
+  it("cannot be run now when its dates are over", function()
+    local engine = open [[{ handler = "tick", cycle = "R1/PT1H" }]]
+    engine:advance("PT1H")
+    engine:drain()
+    assert.same({ nil, 'schedule "tick": no job waits (its dates are over, or the job was deleted)',
+      "conflict" }, { engine:run_schedule("tick") })
+  end)
+
+  it("tells why an occurrence waits for the run before it", function()
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "queue" }]]
+    local other, why = open(), nil
+    long_run(engine, other, function()
+      why = other:why(2)
+    end)
+    assert.equal('job 2 waits for job 1, the run of its schedule "tick" before it', why)
+  end)
+
+  it("takes a changed overlap or catch_up over, and keeps its dates", function()
+    open [[{ handler = "tick", cycle = "R/PT1H" }]]
+    clock:advance("PT30M")
+    local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "queue" }]]
+    assert.equal("1 01:00 scheduled", due(engine))
+    assert.equal("queue", engine:schedules()[1].overlap)
+  end)
+
+  it("refuses values that mean nothing", function()
+    local function refuses(text, message)
+      os.execute(("mkdir -p '%s/schedules'"):format(folder))
+      local file = assert(io.open(folder .. "/schedules/tick.lua", "w"))
+      file:write("return { handler = 'tick', cycle = 'R/PT1H',\n ", text, " }\n")
+      file:close()
+      local engine, said = moonshift.open { store = store, scripts = folder, clock = clock }
+      assert.is_nil(engine)
+      assert.equal("schedules/tick.lua:2: " .. message, said)
+    end
+    refuses("overlap = 'later'", 'overlap "later": expected "skip", "queue" or "replace"')
+    refuses("jitter = 'P1M'", 'jitter "P1M": expected a duration without months')
+    refuses("catch_up = 0, misfire = 'all'",
+      "catch_up 0: expected a whole number from 1 to 10000")
+    refuses("catch_up = 3", 'catch_up: expected misfire = "all" beside it')
+  end)
+end)
+
+describe("a cycle that is no schedule", function()
+  it("has no overlap, jitter or catch_up", function()
+    local engine = testing.engine { handlers = { tick = function() end } }
+    assert.same({ nil, 'job: unknown key "overlap"', "invalid" },
+      { engine:enqueue("tick", {}, { cycle = "R/PT1H", overlap = "skip" }) })
+    engine:close()
+  end)
+end)
