@@ -25,7 +25,8 @@ static int holds(void *arg, int64_t job, int64_t token) {
     return store_holds(foreman->store, job, token, &error);
 }
 
-/* With nothing else to do: files what has ended step by step, then empties the log of writes. */
+/* With nothing else to do: files what has ended step by step, then empties the log of writes and
+ * the cache. */
 static void tidy(struct foreman *foreman, time_ms now) {
     if (foreman->unfiled)
         turning_file(foreman);
@@ -34,6 +35,7 @@ static void tidy(struct foreman *foreman, time_ms now) {
     } else if (foreman->written) {
         foreman->written = false;
         turning_checkpoint(foreman, 1);
+        store_rest(foreman->store);
     }
 }
 

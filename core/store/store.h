@@ -37,6 +37,10 @@ void store_rollback(struct store *store);
  * transactions, when idle or often. Never waits. */
 bool store_checkpoint(struct store *store, int pages, struct error *error);
 
+/* Gives the memory of cached pages back to the system; for when there is nothing else to do: the
+ * next transaction reads the few it needs again. */
+void store_rest(struct store *store);
+
 /* Are the files of the joined store still those it was joined with? False: error, and nothing is
  * written any more. */
 bool store_intact(struct store *store, struct error *error);

@@ -1,14 +1,16 @@
 #include "store/sqlite/db.h"
 #include "store/sqlite/gate.h"
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define QUESTION_BUDGET 5000 /* ms; a question on millions of rows must not go on for ever */
-#define QUESTION_STEPS 10000 /* instructions between two looks at the clock */
-#define BUSY_WAIT 5000       /* ms that a question waits for a database in recovery */
+#define QUESTION_BUDGET 5000  /* ms; a question on millions of rows must not go on for ever */
+#define QUESTION_STEPS 10000  /* instructions between two looks at the clock */
+#define CACHE_SMALL (1 << 20) /* bytes of pages that are worth keeping through a pause */
+#define BUSY_WAIT 5000        /* ms that a question waits for a database in recovery */
 
 /* SQLite's own handler sleeps longer and longer; ours looks again every 0.2 ms. */
 static int db_busy(void *arg, int calls) {
@@ -62,6 +64,18 @@ void db_close(struct db *db) {
     sqlite3_close(db->handle);
     free(db->name);
     *db = (struct db){0};
+}
+
+/* What is freed in between is given back to the system as well: it is a whole cache of pages. */
+void db_shrink(struct db *db) {
+    int used = 0, most = 0;
+    sqlite3_db_status(db->handle, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0);
+    if (used < CACHE_SMALL)
+        return;
+    sqlite3_db_release_memory(db->handle);
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 static int db_over_budget(void *arg) {

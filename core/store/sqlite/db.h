@@ -30,6 +30,9 @@ bool db_open(struct db *db, const char *path, const char *name, int flags, struc
 bool db_configure(struct db *db, bool writing, struct error *error);
 void db_close(struct db *db);
 
+/* Lets go of the pages kept in memory, if they are many. Between transactions. */
+void db_shrink(struct db *db);
+
 /* Fills `error` from the connection's last error; returns false. */
 bool db_fail(struct db *db, struct error *error);
 

@@ -190,6 +190,11 @@ int64_t meta_token(struct store *store) {
     return store->meta.next_token++;
 }
 
+void store_rest(struct store *store) {
+    if (!store->writing)
+        db_shrink(&store->db);
+}
+
 /* Bytes of the log's file; it only shrinks when a checkpoint cuts it. */
 static int64_t checkpoint_log_size(const struct store *store) {
     char name[PATH_MAX];

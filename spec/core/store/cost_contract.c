@@ -182,6 +182,20 @@ static void backlog(struct contract *c) {
     job_free(runs);
 }
 
+static int cached(struct store *store) {
+    int used = 0, most = 0;
+    sqlite3_db_status(store->db.handle, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0);
+    return used;
+}
+
+static void a_rest(struct contract *c) {
+    EXPECT(make(c, MANY, (struct job){0}));
+    EXPECT(cached(c->store) > 1 << 20);
+    store_rest(c->store);
+    EXPECT(cached(c->store) < 1 << 17);
+    EXPECT(turn(c, PAGE) > 0);
+}
+
 static const struct check checks[] = {
     {"a long backlog of a busy lane is put aside 500 at a time", backlog},
     {"future timers cost a turn nothing", future_timers},
@@ -190,6 +204,7 @@ static const struct check checks[] = {
     {"jobs that nobody here serves cost a turn nothing", foreign_streams},
     {"a busy lane costs the others less than as much again", a_busy_lane},
     {"the release of a lane costs the same however many wait", a_release},
+    {"at rest next to no page is kept in memory", a_rest},
 };
 
 int main(void) {
