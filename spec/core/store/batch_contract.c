@@ -347,6 +347,80 @@ static void asked(struct contract *c) {
                  "completed or deleted)");
 }
 
+/* ---- random histories ---- */
+
+static uint32_t dice(uint32_t *seed, uint32_t sides) {
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 16) % sides;
+}
+
+/* One thing that happens to a batch or to one of its jobs; what is refused changes nothing. */
+static void happen(struct contract *c, int64_t batch, int64_t first, uint32_t *seed,
+                   struct job **held) {
+    static const char *const orders[] = {"suspend_batch", "activate_batch", "activate_batch",
+                                         "retry_failed"};
+    int64_t id = first + dice(seed, 50);
+    struct job *job = NULL;
+    switch (dice(seed, 9)) {
+    case 0:
+        contract_operate(c, "{ss,sI}", "verb", orders[dice(seed, 4)], "batch", (json_int_t)batch);
+        break;
+    case 1:
+        store_cancel(c->store, IDS(id), NOW, &c->error);
+        break;
+    case 2:
+        store_dead_letter(c->store, IDS(id), NOW, &c->error);
+        break;
+    case 3:
+        store_set_retries(c->store, IDS(id), (int32_t)dice(seed, 3), false, 0, NOW, &c->error);
+        break;
+    case 4: /* ends later, whatever happens meanwhile */
+        job = *held;
+        *held = acquire_one(c, c->store, NOW);
+        break;
+    case 5:
+        job = acquire_one(c, c->store, NOW);
+        if (job && fail(c, job) >= 0)
+            job = NULL;
+        break;
+    default:
+        job = acquire_one(c, c->store, NOW);
+    }
+    if (job)
+        succeed(c, job, NOW);
+}
+
+/* A seed or monitor that was cancelled by hand is not looked for here. */
+static bool is_true(struct contract *c) {
+    bool whole = true;
+    json_t *found = store_verify(c->store, &c->error), *says;
+    size_t i = 0;
+    json_array_foreach(found, i, says) {
+        if (!strstr(json_string_value(says), "neither seed nor monitor")) {
+            error_set(&c->error, ERROR_DAMAGED, "%s", json_string_value(says));
+            whole = false;
+        }
+    }
+    json_decref(found);
+    return whole;
+}
+
+static void histories(struct contract *c) {
+    for (uint32_t seed = 1, round = 0; round < 25; round++) {
+        struct job *held = NULL;
+        int64_t batch = begin(c, (struct store_batch){.jobs_per_seed = 7, .retries = 2}, 40);
+        int64_t first = number(c, batch, "seed");
+        for (int i = 0; batch && i < 60; i++) {
+            happen(c, batch, first, &seed, &held);
+            EXPECT(is_true(c));
+        }
+        job_free(held);
+        EXPECT(operate_all(c, json_pack("{ss,sI,sb}", "verb", "delete_batch", "batch",
+                                        (json_int_t)batch, "history", 1)));
+        EXPECT(is_true(c) && !store_batch(c->store, batch, &c->error));
+    }
+}
+
 static const struct check checks[] = {
     {"13 ids with 10 jobs a seed take two seeds", thirteen},
     {"ids of any kind arrive as they were, also across parts", payloads},
@@ -362,6 +436,7 @@ static const struct check checks[] = {
     {"jobs that match are added in parts", found_jobs},
     {"a verb passes over missing ids if told so", missing},
     {"batches are found by type, name, state and end", asked},
+    {"counters are true at every step of random histories", histories},
 };
 
 int main(void) {
