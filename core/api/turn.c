@@ -67,6 +67,7 @@ static bool turn(struct round *round, int room, bool following, struct turn *tur
                  struct engine_run *run, struct error *error) {
     *turn = (struct turn){.outcomes = round->outcomes,
                           .room = room,
+                          .idle = clock_is_virtual(round->engine->options.clock) ? room : 1,
                           .acquiring = room > 0,
                           .following = following,
                           .quiet = round->quiet};
@@ -123,7 +124,8 @@ static bool run_next(struct round *round, struct item *item, bool give_back, str
     struct job *job = item_take(item);
     struct generation *generation = engine_serving(round->engine, job->handler);
     round->over |= round->runs >= round->max;
-    bool back = give_back || round->over || item->refused || is_gone(round->engine, job);
+    bool late = job->begin_by && clock_monotonic() > job->begin_by;
+    bool back = give_back || late || round->over || item->refused || is_gone(round->engine, job);
     struct outcome *outcome =
         back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(round->engine, generation, job);
     if (!outcome)

@@ -8,9 +8,11 @@
 
 struct acquire {
     int want;             /* at most so many jobs */
+    int idle;             /* workers that can begin at once: so many jobs with a rate at most */
     int lane_run;         /* at most so many jobs of one lane in one work item (16) */
     int64_t priority_min; /* inclusive; INT64_MIN: open */
     int64_t priority_max; /* inclusive; INT64_MAX: open */
+    bool steady;          /* time passes by itself: not a virtual clock's */
     bool by_priority;     /* higher first */
     bool prefer_timers;
     bool by_due_date;                   /* oldest first, by due date or creation */

@@ -56,6 +56,11 @@ static int32_t read_count(const json_t *value) {
     return count > INT32_MAX ? INT32_MAX : count < 0 ? 0 : (int32_t)count;
 }
 
+static bool read_rate(const json_t *object, struct definition *definition) {
+    return read_text(object, "rate", &definition->rate_text) &&
+           (!definition->rate_text || rate_parse(definition->rate_text, &definition->rate, NULL));
+}
+
 static bool read_limits(const json_t *object, struct definition *definition) {
     const json_t *retries = json_object_get(object, "retries");
     const json_t *timeout = json_object_get(object, "timeout");
@@ -100,7 +105,7 @@ static bool definition_read(struct definition *definition, const json_t *object)
            read_text(object, "category", &definition->category) &&
            read_text(object, "retry", &definition->retry_text) &&
            read_priority(object, definition) && read_limits(object, definition) &&
-           read_unique(object, definition);
+           read_unique(object, definition) && read_rate(object, definition);
 }
 
 static bool have_twins(const struct definitions *definitions) {
@@ -136,6 +141,7 @@ void definitions_clear(struct definitions *definitions) {
         free(definition->category);
         free(definition->priority_text);
         free(definition->retry_text);
+        free(definition->rate_text);
         free(definition->file);
         json_decref(definition->properties);
     }
@@ -186,6 +192,7 @@ json_t *definition_to_json(const struct definition *definition) {
          json_put(object, "invocations", json_integer(definition->invocations))) &&
         json_put(object, "backlog", count_to_json(definition->backlog)) &&
         json_put(object, "lane_backlog", count_to_json(definition->lane_backlog)) &&
+        json_put_text(object, "rate", definition->rate_text) &&
         json_put(object, "properties", json_incref(definition->properties)))
         return object;
     json_decref(object);

@@ -3,6 +3,7 @@
 #define MOONSHIFT_BASE_DEFINITION_H
 
 #include "base/job.h"
+#include "base/rate.h"
 #include <jansson.h>
 #include <stddef.h>
 
@@ -12,6 +13,7 @@ struct definition {
     char *category;        /* NULL: none */
     char *priority_text;   /* as shown: "20", "by_amount", "function"; NULL: none */
     char *retry_text;      /* as shown: "R5/PT5M", "patient", "function"; NULL: standard */
+    char *rate_text;       /* "10/PT1M"; NULL: none */
     char *file;            /* "handlers/billing/send_invoice.lua" */
     json_t *properties;    /* an object, never NULL; kept in the store */
     int64_t priority;      /* if has_priority */
@@ -20,6 +22,7 @@ struct definition {
     int32_t limit;         /* jobs at once by each executor; 0: any number */
     int32_t invocations;   /* ids in one job, of a batch's type; 0: the setting decides */
     int32_t cluster_limit; /* jobs at once by all executors together; 0: any number */
+    struct rate rate;      /* starts in any window; count 0: any number */
     int64_t backlog;       /* jobs that may wait, of all lanes; 0: no limit */
     int64_t lane_backlog;  /* the same of one lane */
     time_ms unique_for;    /* span; keys of its jobs outlive them so long from creation; 0: not */
@@ -44,7 +47,7 @@ json_t *definitions_names(const struct definitions *definitions);
 
 /* From the array of objects that the Lua half describes its definitions with (see
  * lua/moonshift/folder.lua): { name, file, category, priority, retry, retries, retries_asked,
- * timeout (seconds), limit, invocations, unique (true: a function), on_conflict, unique_for
+ * timeout (seconds), limit, rate, invocations, unique (true: a function), on_conflict, unique_for
  * (seconds), backlog, lane_backlog, properties }. False: no memory or a wrong shape. */
 bool definitions_read(struct definitions *definitions, const json_t *array);
 void definitions_clear(struct definitions *definitions);

@@ -49,6 +49,7 @@ struct job {
     time_ms due;     /* TIME_NONE: absent */
     time_ms created;
     time_ms lock_expiration; /* TIME_NONE while unlocked */
+    time_ms begin_by;        /* monotonic: its start counts for a rate; 0: whenever it may be */
     int32_t retries;         /* runs left */
     int32_t attempt;         /* number of the next (or, in a run, the present) run; from 1 */
     int32_t crashes;         /* processes that died while they ran it */

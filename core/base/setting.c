@@ -237,31 +237,29 @@ static bool set_workers(const struct target *target, const json_t *value) {
     return true;
 }
 
-/* The place of a text among `words`; -1: not one of them. */
-static int find_word(const json_t *value, const char *const *words) {
-    for (int i = 0; json_is_string(value) && words[i]; i++)
-        if (strcmp(json_string_value(value), words[i]) == 0)
-            return i;
-    return -1;
-}
+static const struct {
+    const char *words[3], *expected;
+} kinds[] = {
+    [SETTING_FAIR] = {{[FAIR_OFF] = "off", [FAIR_TENANT] = "tenant", [FAIR_LANE] = "lane"},
+                      "\"tenant\", \"lane\" or \"off\""},
+    [SETTING_HISTORY] = {{"none", "failures", "full"}, "\"none\", \"failures\" or \"full\""},
+};
 
-static const char *const scopes[] = {"instance", "root", NULL};
-static const char *const levels[] = {
-    [HISTORY_NONE] = "none", [HISTORY_FAILURES] = "failures", [HISTORY_FULL] = "full", NULL};
+static bool set_word(const struct target *target, const json_t *value) {
+    const char *given = json_is_false(value) ? "off" : json_string_value(value);
+    for (unsigned i = 0; given && i < 3; i++)
+        if (strcmp(given, kinds[target->setting->kind].words[i]) == 0) {
+            *(unsigned *)target->field = i;
+            return true;
+        }
+    return refuse(target, value, kinds[target->setting->kind].expected);
+}
 
 static bool set_scope(const struct target *target, const json_t *value) {
-    int found = find_word(value, scopes);
-    if (found < 0)
+    const char *given = json_string_value(value);
+    if (!given || (strcmp(given, "instance") != 0 && strcmp(given, "root") != 0))
         return refuse(target, value, "\"instance\" or \"root\"");
-    *(bool *)target->field = found == 1;
-    return true;
-}
-
-static bool set_history(const struct target *target, const json_t *value) {
-    int found = find_word(value, levels);
-    if (found < 0)
-        return refuse(target, value, "\"none\", \"failures\" or \"full\"");
-    *(enum history_level *)target->field = (enum history_level)found;
+    *(bool *)target->field = *given == 'r';
     return true;
 }
 
@@ -280,7 +278,8 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
         [SETTING_TEXT] = set_text,        [SETTING_LIST] = set_list,
         [SETTING_RANGE] = set_range,      [SETTING_WORKERS] = set_workers,
         [SETTING_SCOPE] = set_scope,      [SETTING_ACQUISITIONS] = set_acquisitions,
-        [SETTING_HISTORY] = set_history,  [SETTING_COUNTS] = set_counts,
+        [SETTING_FAIR] = set_word,        [SETTING_HISTORY] = set_word,
+        [SETTING_COUNTS] = set_counts,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -344,9 +343,10 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_WORKERS:
         return pair[0] == pair[1] ? json_integer(*pair) : json_pack("[i, i]", pair[0], pair[1]);
     case SETTING_SCOPE:
-        return json_string(scopes[*(const bool *)field]);
+        return json_string(*(const bool *)field ? "root" : "instance");
+    case SETTING_FAIR:
     case SETTING_HISTORY:
-        return json_string(levels[*(const enum history_level *)field]);
+        return json_string(kinds[setting->kind].words[*(const unsigned *)field]);
     }
     return NULL;
 }

@@ -21,6 +21,7 @@ enum setting_kind {
     SETTING_WORKERS,      /* two int from `offset` on */
     SETTING_SCOPE,        /* bool: "instance" or "root" */
     SETTING_ACQUISITIONS, /* json_t *, an object of objects or NULL; see acquisitions.h */
+    SETTING_FAIR,         /* enum fair_by */
     SETTING_HISTORY       /* enum history_level */
 };
 

@@ -36,6 +36,7 @@ static const struct setting table[] = {
     {"deployment_aware", SETTING_BOOL, FIELD(deployment_aware), 0, 0, "false"},
     {"lane_scope", SETTING_SCOPE, FIELD(lane_of_root), 0, 0, "instance"},
     {"aging", SETTING_SPAN_OFF, FIELD(aging), 0, 0, "off"},
+    {"fair_by", SETTING_FAIR, FIELD(fair_by), 0, 0, "off"},
     {"wait", SETTING_SPAN, FIELD(wait), 1, 0, "PT5S"},
     {"max_wait", SETTING_SPAN, FIELD(max_wait), 1, 0, "PT60S"},
     {"wait_factor", SETTING_FACTOR, FIELD(wait_factor), 1, 100, "2"},
@@ -330,6 +331,9 @@ bool settings_check(const struct settings *settings, struct error *error) {
                  (long long)settings->priority_min, (long long)settings->priority_max);
         return refuse_rule(settings, "priority_range", problem, error);
     }
+    if (settings->aging > 0 && settings->fair_by != FAIR_OFF)
+        return refuse_rule(settings, "aging", "does not go with fair_by (expected one of the two)",
+                           error);
     if (settings->backoff > settings->max_backoff) {
         span_format(settings->backoff, backoff);
         span_format(settings->max_backoff, limit);
@@ -337,6 +341,10 @@ bool settings_check(const struct settings *settings, struct error *error) {
         return refuse_rule(settings, "backoff", problem, error);
     }
     return check_window(settings, error);
+}
+
+bool settings_given(const struct settings *settings, const char *name) {
+    return settings->origin[find(name) - table] != ORIGIN_DEFAULT;
 }
 
 void settings_label(const struct settings *settings, const char *name, char *label, size_t size) {

@@ -11,6 +11,9 @@
 
 enum setting_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG, ORIGIN_OPTION };
 
+/* Whose jobs take turns inside a priority. */
+enum fair_by { FAIR_OFF, FAIR_TENANT, FAIR_LANE };
+
 enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
 
 struct settings {
@@ -29,6 +32,7 @@ struct settings {
     json_t *categories; /* array or NULL: all */
     bool by_priority, prefer_timers, by_due_date, deployment_aware;
     time_ms aging; /* 0: off */
+    enum fair_by fair_by;
     time_ms wait, max_wait;
     double wait_factor;
     time_ms backoff, max_backoff;
@@ -88,6 +92,9 @@ bool settings_check(const struct settings *settings, struct error *error);
 /* The setting as the place it was given calls it: "--retry", "MOONSHIFT_RETRY", "retry". `name`
  * must be one of the table. */
 void settings_label(const struct settings *settings, const char *name, char *label, size_t size);
+
+/* The setting was given by somebody; it is not just its default. */
+bool settings_given(const struct settings *settings, const char *name);
 
 /* [{ name, value, origin, text, known_as }] in table order, for `moonshift settings`; known_as: the
  * names that Camunda, Flowable and Activiti have for it. A new reference. */

@@ -147,6 +147,7 @@ static const struct column columns[] = {
     {"timeout", "TIMEOUT", COLUMN_LEFT},
     {"category", "CATEGORY", COLUMN_OPTIONAL},
     {"limit", "LIMIT", COLUMN_OPTIONAL},
+    {"rate", "RATE", COLUMN_OPTIONAL},
     {"stock", "STOCK", COLUMN_LEFT},
     {"file", "FILE", COLUMN_CUT},
     {0},

@@ -29,6 +29,7 @@ struct client *client_new(const struct client_options *options, struct error *er
     client->order = acquire_from(options->settings);
     queue_init(&client->queue);
     queue_init(&client->suspects);
+    queue_init(&client->prompt);
     atomic_init(&client->several, options->generations->count > 1);
     atomic_init(&client->lease, TIME_NEVER);
     if (join(client->pool, client))
@@ -39,6 +40,8 @@ struct client *client_new(const struct client_options *options, struct error *er
 }
 
 static void leave(struct pool *pool, const struct client *client) {
+    if (pool->keeper == client)
+        pool->keeper = NULL;
     int at = 0;
     while (pool->clients[at] != client)
         at++;
@@ -95,7 +98,9 @@ static bool enter(struct client *client, struct item *item) {
         item_free(item);
         return false;
     }
-    if (item->followed)
+    if (item->jobs->begin_by)
+        queue_push(&client->prompt, item);
+    else if (item->followed)
         queue_unshift(&client->queue, item);
     else
         queue_insert(suspected(item) ? &client->suspects : &client->queue, &client->order, item);
@@ -126,6 +131,32 @@ int client_room(struct client *client) {
     mutex_unlock(&pool->mutex);
     int room = (share > 0 ? share : 1) - client->inside;
     return stuck || room < 0 ? 0 : room;
+}
+
+int client_idle(struct client *client) {
+    struct pool *pool = client->pool;
+    mutex_lock(&pool->mutex);
+    int free = pool->count - pool->busy, idle = free - pool->queued;
+    if (pool->keeper == client && idle < 1)
+        idle = free > 0 && !client->prompt.first;
+    mutex_unlock(&pool->mutex);
+    return idle > 0 ? idle : 0;
+}
+
+void client_keep(struct client *client, bool keep) {
+    struct pool *pool = client->pool;
+    mutex_lock(&pool->mutex);
+    bool kept = pool->keeper == client;
+    if (keep && !pool->keeper)
+        pool->keeper = client;
+    if (!keep && kept) {
+        pool->keeper = NULL;
+        condition_broadcast(&pool->work);
+    }
+    bool free = keep && pool->keeper == client && pool->busy < pool->count;
+    mutex_unlock(&pool->mutex);
+    if (free) /* it got free meanwhile, or nobody would say so */
+        client->options.wake(client->options.wake_arg);
 }
 
 struct outcome *client_outcomes(struct client *client) {
@@ -257,6 +288,7 @@ void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job,
     int64_t job, token;
     mutex_lock(&client->pool->mutex);
     refuse_lost(&client->queue, holds, arg);
+    refuse_lost(&client->prompt, holds, arg);
     refuse_lost(&client->suspects, holds, arg);
     mutex_unlock(&client->pool->mutex);
     for (int i = 0; i < client->pool->count; i++) {

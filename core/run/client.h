@@ -32,6 +32,11 @@ void client_submit(struct client *client, struct item *items);
 /* Free places of its share: all places of the pool (queue and workers) divided by the engines, one
  * at least. Never negative; 0 while no worker can load the folder. */
 int client_room(struct client *client);
+/* Workers that begin an item of its at once; those that are kept free for it count. */
+int client_idle(struct client *client);
+/* Keeps the next worker that gets free from other items, until the next call or items that must
+ * begin at once: it wakes the loop instead. False: nobody is kept any more. */
+void client_keep(struct client *client, bool keep);
 /* Every outcome since the last call, in order of completion; the caller's. */
 struct outcome *client_outcomes(struct client *client);
 /* Jobs running now, jobs waiting in memory. */

@@ -164,6 +164,7 @@ void crew_closed(struct worker *worker, struct seat *seat) {
 /* ---- what a worker does next ---- */
 
 struct item *crew_take_all(struct client *client) {
+    queue_append(&client->queue, &client->prompt);
     queue_append(&client->queue, &client->suspects);
     client->pool->queued -= client->queued;
     client->queued = 0;
@@ -194,6 +195,8 @@ static void idle(struct pool *pool, struct worker *worker) {
 
 /* Of the jobs that were running in a crash only one runs at a time: the next crash names it. */
 static struct queue *next_queue(struct pool *pool, struct client *client) {
+    if (client->prompt.first)
+        return &client->prompt;
     return client->suspects.first && !pool->suspect ? &client->suspects : &client->queue;
 }
 
@@ -219,12 +222,17 @@ static bool open(struct duty *duty, struct seat *seat, struct folder *folder) {
     return true;
 }
 
+/* The only worker that is free is kept for what must begin at once. */
+static bool keeps(const struct pool *pool) {
+    return pool->keeper && pool->busy >= pool->count - 1;
+}
+
 /* True: `duty` is an item of this engine, or a seat to be opened for its first. A worker that could
  * not open it leaves the item to the others until it tries again. */
 static bool serve(struct pool *pool, struct worker *worker, struct client *client,
                   struct duty *duty) {
     const struct item *item = next_queue(pool, client)->first;
-    if (!item)
+    if (!item || (keeps(pool) && !client->prompt.first))
         return false;
     const struct deployment *generation = client->generations->list[0];
     if (client->generations->count > 1)
@@ -252,6 +260,8 @@ static bool find_item(struct pool *pool, struct worker *worker, struct duty *dut
             pool->turn = at + 1;
         return true;
     }
+    if (keeps(pool)) /* its loop looks for something to begin */
+        pool->keeper->options.wake(pool->keeper->options.wake_arg);
     return false;
 }
 

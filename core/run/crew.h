@@ -53,8 +53,9 @@ struct client {
     struct pool *pool;
     /* guarded by the pool's mutex */
     struct queue queue;
+    struct queue prompt;   /* items that must begin at once */
     struct queue suspects; /* items with a job that was running in a crash */
-    int queued;            /* items in both queues */
+    int queued;            /* items in all queues */
     int busy;              /* workers that have an item of it */
     int seats;             /* there are for it */
     int blocked;           /* of those: could not be opened */
@@ -80,6 +81,7 @@ struct pool {
     struct client **clients;
     int client_count;
     int turn;               /* whose item is looked for first */
+    struct client *keeper;  /* for whose prompt items one worker is kept free; NULL: nobody's */
     struct worker *suspect; /* who runs an item with a suspect; NULL: nobody */
     int queued;             /* items of all clients */
     int sleeping, busy, threads;
@@ -93,7 +95,7 @@ struct pool {
  * the mutex is held. */
 void crew_grow(struct pool *pool);
 void crew_shrink(struct pool *pool, time_ms now);
-/* Takes everything out of both of its queues; the mutex is held. */
+/* Takes everything out of its queues; the mutex is held. */
 struct item *crew_take_all(struct client *client);
 /* Gives the jobs of all these items back unrun; any thread, the mutex is not held. */
 void crew_give_back(struct client *client, struct item *items);

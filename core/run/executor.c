@@ -20,11 +20,13 @@ struct executor {
     struct metrics metrics;
     struct looking looking;
     time_ms next; /* what the store said last */
+    time_ms wall; /* when the last turn was planned */
     struct lease lease;
     time_ms dead_seen;   /* monotonic; last time we asked who died */
     time_ms flushed;     /* monotonic */
     time_ms missed_seen; /* monotonic; last time we asked which handlers are missing */
     time_ms missed_next; /* when to ask again: some are, but not for long enough yet */
+    bool starved;        /* a job with a rate waits for an idle worker */
     bool published;      /* the store knows which handlers we serve */
     int64_t done, failed, stale, acquired;
 };
@@ -81,7 +83,7 @@ struct executor *executor_new(struct store *store, const struct settings *settin
     executor->flushed = clock_monotonic();
     executor->dead_seen = executor->missed_seen = executor->flushed - SECOND;
     executor->missed_next = TIME_NEVER;
-    executor->acquire = acquire_from(settings);
+    executor->acquire = profile_acquire(settings, clock);
     settling_init(&executor->settling);
     executor->self = (struct store_executor){
         .name = settings->name, .workers = workers, .serves = &executor->acquire};
@@ -159,7 +161,10 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->renews = lease_is_due(&executor->lease, work->now, work->at);
     work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
     bool stirred = store_stirred(executor->store); /* asked in any case: the bell is emptied */
-    if (stirred || !turn->quiet || work->now >= executor->next)
+    bool fed = executor->starved && turn->idle > 0;
+    bool back = work->now < executor->wall; /* what was due at an instant may be so earlier */
+    executor->wall = work->now;
+    if (stirred || !turn->quiet || fed || back || work->now >= executor->next)
         looking_anew(&executor->looking);
     work->may_look = room && !pace_holds(&executor->pace, work->at);
     work->looks = work->may_look && (executor->looking.look || work->buries);
@@ -172,7 +177,8 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
 /* ---- inside the transaction ---- */
 
 /* What this turn made ready is looked for in this turn. */
-static bool acquire(struct executor *executor, struct work *work, struct error *error) {
+static bool acquire(struct executor *executor, const struct turn *turn, struct work *work,
+                    struct error *error) {
     work->looks = work->may_look && work->offer.room > 0 && (work->looks || work->offer.look);
     if (!work->looks)
         return true;
@@ -181,6 +187,7 @@ static bool acquire(struct executor *executor, struct work *work, struct error *
     work->asked =
         strategy_page(executor->settings, executor->pace.strategy.failure_level, work->offer.room);
     executor->acquire.want = work->asked;
+    executor->acquire.idle = turn->idle - (turn->room - work->offer.room); /* some are pre-locked */
     if (!store_acquire(executor->store, &executor->acquire, work->now, &work->jobs, &work->count,
                        &work->more, error))
         return false;
@@ -227,7 +234,7 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
             settling_write(&executor->settling, store, executor->settings, &work->offer,
                            turn->acquiring || turn->following, now, &work->again, error)) &&
            (!work->buries || store_bury(store, now, &work->buried, error)) &&
-           acquire(executor, work, error) && find_missing(executor, turn, work, error) &&
+           acquire(executor, turn, work, error) && find_missing(executor, turn, work, error) &&
            (!work->flushes || metrics_write(&executor->metrics, store, error)) &&
            store_next(store, now, &work->next, error);
 }
@@ -286,6 +293,7 @@ static void looked(struct executor *executor, struct turn *turn, const struct wo
     turn->promoted = work->promoted;
     turn->acquired = work->count;
     struct store_met met = store_met(executor->store);
+    executor->starved = met.starved;
     pace_looked(&executor->pace, executor->settings, work->asked, work->count, met, work->at);
     if (met.lock_failures)
         metrics_add(&executor->metrics, 0, METRIC_LOCK_FAILURES, met.lock_failures);
@@ -356,6 +364,7 @@ bool executor_turn(struct executor *executor, struct turn *turn, struct error *e
         turn->again = false;
         turn->next = earlier(turn->next, work.now + executor->pace.held - work.at);
     }
+    turn->starved = executor->starved && !pace_holds(&executor->pace, clock_monotonic());
     turn->draining = executor->pace.draining;
     return true;
 }

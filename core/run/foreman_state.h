@@ -33,6 +33,7 @@ struct foreman {
     time_ms next;                                 /* wall clock: when something falls due */
     bool rang;    /* look at the store: somebody rang, or it is time to make sure */
     bool again;   /* work was left behind */
+    bool keeps;   /* a worker is kept free for a job with a rate */
     bool drained; /* the last turn found nothing to take */
     bool paused;  /* the store is full */
     bool written; /* since the last full checkpoint */

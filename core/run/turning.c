@@ -35,7 +35,7 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
     foreman->errors = 0;
     foreman->next = turn->next;
     foreman->again = turn->again || (foreman->paused && !turn->acquiring);
-    foreman->drained = turn->acquiring && !turn->again && !turn->items &&
+    foreman->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
                        turn->next > clock_now(foreman->options.clock);
     if (turn->written) {
         foreman->written = foreman->stirred = true;
@@ -52,6 +52,10 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
     client_lease(foreman->client, executor_lease(foreman->executor));
     if (turn->items)
         client_submit(foreman->client, turn->items);
+    bool keep = turn->starved && turn->acquiring && turn->room > 0;
+    if (keep || foreman->keeps)
+        client_keep(foreman->client, keep);
+    foreman->keeps = keep;
 }
 
 /* While the store is full, what has ended is written before anything new is begun. */
@@ -65,6 +69,7 @@ void turning_turn(struct foreman *foreman, time_ms now) {
                         .notes = foreman->notes};
     turn.outcomes = client_outcomes(foreman->client);
     turn.room = client_room(foreman->client);
+    turn.idle = client_idle(foreman->client);
     turn.acquiring = foreman->stage == WORKING &&
                      (!foreman->paused || (!turn.outcomes && !executor_pending(foreman->executor)));
     foreman->rang = false;

@@ -41,6 +41,7 @@ static void close_seat(struct worker *worker, struct seat *seat) {
 static bool may_begin(struct client *client, struct item *item) {
     return !atomic_load(&client->stopping) && !atomic_load(&item->refused) &&
            clock_monotonic() < atomic_load(&client->lease) &&
+           (!item->jobs->begin_by || clock_monotonic() <= item->jobs->begin_by) &&
            item->lapses == atomic_load(&client->lapses);
 }
 

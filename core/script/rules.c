@@ -1,6 +1,7 @@
 #include "script/rules.h"
 #include "base/cycle.h"
 #include "base/json.h"
+#include "base/rate.h"
 #include "base/retry.h"
 #include "base/text.h"
 #include "script/value.h"
@@ -111,6 +112,16 @@ static bool read_span(lua_State *L, int index, struct span *span, struct error *
                                     : json_span(value, "duration", span, error);
     json_decref(value);
     return ok;
+}
+
+/* rate(text): the text, checked. */
+static int rules_rate(lua_State *L) {
+    struct rate rate;
+    struct error error;
+    if (!rate_parse(check_text(L, 1), &rate, &error))
+        return fail(L, &error);
+    lua_pushvalue(L, 1);
+    return 1;
 }
 
 static int rules_duration(lua_State *L) {
@@ -231,6 +242,7 @@ int luaopen_moonshift_rules(lua_State *L) {
         {"time", rules_time},
         {"format_time", rules_format_time},
         {"duration", rules_duration},
+        {"rate", rules_rate},
         {"add_duration", rules_add_duration},
         {"retry", rules_retry},
         {"retry_due", rules_retry_due},

@@ -205,6 +205,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
 struct store_met {
     int lock_failures; /* candidates that somebody else changed meanwhile; never with SQLite */
     int levels;        /* priority levels compared, where levels are compared one by one */
+    bool starved;      /* a job with a rate could start, but no worker is idle for it */
 };
 struct store_met store_met(const struct store *store);
 

@@ -10,16 +10,16 @@ local definition = {}
 local NAME_MAX = 255          -- bytes
 local INVOCATIONS_MAX = 1000 -- ids of one job of a batch
 local KEYS = {
-  "run", "priority", "retry", "timeout", "category", "retries", "limit", "properties",
+  "run", "priority", "retry", "timeout", "category", "retries", "limit", "rate", "properties",
   "description", "unique", "on_conflict", "unique_for", "backlog",
 }
 local BATCH_KEYS = {
-  "run", "priority", "retry", "timeout", "category", "retries", "limit", "invocations",
+  "run", "priority", "retry", "timeout", "category", "retries", "limit", "rate", "invocations",
   "properties", "description",
 }
 -- What a listener sees and may change.
 local OPEN_KEYS = {
-  "priority", "retry", "retries", "timeout", "category", "limit", "properties",
+  "priority", "retry", "retries", "timeout", "category", "limit", "rate", "properties",
 }
 
 local function is_one_of(name, list)
@@ -188,6 +188,14 @@ local function check_invocations(value)
   return count
 end
 
+-- rate = "10/PT1M": starts in any window of that length, by all executors together.
+local function check_rate(value)
+  if type(value) ~= "string" then
+    return nil, ('rate: got %s (expected a text such as "10/PT1M")'):format(show(value))
+  end
+  return rules.rate(value)
+end
+
 local function check_category(value)
   if type(value) ~= "string" then
     return nil, ("category: got %s (expected a text)"):format(show(value))
@@ -239,6 +247,7 @@ function definition.settle(name, file, declared, context, report)
     category = check("category", check_category),
     limit = check("limit", check_limit),
     invocations = check("invocations", check_invocations),
+    rate = check("rate", check_rate),
     properties = check("properties", check_properties) or {},
   }
   local key = unique.settle(row, check, file)

@@ -158,7 +158,8 @@ describe("folder", function()
     refused("list the keys where none is near", {
       ["handlers/x.lua"] = "return {\n  colour = 5,\n  run = function() end }",
     }, 'handlers/x.lua:2: unknown key "colour" (known: run, priority, retry, timeout, category,'
-      .. " retries, limit, properties, description, unique, on_conflict, unique_for, backlog)")
+      .. " retries, limit, rate, properties, description, unique, on_conflict, unique_for,"
+      .. " backlog)")
 
     refused("are all told", {
       ["handlers/x.lua"] = "return { timeout = 0,\n retries = 0,\n category = '',\n"
@@ -210,7 +211,8 @@ describe("folder", function()
     refused("know invocations for batches alone", {
       ["handlers/x.lua"] = "return { run = print, invocations = 5 }",
     }, 'handlers/x.lua:1: unknown key "invocations" (known: run, priority, retry, timeout, '
-      .. "category, retries, limit, properties, description, unique, on_conflict, unique_for, "
+      .. "category, retries, limit, rate, properties, description, unique, on_conflict, "
+      .. "unique_for, "
       .. "backlog)")
 
     it("name the setting retry", function()

@@ -3,6 +3,8 @@
 #include "store/sqlite/cursor.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/share.h"
+#include "store/sqlite/starts.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
@@ -19,7 +21,10 @@ struct taking {
     struct merge merge;
     struct spot best; /* of what was left behind */
     struct job *jobs, **end;
-    int count, parked;
+    int count, items, parked;
+    int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
+    bool served;        /* there is one */
+    bool starved;       /* a job with a rate could start, but no worker is idle for it */
     struct taken_lane *lanes;
     size_t lane_count;
     bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
@@ -96,6 +101,7 @@ static int taking_allowed(struct taking *taking, struct store *store, const stru
 
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
+    taking->items += !lane;
     if (lane) {
         job->next = lane->last->next;
         lane->last->next = job;
@@ -117,7 +123,8 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     row_locked(store, job);
     if (job->crashes)
         taking->crash_known = taking->crash_runs = true;
-    if (job->batch && !batch_config(store, job, error))
+    if ((job->batch && !batch_config(store, job, error)) ||
+        (cursor->paced && !starts_add(store, starts_of(store, cursor->stream), job, error)))
         return false;
     struct job *copy = job_copy(job);
     if (!copy)
@@ -131,7 +138,7 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
-enum verdict { FAILED, TOOK, PASSED, PARKED };
+enum verdict { FAILED, TOOK, PASSED, PARKED, STARVED };
 
 static enum verdict taking_job(struct taking *taking, struct store *store,
                                const struct cursor *cursor, struct taken_lane *lane,
@@ -159,7 +166,10 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
     struct taken_lane *lane = taking_lane(taking, id);
-    int free = !lane || lane->count < taking->acquire->lane_run;
+    /* Behind another job of its lane it would not start at once. */
+    int free = !lane || (lane->count < taking->acquire->lane_run && !cursor->paced);
+    if (cursor->paced && !lane && taking->items >= taking->acquire->idle)
+        return STARVED;
     if (id && !lane)
         free = lane_take(store, id, store->meta.next_token, error);
     if (free > 0)
@@ -168,17 +178,40 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
                                                                                     : FAILED;
 }
 
+static bool taking_served(struct taking *taking, struct store *store, struct error *error) {
+    bool served = taking->served;
+    taking->served = false;
+    return !served || share_served(store, taking->rank, taking->turn, taking->now, error);
+}
+
+/* Inside a rank they come in the order of their turns, mostly. */
+static bool taking_turn(struct taking *taking, struct store *store, const struct cursor *cursor,
+                        struct error *error) {
+    const struct head *head = &cursor->head;
+    if (taking->served && taking->rank != head->rank && !taking_served(taking, store, error))
+        return false;
+    if (!taking->served || head->place > taking->turn)
+        taking->turn = head->place;
+    taking->rank = head->rank;
+    taking->served = true;
+    return true;
+}
+
 static bool taking_next(struct taking *taking, struct store *store, struct error *error) {
     struct cursor best = *merge_best(&taking->merge);
     enum verdict verdict = taking_head(taking, store, &best, error);
     if (verdict == PARKED && best.lane) /* the item is full */
         return merge_drop(&taking->merge);
+    if (verdict == STARVED) {
+        taking->starved = true;
+        merge_leave(&taking->merge, store, best.stream);
+        return true;
+    }
     if (verdict == FAILED || !merge_next(&taking->merge, store, error) ||
         (verdict == TOOK && best.head.lane && !merge_follow(&taking->merge, store, &best, error)))
         return false;
-    if (verdict == TOOK)
-        merge_took(&taking->merge, store, best.stream);
-    return true;
+    return verdict != TOOK || ((!store->meta.fair || taking_turn(taking, store, &best, error)) &&
+                               merge_took(&taking->merge, store, &best, error));
 }
 
 static bool taking_run(struct taking *taking, struct store *store, bool *more,
@@ -219,6 +252,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     *more = false;
     taking.end = &taking.jobs;
     store->self.now = now;
+    store->ring.next = TIME_NEVER;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
     if (!unit_begin(store, &own, error))
@@ -232,8 +266,11 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     /* Locks under a lease that has run out would belong to nobody. */
     if (done && now >= store->self.lease_until)
         done = store_renew(store, now, store->self.lease, error);
-    done = done && (store->self.draining || (merge_begin(&taking.merge, store, acquire, error) &&
-                                             taking_run(&taking, store, more, error)));
+    done = done &&
+           (store->self.draining ||
+            (starts_begin(store, now, error) && merge_begin(&taking.merge, store, acquire, error) &&
+             taking_run(&taking, store, more, error) && taking_served(&taking, store, error)));
+    store->met.starved = taking.starved;
     taking_close(&taking, store->prelock.offer, *more);
     merge_end(&taking.merge);
     free(taking.lanes);

@@ -55,6 +55,9 @@ static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) 
     const struct catalog_definition *read = &list[catalog->definition_count++];
     catalog->limited = catalog->limited || read->limit || read->cluster_limit;
     catalog->backlogs = catalog->backlogs || read->backlog || read->lane_backlog;
+    const char *rate = db_column_text(row, 9);
+    if (rate && rate_parse(rate, &list[catalog->definition_count - 1].rate, NULL))
+        catalog->paced = true;
     return read->name != NULL;
 }
 
@@ -130,15 +133,15 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, int64_t version, st
     if (catalog->version == version)
         return true;
     catalog_clear(catalog);
-    sqlite3_stmt *definitions =
-        db_query(db, error,
-                 "SELECT id, name, deployment, override_priority, suspended,"
-                 " CASE json_type(properties, '$.limit') WHEN 'integer'"
-                 "  THEN json_extract(properties, '$.limit') END,"
-                 " json_extract(properties, '$.limit.cluster'),"
-                 " properties->>'backlog', properties->>'lane_backlog' FROM definition"
-                 " ORDER BY name",
-                 "");
+    sqlite3_stmt *definitions = db_query(
+        db, error,
+        "SELECT id, name, deployment, override_priority, suspended,"
+        " CASE json_type(properties, '$.limit') WHEN 'integer'"
+        "  THEN json_extract(properties, '$.limit') END,"
+        " json_extract(properties, '$.limit.cluster'),"
+        " properties->>'backlog', properties->>'lane_backlog', properties->>'rate' FROM definition"
+        " ORDER BY name",
+        "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;
     sqlite3_stmt *streams = db_query(

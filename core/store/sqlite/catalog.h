@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_SQLITE_CATALOG_H
 
 #include "base/job.h"
+#include "base/rate.h"
 #include "store/sqlite/db.h"
 
 struct catalog_definition {
@@ -10,6 +11,7 @@ struct catalog_definition {
     int64_t override_priority;
     int64_t limit, cluster_limit;  /* jobs locked at once, by one executor and by all; 0: any */
     int64_t backlog, lane_backlog; /* jobs that may wait; 0: no limit */
+    struct rate rate;              /* count 0: any */
     bool overridden, suspended;
     bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
@@ -25,6 +27,7 @@ struct catalog_stream {
 struct catalog {
     int64_t version; /* of meta.catalog; 0: to be read */
     bool limited;    /* some definition has a limit */
+    bool paced;      /* some definition has a rate */
     size_t definition_count, stream_count;
     struct catalog_definition *definitions; /* by name */
     struct catalog_stream *streams;         /* by id */

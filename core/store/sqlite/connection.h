@@ -14,16 +14,34 @@
 /* The counters of the table meta, read when a transaction begins, written when it ends. */
 struct meta {
     int64_t next_id, next_token, catalog, executors;
+    int64_t fair, turn; /* enum fair_by, and where its turns began; see share.h */
 };
 
 enum { INTACT_FILES = 4 };
 
 /* The executor that this store has joined as. */
+/* How far the turns that are over have been looked for. */
+struct sweep {
+    time_ms at; /* when to go on */
+    int64_t rank;
+    char tenant[JOB_NAME_MAX + 1];
+};
+
+/* How the starts of definitions with a rate are counted; see starts.h. */
+struct ring {
+    time_ms now, wall; /* the same instant, as starts count and as the wall clock does */
+    time_ms next;      /* wall clock: when a rate lets the next ready job start */
+    time_ms offset;    /* of `now` to the steady clock */
+    bool anchored;     /* the offset is known */
+    int slow;          /* how often workers came too late of late */
+};
+
 struct self {
     int64_t id; /* 0: not joined */
     time_ms lease, lease_until;
     time_ms now;                   /* the latest it was told */
     bool checkpointer;             /* byte 1 of the gate is held */
+    bool steady;                   /* time passes by itself: its clock is the system's */
     bool draining;                 /* it takes nothing more */
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
 };
@@ -85,6 +103,8 @@ struct store {
     struct prelock prelock;
     struct held_config config;
     struct tally tally;
+    struct ring ring;
+    struct sweep sweep;
     bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */
     bool broken;               /* an input/output error was met: nothing is written any more */

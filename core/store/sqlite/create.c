@@ -4,6 +4,7 @@
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/prelock.h"
 #include "store/sqlite/replace.h"
+#include "store/sqlite/share.h"
 #include "store/sqlite/unique.h"
 
 /* A handler that nobody has deployed: an unchecked job may name it. */
@@ -112,11 +113,11 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
         .lane = job->lane_id,
         .due = job->due,
         .created = now,
-        .place = job->due == TIME_NONE ? now : job->due,
         .retries = job->retries,
         .suspended = job->suspended,
     };
-    if (!create_row(store, job, row.place, error) ||
+    if (!share_place_new(store, job, &row.place, error) ||
+        !create_row(store, job, row.place, error) ||
         !backlog_move(store, job->stream, job->lane_id, 1, error))
         return false;
     int locked = prelock(store, job, now, error);

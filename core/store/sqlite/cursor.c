@@ -1,5 +1,6 @@
 #include "store/sqlite/cursor.h"
 #include "store/sqlite/serves.h"
+#include "store/sqlite/starts.h"
 #include <stdlib.h>
 
 #define CURSOR_AHEAD 32 /* rows read ahead at most */
@@ -171,6 +172,7 @@ static bool merge_stream(struct merge *merge, struct store *store,
     int found = 0;
     cursor.level = merge_levels(merge->order);
     cursor.dated = merge->order->ensure_due_date;
+    cursor.paced = stream->definition->rate.count != 0;
     while ((found = merge_first(merge, store, &cursor, rank, error)) > 0) {
         if (!merge_add(merge, &cursor))
             return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
@@ -181,10 +183,22 @@ static bool merge_stream(struct merge *merge, struct store *store,
     return found == 0;
 }
 
+/* 1 its rate lets a job start, 0 not now, -1 error. */
+static int merge_paced(struct store *store, const struct catalog_definition *definition,
+                       struct error *error) {
+    time_ms at = TIME_NEVER;
+    int open = starts_open(store, definition, &at, error);
+    if (open == 0 && at < store->ring.next)
+        store->ring.next = at;
+    return open;
+}
+
 bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
                  struct error *error) {
     *merge = (struct merge){
-        .order = acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
+        .own = *acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
+    merge->order = &merge->own;
+    merge->own.by_due_date |= store->meta.fair != FAIR_OFF;
     struct serves serves = {0};
     int64_t id = INT64_MIN;
     store->met = (struct store_met){0};
@@ -197,6 +211,8 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
         int open = stream && serves_stream(&serves, stream)
                        ? limits_open(&merge->limits, store, stream, error)
                        : 0;
+        if (open > 0 && stream->definition->rate.count)
+            open = merge_paced(store, stream->definition, error);
         if (open < 0 || (open > 0 && !merge_stream(merge, store, stream, error)))
             step = -1;
     }
@@ -237,12 +253,19 @@ static bool merge_is_of(const struct merge *merge, size_t at, const struct store
     return stream && stream->definition == definition;
 }
 
-void merge_took(struct merge *merge, struct store *store, int64_t stream) {
+bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
+                struct error *error) {
     const struct catalog_stream *of =
-        merge->limits.count ? catalog_stream(&store->catalog, stream) : NULL;
-    if (!of || !limits_take(&merge->limits, of))
-        return;
-    for (size_t i = merge->count; i-- > 0;)
+        merge->limits.count || taken->paced ? catalog_stream(&store->catalog, taken->stream) : NULL;
+    int open = of && taken->paced ? merge_paced(store, of->definition, error) : 1;
+    if (of && ((merge->limits.count && limits_take(&merge->limits, of)) || open == 0))
+        merge_leave(merge, store, taken->stream);
+    return open >= 0;
+}
+
+void merge_leave(struct merge *merge, struct store *store, int64_t stream) {
+    const struct catalog_stream *of = catalog_stream(&store->catalog, stream);
+    for (size_t i = merge->count; of && i-- > 0;)
         if (merge_is_of(merge, i, store, of->definition)) {
             free(merge->cursors[i].read);
             merge->cursors[i] = merge->cursors[--merge->count];
@@ -262,8 +285,10 @@ static bool merge_follows(const struct merge *merge, const struct cursor *taken)
 
 bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
                   struct error *error) {
-    struct cursor cursor = {
-        .stream = taken->stream, .lane = taken->head.lane, .timer = taken->timer};
+    struct cursor cursor = {.stream = taken->stream,
+                            .lane = taken->head.lane,
+                            .timer = taken->timer,
+                            .paced = taken->paced};
     if (taken->lane || merge_follows(merge, taken))
         return true;
     cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, cursor.lane};

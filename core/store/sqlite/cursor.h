@@ -18,20 +18,23 @@ struct cursor {
     bool timer;   /* jobs of type timer */
     bool level;   /* only the rank of `head` */
     bool dated;   /* only jobs with a due date */
+    bool paced;   /* its definition has a rate */
     struct head head;
     struct head *read; /* read ahead, NULL at first */
     int at, count, ask;
 };
 
 struct merge {
-    const struct acquire *order;
-    struct cursor *cursors; /* a heap, the best first */
+    const struct acquire *order; /* `own` */
+    struct acquire own;          /* as asked for; with fair share always by place */
+    struct cursor *cursors;      /* a heap, the best first */
     size_t count, room;
     int64_t rank_min, rank_max;
     struct limits limits;
 };
 
-/* Looks at every stream with ready jobs. */
+/* Looks at every stream with ready jobs; of those that their rate holds up only at when they may go
+ * on. After starts_begin. */
 bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
                  struct error *error);
 /* The best head, or NULL at the end. Valid until merge_next. */
@@ -40,8 +43,12 @@ const struct cursor *merge_best(const struct merge *merge);
 bool merge_before(const struct merge *merge, const struct cursor *other);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
-/* A job of this stream was taken: a definition that is full now is not looked at any further. */
-void merge_took(struct merge *merge, struct store *store, int64_t stream);
+/* A job was taken, `taken` is a copy of its cursor: a definition that is full now, or has started
+ * as many as its rate allows, is not looked at any further. */
+bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
+                struct error *error);
+/* Leaves out what is ready of the definition of this stream. */
+void merge_leave(struct merge *merge, struct store *store, int64_t stream);
 /* Leaves the best head and all behind it out; true. */
 bool merge_drop(struct merge *merge);
 /* A job of a lane was taken: those of its stream and rank that are parked behind it take part too,

@@ -4,6 +4,7 @@
 #include "store/sqlite/backlog.h"
 #include "store/sqlite/limit.h"
 #include "store/sqlite/schedule.h"
+#include "store/sqlite/starts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,8 @@ static bool deploy_write(struct store *store, const struct store_deployment *dep
         return false;
     for (size_t i = 0; i < deployment->definitions->count; i++)
         if (!deploy_definition(store, &deployment->definitions->list[i], *id, error) ||
-            !limit_changed(store, &deployment->definitions->list[i], error))
+            !limit_changed(store, &deployment->definitions->list[i], error) ||
+            !starts_deploy(store, &deployment->definitions->list[i], error))
             return false;
     store->meta.catalog = store->stored.catalog + 1;
     store->catalog.version = 0;

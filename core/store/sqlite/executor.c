@@ -66,6 +66,17 @@ static void join_undo(struct store *store, int64_t id) {
     }
 }
 
+/* Ageing compares instants, and under fair share places are none. */
+static bool join_aging(struct store *store, const struct store_executor *executor,
+                       struct error *error) {
+    if (!store->meta.fair || !executor->serves || executor->serves->aging <= 0)
+        return true;
+    return error_set(error, ERROR_CONFIG,
+                     "aging: does not go with fair_by, which store \"%s\" has (expected one of the"
+                     " two)",
+                     store->db.name);
+}
+
 bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
                 struct error *error) {
     int64_t id = 0;
@@ -73,7 +84,8 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
         return error_set(error, ERROR_CONFLICT, "store \"%s\": joined already", store->db.name);
     if (!store_begin(store, error))
         return false;
-    bool done = join_insert(store, executor, now, lease, error);
+    bool done =
+        join_aging(store, executor, error) && join_insert(store, executor, now, lease, error);
     if (done)
         id = sqlite3_last_insert_rowid(store->db.handle);
     done = done && join_prune(store, id, error) && join_files(store, id, executor->workers, error);
@@ -84,6 +96,8 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
         return false;
     }
     store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
+    store->self.steady = executor->serves && executor->serves->steady;
+    store->ring = (struct ring){.next = TIME_NEVER};
     store->self.checkpointer = store->path && gate_take(&store->gate, GATE_CHECKPOINTER, true);
     snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
     executor->id = id;

@@ -1,5 +1,5 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
-#include "store/sqlite/connection.h"
+#include "store/sqlite/share.h"
 #include "store/sqlite/sqlite.h"
 #include <errno.h>
 #include <limits.h>
@@ -87,7 +87,7 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
     store->gate.file = -1;
     store->bell = (struct bell){-1, -1, -1};
     if (open_database(store, path, error) && db_configure(&store->db, mode != STORE_READ, error) &&
-        migrate(store, error))
+        migrate(store, error) && share_settle(store, error))
         return store;
     store_close(store);
     return NULL;

@@ -3,6 +3,7 @@
 #include "store/sqlite/limit.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/serves.h"
+#include "store/sqlite/starts.h"
 
 void store_offer(struct store *store, struct offer *offer) {
     store->prelock = (struct prelock){.offer = offer};
@@ -106,8 +107,8 @@ static int prelock_follow(struct store *store, struct job *job, struct error *er
     int64_t one = 0;
     int held = db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2",
                         "ii", job->lane_id, creator->lane_token);
-    if (held <= 0)
-        return held;
+    if (held <= 0 || starts_of(store, job->stream))
+        return held < 0 ? -1 : 0;
     const struct catalog_definition *limited = limit_of(store, job->stream);
     int64_t free = limited ? limit_free(store, limited, store->self.id, error) : 1;
     if (free <= 0)
@@ -146,6 +147,7 @@ static int prelock_next(struct store *store, struct job *job, struct error *erro
     struct offer *offer = store->prelock.offer;
     struct spot own = acquire_spot(job);
     if (offer->blind || !store->prelock.fits || limit_of(store, job->stream) ||
+        starts_of(store, job->stream) || store->meta.fair ||
         (offer->left && !acquire_before(offer->acquire, &own, &offer->best)))
         return 0;
     int free = job->lane_id ? lane_take(store, job->lane_id, store->meta.next_token, error) : 1;

@@ -2,6 +2,7 @@
 #include "store/sqlite/create.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
+#include "store/sqlite/share.h"
 #include <stdio.h>
 
 /* A message that gets a date is a timer, and the other way round. 0: error. */
@@ -47,8 +48,8 @@ bool replace_job(struct store *store, const struct job *draft, int64_t holder, t
     row.stream = replace_stream(store, draft, old.stream, error);
     row.priority = draft->priority;
     row.due = draft->due;
-    row.place = row.due == TIME_NONE ? row.created : row.due;
-    return row.stream && row_unplace(store, &old, error) &&
-           replace_write(store, draft, &row, error) && replace_cycle(store, draft, &row, error) &&
-           row_place(store, &row, now, error) && lane_expose(store, row.lane, error);
+    return row.stream && share_place(store, &old, &row, now, error) &&
+           row_unplace(store, &old, error) && replace_write(store, draft, &row, error) &&
+           replace_cycle(store, draft, &row, error) && row_place(store, &row, now, error) &&
+           lane_expose(store, row.lane, error);
 }

@@ -6,6 +6,7 @@ INSERT INTO meta(key, value) VALUES
   ('next_id', 1), ('next_token', 1),
   ('catalog', 1),     -- moves when a definition or stream changes
   ('executors', 1);   -- moves when an executor joins, leaves or is buried
+  -- fair_by and turn, where turns began: once tenants or lanes take turns
 
 CREATE TABLE deployment(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, loaded INT NOT NULL,
@@ -93,9 +94,11 @@ CREATE INDEX unique_until ON unique_key(until) WHERE until NOT NULL;
 CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit
   definition INT, lane INT, waiting INT NOT NULL, PRIMARY KEY(definition, lane))
   WITHOUT ROWID, STRICT;
-CREATE TABLE rate(definition INT, slot INT, at INT, PRIMARY KEY(definition, slot))
-  WITHOUT ROWID, STRICT;
-CREATE TABLE share(tenant TEXT PRIMARY KEY, turn INT NOT NULL) WITHOUT ROWID, STRICT;
+CREATE TABLE rate(        -- the latest starts; at: the least there is: free; slot: the start's token
+  definition INT, at INT, slot INT, PRIMARY KEY(definition, at, slot)) WITHOUT ROWID, STRICT;
+CREATE TABLE share(       -- the last turn given to a tenant; at or below the one served it may go
+  rank INT, tenant TEXT, turn INT NOT NULL, PRIMARY KEY(rank, tenant)) WITHOUT ROWID, STRICT;
+CREATE TABLE served(rank INTEGER PRIMARY KEY, turn INT NOT NULL) STRICT;
 
 CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 overdue
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, started INT, lease INT NOT NULL,

@@ -10,6 +10,8 @@
 #include "store/sqlite/occurrence.h"
 #include "store/sqlite/prelock.h"
 #include "store/sqlite/row.h"
+#include "store/sqlite/share.h"
+#include "store/sqlite/starts.h"
 #include "store/sqlite/verbs.h"
 #include <string.h>
 
@@ -73,7 +75,6 @@ static void settle_merge(const struct outcome *outcome, struct row *row) {
         row->retries = outcome->retries > 0 ? outcome->retries : 0;
     if (outcome->due != TIME_NONE && row->due == outcome->job->due)
         row->due = outcome->due;
-    row->place = row->due == TIME_NONE ? row->created : row->due;
 }
 
 /* A dead job that was run by hand stays dead where another one has its key. */
@@ -98,7 +99,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     if (!history_failed(store, outcome, row, error))
         return false;
     settle_merge(outcome, row);
-    if (!settle_alive(store, row, dead, now, error) ||
+    if (!settle_alive(store, row, dead, now, error) || !share_place(store, NULL, row, now, error) ||
         (row->batch && !batch_retries(store, &before, row, error)))
         return false;
     if (dead && row->retries > 0 && !incident_end(store, row->id, INCIDENT_RESOLVED, now, error))
@@ -125,7 +126,8 @@ static bool settle_place(struct store *store, const struct outcome *outcome, con
 static bool settle_snooze(struct store *store, struct outcome *outcome, struct row *row,
                           time_ms now, struct error *error) {
     settle_merge(outcome, row);
-    return db_run(&store->db, error, "UPDATE job SET due=?2, place=?3 WHERE id=?1", "iTi", row->id,
+    return share_place(store, NULL, row, now, error) &&
+           db_run(&store->db, error, "UPDATE job SET due=?2, place=?3 WHERE id=?1", "iTi", row->id,
                   row->due, row->place) &&
            settle_place(store, outcome, row, now, error);
 }
@@ -198,7 +200,8 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
         return false;
     *settled = SETTLED_STALE;
     bool fenced = db_changes(&store->db) > 0;
-    if (fenced && !limit_freed(store, job->stream, job->id, error))
+    if (fenced &&
+        (!limit_freed(store, job->stream, job->id, error) || !starts_end(store, outcome, error)))
         return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);

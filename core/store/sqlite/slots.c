@@ -15,11 +15,11 @@
 
 struct slots_head {
     char magic[24];
-    char boot[40]; /* the kernel's boot id */
+    char boot[SLOTS_BOOT]; /* the kernel's boot id */
 };
 
-static void slots_boot(char boot[40]) {
-    memset(boot, 0, 40);
+void slots_boot(char boot[SLOTS_BOOT]) {
+    memset(boot, 0, SLOTS_BOOT);
     int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return;

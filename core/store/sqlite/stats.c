@@ -197,8 +197,11 @@ static bool stats_census(struct store *store, json_t *stats, time_ms now, struct
 /* How long the oldest job that could run has been waiting, in seconds; due timers included. */
 static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct error *error) {
     int64_t oldest = TIME_NONE, timer = TIME_NONE;
-    if (db_value(&store->db, error, &oldest, "SELECT min(place) FROM ready HAVING count(*)>0", "") <
-            0 ||
+    if (db_value(&store->db, error, &oldest,
+                 store->meta.fair ? "SELECT min(coalesce(j.due, j.created)) FROM ready r"
+                                    " JOIN job j ON j.id=r.id HAVING count(*)>0"
+                                  : "SELECT min(place) FROM ready HAVING count(*)>0",
+                 "") < 0 ||
         db_value(&store->db, error, &timer,
                  "SELECT due FROM timer WHERE due<=?1 ORDER BY due LIMIT 1", "i", now) < 0)
         return false;

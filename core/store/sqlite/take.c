@@ -4,6 +4,7 @@
 #include "store/sqlite/lane.h"
 #include "store/sqlite/limit.h"
 #include "store/sqlite/operation.h"
+#include "store/sqlite/starts.h"
 #include <stdio.h>
 
 /* Another job of the lane that runs: its id, 0 none, -1 error. */
@@ -73,6 +74,12 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
         row_job(store, id, &taken, error) <= 0)
         return false;
     taken->token = token;
+    const struct catalog_definition *paced = starts_of(store, row.stream);
+    if (paced && (!starts_begin(store, now, error) || !starts_add(store, paced, taken, error))) {
+        job_free(taken);
+        return false;
+    }
+    taken->begin_by = 0; /* by hand it begins whenever it is run */
     row_locked(store, taken);
     *job = batch_config(store, taken, error) ? job_copy(taken) : NULL;
     job_free(taken);

@@ -1,5 +1,5 @@
 /* timer.c - what the clock changes: due timers, and when to look again. */
-#include "store/sqlite/connection.h"
+#include "store/sqlite/share.h"
 
 /* The last of the first `limit` due timers; without so many, the end of what is due. */
 static bool timer_bound(struct store *store, time_ms now, int limit, int64_t last[2],
@@ -27,6 +27,11 @@ bool store_promote(struct store *store, time_ms now, int limit, int *count, stru
         return true;
     if (!unit_begin(store, &own, error))
         return false;
+    if (store->meta.fair)
+        return unit_end(store, own,
+                        timer_bound(store, now, limit, last, error) &&
+                            share_promote(store, last[0], last[1], count, error),
+                        error);
     bool done = timer_bound(store, now, limit, last, error) &&
                 db_run(&store->db, error,
                        "INSERT INTO ready(stream, rank, place, id, lane)"
@@ -47,5 +52,7 @@ bool store_next(struct store *store, time_ms now, time_ms *at, struct error *err
     for (size_t i = 0; i < store->peers.count; i++)
         if (store->peers.list[i].state == EXECUTOR_LIVE && store->peers.list[i].lease < *at)
             *at = store->peers.list[i].lease;
+    if (store->ring.next < *at)
+        *at = store->ring.next;
     return true;
 }

@@ -111,6 +111,7 @@ void store_rollback(struct store *store) {
     store->wake = (struct wake){0};
     store->gone_count = 0;
     store->tally.batch = 0;
+    store->ring.anchored = false;
     transaction_over(store);
 }
 
@@ -153,10 +154,10 @@ bool meta_read(struct store *store, struct error *error) {
     const struct {
         const char *key;
         int64_t *value;
-    } fields[] = {{"next_id", &meta->next_id},
-                  {"next_token", &meta->next_token},
-                  {"catalog", &meta->catalog},
-                  {"executors", &meta->executors}};
+    } fields[] = {{"next_id", &meta->next_id}, {"next_token", &meta->next_token},
+                  {"catalog", &meta->catalog}, {"executors", &meta->executors},
+                  {"fair_by", &meta->fair},    {"turn", &meta->turn}};
+    meta->fair = meta->turn = 0;
     sqlite3_stmt *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
     int step = rows ? 1 : -1;
     while (rows && (step = db_step(&store->db, rows, error)) > 0)

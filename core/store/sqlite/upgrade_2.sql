@@ -22,6 +22,13 @@ CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit
   definition INT, lane INT, waiting INT NOT NULL, PRIMARY KEY(definition, lane))
   WITHOUT ROWID, STRICT;
 DROP TABLE schedule;
+DROP TABLE rate; -- nothing was written to it, nor to the next
+DROP TABLE share;
+CREATE TABLE share(       -- the last turn given to a tenant; at or below the one served it may go
+  rank INT, tenant TEXT, turn INT NOT NULL, PRIMARY KEY(rank, tenant)) WITHOUT ROWID, STRICT;
+CREATE TABLE served(rank INTEGER PRIMARY KEY, turn INT NOT NULL) STRICT;
+CREATE TABLE rate(        -- the latest starts; at: the least there is: free; slot: the start's token
+  definition INT, at INT, slot INT, PRIMARY KEY(definition, at, slot)) WITHOUT ROWID, STRICT;
 -- A repeating job that waits for its date; job.repeat is the text as given, job.repeat_done the
 -- next occurrence, to which the row has moved.
 CREATE TABLE cycle(

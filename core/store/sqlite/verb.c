@@ -4,6 +4,7 @@
 #include "store/sqlite/lane.h"
 #include "store/sqlite/occurrence.h"
 #include "store/sqlite/operation.h"
+#include "store/sqlite/share.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -85,8 +86,7 @@ bool verb_run(struct store *store, const struct verb *verb, struct ids ids, stru
 
 bool verb_move(struct store *store, const struct row *old, struct row *row, time_ms now,
                struct error *error) {
-    row->place = row->due == TIME_NONE ? row->created : row->due;
-    return alive_move(store, old, row, now, error) &&
+    return alive_move(store, old, row, now, error) && share_place(store, old, row, now, error) &&
            (row->token || row_unplace(store, old, error)) &&
            db_run(&store->db, error,
                   "UPDATE job SET retries=?2, priority=?3, due=?4, place=?5, suspended=?6,"

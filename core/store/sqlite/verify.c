@@ -28,8 +28,10 @@ static const struct {
      " SELECT id FROM parked UNION ALL SELECT id FROM locked) p"
      " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 100",
      "job", "waits or runs but has no row"},
-    {"SELECT j.id FROM job j WHERE j.place<>coalesce(j.due, j.created) LIMIT 100", "job",
-     "has a wrong place"},
+    /* once tenants take turns, places are no instants */
+    {"SELECT j.id FROM job j WHERE j.place<>coalesce(j.due, j.created)"
+     " AND NOT EXISTS(SELECT 1 FROM meta WHERE key='fair_by') LIMIT 100",
+     "job", "has a wrong place"},
     {"SELECT j.id FROM job j WHERE NOT EXISTS(SELECT 1 FROM stream s JOIN definition d"
      " ON d.id=s.definition WHERE s.id=j.stream) LIMIT 100",
      "job", "has no definition"},

@@ -4,6 +4,7 @@
 #include "base/span.h"
 #include "store/sqlite/cursor.h"
 #include "store/sqlite/gap.h"
+#include "store/sqlite/starts.h"
 #include "store/sqlite/why.h"
 #include <stdio.h>
 #include <string.h>
@@ -218,6 +219,24 @@ static bool why_undated(struct why *why) {
                    refuses->name, (long long)refuses->id);
 }
 
+/* 1 said, 0 no such obstacle, -1 error: its definition has started as many as its rate allows. */
+static int why_rate(struct why *why, struct error *error) {
+    const struct catalog_definition *definition = starts_of(why->store, why->row.stream);
+    char rate[RATE_TEXT_SIZE], when[TIME_TEXT_SIZE];
+    time_ms at = TIME_NEVER;
+    if (!starts_begin(why->store, why->now, error))
+        return -1;
+    int open = definition ? starts_open(why->store, definition, &at, error) : 1;
+    if (open != 0)
+        return open < 0 ? -1 : 0;
+    rate_format(&definition->rate, rate);
+    time_format(at, when);
+    json_put_text(why->answer, "rate", rate);
+    json_put_time(why->answer, "when", at);
+    return why_say(why, "rate", "is ready, but \"%s\" has a rate of %s: the next may start at %s",
+                   definition->name, rate, when);
+}
+
 bool why_ready(struct why *why, struct error *error) {
     struct text words = {0};
     const char *reason = NULL, *unserved = why_unserved(why, &words, &reason);
@@ -228,5 +247,7 @@ bool why_ready(struct why *why, struct error *error) {
     int said_so = why_crash(why, error);
     if (said_so == 0)
         said_so = why_limit(why, error);
+    if (said_so == 0)
+        said_so = why_rate(why, error);
     return said_so > 0 || (said_so == 0 && why_ahead(why, error));
 }

@@ -10,7 +10,8 @@ describe("a definition as users see it", function()
       ["handlers/billing/send.lua"] = [[
         return {
           run = function() end, retry = "R5/PT5M", priority = 20, timeout = "PT30S",
-          category = "mail", limit = { cluster = 5 }, properties = { owner = "ann" },
+          category = "mail", limit = { cluster = 5 }, rate = "10/PT1M",
+          properties = { owner = "ann" },
         }]],
       ["handlers/vip.lua"] = "return { run = function() end, priority = function() return 1 end }",
     }
@@ -33,7 +34,7 @@ describe("a definition as users see it", function()
     assert.same({
       name = "billing/send", file = "handlers/billing/send.lua",
       category = "mail", priority = 20, retry = "R5/PT5M", retries = 5, timeout = "PT30S",
-      limit = { cluster = 5 },
+      limit = { cluster = 5 }, rate = "10/PT1M",
       unique = rules.null, on_conflict = rules.null, unique_for = rules.null,
       backlog = rules.null, lane_backlog = rules.null, properties = { owner = "ann" },
       stock = false,

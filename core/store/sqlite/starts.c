@@ -1,0 +1,146 @@
+#include "store/sqlite/starts.h"
+
+#define FREE INT64_MIN  /* no start stands in this place */
+#define SLOW_MAX 6      /* a grace is doubled so often at the most */
+#define ANCHOR_OF_ALL 0 /* the definition under whose name the anchor stands */
+
+const struct catalog_definition *starts_of(const struct store *store, int64_t stream) {
+    const struct catalog_stream *of =
+        store->catalog.paced ? catalog_stream(&store->catalog, stream) : NULL;
+    return of && of->definition->rate.count ? of->definition : NULL;
+}
+
+/* ---- the clock of the instants ---- */
+
+/* This boot of the machine as a number. */
+static int64_t anchor_boot(void) {
+    char boot[SLOTS_BOOT];
+    uint64_t hash = UINT64_C(14695981039346656037);
+    slots_boot(boot);
+    for (const char *at = boot; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    return (int64_t)(hash >> 1);
+}
+
+/* What was noted before the last boot and would lie ahead has begun this moment, as far as anybody
+ * knows. */
+static bool anchor_drop(struct store *store, int64_t boot, time_ms now, struct error *error) {
+    store->ring.offset = now - clock_monotonic();
+    return db_run(&store->db, error, "DELETE FROM rate WHERE definition=?1", "n", ANCHOR_OF_ALL) &&
+           db_run(&store->db, error, "UPDATE rate SET at=?1 WHERE at>?1", "i", now) &&
+           db_run(&store->db, error, "INSERT INTO rate(definition, at, slot) VALUES(?1, ?2, ?3)",
+                  "nii", ANCHOR_OF_ALL, store->ring.offset, boot);
+}
+
+static bool anchor_find(struct store *store, time_ms now, struct error *error) {
+    int64_t boot = anchor_boot();
+    int found =
+        db_value(&store->db, error, &store->ring.offset,
+                 "SELECT at FROM rate WHERE definition=?1 AND slot=?2", "ni", ANCHOR_OF_ALL, boot);
+    if (found < 0 || (found == 0 && store->self.steady && !anchor_drop(store, boot, now, error)))
+        return false;
+    store->ring.anchored = found > 0 || store->self.steady;
+    return true;
+}
+
+bool starts_begin(struct store *store, time_ms now, struct error *error) {
+    struct ring *ring = &store->ring;
+    ring->wall = ring->now = now;
+    if (!store->catalog.paced || (store->self.id && !store->self.steady))
+        return true;
+    if (!ring->anchored && !anchor_find(store, now, error))
+        return false;
+    if (ring->anchored)
+        ring->now = clock_monotonic() + ring->offset;
+    return true;
+}
+
+/* ---- the instants ---- */
+
+/* The place that the next start takes. 1, 0 none there, -1 error. */
+static int starts_least(struct store *store, int64_t definition, time_ms *at, int64_t *slot,
+                        struct error *error) {
+    sqlite3_stmt *row = db_query(
+        &store->db, error,
+        "SELECT at, slot FROM rate WHERE definition=?1 ORDER BY at, slot LIMIT 1", "i", definition);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *at = sqlite3_column_int64(row, 0);
+    *slot = sqlite3_column_int64(row, 1);
+    sqlite3_reset(row);
+    return 1;
+}
+
+int starts_open(struct store *store, const struct catalog_definition *definition, time_ms *at,
+                struct error *error) {
+    int64_t least = 0, slot = 0;
+    int found = starts_least(store, definition->id, &least, &slot, error);
+    if (found <= 0 || least == FREE || least + definition->rate.window <= store->ring.now)
+        return found < 0 ? -1 : 1;
+    *at = store->ring.wall + (least + definition->rate.window - store->ring.now);
+    return 0;
+}
+
+/* Where workers came too late, the next ones are given longer. */
+static time_ms starts_grace(const struct store *store,
+                            const struct catalog_definition *definition) {
+    return store->self.steady ? rate_grace(&definition->rate) << store->ring.slow : 0;
+}
+
+bool starts_add(struct store *store, const struct catalog_definition *definition, struct job *job,
+                struct error *error) {
+    int64_t least = 0, slot = 0;
+    time_ms grace = starts_grace(store, definition);
+    int found = starts_least(store, definition->id, &least, &slot, error);
+    job->begin_by = store->self.steady ? clock_monotonic() + (grace + 1) / 2 : 0;
+    return found == 0 ||
+           (found > 0 &&
+            db_run(&store->db, error,
+                   "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
+                   "iiiii", definition->id, least, slot, store->ring.now + grace, job->token));
+}
+
+/* The slot keeps the token's number, with a sign that no token has. */
+static bool starts_free(struct store *store, const struct catalog_definition *definition,
+                        const struct job *job, struct error *error) {
+    store->ring.slow += job->begin_by && store->ring.slow < SLOW_MAX;
+    store->wake.everybody = true; /* the start may be anybody's now */
+    return db_run(&store->db, error,
+                  "UPDATE rate SET at=?3, slot=-slot WHERE definition=?1 AND slot=?2", "iii",
+                  definition->id, job->token, FREE);
+}
+
+bool starts_end(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct catalog_definition *definition = starts_of(store, outcome->job->stream);
+    if (!definition)
+        return true;
+    if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE)
+        return starts_free(store, definition, outcome->job, error);
+    store->ring.slow -= store->ring.slow > 0;
+    return true;
+}
+
+/* ---- deployment ---- */
+
+bool starts_deploy(struct store *store, const struct definition *definition, struct error *error) {
+    int64_t count = 0, wanted = definition->rate.count;
+    if (db_value(&store->db, error, &count, "SELECT count(*) FROM rate WHERE definition=?1", "i",
+                 definition->id) < 0)
+        return false;
+    if (count != wanted)
+        store->wake.everybody = true;
+    if (count > wanted)
+        return db_run(&store->db, error,
+                      "DELETE FROM rate WHERE definition=?1 AND (at, slot) IN (SELECT at, slot FROM"
+                      " rate WHERE definition=?1 ORDER BY at, slot LIMIT ?2)",
+                      "ii", definition->id, count - wanted);
+    /* numbers that no token has, below those of starts that were none */
+    for (; count < wanted; count++)
+        if (!db_run(&store->db, error,
+                    "INSERT INTO rate(definition, at, slot) SELECT ?1, ?2, min(coalesce(min(slot),"
+                    " 0), ?3)-1 FROM rate WHERE definition=?1",
+                    "iii", definition->id, FREE, INT64_MIN / 2))
+            return false;
+    return true;
+}

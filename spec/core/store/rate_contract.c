@@ -1,0 +1,212 @@
+/* rate_contract.c - rates on random histories: two executors, starts that were none, lanes, runs by
+ * hand, clocks that jump ahead; every window is looked at by a search through all starts. */
+#include "contract.h"
+
+#define STARTS 400
+#define WINDOW 60000
+
+struct start {
+    int64_t token;
+    time_ms at;
+};
+
+static struct start starts[STARTS];
+static int start_count;
+
+static struct definition declared;
+static struct definitions definitions = {1, &declared};
+
+/* "work" may start so many times in a minute. */
+static bool deploy(struct contract *c, int count) {
+    static char text[32], name[] = "work", file[] = "handlers/work.lua";
+    struct store_deployment deployment = {.name = "x", .definitions = &definitions};
+    char hash[32];
+    int64_t id = 0;
+    snprintf(text, sizeof text, "%d/PT1M", count);
+    snprintf(hash, sizeof hash, "h%d", count);
+    if (!declared.properties)
+        declared.properties = json_object();
+    declared.name = name;
+    declared.file = file;
+    declared.rate_text = text;
+    declared.rate = (struct rate){count, WINDOW};
+    deployment.hash = hash;
+    return store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);
+}
+
+static bool in_any_window(int allowed) {
+    for (int i = 0; i < start_count; i++) {
+        int inside = 0;
+        for (int j = 0; j < start_count; j++)
+            inside += starts[j].at >= starts[i].at && starts[j].at < starts[i].at + WINDOW;
+        if (inside > allowed)
+            return false;
+    }
+    return true;
+}
+
+static void forget(int64_t token) {
+    for (int i = 0; i < start_count; i++)
+        if (starts[i].token == token)
+            starts[i] = starts[--start_count];
+}
+
+static struct job *held[STARTS];
+static int held_count;
+
+static bool look(struct contract *c, struct store *store, time_ms now) {
+    struct acquire acquire = everything;
+    struct job *list = NULL, *next = NULL;
+    int count = 0;
+    bool more = false;
+    acquire.want = 1 + rand() % 10;
+    acquire.idle = rand() % 4;
+    if (!store_acquire(store, &acquire, now, &list, &count, &more, &c->error))
+        return false;
+    int paced = 0;
+    for (struct job *job = list; job; job = next) {
+        next = job->next;
+        job->next = NULL;
+        if (strcmp(job->handler, "work") == 0) {
+            starts[start_count++] = (struct start){job->token, now};
+            paced++;
+        }
+        held[held_count++] = job;
+    }
+    return paced <= acquire.idle;
+}
+
+/* Some end well, some fail, some never began. */
+static bool end(struct contract *c, struct store *const stores[2], time_ms now) {
+    struct job *job = held[--held_count];
+    struct store *store = stores[job->owner == c->self.id ? 0 : 1];
+    struct outcome outcome = {.job = job, .due = TIME_NONE, .started = now, .ended = now};
+    enum settled settled = SETTLED;
+    int dice = rand() % 4;
+    outcome.kind = dice == 0 ? OUTCOME_RETURNED : dice == 1 ? OUTCOME_FAILURE : OUTCOME_SUCCESS;
+    outcome.retries = 5;
+    outcome.decided = true;
+    outcome.lane_ends = true;
+    outcome.lane_token = job->token;
+    if (dice == 0) {
+        outcome.started = TIME_NONE;
+        forget(job->token);
+    }
+    bool done = store_settle(store, &outcome, now, &settled, &c->error);
+    job_free(job);
+    return done;
+}
+
+static bool work(struct contract *c, struct store *const stores[2], time_ms now) {
+    static const char *const lanes[] = {NULL, NULL, "a", "b"};
+    int dice = rand() % 10;
+    if (dice < 4 && start_count < STARTS / 2)
+        return create(c, stores[0],
+                      (struct job){.handler = rand() % 3 ? "work" : "other",
+                                   .lane = lanes[rand() % 4],
+                                   .priority = rand() % 3},
+                      now) > 0;
+    if (dice < 8)
+        return look(c, stores[rand() % 2], now);
+    return held_count == 0 || end(c, stores, now);
+}
+
+static void windows(struct contract *c) {
+    struct store_executor other = {0};
+    time_ms now = NOW;
+    int allowed = 1 + rand() % 5;
+    start_count = held_count = 0;
+    EXPECT(deploy(c, allowed));
+    struct store *second = contract_join(c, "other", NOW, &other);
+    struct store *const stores[2] = {c->store, second};
+    bool fine = second != NULL;
+    for (int i = 0; fine && i < 300; i++) {
+        fine = work(c, stores, now);
+        now += rand() % 20 ? rand() % 8000 : rand() % 90000;
+    }
+    bool kept = in_any_window(allowed);
+    while (held_count)
+        job_free(held[--held_count]);
+    store_close(second);
+    EXPECT(fine);
+    EXPECT(kept);
+    EXPECT(start_count > 5);
+}
+
+static void many_windows(struct contract *c) {
+    for (unsigned seed = 1; seed <= 8 && !c->failure; seed++) {
+        srand(seed);
+        windows(c);
+        if (c->failure)
+            printf("# seed %u\n", seed);
+        contract_verify(c);
+        store_close(c->store);
+        contract_empty(c->directory);
+        c->store = contract_join(c, "node", NOW, &c->self);
+        if (!c->store)
+            return;
+    }
+}
+
+static struct acquire idle(int workers) {
+    struct acquire acquire = everything;
+    acquire.idle = workers;
+    return acquire;
+}
+
+static int count(struct contract *c, const struct acquire *acquire, time_ms now) {
+    struct job *jobs = NULL;
+    int found = 0;
+    bool more = false;
+    if (!store_acquire(c->store, acquire, now, &jobs, &found, &more, &c->error))
+        return -1;
+    job_free_list(jobs);
+    return found;
+}
+
+static void idle_workers(struct contract *c) {
+    struct acquire two = idle(2), none = idle(0);
+    EXPECT(deploy(c, 10));
+    for (int i = 0; i < 5; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work", .priority = 9}, NOW));
+    EXPECT(create(c, c->store, (struct job){.handler = "other"}, NOW));
+    EXPECT(count(c, &none, NOW) == 1 && store_met(c->store).starved);
+    EXPECT(count(c, &two, NOW) == 2 && store_met(c->store).starved);
+    EXPECT(count(c, &two, NOW) == 2);
+    EXPECT(count(c, &two, NOW) == 1 && !store_met(c->store).starved);
+}
+
+static void next_instant(struct contract *c) {
+    struct acquire one = idle(1);
+    time_ms next = 0;
+    EXPECT(deploy(c, 1));
+    EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(count(c, &one, NOW) == 1);
+    EXPECT(count(c, &one, NOW + 5) == 0);
+    EXPECT(store_next(c->store, NOW + 5, &next, &c->error) && next == NOW + WINDOW);
+}
+
+static void another_rate(struct contract *c) {
+    struct acquire many = idle(9);
+    EXPECT(deploy(c, 2));
+    for (int i = 0; i < 9; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(count(c, &many, NOW) == 2);
+    EXPECT(deploy(c, 5));
+    EXPECT(count(c, &many, NOW) == 3);
+    EXPECT(deploy(c, 1));
+    EXPECT(count(c, &many, NOW + WINDOW - 1) == 0);
+    EXPECT(count(c, &many, NOW + WINDOW) == 1);
+}
+
+static const struct check checks[] = {
+    {"no window has more starts than the rate, on random histories", many_windows},
+    {"a job under a rate is locked only for an idle worker", idle_workers},
+    {"the instant at which a rate lets the next one start is known", next_instant},
+    {"a rate that is deployed anew counts what has started", another_rate},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
