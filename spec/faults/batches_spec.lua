@@ -4,7 +4,7 @@
 local process = require "spec.support.process"
 
 local rounds = tonumber(os.getenv("SPEC_KILLS") or "15")
-local ids = tonumber(os.getenv("SPEC_BATCH") or "4000")
+local ids = tonumber(os.getenv("SPEC_BATCH") or "15000")
 
 local mark = [[
 return function(job, ids)
@@ -57,10 +57,15 @@ describe("a batch under kill -9", function()
     return tonumber(process.sql(store, sql)[1])
   end
 
+  -- Killed a moment after it has done something; or after some time, if there is nothing to do.
   local function round()
+    local before = number("SELECT made - open FROM batch")
     local pid = process.start(dir .. "/log", "run", dir .. "/s", "--store", "sqlite:" .. store,
       "--workers", "2", "--crash-limit", "1000")
-    process.pause(0.03 + math.random() * 0.12)
+    pcall(process.await, "progress", 1, function()
+      return number("SELECT made - open > " .. before .. " OR state=4 FROM batch") == 1
+    end)
+    process.pause(math.random() * 0.1)
     process.kill(pid, "KILL")
     process.await_end(pid, 5)
     whole()
