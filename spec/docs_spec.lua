@@ -86,6 +86,17 @@ end)
 describe("docs/rules.md", function()
   local sections = {}
 
+  -- The sections whose home a file says it is: "(rules §4)", "(rules §8; §1: the fence)".
+  local function named(path)
+    local numbers = {}
+    for note in source.read(path):gsub("\n%s*%p*%s*", " "):gmatch("%(rules §[^)]*%)") do
+      for number in note:gmatch("§(%d+)") do
+        numbers[tonumber(number)] = true
+      end
+    end
+    return numbers
+  end
+
   setup(function()
     local number
     for line in pages.read("docs/rules.md").text:gmatch("([^\n]*)\n") do
@@ -119,12 +130,21 @@ describe("docs/rules.md", function()
   it("lists every file that says whose home it is", function()
     local offenders = {}
     for _, path in ipairs(source.files("core lua scripts", "%.%a+$")) do
-      local head = table.concat(source.lines(path), " ", 1, math.min(5, #source.lines(path)))
-      for numbers in head:gsub("%s+%*?%s*", " "):gmatch("rules (§[%d §,]+)") do
-        for number in numbers:gmatch("§(%d+)") do
-          if not sections[tonumber(number)]:find("`" .. path .. "`", 1, true) then
-            offenders[#offenders + 1] = ("%s in §%s"):format(path, number)
-          end
+      for number in pairs(named(path)) do
+        if not sections[number]:find("`" .. path .. "`", 1, true) then
+          offenders[#offenders + 1] = ("%s in §%d"):format(path, number)
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
+  it("lists homes that say so", function()
+    local offenders = {}
+    for number, text in pairs(sections) do
+      for path in (text:match("\nHome: (.-)\nProof: ") or ""):gmatch("`([%w_./]+%.%w+)`") do
+        if not named(path)[number] then
+          offenders[#offenders + 1] = ("%s of §%d"):format(path, number)
         end
       end
     end

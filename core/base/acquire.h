@@ -1,4 +1,5 @@
-/* acquire.h - what an executor looks for: the question it puts to the store each turn. */
+/* acquire.h - what an executor looks for: the question it puts to the store each turn
+ * (rules §2, §3). */
 #ifndef MOONSHIFT_BASE_ACQUIRE_H
 #define MOONSHIFT_BASE_ACQUIRE_H
 

@@ -266,6 +266,7 @@ static void define_lane(struct draft *draft, const struct draft_rules *rules) {
     job->lane_id = job->lane && job->exclusive ? job_lane_id(job->lane) : 0;
 }
 
+/* Who decides (rules §7); an override in the store goes before the definition's own. */
 static void define_priority(struct draft *draft, const struct definition *definition,
                             const struct draft_rules *rules) {
     struct job *job = &draft->job;

@@ -1,4 +1,5 @@
-/* draft.h - from what a creator says (a JSON object) to a job that can be written.
+/* draft.h - from what a creator says (a JSON object) to a job that can be written
+ * (rules §1, §2).
  *
  * One place for the keys, limits and defaults of creation; engine:enqueue, job:enqueue, the command
  * line and --from files all come through here. */

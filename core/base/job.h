@@ -1,4 +1,5 @@
-/* job.h - one durable job, as it travels between the database, the workers and the user.
+/* job.h - one durable job (rules §1), as it travels between the database, the workers and the
+ * user.
  *
  * A job handed out by the store or by job_copy is ONE block of memory: every text lies inside it
  * and job_free releases all of it. A job on the stack ("draft") borrows its texts from its builder.

@@ -1,4 +1,4 @@
-/* json.h - jansson with our strictness, set once. */
+/* json.h - jansson with our strictness, set once (rules §1: what a payload may be). */
 #ifndef MOONSHIFT_BASE_JSON_H
 #define MOONSHIFT_BASE_JSON_H
 

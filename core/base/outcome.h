@@ -1,4 +1,5 @@
-/* outcome.h - how one run of a job ended; what a worker hands back and the store settles. */
+/* outcome.h - how one run of a job ended; what a worker hands back and the store settles
+ * (rules §8). */
 #ifndef MOONSHIFT_BASE_OUTCOME_H
 #define MOONSHIFT_BASE_OUTCOME_H
 

@@ -1,4 +1,5 @@
-/* setting.h - one setting: its kind, its place in struct settings, how it is read and shown. */
+/* setting.h - one setting: its kind, its place in struct settings, how it is read and shown
+ * (rules §19). */
 #ifndef MOONSHIFT_BASE_SETTING_H
 #define MOONSHIFT_BASE_SETTING_H
 

@@ -1,6 +1,7 @@
-/* settings.h - every setting: name, kind, default, value, and where the value came from.
+/* settings.h - every setting: name, kind, default, value, and where the value came from
+ * (rules §19; §3: the range).
  *
- * Precedence: flags > MOONSHIFT_… variables > moonshift.lua > defaults. Later rooms add a row to
+ * Precedence: flags > MOONSHIFT_… variables > moonshift.lua > defaults. A new setting is a row of
  * the table in settings.c and a field here. */
 #ifndef MOONSHIFT_BASE_SETTINGS_H
 #define MOONSHIFT_BASE_SETTINGS_H

@@ -1,4 +1,5 @@
-/* span.h - ISO 8601 instants and durations, as text and as milliseconds. Pure. */
+/* span.h - ISO 8601 instants and durations, as text and as milliseconds (rules §14).
+ * Pure. */
 #ifndef MOONSHIFT_BASE_SPAN_H
 #define MOONSHIFT_BASE_SPAN_H
 

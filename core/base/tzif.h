@@ -1,5 +1,5 @@
 /* tzif.h - one compiled time zone file (RFC 9636, versions 1 to 4) as stretches of one offset.
- * Pure.
+ * (rules §14). Pure.
  *
  * Seconds are UTC since 1970, offsets are seconds east of UTC. */
 #ifndef MOONSHIFT_BASE_TZIF_H

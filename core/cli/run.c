@@ -1,3 +1,4 @@
+/* run.c - runs jobs until TERM or INT, or until nothing is due (rules §15). */
 #include "base/acquisitions.h"
 #include "base/log.h"
 #include "cli/display.h"

@@ -1,3 +1,4 @@
+/* schedule.c - what repeats, and the dates of a cycle to come (rules §14). */
 #include "base/repeat.h"
 #include "cli/list.h"
 #include "cli/output.h"

@@ -1,3 +1,4 @@
+/* settings.c - each setting, its value and where that came from (rules §19). */
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/output.h"

@@ -1,5 +1,6 @@
-/* client.h - one engine's side of the worker pool: items in, outcomes out; only bytes cross. All of
- * it on the thread of the engine's loop. */
+/* client.h - one engine's side of the worker pool: items in, outcomes out; only bytes cross
+ * (rules §13: several engines, one pool; §6: what is refused). All of it on the thread of the
+ * engine's loop. */
 #ifndef MOONSHIFT_RUN_CLIENT_H
 #define MOONSHIFT_RUN_CLIENT_H
 

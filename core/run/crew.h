@@ -1,5 +1,5 @@
-/* crew.h - the inside of the pool: its threads, its clients, and what they share. Private to pool.c
- * and client.c (the loops' side), crew.c and worker.c (the threads' side).
+/* crew.h - the inside of the pool: its threads, its clients, and what they share (rules §6).
+ * Private to pool.c and client.c (the loops' side), crew.c and worker.c (the threads' side).
  *
  * One mutex guards it all, no other lock is held with it; outcomes go through a list of their own
  * without a lock. */

@@ -1,5 +1,5 @@
 /* desk.h - what a running job may ask of the outside: writes go to the loop as notes, questions to
- * a connection of their own that only reads. */
+ * a connection of their own that only reads (rules §20). */
 #ifndef MOONSHIFT_RUN_DESK_H
 #define MOONSHIFT_RUN_DESK_H
 

@@ -33,7 +33,8 @@ struct turn {
 
 struct executor;
 
-/* `store` is joined under settings->name. `serves` (handlers, categories, range) is copied. */
+/* `store` is joined under settings->name; it, the settings and the clock must outlive the executor.
+ * `workers`: crash slots wanted, one for each thread that may run jobs. */
 struct executor *executor_new(struct store *store, const struct settings *settings,
                               struct clock *clock, int workers, struct error *error);
 /* Settles nothing; leaves the store (every lock goes back). */

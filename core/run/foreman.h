@@ -1,6 +1,6 @@
 /* foreman.h - what a loop does for one engine between two waits: turn, hand out items, tick,
- * reload, stop. Knows no libev and never waits itself. Everything on its loop's thread unless it
- * says otherwise. */
+ * reload, stop (rules §15). Knows no libev and never waits itself. Everything on its loop's thread
+ * unless it says otherwise. */
 #ifndef MOONSHIFT_RUN_FOREMAN_H
 #define MOONSHIFT_RUN_FOREMAN_H
 

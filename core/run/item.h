@@ -1,5 +1,5 @@
 /* item.h - jobs that one worker runs back to back: a single job, or jobs of one lane in acquisition
- * order. */
+ * order (rules §4). */
 #ifndef MOONSHIFT_RUN_ITEM_H
 #define MOONSHIFT_RUN_ITEM_H
 

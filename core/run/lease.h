@@ -1,5 +1,5 @@
-/* lease.h - how long this executor's locks last, and when to doubt the leases of others. A lease
- * counts on two clocks; whichever says first that it is over is right. */
+/* lease.h - how long this executor's locks last, and when to doubt the leases of others
+ * (rules §4). A lease counts on two clocks; whichever says first that it is over is right. */
 #ifndef MOONSHIFT_RUN_LEASE_H
 #define MOONSHIFT_RUN_LEASE_H
 

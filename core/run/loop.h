@@ -1,5 +1,6 @@
 /* loop.h - libev around the turns of one or several engines, in turn: sleeps until the next due
- * date, a doorbell, an outcome or a signal. loop.c is the only part that includes ev.h. */
+ * date, a doorbell, an outcome or a signal (rules §5, §15). loop.c is the only part that includes
+ * ev.h. */
 #ifndef MOONSHIFT_RUN_LOOP_H
 #define MOONSHIFT_RUN_LOOP_H
 

@@ -1,5 +1,6 @@
-/* notes.h - what running jobs ask of the store: ids for new jobs, progress, more time. Workers
- * leave notes, the turn writes them with everything else. One mutex; never held during a write. */
+/* notes.h - what running jobs ask of the store: ids for new jobs, progress, more time
+ * (rules §20). Workers leave notes, the turn writes them with everything else. One mutex; never
+ * held during a write. */
 #ifndef MOONSHIFT_RUN_NOTES_H
 #define MOONSHIFT_RUN_NOTES_H
 

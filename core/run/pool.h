@@ -1,4 +1,4 @@
-/* pool.h - the worker threads of an executor, shared by the engines it serves (client.h). They take
+/* pool.h - the worker threads of an executor, shared by the engines it serves (rules §6). They take
  * from the engines in turn, so that a long backlog of one does not hold up the others. */
 #ifndef MOONSHIFT_RUN_POOL_H
 #define MOONSHIFT_RUN_POOL_H

@@ -1,4 +1,4 @@
-/* queue.h - items in line. No lock of its own. */
+/* queue.h - items in line. No lock of its own (rules §6). */
 #ifndef MOONSHIFT_RUN_QUEUE_H
 #define MOONSHIFT_RUN_QUEUE_H
 

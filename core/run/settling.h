@@ -1,5 +1,5 @@
 /* settling.h - outcomes on their way into the store: kept until a commit has them, then told to the
- * log, the metrics and the items whose lane they belong to. */
+ * log, the metrics and the items whose lane they belong to (rules §8). */
 #ifndef MOONSHIFT_RUN_SETTLING_H
 #define MOONSHIFT_RUN_SETTLING_H
 

@@ -1,4 +1,5 @@
-/* worker.h - one thread of the pool: opens its script, runs items, hands outcomes back. */
+/* worker.h - one thread of the pool: opens its script, runs items, hands outcomes back
+ * (rules §6). */
 #ifndef MOONSHIFT_RUN_WORKER_H
 #define MOONSHIFT_RUN_WORKER_H
 

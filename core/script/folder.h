@@ -1,6 +1,6 @@
-/* folder.h - the bytes of a script folder: read once, then immutable and shared by every worker. A
- * generation IS a folder: what a worker loads later (require "lib.x") still comes from these bytes.
- */
+/* folder.h - the bytes of a script folder: read once, then immutable and shared by every worker
+ * (rules §13). A generation IS a folder: what a worker loads later (require "lib.x") still comes
+ * from these bytes. */
 #ifndef MOONSHIFT_SCRIPT_FOLDER_H
 #define MOONSHIFT_SCRIPT_FOLDER_H
 

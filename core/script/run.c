@@ -1,4 +1,4 @@
-/* One run of a job, from the handler's first instruction to an outcome. */
+/* One run of a job, from the handler's first instruction to an outcome (rules §8). */
 #include "base/json.h"
 #include "base/order.h"
 #include "base/span.h"

@@ -1,4 +1,5 @@
-/* value.h - Lua values and JSON, both ways; moonshift.null, moonshift.array, exact integers. */
+/* value.h - Lua values and JSON, both ways; moonshift.null, moonshift.array, exact integers
+ * (rules §1: payloads). */
 #ifndef MOONSHIFT_SCRIPT_VALUE_H
 #define MOONSHIFT_SCRIPT_VALUE_H
 

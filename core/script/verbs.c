@@ -1,5 +1,6 @@
-/* What a handler does through `job`: the natives behind lua/moonshift/job.lua. Expected failure
- * returns nil, message; the Lua half raises it where the handler called. */
+/* What a handler does through `job`: the natives behind lua/moonshift/job.lua (rules §20: progress,
+ * lines, cancelled). Expected failure returns nil, message; the Lua half raises it where the
+ * handler called. */
 #include "script/handle.h"
 #include "script/natives.h"
 #include "script/value.h"

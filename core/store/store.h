@@ -29,6 +29,7 @@ const char *store_path(const struct store *store);
 
 /* One write transaction, through the gate. */
 bool store_begin(struct store *store, struct error *error);
+/* Also rings every other live executor that may want what became ready. */
 bool store_commit(struct store *store, struct error *error);
 void store_rollback(struct store *store);
 
@@ -132,7 +133,7 @@ struct store_buried {
         *worker_died; /* jobs at crash_limit now: dead with an incident; owned by the caller */
     int crashed;      /* jobs whose crashes went up, those included */
 };
-/* Frees the locks of executors that are dead or overdue; counts crashes by their slots (C1). */
+/* Frees the locks of executors that are dead or overdue; counts crashes by their slots. */
 bool store_bury(struct store *store, time_ms now, struct store_buried *buried, struct error *error);
 
 /* Told to drain, an executor takes nothing more, ends what it has and stays until it is stopped.
@@ -156,8 +157,6 @@ void store_bell_empty(struct store *store);
 /* Something may have become ready since the last question, other than in a turn with an offer:
  * somebody rang (the bell is emptied), or a verb of this store did it. */
 bool store_stirred(struct store *store);
-/* Rings every other live executor whose range and categories may want what the last committed
- * transaction made ready; called by store_commit itself. */
 
 /* ---- the turn ---- */
 

@@ -1,4 +1,5 @@
--- One job definition: from what a handler file returns to a checked row and its functions.
+-- One job definition: from what a handler file returns to a checked row and its functions
+-- (rules §9: the handler's own goes before a listener's).
 local priority = require "moonshift.priority"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"

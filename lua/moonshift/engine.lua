@@ -1,6 +1,6 @@
--- The engine: one store and the scripts that work on it. Every verb that takes an id also takes a
--- list of ids or a query of jobs: all or nothing up to 1 000 jobs, beyond that a batch does it,
--- whose id the verb returns, and "batch".
+-- The engine: one store and the scripts that work on it, and the operator's verbs (rules §11).
+-- Every verb that takes an id also takes a list of ids or a query of jobs: all or nothing up to
+-- 1 000 jobs, beyond that a batch does it, whose id the verb returns, and "batch".
 local batches = require "moonshift.batches"
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"

@@ -1,4 +1,5 @@
--- The executor: runs the jobs of its engines in worker threads from start() to stop(). It has
+-- The executor: runs the jobs of its engines in worker threads from start() to stop()
+-- (rules §13: several engines, one pool). It has
 -- connections to their stores of its own; the engines stay in the caller's hands.
 local core = require "moonshift.core"
 local engine = require "moonshift.engine"

@@ -1,4 +1,5 @@
--- A whole script folder: its files evaluated, its definitions and everything that is wrong with it.
+-- A whole script folder: its files evaluated, its definitions and everything that is wrong with it
+-- (rules §9: listeners in the order of their names).
 local definition = require "moonshift.definition"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"

@@ -1,4 +1,5 @@
--- `job`, the object a handler sees: its methods. The fields are in core/script/handle.c.
+-- `job`, the object a handler sees: its methods (rules §4: extend, §8: snooze, §20: progress and
+-- lines). The fields are in core/script/handle.c.
 local query = require "moonshift.query"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"

@@ -1,5 +1,5 @@
 -- Priorities as definitions give them: an integer, a function, or the name of a file in
--- priorities/.
+-- priorities/ (rules §7).
 local meant = require "moonshift.meant"
 local show = require "moonshift.show"
 

@@ -1,4 +1,4 @@
--- Queries: a question that is asked when an answer is wanted. The store knows the
+-- Queries: a question that is asked when an answer is wanted (rules §11). The store knows the
 -- filters; an unknown one is refused with nil, message, "invalid" when the question is asked.
 --
 --   engine:jobs({ handler = "mail" }):sort("priority", "desc"):page(2, 50):list()

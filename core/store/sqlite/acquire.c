@@ -1,4 +1,4 @@
-/* acquire.c - locks the best jobs for the joined executor, lane by lane. */
+/* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "store/sqlite/batch.h"
 #include "store/sqlite/cursor.h"
 #include "store/sqlite/cycle.h"

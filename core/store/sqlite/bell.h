@@ -1,5 +1,5 @@
-/* bell.h - doorbells: one datagram socket per executor, "<store>-bell-<id>". A bell that cannot be
- * made or reached is no error: who listens looks again in time anyway. */
+/* bell.h - doorbells: one datagram socket per executor, "<store>-bell-<id>" (rules §5). A bell that
+ * cannot be made or reached is no error: who listens looks again in time anyway. */
 #ifndef MOONSHIFT_STORE_SQLITE_BELL_H
 #define MOONSHIFT_STORE_SQLITE_BELL_H
 

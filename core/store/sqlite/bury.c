@@ -1,4 +1,5 @@
-/* bury.c - executors that are dead or overdue: their locks and lanes go on without them. */
+/* bury.c - executors that are dead or overdue: their locks and lanes go on without them
+ * (rules §4). */
 #include "store/sqlite/connection.h"
 #include "store/sqlite/locks.h"
 #include <stdlib.h>

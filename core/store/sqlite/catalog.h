@@ -1,4 +1,5 @@
-/* catalog.h - definitions and streams, kept in memory and read again when anybody changed them. */
+/* catalog.h - definitions and streams, kept in memory and read again when anybody changed
+ * them (rules §2: what is decided for a stream). */
 #ifndef MOONSHIFT_STORE_SQLITE_CATALOG_H
 #define MOONSHIFT_STORE_SQLITE_CATALOG_H
 

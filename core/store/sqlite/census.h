@@ -1,5 +1,5 @@
-/* census.h - the executors of a store as everybody may see them: who lives, what each would take.
- * For questions only; read in one look at the store. */
+/* census.h - the executors of a store as everybody may see them: who lives, what each would take
+ * (rules §3, the gap watch). For questions only; read in one look at the store. */
 #ifndef MOONSHIFT_STORE_SQLITE_CENSUS_H
 #define MOONSHIFT_STORE_SQLITE_CENSUS_H
 

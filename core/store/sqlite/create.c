@@ -1,4 +1,5 @@
-/* create.c - new jobs: their definition, their stream, the wide row and the one narrow row. */
+/* create.c - new jobs: their definition, their stream, the wide row and the one narrow row
+ * (rules §1; §7: an override on the definition; §12: suspended ones). */
 #include "store/sqlite/create.h"
 #include "store/sqlite/backlog.h"
 #include "store/sqlite/cycle.h"

@@ -1,4 +1,5 @@
-/* cursor.h - the best ready job of all streams an executor serves, one after the other.
+/* cursor.h - the best ready job of all streams an executor serves, one after the other
+ * (rules §3).
  *
  * A cursor walks one stream in the order of its key (rank, place, id), or, where another order
  * than by priority is asked for, one priority level of it. The heads are merged in a heap, so the

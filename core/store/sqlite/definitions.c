@@ -1,5 +1,5 @@
-/* definitions.c - what an operator does to a definition, and to its jobs with it (rules §7, §11,
- * §12). A definition is its name in the store: what is set here survives new deployments. */
+/* definitions.c - what an operator does to a definition, and to its jobs with it (rules §7, §10,
+ * §11, §12). A definition is its name in the store: what is set here survives new deployments. */
 #include "store/sqlite/operation.h"
 #include "store/sqlite/verbs.h"
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* deployment.c - script folders as the store keeps them, and the definitions they declare. */
+/* deployment.c - script folders as the store keeps them, and the definitions they declare
+ * (rules §13). */
 #include "base/json.h"
 #include "base/text.h"
 #include "store/sqlite/backlog.h"

@@ -1,4 +1,4 @@
-/* executor.c - joining, renewing the lease, leaving. */
+/* executor.c - joining, renewing the lease, leaving (rules §4, §15). */
 #include "store/sqlite/census.h"
 #include "store/sqlite/locks.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* lane.h - lanes: a row while one runs, the rest parked behind it. */
+/* lane.h - lanes: a row while one runs, the rest parked behind it (rules §4). */
 #ifndef MOONSHIFT_STORE_SQLITE_LANE_H
 #define MOONSHIFT_STORE_SQLITE_LANE_H
 

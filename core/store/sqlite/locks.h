@@ -1,4 +1,5 @@
-/* locks.h - giving back what an executor holds: when it leaves, is dead or is overdue. */
+/* locks.h - giving back what an executor holds: when it leaves, is dead or is overdue
+ * (rules §4, §15). */
 #ifndef MOONSHIFT_STORE_SQLITE_LOCKS_H
 #define MOONSHIFT_STORE_SQLITE_LOCKS_H
 

@@ -1,4 +1,5 @@
-/* peers.h - the other executors of the store, as last read; and whom a transaction should wake. */
+/* peers.h - the other executors of the store, as last read; and whom a transaction should wake
+ * (rules §5). */
 #ifndef MOONSHIFT_STORE_SQLITE_PEERS_H
 #define MOONSHIFT_STORE_SQLITE_PEERS_H
 

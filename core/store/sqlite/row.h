@@ -1,4 +1,5 @@
-/* row.h - a row of the table job: as a whole job, or only what decides its place. */
+/* row.h - a row of the table job: as a whole job, or only what decides its place
+ * (rules §2; §10: without retries). */
 #ifndef MOONSHIFT_STORE_SQLITE_ROW_H
 #define MOONSHIFT_STORE_SQLITE_ROW_H
 

@@ -1,4 +1,4 @@
--- The tables of a store. The wide row (job) is written once and read once; what moves is narrow
+-- The tables of a store (rules §1). The wide row (job) is written once and read once; what moves is narrow
 -- (ready, timer, parked, locked, lane); what ends is appended (ended, attempt).
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;

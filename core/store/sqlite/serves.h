@@ -1,4 +1,5 @@
-/* serves.h - which streams an executor may take from; one question a stream, none a row. */
+/* serves.h - which streams an executor may take from; one question a stream, none a row
+ * (rules §2). */
 #ifndef MOONSHIFT_STORE_SQLITE_SERVES_H
 #define MOONSHIFT_STORE_SQLITE_SERVES_H
 

@@ -1,4 +1,5 @@
-/* settle.c - the end of a run (rules §8): fenced, then written whole. */
+/* settle.c - the end of a run (rules §8; §1: the fence; §4: its lane is released), written whole.
+ */
 #include "base/text.h"
 #include "store/sqlite/alive.h"
 #include "store/sqlite/backlog.h"

@@ -1,6 +1,7 @@
 /* slots.h - crash slots: the mapped file "<store>-slots-<id>" in which each worker of an executor
- * notes what it runs. Written without a commit, it outlives kill -9; what was written before the
- * last boot counts for nothing, because a power cut is nobody's fault. */
+ * notes what it runs (rules §8: a crash costs no retry). Written without a commit, it outlives kill
+ * -9; what was written before the last boot counts for nothing, because a power cut is nobody's
+ * fault. */
 #ifndef MOONSHIFT_STORE_SQLITE_SLOTS_H
 #define MOONSHIFT_STORE_SQLITE_SLOTS_H
 

@@ -1,4 +1,5 @@
-/* stats.c - counts: how many jobs wait where, who serves them, what was done. */
+/* stats.c - counts: how many jobs wait where, who serves them, what was done
+ * (rules §16). */
 #include "base/json.h"
 #include "store/sqlite/gap.h"
 #include "store/sqlite/query.h"

@@ -1,4 +1,4 @@
-/* take.c - one job by hand, and what a running job does with its own lock. */
+/* take.c - one job by hand (rules §8), and what a running job does with its own lock (rules §4). */
 #include "store/sqlite/batch.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"

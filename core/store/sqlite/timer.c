@@ -1,4 +1,4 @@
-/* timer.c - what the clock changes: due timers, and when to look again. */
+/* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
 #include "store/sqlite/share.h"
 
 /* The last of the first `limit` due timers; without so many, the end of what is due. */

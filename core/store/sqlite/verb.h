@@ -1,5 +1,5 @@
 /* verb.h - how any verb on jobs goes: every id is checked first, then all are changed, then one
- * entry is written to the operation log (rules §11). */
+ * entry is written to the operation log (rules §11; §1: whose token goes). */
 #ifndef MOONSHIFT_STORE_SQLITE_VERB_H
 #define MOONSHIFT_STORE_SQLITE_VERB_H
 

@@ -1,4 +1,4 @@
-/* verbs.h - the operator's verbs by what they are done to; operate.c is the way in. */
+/* verbs.h - the operator's verbs by what they are done to (rules §11); operate.c is the way in. */
 #ifndef MOONSHIFT_STORE_SQLITE_VERBS_H
 #define MOONSHIFT_STORE_SQLITE_VERBS_H
 
