@@ -44,6 +44,15 @@ void outcome_free_list(struct outcome *outcome) {
     }
 }
 
+void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
+    int32_t left = outcome->job->retries - 1;
+    if (outcome->decided)
+        return;
+    outcome->decided = true;
+    outcome->retries = outcome->permanent || left < 0 ? 0 : left;
+    outcome->due = wait > 0 && !outcome->permanent ? at + wait : TIME_NONE;
+}
+
 bool outcome_may_follow(const struct outcome *outcome) {
     int64_t lane = outcome->job->lane_id;
     if (!lane || outcome->followed >= FOLLOW_MAX ||

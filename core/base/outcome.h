@@ -59,6 +59,10 @@ struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
 void outcome_free(struct outcome *outcome);
 void outcome_free_list(struct outcome *outcome);
 
+/* The standard rule, for a failure that no strategy has decided (rules §8): a retry less, due
+ * `wait` ms after `at` (0: at once); permanent: none left. */
+void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at);
+
 /* Something it created may have to run next in its lane (rules §4: the follow-up rule): an
  * exclusive job of the same lane that is not for later. */
 bool outcome_may_follow(const struct outcome *outcome);

@@ -231,7 +231,7 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
            (executor->published || publish(executor, now, error)) &&
            (!work->notes || notes_write(turn->notes, store, now, error)) &&
            (!work->settles ||
-            settling_write(&executor->settling, store, executor->settings, &work->offer,
+            settling_write(&executor->settling, store, &work->offer,
                            turn->acquiring || turn->following, now, &work->again, error)) &&
            (!work->buries || store_bury(store, now, &work->buried, error)) &&
            acquire(executor, turn, work, error) && find_missing(executor, turn, work, error) &&

@@ -24,17 +24,6 @@ void settling_add(struct settling *settling, struct outcome *outcomes) {
         settling->last = &(*settling->last)->next;
 }
 
-/* The standard rule, for a failure that no strategy has looked at. */
-static void decide(struct outcome *outcome, const struct settings *settings, time_ms now) {
-    if (outcome->kind != OUTCOME_FAILURE || outcome->decided)
-        return;
-    outcome->retries = outcome->job->retries > 1 ? outcome->job->retries - 1 : 0;
-    if (outcome->permanent)
-        outcome->retries = 0;
-    outcome->due = settings->failed_job_wait > 0 ? now + settings->failed_job_wait : TIME_NONE;
-    outcome->decided = true;
-}
-
 /* The store will never take what it created or asked for: a failure of this job, not of its
  * neighbours. */
 static void condemn(struct outcome *outcome, const struct error *reason) {
@@ -107,9 +96,8 @@ static bool settle(struct settling *settling, struct store *store, struct outcom
     return true;
 }
 
-bool settling_write(struct settling *settling, struct store *store, const struct settings *settings,
-                    struct offer *offer, bool follow, time_ms now, bool *again,
-                    struct error *error) {
+bool settling_write(struct settling *settling, struct store *store, struct offer *offer,
+                    bool follow, time_ms now, bool *again, struct error *error) {
     if (!reserve(settling))
         return error_set(error, ERROR_FAILED, "out of memory");
     unsigned char *verdict = settling->verdicts;
@@ -117,11 +105,9 @@ bool settling_write(struct settling *settling, struct store *store, const struct
     for (struct outcome *outcome = settling->list; outcome; outcome = outcome->next) {
         enum settled settled = SETTLED;
         struct error reason = {0};
-        decide(outcome, settings, now);
         bool written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
         if (!written && outcome->undone && final(&reason)) { /* the others are not undone */
             condemn(outcome, &reason);
-            decide(outcome, settings, now);
             unfollow_one(outcome);
             written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
         }

@@ -25,9 +25,8 @@ void settling_add(struct settling *settling, struct outcome *outcomes);
 /* Inside a transaction, in which `offer` holds; with `follow` also for follow-ups. False with
  * *again: the effects of one outcome are refused for good, it is a failure of its job from now on;
  * roll back and write all of them again. */
-bool settling_write(struct settling *settling, struct store *store, const struct settings *settings,
-                    struct offer *offer, bool follow, time_ms now, bool *again,
-                    struct error *error);
+bool settling_write(struct settling *settling, struct store *store, struct offer *offer,
+                    bool follow, time_ms now, bool *again, struct error *error);
 
 /* After the commit: counts into `turn` and `metrics`, logs, refuses the rest of lanes whose lock
  * was lost, puts follow-ups before the turn's items, frees. */

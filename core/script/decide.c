@@ -1,4 +1,5 @@
-/* Priorities and retry decisions (rules §7, §9): small calls into Lua around a job. */
+/* What the functions of a definition say of a job (rules §7, §9, §20): its priority and unique key,
+ * how many runs it has, when it runs again. */
 #include "base/span.h"
 #include "base/text.h"
 #include "script/failure.h"
@@ -39,13 +40,19 @@ static bool refuse(struct script *script, const char *what, const struct job *dr
     return false;
 }
 
-static int ask_priority(lua_State *L) {
+/* Leaves what lua/moonshift/worker.lua answers. */
+static struct question *ask(lua_State *L, const char *name) {
     struct question *question = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, question->script->worker);
-    lua_getfield(L, -1, "priority");
+    lua_getfield(L, -1, name);
     lua_pushstring(L, question->job->handler);
     question->handle = handle_push(question->script, L, question->job, NULL);
     lua_call(L, 2, 1);
+    return question;
+}
+
+static int ask_priority(lua_State *L) {
+    struct question *question = ask(L, "priority");
     question->priority = lua_tointeger(L, -1);
     return 0;
 }
@@ -64,12 +71,7 @@ bool script_priority(struct script *script, struct job *draft, struct error *err
 /* ---- unique key ---- */
 
 static int ask_unique(lua_State *L) {
-    struct question *question = lua_touserdata(L, 1);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, question->script->worker);
-    lua_getfield(L, -1, "unique");
-    lua_pushstring(L, question->job->handler);
-    question->handle = handle_push(question->script, L, question->job, NULL);
-    lua_call(L, 2, 1);
+    struct question *question = ask(L, "unique");
     const char *key = lua_tostring(L, -1);
     if (key && !(question->key = strdup(key)))
         return luaL_error(L, "out of memory");
@@ -88,12 +90,7 @@ bool script_unique(struct script *script, struct draft *draft, struct error *err
 /* ---- retries ---- */
 
 static int ask_retries(lua_State *L) {
-    struct question *question = lua_touserdata(L, 1);
-    lua_rawgeti(L, LUA_REGISTRYINDEX, question->script->worker);
-    lua_getfield(L, -1, "runs");
-    lua_pushstring(L, question->job->handler);
-    question->handle = handle_push(question->script, L, question->job, NULL);
-    lua_call(L, 2, 1);
+    struct question *question = ask(L, "runs");
     lua_Integer runs = lua_tointeger(L, -1); /* 0: a function will decide */
     if (runs > 0 && runs <= INT32_MAX)
         question->job->retries = (int32_t)runs;
@@ -189,22 +186,15 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
     return true;
 }
 
-static void decide_standard(struct script *script, struct outcome *outcome) {
-    time_ms wait = script->settings->failed_job_wait;
-    int32_t left = outcome->job->retries - 1;
-    outcome->retries = outcome->permanent || left < 0 ? 0 : left;
-    outcome->due = wait > 0 && !outcome->permanent ? outcome->ended + wait : TIME_NONE;
-}
-
 void script_decide(struct script *script, struct outcome *outcome) {
     ptrdiff_t at = script_find(script, outcome->job->handler);
     const struct plan *plan = at < 0 ? NULL : &script->plans[at];
     if (outcome->ended == TIME_NONE)
         outcome->ended = clock_now(script->clock);
-    outcome->decided = true;
-    if (plan && plan->strategy && decide_by_strategy(script, outcome))
+    outcome->decided = plan && plan->strategy && decide_by_strategy(script, outcome);
+    if (outcome->decided)
         return;
-    decide_standard(script, outcome);
+    outcome_decide(outcome, script->settings->failed_job_wait, outcome->ended);
     if (plan && plan->retry && !outcome->permanent)
         outcome->due = retry_due(plan->retry, outcome->job->retries, outcome->ended);
 }

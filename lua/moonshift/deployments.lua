@@ -22,8 +22,8 @@ function deployments.verbs(Engine)
     return self.core:deployments()
   end
 
-  -- register(id, { executor = "node-1" }): deployment-aware executors of that name (the engine's own
-  -- `name`) take its jobs from now on. Returns 1, or 0 if it was so already.
+  -- register(id, { executor = "node-1" }): deployment-aware executors of that name (else of the
+  -- engine's own) take its jobs from now on. Returns 1, or 0 if it was so already.
   function Engine:register(deployment, given)
     local executor = options.only(given, "register", { executor = true }).executor
     local id, name = registration(deployment, executor)

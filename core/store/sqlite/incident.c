@@ -7,6 +7,8 @@
 
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error) {
+    if (!store->settings->incidents)
+        return true;
     store->incidents = 1;
     if (!db_run(&store->db, error,
                 "INSERT INTO incident(type, job, definition, activity, failed_activity, message,"

@@ -10,7 +10,7 @@
 
 enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 
-/* Nothing happens if the job has an open one. */
+/* Nothing happens if the job has an open one, or with `incidents` off. */
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error);
 /* Ends the job's open incident, if there is one. */

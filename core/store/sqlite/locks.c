@@ -64,8 +64,7 @@ static bool locks_bury_job(struct store *store, const struct locks_free *what, s
                        "UPDATE job SET crashes=?2, retries=0, attempt=attempt+1, rev=rev+1,"
                        " message=?3 WHERE id=?1",
                        "int", row->id, (int)row->crashes, message) &&
-                (!store->settings->incidents ||
-                 incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error));
+                incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error);
     job_free(job);
     if (!done || !what->buried || row_job(store, row->id, &job, error) <= 0)
         return done && !what->buried;

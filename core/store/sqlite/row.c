@@ -104,8 +104,7 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
 
 bool row_place(struct store *store, const struct row *row, time_ms now, struct error *error) {
     if (row->retries <= 0)
-        return !store->settings->incidents ||
-               incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
     if (row->suspended)
         return true;
     wake_note(&store->wake, row->stream, row->priority);

@@ -60,16 +60,6 @@ static bool settle_success(struct store *store, struct outcome *outcome, enum hi
            (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
 }
 
-/* Without a decision: the standard strategy. */
-static void settle_decide(const struct store *store, struct outcome *outcome, time_ms now) {
-    if (outcome->decided)
-        return;
-    time_ms wait = store->settings->failed_job_wait;
-    outcome->decided = true;
-    outcome->retries = outcome->permanent ? 0 : outcome->job->retries - 1;
-    outcome->due = wait ? now + wait : TIME_NONE;
-}
-
 /* What an operator changed during the run stays; only the rest is the run's to say. */
 static void settle_merge(const struct outcome *outcome, struct row *row) {
     if (outcome->kind == OUTCOME_FAILURE && row->retries == outcome->job->retries)
@@ -96,7 +86,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
     const struct row before = *row;
     bool dead = row->retries == 0;
-    settle_decide(store, outcome, now);
+    outcome_decide(outcome, store->settings->failed_job_wait, now);
     if (!history_failed(store, outcome, row, error))
         return false;
     settle_merge(outcome, row);
@@ -113,7 +103,6 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
                   "inTit", row->id, (int)row->retries, row->due, row->place,
                   outcome->message ? message : NULL) &&
            (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
-            !store->settings->incidents ||
             incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) &&
            row_place(store, row, now, error);
 }

@@ -17,8 +17,7 @@ static bool retries_incident(struct store *store, const struct row *old, const s
                              time_ms now, struct error *error) {
     if (row->retries > 0)
         return incident_end(store, row->id, INCIDENT_RESOLVED, now, error);
-    return old->retries == 0 || !store->settings->incidents ||
-           incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+    return old->retries == 0 || incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
 }
 
 static bool retries_apply(struct store *store, const struct verb *verb, struct row *row,
