@@ -355,6 +355,16 @@ static const char *step(struct contract *c) {
     return node->held ? finish(c, node) : take(c, node);
 }
 
+static bool all_over(void) {
+    for (int i = 0; i < NODES; i++)
+        if (nodes[i].held)
+            return false;
+    for (int i = 0; i < job_count; i++)
+        if (jobs[i].where != GONE)
+            return false;
+    return true;
+}
+
 static const char *drain(struct contract *c) {
     const char *wrong = NULL;
     creates = false;
@@ -364,15 +374,12 @@ static const char *drain(struct contract *c) {
             return "jobs are activated";
         jobs[i].where = jobs[i].where == SUSPENDED ? WAITS : jobs[i].where;
     }
-    for (int i = 0; i < 3000 && !wrong; i++) {
+    for (int i = 0; i < 3000 && !wrong && !all_over(); i++) {
         struct node *node = &nodes[i % NODES];
         now += 5;
         wrong = node->held ? finish(c, node) : take(c, node);
     }
-    for (int i = 0; i < job_count && !wrong; i++)
-        if (jobs[i].where != GONE)
-            wrong = "every job comes to its end";
-    return wrong;
+    return wrong || all_over() ? wrong : "every job comes to its end";
 }
 
 static bool open_nodes(struct contract *c, const struct definitions *only_a) {
