@@ -27,7 +27,7 @@ static int forget_read(struct store *store, sqlite3_stmt *rows, struct forgotten
 }
 
 bool batch_forget(struct store *store, int64_t batch, int limit, int *count, struct error *error) {
-    struct forgotten list[100];
+    struct forgotten list[1000];
     const int room = (int)(sizeof list / sizeof *list);
     int most = limit < room ? limit : room;
     *count = forget_read(store,

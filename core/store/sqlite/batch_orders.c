@@ -48,6 +48,22 @@ static bool orders_log(struct store *store, const struct order *order, size_t co
 
 /* ---- suspend, activate ---- */
 
+/* Seed or monitor may have been deleted by hand: activating goes on without it. */
+static bool orders_revive(struct store *store, struct batch *batch, time_ms now,
+                          struct error *error) {
+    int64_t one = 0;
+    int found = db_value(&store->db, error, &one, "SELECT id FROM job WHERE id IN (?1, ?2) LIMIT 1",
+                         "ii", batch->seed, batch->monitor);
+    if (found)
+        return found > 0;
+    bool seeds = batch->made < batch->total;
+    const struct batch_job job = {
+        .handler = seeds ? BATCH_SEED : BATCH_MONITOR, .retries = batch->retries, .due = TIME_NONE};
+    return batch_job(store, batch, &job, now, &one, error) &&
+           db_run(&store->db, error, "UPDATE batch SET seed=?2, monitor=?3 WHERE id=?1", "izz",
+                  batch->id, seeds ? one : 0, seeds ? 0 : one);
+}
+
 static bool orders_suspend(struct store *store, struct order *order, struct step *step,
                            struct batch *batch, time_ms now, struct error *error) {
     bool suspends = order->verb == ORDER_SUSPEND_BATCH;
@@ -55,6 +71,7 @@ static bool orders_suspend(struct store *store, struct order *order, struct step
     if (before != BATCH_ACTIVE && before != BATCH_SUSPENDED)
         return orders_refuse(order, batch, error);
     return orders_state(store, batch, suspends ? BATCH_SUSPENDED : BATCH_ACTIVE, error) &&
+           (suspends || orders_revive(store, batch, now, error)) &&
            orders_jobs(store, step, order, suspends ? WANTED_ACTIVE : WANTED_SUSPENDED, error) &&
            verbs_set_suspended(store, step->ids, suspends, now, error) &&
            orders_log(store, order, step->ids.count, batch_state_name((int)before),

@@ -85,9 +85,6 @@ static const struct {
      " WHERE b.open<>coalesce(c.open, 0) OR b.failed<>coalesce(c.failed, 0) OR b.made>b.total"
      " LIMIT 100",
      "batch", "does not count its jobs right"},
-    {"SELECT b.id FROM batch b WHERE b.state IN (1, 2) AND NOT EXISTS"
-     "(SELECT 1 FROM job j WHERE j.id=b.seed OR j.id=b.monitor) LIMIT 100",
-     "batch", "goes on, yet neither seed nor monitor is there"},
     {"SELECT b.job FROM ended_by_job b WHERE NOT EXISTS"
      "(SELECT 1 FROM ended e WHERE e.seq=b.seq AND e.job=b.job) LIMIT 100",
      "job", "is filed under an end that is gone"},
