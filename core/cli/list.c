@@ -70,8 +70,12 @@ static bool payload_add(json_t *filters, const char *key, const char *text, stru
         value = json_string(equals + 1);
     if (!value)
         return error_set(error, ERROR_USAGE, "--payload \"%s\": not valid UTF-8", text);
-    return json_object_setn_new(members, text, (size_t)(equals - text), value) == 0 ||
-           no_memory(error);
+    char *field = strndup(text, (size_t)(equals - text));
+    bool fine = field && filter_add(members, field, value, error);
+    if (!field)
+        json_decref(value);
+    free(field);
+    return fine || no_memory(error);
 }
 
 static bool switch_add(json_t *filters, const char *key, const struct flag_given *given,

@@ -36,6 +36,8 @@ filter_add filter_texts, filter_either;
 filter_add filter_flag;
 /* sql ? after, one number; one ISO time, one text. */
 filter_add filter_number, filter_time, filter_text;
+/* Of jobs: fields of the payload by their path; tables go deeper, a list is any of its values. */
+filter_add filter_payload;
 
 /* Adds " WHERE …" for all filters (may be NULL); unknown names are refused with "did you mean". The
  * table ends with a NULL name. */

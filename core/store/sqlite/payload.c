@@ -1,0 +1,123 @@
+/* payload.c - jobs by what is in their payload (rules §20). A field is a path: names joined by
+ * dots, elements of an array in brackets. */
+#include "store/sqlite/query.h"
+#include <string.h>
+
+#define DEPTH_MAX 64
+
+static bool refuse_path(const char *path, struct error *error) {
+    return error_set(error, ERROR_INVALID,
+                     "filter \"payload\": path \"%.100s\": expected names joined by dots, such as "
+                     "customer.id or items[0].price",
+                     path);
+}
+
+/* One name, quoted or not, as SQLite takes every one: ."name". NULL: it is none. */
+static const char *path_name(struct text *path, const char *at) {
+    bool quoted = *at == '"';
+    at += quoted;
+    size_t size = strcspn(at, quoted ? "\"" : ".[]\"");
+    if (size == 0 || (quoted && at[size] != '"'))
+        return NULL;
+    text_append(path, ".\"", 2);
+    text_append(path, at, size);
+    text_append(path, "\"", 1);
+    return at + size + quoted;
+}
+
+/* [3], or [#-1] for the last. NULL: it is none. */
+static const char *path_element(struct text *path, const char *at) {
+    size_t back = strncmp(at, "[#-", 3) == 0 ? 3 : 1, size = strspn(at + back, "0123456789");
+    if (size == 0 || size > 9 || at[back + size] != ']')
+        return NULL;
+    text_append(path, at, back + size + 1);
+    return at + back + size + 1;
+}
+
+/* `name` behind the path `from`: "a.b[0]" becomes $."a"."b"[0]. */
+static bool path_add(struct text *path, const char *from, const char *name, struct error *error) {
+    const char *at = *name == '$' && !*from ? name + 1 : name;
+    text_add(path, "%s", *from ? from : "$");
+    if (at == name && *at != '[')
+        at = path_name(path, at);
+    while (at && *at)
+        at = *at == '.' ? path_name(path, at + 1) : *at == '[' ? path_element(path, at) : NULL;
+    if (path->failed)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    return at || refuse_path(name, error);
+}
+
+#define PAYLOAD "CAST(j.payload AS TEXT), "
+
+static bool refuse_value(const char *name, struct error *error) {
+    return error_set(error, ERROR_INVALID,
+                     "filter \"payload\": \"%.100s\": expected a text, number, boolean, null, a "
+                     "list of them, or fields by name",
+                     name);
+}
+
+static void equals(struct query *query, const char *path, const json_t *value) {
+    bool number = json_is_number(value), text = json_is_string(value);
+    query_add(query, "(json_type(" PAYLOAD);
+    query_bind_new(query, json_string(path));
+    query_add(query, number                ? ") IN ('integer', 'real')"
+                     : text                ? ")='text'"
+                     : json_is_null(value) ? ")='null'"
+                     : json_is_true(value) ? ")='true'"
+                                           : ")='false'");
+    if (number || text) {
+        query_add(query, " AND json_extract(" PAYLOAD);
+        query_bind_new(query, json_string(path));
+        query_add(query, ")=");
+        query_bind(query, value);
+    }
+    query_add(query, ")");
+}
+
+/* Any of a list; {} of Lua is an empty one. */
+static bool any_of(struct query *query, const char *name, const char *path, const json_t *wanted,
+                   struct error *error) {
+    size_t count = json_is_array(wanted) ? json_array_size(wanted) : !json_is_object(wanted);
+    query_add(query, count ? " AND (" : " AND (0");
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_is_array(wanted) ? json_array_get(wanted, i) : wanted;
+        if (json_is_object(value) || json_is_array(value))
+            return refuse_value(name, error);
+        query_add(query, i ? " OR " : "");
+        equals(query, path, value);
+    }
+    query_add(query, ")");
+    return true;
+}
+
+static bool fields(struct query *query, const char *from, const json_t *wanted, int depth,
+                   struct error *error) {
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(uintptr_t)wanted, name, value) {
+        struct text path = {0};
+        bool nested = json_is_object(value) && json_object_size(value) > 0;
+        bool fine = path_add(&path, from, name, error);
+        if (fine && nested)
+            fine = depth < DEPTH_MAX ? fields(query, path.data, value, depth + 1, error)
+                                     : refuse_path(name, error);
+        else if (fine)
+            fine = any_of(query, name, path.data, value, error);
+        text_clear(&path);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+bool filter_payload(struct query *query, const struct filter *filter, const json_t *value,
+                    struct error *error) {
+    if (!json_is_object(value))
+        return error_set(error, ERROR_INVALID, "filter \"%s\": expected names and values",
+                         filter->name);
+    query_add(query, "(j.payload IS NOT NULL");
+    if (!fields(query, "", value, 0, error))
+        return false;
+    query_add(query, ")");
+    return true;
+}
