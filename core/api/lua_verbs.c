@@ -31,6 +31,19 @@ static int touched(lua_State *L, bool ok, size_t count, const struct error *erro
     return 1;
 }
 
+/* preview(order) -> how many it would touch; writes nothing. */
+static int preview(lua_State *L) {
+    struct error error;
+    size_t count = 0;
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **order = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *order = engine ? api_object(L, 2, "order", &error) : NULL;
+    bool ok = *order && store_preview(engine_store(engine), *order, &count,
+                                      clock_now(engine_clock(engine)), &error);
+    return touched(L, ok, count, &error);
+}
+
 /* drain_executor(name or id as text, draining) */
 static int drain_executor(lua_State *L) {
     struct error error;
@@ -70,8 +83,12 @@ static int clean_history(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {
-    {"clean_history", clean_history},   {"operate", operate}, {"drain_executor", drain_executor},
-    {"set_registered", set_registered}, {NULL, NULL},
+    {"clean_history", clean_history},
+    {"operate", operate},
+    {"preview", preview},
+    {"drain_executor", drain_executor},
+    {"set_registered", set_registered},
+    {NULL, NULL},
 };
 
 void lua_verbs_register(lua_State *L) {

@@ -88,20 +88,20 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
 static const struct flag priority_flags[] = {
     {"--cascade", NULL, "also of the jobs there are; running ones are not disturbed"},
     {"--clear", NULL, "later jobs get the definition's own priority again"},
-    OPERATE_WAIT_FLAG,
+    OPERATE_FLAGS,
     {0},
 };
 
 static const struct flag suspension_flags[] = {
     {"--include-jobs", NULL, "also the jobs there are"},
     {"--at", "ISO", "then, not now"},
-    OPERATE_WAIT_FLAG,
+    OPERATE_FLAGS,
     {0},
 };
 
 static const struct flag retries_flags[] = {
     {"--due", "ISO", "not before this instant; none: at once"},
-    OPERATE_WAIT_FLAG,
+    OPERATE_FLAGS,
     {0},
 };
 

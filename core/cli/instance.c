@@ -4,7 +4,7 @@
 
 static const struct flag instance_flags[] = {
     {"--at", "ISO", "then, not now"},
-    OPERATE_WAIT_FLAG,
+    OPERATE_FLAGS,
     {0},
 };
 

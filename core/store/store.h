@@ -333,7 +333,8 @@ struct store_operated {
  */
 bool store_operate(struct store *store, const json_t *order, struct store_operated *operated,
                    time_ms now, struct error *error);
-/* How many jobs a verb on jobs would touch; refuses what it would refuse of ids. Only reads. */
+/* How many jobs a verb on jobs, a definition or an instance would touch; refuses what it would
+ * refuse of ids. Only reads. */
 bool store_preview(struct store *store, const json_t *order, size_t *count, time_ms now,
                    struct error *error);
 

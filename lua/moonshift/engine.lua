@@ -84,8 +84,8 @@ local function ids_of(what)
 end
 
 -- Does a verb to the jobs that `what` means. A whole query is answered where they are changed.
-local function apply(self, verb, what, order)
-  order = order or {}
+-- given: { dry_run = true }: says how many it would touch, and writes nothing.
+local function apply(self, verb, what, order, given)
   order.verb = verb
   if query.is(what) and not what.size then
     order.query = what.filters
@@ -96,7 +96,15 @@ local function apply(self, verb, what, order)
     end
     order.ids = core.rules.array(ids)
   end
-  return self.core:operate(order)
+  return options.operate(self.core, order, given)
+end
+
+-- What every verb on jobs may be told. verb(engine:enqueue(…)): enqueue's second value came along.
+local function dry(given, verb)
+  if type(given) == "string" then
+    given = nil
+  end
+  return options.only(given, verb, { dry_run = true })
 end
 
 -- An integer, not below `least` if that is given.
@@ -216,68 +224,69 @@ end
 
 -- set_retries(id, n, { due = "…" }): n = 0 makes it dead with an incident.
 function Engine:set_retries(what, retries, given)
-  local due = options.only(given, "set_retries", { due = true }).due
-  check_instant(due, "due")
+  given = options.only(given, "set_retries", { due = true, dry_run = true })
+  local due = check_instant(given.due, "due")
   return apply(self, "set_retries", what,
-    { retries = check_integer(retries, "retries", 0), due = due })
+    { retries = check_integer(retries, "retries", 0), due = due }, given)
 end
 
 -- Sets the configured number of retries; { due = "…" }: not before then.
 function Engine:retry(what, given)
-  local due = options.only(given, "retry", { due = true }).due
-  return apply(self, "retry", what, { due = check_instant(due, "due") })
+  given = options.only(given, "retry", { due = true, dry_run = true })
+  return apply(self, "retry", what, { due = check_instant(given.due, "due") }, given)
 end
 
-function Engine:set_priority(what, priority)
-  return apply(self, "set_priority", what, { priority = check_integer(priority, "priority") })
+function Engine:set_priority(what, priority, given)
+  return apply(self, "set_priority", what, { priority = check_integer(priority, "priority") },
+    dry(given, "set_priority"))
 end
 
 -- Without a date the job is due at once, and its due date absent. { cascade = true } moves the
 -- later occurrences of a repeating job by the same span.
 function Engine:set_due(what, due, given)
-  local cascade = options.only(given, "set_due", { cascade = true }).cascade
+  given = options.only(given, "set_due", { cascade = true, dry_run = true })
   local instant = check_instant(due, "due")
   return apply(self, "set_due", what, { due = instant == nil and null or instant,
-    cascade = cascade })
+    cascade = given.cascade }, given)
 end
 
 -- Timers only: what their due date came from, counted anew from now; { from_creation = true } from
 -- their creation.
 function Engine:recalculate_due(what, given)
-  local known = { from_creation = true }
-  return apply(self, "recalculate_due", what,
-    { from_creation = options.only(given, "recalculate_due", known).from_creation })
+  given = options.only(given, "recalculate_due", { from_creation = true, dry_run = true })
+  return apply(self, "recalculate_due", what, { from_creation = given.from_creation }, given)
 end
 
-function Engine:suspend(what)
-  return apply(self, "suspend", what)
+function Engine:suspend(what, given)
+  return apply(self, "suspend", what, {}, dry(given, "suspend"))
 end
 
 -- Brings back what was pending: a date, a retry's delay.
-function Engine:activate(what)
-  return apply(self, "activate", what)
+function Engine:activate(what, given)
+  return apply(self, "activate", what, {}, dry(given, "activate"))
 end
 
 -- Refused while the job is locked.
-function Engine:delete(what)
-  return apply(self, "delete", what)
+function Engine:delete(what, given)
+  return apply(self, "delete", what, {}, dry(given, "delete"))
 end
 
-function Engine:cancel(what)
-  return apply(self, "cancel", what)
+function Engine:cancel(what, given)
+  return apply(self, "cancel", what, {}, dry(given, "cancel"))
 end
 
 -- Gives a job up: no retries, and an incident.
-function Engine:dead_letter(what)
-  return apply(self, "dead_letter", what)
+function Engine:dead_letter(what, given)
+  return apply(self, "dead_letter", what, {}, dry(given, "dead_letter"))
 end
 
 local function instance_verb(self, verb, instance, given)
-  local at = options.only(given, verb, { at = true }).at
+  given = options.only(given, verb, { at = true, dry_run = true })
   if type(instance) ~= "string" then
     error(("instance is %s (expected its key)"):format(show(instance)), 3)
   end
-  return self.core:operate { verb = verb, instance = instance, at = check_instant(at, "at") }
+  local order = { verb = verb, instance = instance, at = check_instant(given.at, "at") }
+  return options.operate(self.core, order, given)
 end
 
 -- Its jobs, and those created later; { at = "…" }: then. Returns how many jobs, and of a date the

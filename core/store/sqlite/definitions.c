@@ -45,19 +45,21 @@ static bool subject_change(struct store *store, const struct order *order,
 
 /* ---- its jobs ---- */
 
-#define MEMBERS "SELECT id FROM job WHERE stream IN (SELECT id FROM stream WHERE definition=?1)"
+#define MEMBERS(what)                                                                              \
+    "SELECT " what " FROM job WHERE stream IN (SELECT id FROM stream WHERE definition=?1)"
 #define STEP " AND id>?3 AND id<=?4 ORDER BY id LIMIT ?5"
+#define IDS_OR_COUNT(where) (counts ? MEMBERS("count(*)") where : MEMBERS("id") where STEP)
 
-static const char *members_sql(const struct order *order) {
+static const char *members_sql(const struct order *order, bool counts) {
     switch (order->verb) {
     case ORDER_OVERRIDE_PRIORITY:
-        return order->cascade ? MEMBERS " AND priority<>?2" STEP : NULL;
+        return order->cascade ? IDS_OR_COUNT(" AND priority<>?2") : NULL;
     case ORDER_SUSPEND_DEFINITION:
-        return order->include_jobs ? MEMBERS " AND suspended=0 AND ?2=0" STEP : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended=0 AND ?2=0") : NULL;
     case ORDER_ACTIVATE_DEFINITION:
-        return order->include_jobs ? MEMBERS " AND suspended<>0 AND ?2=0" STEP : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND ?2=0") : NULL;
     case ORDER_SET_DEFINITION_RETRIES:
-        return MEMBERS " AND retries=0 AND ?2=0" STEP; /* dead ones only */
+        return IDS_OR_COUNT(" AND retries=0 AND ?2=0"); /* dead ones only */
     default:
         return NULL;
     }
@@ -66,7 +68,7 @@ static const char *members_sql(const struct order *order) {
 /* Those that are not yet as they shall be; none if the verb leaves the jobs alone. */
 static bool members_read(struct store *store, struct step *step, struct order *order,
                          int64_t definition, struct error *error) {
-    const char *sql = members_sql(order);
+    const char *sql = members_sql(order, false);
     step->ids = (struct ids){step->list, 0};
     return !sql || step_read(store, step, order,
                              db_query(&store->db, error, sql, "iiiin", definition, order->priority,
@@ -135,6 +137,16 @@ bool definition_operate(struct store *store, struct order *order, struct step *s
            members_read(store, step, order, subject.id, error) &&
            members_change(store, order, step->ids, now, error) &&
            subject_log(store, order, &subject, step->ids.count, now, error);
+}
+
+bool definition_preview(struct store *store, const struct order *order, int64_t *count,
+                        struct error *error) {
+    struct subject subject = {0};
+    const char *sql = members_sql(order, true);
+    *count = 0;
+    return subject_find(store, order->definition, &subject, error) &&
+           (!sql ||
+            db_value(&store->db, error, count, sql, "ii", subject.id, order->priority) >= 0);
 }
 
 int store_overridden(struct store *store, const char *handler, struct error *error) {

@@ -54,3 +54,13 @@ bool instance_operate(struct store *store, struct order *order, struct step *ste
                            suspends ? "active" : "suspended", suspends ? "suspended" : "active",
                            now, error);
 }
+
+bool instance_preview(struct store *store, const struct order *order, int64_t *count,
+                      struct error *error) {
+    bool suspends = order->verb == ORDER_SUSPEND_INSTANCE;
+    *count = 0;
+    return !order->include_jobs ||
+           db_value(&store->db, error, count,
+                    "SELECT count(*) FROM job WHERE instance=?1 AND (suspended<>0)<>?2", "tn",
+                    order->instance, (int)suspends) >= 0;
+}

@@ -196,28 +196,48 @@ bool store_operate(struct store *store, const json_t *order, struct store_operat
     return false;
 }
 
-bool store_preview(struct store *store, const json_t *object, size_t *count, time_ms now,
-                   struct error *error) {
-    struct order order;
-    int64_t found = 0;
-    *count = 0;
-    if (!order_read(&order, object, error))
-        return false;
-    if (order.target != ORDER_JOBS)
-        return error_set(error, ERROR_INVALID, "%s: only verbs on jobs can be tried", order.name);
-    if (!order.ids) {
-        bool counted = store_jobs_count(store, order.query, now, &found, error);
-        *count = (size_t)found;
-        return counted;
-    }
+static bool preview_ids(struct store *store, struct order *order, int64_t *count,
+                        struct error *error) {
     struct step *step = calloc(1, sizeof *step);
     bool fine = step || error_set(error, ERROR_FAILED, "out of memory");
     for (bool more = true; fine && more; more = fine && step->more) {
-        step_slice(step, &order);
-        fine = verbs_check(store, &order, step->ids, error);
-        *count += step->ids.count;
+        step_slice(step, order);
+        fine = verbs_check(store, order, step->ids, error);
+        *count += (int64_t)step->ids.count;
     }
     free(step);
+    return fine;
+}
+
+static bool preview(struct store *store, struct order *order, int64_t *count, time_ms now,
+                    struct error *error) {
+    switch (order->target) {
+    case ORDER_JOBS:
+        return order->ids ? preview_ids(store, order, count, error)
+                          : store_jobs_count(store, order->query, now, count, error);
+    case ORDER_DEFINITION:
+        return definition_preview(store, order, count, error);
+    case ORDER_INSTANCE:
+        return instance_preview(store, order, count, error);
+    default:
+        return error_set(error, ERROR_INVALID,
+                         "%s: cannot be tried (expected a verb on jobs, a definition or an "
+                         "instance)",
+                         order->name);
+    }
+}
+
+bool store_preview(struct store *store, const json_t *object, size_t *count, time_ms now,
+                   struct error *error) {
+    struct order order;
+    bool own = false;
+    int64_t found = 0;
+    *count = 0;
+    if (!order_read(&order, object, error) || !look_begin(store, &own, error))
+        return false;
+    bool fine = preview(store, &order, &found, now, error);
+    look_end(store, own);
+    *count = (size_t)found;
     return fine;
 }
 

@@ -55,6 +55,11 @@ bool definition_operate(struct store *store, struct order *order, struct step *s
                         struct error *error);
 bool instance_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                       struct error *error);
+/* How many jobs they would touch; only read. */
+bool definition_preview(struct store *store, const struct order *order, int64_t *count,
+                        struct error *error);
+bool instance_preview(struct store *store, const struct order *order, int64_t *count,
+                      struct error *error);
 bool incident_operate(struct store *store, const struct order *order, time_ms now,
                       struct error *error);
 /* *job: of run_schedule, the new one. */

@@ -21,6 +21,16 @@ describe("instance", function()
     return table.concat(list, " ")
   end
 
+  it("says with --dry-run how many it would touch", function()
+    assert.equal("1 job would be suspended\n",
+      select(2, place.run("instance", "suspend", "order-7", "--dry-run")))
+    assert.equal("ready", states())
+    local _, output = place.run("definition", "suspend", "work", "--include-jobs", "--dry-run",
+      "--json")
+    assert.equal('{"count":1,"dry_run":true}\n', output)
+    assert.equal("ready", states())
+  end)
+
   it("is suspended with its jobs and those created later, and activated", function()
     assert.equal("1 job suspended\n", select(2, place.run("instance", "suspend", "order-7")))
     place.run("enqueue", "work", "--instance", "order-7")
