@@ -83,7 +83,8 @@ struct executor *executor_new(struct store *store, const struct settings *settin
     executor->flushed = clock_monotonic();
     executor->dead_seen = executor->missed_seen = executor->flushed - SECOND;
     executor->missed_next = TIME_NEVER;
-    executor->acquire = profile_acquire(settings, clock);
+    executor->acquire = acquire_from(settings);
+    executor->acquire.steady = !clock_is_virtual(clock);
     settling_init(&executor->settling);
     executor->self = (struct store_executor){
         .name = settings->name, .workers = workers, .serves = &executor->acquire};

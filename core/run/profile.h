@@ -10,7 +10,4 @@
  * memory. */
 json_t *profile_new(const struct settings *settings, const struct acquire *serves, int workers);
 
-/* What an executor with these settings asks the store for. */
-struct acquire profile_acquire(const struct settings *settings, const struct clock *clock);
-
 #endif
