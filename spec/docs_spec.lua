@@ -62,6 +62,19 @@ describe("the pages", function()
     assert.is_true(count <= SKETCHES, count .. " sketches")
   end)
 
+  it("stand in both lists of pages", function()
+    local offenders = {}
+    for _, page in ipairs(all) do
+      local name = page.path:match("^docs/(%l[%l-]*%.md)$")
+      for path, link in pairs { ["README.md"] = "](docs/%s)", ["docs/README.md"] = "](%s)" } do
+        if name and not pages.read(path).text:find(link:format(name), 1, true) then
+          offenders[#offenders + 1] = ("%s: %s"):format(path, name)
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
   it("link to what is there", function()
     local by_path, offenders = {}, {}
     for _, page in ipairs(all) do
