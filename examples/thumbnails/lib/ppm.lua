@@ -1,7 +1,7 @@
 -- Images in the portable pixmap format (P6, a byte for each colour): reading, writing, scaling.
 local ppm = {}
 
--- read(path) -> { width, height, pixels = a text of three bytes each }; raises what is wrong with it.
+-- read(path) -> { width, height, pixels = a text of three bytes each }; raises what is wrong.
 function ppm.read(path)
   local file <close> = assert(io.open(path, "rb"))
   local text = file:read("a")
