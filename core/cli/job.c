@@ -3,6 +3,7 @@
 #include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,19 +23,38 @@ static const struct column list_columns[] = {
     {"due", "DUE", COLUMN_OPTIONAL},
     {"lane", "LANE", COLUMN_OPTIONAL | COLUMN_CUT},
     {"lock_owner", "LOCK OWNER", COLUMN_OPTIONAL | COLUMN_CUT},
+    {"progress", "PROGRESS", COLUMN_OPTIONAL | COLUMN_CUT},
     {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT},
     {0},
 };
 
+/* { fraction, text } of those that run as "40% 2 of 5 files". */
+static json_t *progress_write(const struct cli *cli, json_t *rows) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        const json_t *progress = json_object_get(row, "progress");
+        const char *text = json_string_value(json_object_get(progress, "text"));
+        char line[256];
+        if (cli->json || !json_is_object(progress))
+            continue;
+        snprintf(line, sizeof line, "%.0f%%",
+                 100 * json_number_value(json_object_get(progress, "fraction")));
+        json_t *whole = json_sprintf("%s%s%s", line, text ? " " : "", text ? text : "");
+        json_object_set_new(row, "progress", whole ? whole : json_null());
+    }
+    return rows;
+}
+
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct store *store = NULL;
-    bool fine =
-        list_read(&list, flags, LIST_FILTERS, error) &&
-        (store = setup_store(cli, flags, STORE_READ, error)) &&
-        list_print(cli, list_columns,
-                   store_jobs(store, list.filters, &list.page, clock_now(clock_system()), error),
-                   error);
+    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
+                (store = setup_store(cli, flags, STORE_READ, error)) &&
+                list_print(cli, list_columns,
+                           progress_write(cli, store_jobs(store, list.filters, &list.page,
+                                                          clock_now(clock_system()), error)),
+                           error);
     store_close(store);
     list_clear(&list);
     return fine;

@@ -150,6 +150,22 @@ static enum job_state jobs_state(const char *name) {
     return JOB_DEAD;
 }
 
+/* { fraction, text, at } as the run said it last; NULL: nothing yet. */
+static json_t *jobs_progress(struct store *store, int64_t id) {
+    sqlite3_stmt *row =
+        db_query(&store->db, NULL, "SELECT fraction, text, at FROM progress WHERE job=?1", "i", id);
+    json_t *progress = NULL;
+    if (!row || db_step(&store->db, row, NULL) <= 0)
+        return NULL;
+    if ((progress = json_object())) {
+        json_put(progress, "fraction", query_column(row, 0));
+        json_put(progress, "text", query_column(row, 1));
+        query_put_time(progress, "at", row, 2);
+    }
+    sqlite3_reset(row);
+    return progress;
+}
+
 static json_t *jobs_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     struct job job;
     char owner[JOB_NAME_MAX + 32];
@@ -165,7 +181,10 @@ static json_t *jobs_read(struct store *store, sqlite3_stmt *row, struct error *e
         snprintf(owner, sizeof owner, "%s/%lld", name ? name : "?", (long long)job.owner);
         job.lock_owner = owner;
     }
-    return job_to_json(&job);
+    json_t *json = job_to_json(&job);
+    if (json && job.state == JOB_LOCKED)
+        json_put(json, "progress", jobs_progress(store, job.id));
+    return json;
 }
 
 static bool jobs_question(struct query *query, const char *columns, const json_t *wanted,

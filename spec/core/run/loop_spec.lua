@@ -16,6 +16,11 @@ return function(job)
   file:close()
   while true do end
 end]],
+  ["handlers/busy.lua"] = [[
+return function(job)
+  job:progress(0.4, "2 of 5 files")
+  os.execute("(sleep 31.7; sleep 31.7) & sleep 31.7 >" .. job.payload.begun)
+end]],
   ["handlers/asleep.lua"] = [[
 return function(job)
   os.execute("sleep 30 >" .. job.payload.begun)
@@ -144,6 +149,21 @@ describe("the loop", function()
     logged('event="job cut off" job=1 handler=asleep')
     process.await_end(pid, 3)
     assert.equal(0, locked())
+  end)
+
+  it("ends programs of a job that is cancelled, the whole group, and shows its progress", function()
+    enqueue_marked("busy")
+    run()
+    begun()
+    local shown
+    process.await("its progress in the list", 5, function()
+      shown = select(2, process.moonshift("job", "list", "--store", "sqlite:" .. store))
+      return shown:find("40% 2 of 5 files", 1, true)
+    end)
+    process.moonshift("job", "cancel", "1", "--store", "sqlite:" .. store)
+    logged('event="stale outcome refused" job=1 handler=busy token=1 outcome=cancelled')
+    assert.is_nil(io.popen("pgrep -f 'sleep 31[.]7'"):read("l"))
+    assert.equal(0, count("SELECT count(*) FROM job"))
   end)
 
   it("ends with 74 when its store is moved away", function()
