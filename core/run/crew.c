@@ -1,9 +1,8 @@
 #include "run/crew.h"
 #include "base/log.h"
+#include "run/seat.h"
 #include "run/worker.h"
 #include <stdlib.h>
-
-enum { RETRY_FIRST = 1000, RETRY_MAX = 30000 };
 
 /* ---- threads come and go ---- */
 
@@ -56,109 +55,6 @@ void crew_shrink(struct pool *pool, time_ms now) {
         pool->threads--;
         condition_broadcast(&pool->work);
     }
-}
-
-/* ---- seats ---- */
-
-static struct seat *find_seat(const struct worker *worker, const struct client *client,
-                              int generation) {
-    struct seat *seat = worker->seats;
-    while (seat && (seat->client != client || seat->generation != generation))
-        seat = seat->next;
-    return seat;
-}
-
-static struct seat *make_seat(struct worker *worker, struct client *client, int generation) {
-    struct seat *seat = calloc(1, sizeof *seat);
-    if (!seat)
-        return NULL;
-    *seat = (struct seat){.next = worker->seats, .client = client, .generation = generation};
-    worker->seats = seat;
-    client->seats++;
-    return seat;
-}
-
-static const struct deployment *generation_of(const struct seat *seat) {
-    return generations_number(seat->client->generations, seat->generation);
-}
-
-/* One whose engine has left or whose generation has been replaced. */
-static struct seat *stale_seat(struct pool *pool, struct worker *worker) {
-    if (worker->changes == pool->changes)
-        return NULL;
-    for (struct seat *seat = worker->seats; seat; seat = seat->next)
-        if (seat->client->leaving || !generation_of(seat))
-            return seat;
-    worker->changes = pool->changes;
-    return NULL;
-}
-
-struct seat *crew_seat(struct worker *worker, struct client *client, const char *handler,
-                       struct folder **folder) {
-    *folder = NULL;
-    mutex_lock(&worker->pool->mutex);
-    const struct deployment *generation = generations_find(client->generations, handler);
-    struct seat *seat = find_seat(worker, client, generation->generation);
-    if (!seat)
-        seat = make_seat(worker, client, generation->generation);
-    if (seat && !seat->script)
-        *folder = folder_retain(generation->folder);
-    mutex_unlock(&worker->pool->mutex);
-    return seat;
-}
-
-/* It is tried again; if nobody can open one, all that waits is given back. The mutex is held. */
-static struct item *block(struct pool *pool, struct seat *seat) {
-    time_ms wait = seat->retry_wait * 2;
-    seat->client->blocked += seat->retry_at == 0;
-    seat->retry_wait = wait == 0 ? RETRY_FIRST : wait < RETRY_MAX ? wait : RETRY_MAX;
-    seat->retry_at = clock_monotonic() + seat->retry_wait;
-    if (pool->queued > 0)
-        condition_signal(&pool->work); /* the item we were woken for */
-    return seat->client->blocked >= pool->threads ? crew_take_all(seat->client) : NULL;
-}
-
-void crew_opened(struct worker *worker, struct seat *seat, struct script *script, bool runs) {
-    struct client *client = seat->client;
-    struct item *items = NULL;
-    mutex_lock(&worker->pool->mutex);
-    bool recovered = script && seat->retry_at != 0;
-    seat->script = script;
-    worker->script = runs ? script : NULL;
-    if (!script) {
-        items = block(worker->pool, seat);
-    } else if (recovered) {
-        client->blocked--;
-        seat->retry_at = seat->retry_wait = 0;
-    }
-    mutex_unlock(&worker->pool->mutex);
-    crew_give_back(client, items);
-    if (recovered)
-        client->options.wake(client->options.wake_arg);
-}
-
-struct script *crew_closing(struct worker *worker, struct seat *seat) {
-    mutex_lock(&worker->pool->mutex);
-    struct script *script = seat->script;
-    seat->script = NULL;
-    if (worker->script == script)
-        worker->script = NULL;
-    mutex_unlock(&worker->pool->mutex);
-    return script;
-}
-
-void crew_closed(struct worker *worker, struct seat *seat) {
-    struct pool *pool = worker->pool;
-    mutex_lock(&pool->mutex);
-    struct seat **at = &worker->seats;
-    while (*at != seat)
-        at = &(*at)->next;
-    *at = seat->next;
-    seat->client->seats--;
-    seat->client->blocked -= seat->retry_at != 0;
-    condition_broadcast(&pool->ended);
-    mutex_unlock(&pool->mutex);
-    free(seat);
 }
 
 /* ---- what a worker does next ---- */
@@ -237,7 +133,7 @@ static bool serve(struct pool *pool, struct worker *worker, struct client *clien
     const struct deployment *generation = client->generations->list[0];
     if (client->generations->count > 1)
         generation = generations_find(client->generations, item->jobs->handler);
-    struct seat *seat = find_seat(worker, client, generation->generation);
+    struct seat *seat = seat_find(worker, client, generation->generation);
     if (seat && seat->script) {
         duty->seat = seat;
         take(pool, worker, duty);
@@ -246,7 +142,7 @@ static bool serve(struct pool *pool, struct worker *worker, struct client *clien
     if (seat && seat->retry_at != 0)
         return false;
     if (!seat)
-        seat = make_seat(worker, client, generation->generation);
+        seat = seat_make(worker, client, generation->generation);
     return seat && open(duty, seat, generation->folder);
 }
 
@@ -272,7 +168,7 @@ static bool find_retry(struct worker *worker, struct duty *duty, time_ms *until)
         if (seat->retry_at == 0 || seat->script)
             continue;
         if (clock_monotonic() >= seat->retry_at)
-            return open(duty, seat, generation_of(seat)->folder);
+            return open(duty, seat, seat_generation(seat)->folder);
         *until = seat->retry_at < *until ? seat->retry_at : *until;
     }
     return false;
@@ -282,7 +178,7 @@ static bool find_duty(struct pool *pool, struct worker *worker, struct duty *dut
     *duty = (struct duty){.kind = DUTY_END};
     if (pool->ending || worker->leaves)
         return true;
-    struct seat *stale = stale_seat(pool, worker);
+    struct seat *stale = seat_stale(pool, worker);
     if (stale) {
         *duty = (struct duty){.kind = DUTY_CLOSE, .seat = stale};
         return true;

@@ -1,5 +1,6 @@
 /* crew.h - the inside of the pool: its threads, its clients, and what they share (rules §6).
- * Private to pool.c and client.c (the loops' side), crew.c and worker.c (the threads' side).
+ * Private to pool.c and client.c (the loops' side), crew.c, seat.c and worker.c (the threads'
+ * side).
  *
  * One mutex guards it all, no other lock is held with it; outcomes go through a list of their own
  * without a lock. */
@@ -18,14 +19,7 @@ enum worker_state {
     WORKER_GONE  /* its thread has ended, to be joined */
 };
 
-/* A worker's Lua state for one generation of one engine. */
-struct seat {
-    struct seat *next;
-    struct client *client;
-    int generation;
-    struct script *script;        /* NULL: not open yet, or it could not be opened */
-    time_ms retry_at, retry_wait; /* monotonic, ms; 0: it could so far */
-};
+struct seat; /* see seat.h */
 
 struct worker {
     struct pool *pool;
@@ -127,17 +121,6 @@ struct item *crew_follow(struct worker *worker, const struct client *client);
 bool crew_hand(struct pool *pool, struct item *item);
 /* The next job of an item that is being run begins. */
 void crew_begin(struct worker *worker, const struct job *job);
-/* The seat that serves a handler, if it is not `seat`: made if there is none, then *folder is a
- * reference. NULL: no memory. */
-struct seat *crew_seat(struct worker *worker, struct client *client, const char *handler,
-                       struct folder **folder);
-/* The seat's script was opened, or could not be (NULL): then it is tried again later by itself, and
- * if no thread can, all that waits is given back. `runs`: the item in hand is run on it. */
-void crew_opened(struct worker *worker, struct seat *seat, struct script *script, bool runs);
-/* Nobody may look at the script any more: the caller closes it. */
-struct script *crew_closing(struct worker *worker, struct seat *seat);
-/* The seat is taken away and freed. */
-void crew_closed(struct worker *worker, struct seat *seat);
 /* Hands an outcome over; NULL: there was no memory for it. */
 void crew_deliver(struct client *client, struct item *item, struct outcome *outcome);
 /* Gives the item's remaining jobs back unrun. */

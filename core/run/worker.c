@@ -1,6 +1,6 @@
 #include "run/worker.h"
 #include "base/log.h"
-#include "run/crew.h"
+#include "run/seat.h"
 
 /* The script whose handler runs on this thread, for the signal handler. */
 static _Thread_local struct script *volatile running;
@@ -28,13 +28,13 @@ static bool open_seat(struct worker *worker, struct seat *seat, struct folder *f
     if (!script)
         log_event(LOG_ERROR, "worker cannot load the folder", "worker:d reason:s", worker->index,
                   error.text);
-    crew_opened(worker, seat, script, runs);
+    seat_opened(worker, seat, script, runs);
     return script != NULL;
 }
 
 static void close_seat(struct worker *worker, struct seat *seat) {
-    script_close(crew_closing(worker, seat));
-    crew_closed(worker, seat);
+    script_close(seat_closing(worker, seat));
+    seat_closed(worker, seat);
 }
 
 /* A job whose lock may be lost, or whose lane is, must not begin. */
@@ -67,11 +67,11 @@ static struct seat *go_on(struct worker *worker, struct client *client, struct s
         return seat;
     if (worn)
         close_seat(worker, seat);
-    seat = crew_seat(worker, client, job->handler, &folder);
+    seat = seat_serving(worker, client, job->handler, &folder);
     if (seat && folder)
         return open_seat(worker, seat, folder, true) ? seat : NULL;
     if (seat)
-        crew_opened(worker, seat, seat->script, true);
+        seat_opened(worker, seat, seat->script, true);
     return seat;
 }
 
