@@ -94,7 +94,7 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
 
 const struct cli_command act_commands[] = {
     {"job retry", "ID…|FILTERS [--retries N] [--due ISO]", "give dead jobs runs again",
-     "Their incidents are resolved. " SELECTS, retry_flags, 0, -1, false, false, act_run},
+     "Their incidents are resolved.\n" SELECTS, retry_flags, 0, -1, false, false, act_run},
     {"job delete", "ID…|FILTERS", "delete jobs that do not run", SELECTS, act_flags, 0, -1, false,
      false, act_run},
     {"job cancel", "ID…|FILTERS", "cancel jobs, waiting or running", SELECTS, act_flags, 0, -1,

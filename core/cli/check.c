@@ -280,9 +280,9 @@ static const struct flag check_flags[] = {
 
 const struct cli_command check_commands[] = {
     {"check", "[DIR] [--store [URL]]", "load a script folder and run nothing",
-     "Shows every definition and schedule, and every problem with file and line; exit status 1 if "
-     "there is any."
-     "\nWith --store: reads the whole store; exit status 65 if anything in it is wrong.",
+     "Shows every definition and schedule, and every problem with file and line; exit status 1 if\n"
+     "there is any.\n"
+     "With --store: reads the whole store; exit status 65 if anything in it is wrong.",
      check_flags, 0, 1, false, true, check_run},
     {0},
 };

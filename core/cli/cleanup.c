@@ -139,7 +139,7 @@ const struct cli_command cleanup_commands[] = {
      "Whatever the window. The jobs that do it are run by the executors of the store.", clean_flags,
      0, 0, true, false, clean_run},
     {"history removal-time", "ISO|never|computed ID…|FILTERS", "say when ended jobs go",
-     "computed: from their end and history_ttl. " SELECTS, select_flags, 1, -1, false, false,
+     "computed: from their end and history_ttl.\n" SELECTS, select_flags, 1, -1, false, false,
      removal_run},
     {"history delete", "ID…|FILTERS", "remove ended jobs from the history", SELECTS, select_flags,
      0, -1, false, false, delete_run},
