@@ -50,7 +50,8 @@ static void strip_all(json_t *value) {
     const char *key;
     json_t *member;
     strip(value);
-    json_object_foreach(value, key, member) strip_all(member);
+    json_object_foreach(value, key, member)
+        strip_all(member);
     for (size_t i = 0; i < json_array_size(value); i++)
         strip_all(json_array_get(value, i));
 }

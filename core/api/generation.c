@@ -106,7 +106,8 @@ static json_t *known_names(struct engine *engine) {
     json_t *rows = store_definitions(engine->store, NULL, &page, NULL), *row;
     json_t *names = json_array();
     size_t i;
-    json_array_foreach(rows, i, row) json_array_append(names, json_object_get(row, "name"));
+    json_array_foreach(rows, i, row)
+        json_array_append(names, json_object_get(row, "name"));
     json_decref(rows);
     return names;
 }

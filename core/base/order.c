@@ -181,7 +181,9 @@ static bool is_list_of_ids(const json_t *value) {
     json_t *id;
     if (json_is_integer(value) || (json_is_object(value) && json_object_size(value) == 0))
         return true; /* one; an empty list of Lua */
-    json_array_foreach(value, i, id) if (!json_is_integer(id)) return false;
+    json_array_foreach(value, i, id)
+        if (!json_is_integer(id))
+            return false;
     return json_is_array(value);
 }
 

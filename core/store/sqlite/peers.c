@@ -20,8 +20,9 @@ static json_t *peers_handlers(const char *settings) {
     json_t *names = json_object_get(given, "handlers"), *name;
     json_t *handlers = json_is_array(names) ? json_object() : NULL;
     size_t i;
-    json_array_foreach(names, i, name) if (handlers && json_is_string(name))
-        json_object_set_new(handlers, json_string_value(name), json_null());
+    json_array_foreach(names, i, name)
+        if (handlers && json_is_string(name))
+            json_object_set_new(handlers, json_string_value(name), json_null());
     json_decref(given);
     return handlers;
 }

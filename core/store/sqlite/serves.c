@@ -28,9 +28,9 @@ bool serves_category(const json_t *categories, const char *category) {
     json_t *name = NULL;
     if (!categories)
         return true;
-    json_array_foreach(categories, index,
-                       name) if (category && json_is_string(name) &&
-                                 strcmp(json_string_value(name), category) == 0) return true;
+    json_array_foreach(categories, index, name)
+        if (category && json_is_string(name) && strcmp(json_string_value(name), category) == 0)
+            return true;
     return false;
 }
 

@@ -32,9 +32,9 @@ static bool wanted(const struct acquire *order, const struct waiting *job) {
     bool category = !order->categories, handler = !order->handlers;
     size_t index = 0;
     json_t *name = NULL;
-    json_array_foreach(order->categories, index, name) category |=
-        categories[job->category] &&
-        strcmp(categories[job->category], json_string_value(name)) == 0;
+    json_array_foreach(order->categories, index, name)
+        category |= categories[job->category] &&
+                    strcmp(categories[job->category], json_string_value(name)) == 0;
     handler |= order->handlers && definitions_find(order->handlers, handlers[job->handler]);
     return !job->taken && category && handler && job->priority >= order->priority_min &&
            job->priority <= order->priority_max && is_head(job);
