@@ -94,6 +94,23 @@ describe("a job that is cancelled by another engine", function()
     assert.same({ done = 0, failed = 0 }, engine:drain())
     assert.same({ false, true }, { before, after })
   end)
+
+  it("keeps what its run has said, before and after", function()
+    local store = "sqlite:" .. engines.folder {} .. "/jobs.db"
+    local other = assert(moonshift.open { store = store })
+    local handlers = {
+      a = function(job)
+        job:log("begun")
+        assert(other:cancel(job.id))
+        job:log("gave up")
+      end,
+    }
+    local engine = testing.engine { store = store, handlers = handlers }
+    engine:enqueue("a")
+    engine:drain()
+    local entry = engine:log({ outcome = "cancelled" }):one()
+    assert.same({ "begun", "gave up" }, entry.lines)
+  end)
 end)
 
 describe("the questions of a handler", function()

@@ -148,9 +148,9 @@ int history_find(struct store *store, int64_t job, struct ended *ended, struct e
         return -1;
     sqlite3_stmt *row =
         db_query(&store->db, error,
-                 "SELECT seq, at, attempt FROM (SELECT e.seq, e.at, e.attempt FROM ended_by_job b"
-                 " JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1 UNION ALL"
-                 " SELECT seq, at, attempt FROM ended WHERE seq>?2 AND job=?1)"
+                 "SELECT seq, at, attempt, outcome FROM (SELECT e.seq, e.at, e.attempt, e.outcome"
+                 " FROM ended_by_job b JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1"
+                 " UNION ALL SELECT seq, at, attempt, outcome FROM ended WHERE seq>?2 AND job=?1)"
                  " ORDER BY seq DESC LIMIT 1",
                  "ii", job, filed);
     int step = row ? db_step(&store->db, row, error) : -1;
@@ -159,7 +159,18 @@ int history_find(struct store *store, int64_t job, struct ended *ended, struct e
     *ended = (struct ended){.seq = sqlite3_column_int64(row, 0),
                             .job = job,
                             .at = sqlite3_column_int64(row, 1),
-                            .attempt = sqlite3_column_int(row, 2)};
+                            .attempt = sqlite3_column_int(row, 2),
+                            .end = (enum history_end)sqlite3_column_int(row, 3)};
     sqlite3_reset(row);
     return 1;
+}
+
+bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error) {
+    struct ended ended;
+    if (!outcome->lines || store->settings->history != HISTORY_FULL)
+        return true;
+    int found = history_find(store, outcome->job->id, &ended, error);
+    if (found <= 0 || ended.end != ENDED_CANCELLED || ended.attempt != outcome->job->attempt)
+        return found >= 0;
+    return history_lines(store, outcome, error);
 }

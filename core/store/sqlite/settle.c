@@ -195,8 +195,9 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
         return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);
-    if (fenced && (!settle_kind(store, outcome, now, settled, error) ||
-                   !settle_created(store, outcome, now, error)))
+    if (fenced ? !settle_kind(store, outcome, now, settled, error) ||
+                     !settle_created(store, outcome, now, error)
+               : !history_late_lines(store, outcome, error))
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||
