@@ -174,7 +174,7 @@ static bool words_add(struct making *making, const char *words, json_t *part, st
     bool fine = true;
     for (const char *at = words; fine; at++) {
         size_t size = strcspn(at, ",");
-        fine = part_add(making, part, id_read(making, at, size, error), error);
+        fine = size == 0 || part_add(making, part, id_read(making, at, size, error), error);
         at += size;
         if (!*at)
             break;

@@ -95,6 +95,7 @@ end }
       "create", "enqueue", "--state", "dead")
     refused(2, "no ids (a batch needs at least one)", "create", "suspend", "--handler", "work")
     refused(2, "no ids (a batch needs at least one)", "create", "thumb", "--ids-from", "/dev/null")
+    refused(2, "no ids (a batch needs at least one)", "create", "thumb", "--ids", "")
     refused(2, 'id "a": expected the number of a job', "create", "suspend", "--ids", "1,a")
     refused(2, "--config: expected a JSON object", "create", "thumb", "--ids", "1",
       "--config", "[]")
