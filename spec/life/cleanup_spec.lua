@@ -197,6 +197,16 @@ describe("history cleanup", function()
       assert.equal(3, left())
     end)
 
+    it("lets jobs of the window that were given up go on", function()
+      fresh { history_cleanup_window = { "22:00-06:00" } }
+      engine:turn()
+      local id = engine:jobs({ handler = CLEANER }):one().id
+      engine:dead_letter(id)
+      engine:clean_history()
+      assert.equal("scheduled", engine:job(id).state)
+      assert.equal(0, engine:incidents({ open = true }):count())
+    end)
+
     it("is in the operation log", function()
       fresh()
       local id = engine:clean_history()[1]

@@ -99,14 +99,14 @@ static bool chain_stop(struct store *store, struct chain *chain, time_ms now, st
     return done;
 }
 
-/* *there: the job waits or runs. One that was given up starts anew where it is asked for. */
-static bool chain_keep(struct store *store, const struct chain *chain, int part, bool *there,
-                       time_ms now, struct error *error) {
+/* *there: the job waits or runs. One that was given up starts anew if `asked`. */
+static bool chain_keep(struct store *store, const struct chain *chain, int part, bool asked,
+                       bool *there, time_ms now, struct error *error) {
     struct row row;
     struct order order = {.retries = store->settings->retries};
     int found = chain->jobs[part] ? row_load(store, chain->jobs[part], &row, error) : 0;
     *there = found > 0;
-    bool revive = found > 0 && row.retries == 0 && strcmp(chain->key, CHAIN_DEMAND) == 0;
+    bool revive = asked && found > 0 && row.retries == 0;
     return found >= 0 && (!revive || verbs_set_retries(store, (struct ids){&chain->jobs[part], 1},
                                                        &order, now, error));
 }
@@ -123,7 +123,8 @@ static bool chain_fill(struct store *store, struct chain *chain, time_ms now, st
     for (int i = 0; done && i < chain->parts; i++) {
         bool there = false;
         cleanup.part = i;
-        if (!chain_keep(store, chain, i, &there, now, error))
+        bool asked = strcmp(chain->key, CHAIN_DEMAND) == 0;
+        if (!chain_keep(store, chain, i, asked, &there, now, error))
             return false;
         made = made || !there;
         done = there || chain_create(store, chain, &cleanup, due, now, error);
@@ -185,6 +186,16 @@ bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error
 
 /* ---- on demand ---- */
 
+/* Who asks for it wants the window's jobs to go on, too. */
+static bool chain_revive(struct store *store, time_ms now, struct error *error) {
+    struct chain chain;
+    bool done = chain_read(store, CHAIN_WINDOW, &chain, error), there = false;
+    for (int i = 0; done && i < chain.parts; i++)
+        done = chain_keep(store, &chain, i, true, &there, now, error);
+    json_decref(chain.plan);
+    return done;
+}
+
 bool store_clean_history(struct store *store, int64_t ids[STORE_CLEANERS], int *count, time_ms now,
                          struct error *error) {
     bool own = false;
@@ -193,7 +204,7 @@ bool store_clean_history(struct store *store, int64_t ids[STORE_CLEANERS], int *
     *count = 0;
     if (!unit_begin(store, &own, error))
         return false;
-    bool done = chain_read(store, CHAIN_DEMAND, &chain, error) &&
+    bool done = chain_revive(store, now, error) && chain_read(store, CHAIN_DEMAND, &chain, error) &&
                 chain_adjust(store, &chain, true, now, error);
     for (int i = 0; done && i < chain.parts; i++)
         ids[(*count)++] = chain.jobs[i];
