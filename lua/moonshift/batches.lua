@@ -195,30 +195,30 @@ end
 
 -- ---- methods of engines ----
 
-batches.methods = {}
+function batches.verbs(Engine)
+  -- batch { type = …, ids = list, iterator or query, config = { … }, retries, priority,
+  -- invocations, jobs_per_seed, name, on_complete = handler } -> the new batch's id.
+  -- batch(id) -> that batch as an object, or nil, message, "not_found".
+  function Engine:batch(what)
+    if type(what) == "table" then
+      return create(self, what, 2)
+    end
+    local id = type(what) == "number" and math.tointeger(what)
+    if not id then
+      error(("batch is %s (expected an id, or { type = …, ids = … })"):format(show(what)), 2)
+    end
+    local row, message, code = self.core:batch(id)
+    if not row then
+      return nil, message, code
+    end
+    row.engine = self
+    return setmetatable(row, Batch)
+  end
 
--- batch { type = …, ids = list, iterator or query, config = { … }, retries, priority, invocations,
--- jobs_per_seed, name, on_complete = handler } -> the new batch's id. batch(id) -> that batch as an
--- object, or nil, message, "not_found".
-function batches.methods:batch(what)
-  if type(what) == "table" then
-    return create(self, what, 2)
+  -- Batches that match { id, type, name, state, running, finished }.
+  function Engine:batches(filters)
+    return query.new(self.core, "batches", filters)
   end
-  local id = type(what) == "number" and math.tointeger(what)
-  if not id then
-    error(("batch is %s (expected an id, or { type = …, ids = … })"):format(show(what)), 2)
-  end
-  local row, message, code = self.core:batch(id)
-  if not row then
-    return nil, message, code
-  end
-  row.engine = self
-  return setmetatable(row, Batch)
-end
-
--- Batches that match { id, type, name, state, running, finished }.
-function batches.methods:batches(filters)
-  return query.new(self.core, "batches", filters)
 end
 
 return batches

@@ -6,6 +6,7 @@ local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
 local deployments = require "moonshift.deployments"
 local history = require "moonshift.history"
+local ids = require "moonshift.ids"
 local options = require "moonshift.options"
 local query = require "moonshift.query"
 local schedules = require "moonshift.schedules"
@@ -20,11 +21,9 @@ local OWN = { scripts = true, clock = true, modules = true, handlers = true, bor
 local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
-deployments.verbs(Engine)
-schedules.verbs(Engine)
 
-for name, method in pairs(batches.methods) do -- batch, batches
-  Engine[name] = method
+for _, more in ipairs { batches, deployments, history, schedules } do
+  more.verbs(Engine)
 end
 
 local engine = {}
@@ -54,49 +53,15 @@ function engine.is(value)
   return getmetatable(value) == Engine
 end
 
-local function check_id(id, level)
-  local integer = type(id) == "number" and math.tointeger(id)
-  if not integer then
-    local shown = type(id) == "number" and tostring(id) or "a " .. type(id)
-    error(("id is %s (expected an integer, a list of them or a query)"):format(shown), level + 1)
-  end
-  return integer
-end
-
-local function unique(list, level)
-  local ids, seen = {}, {}
-  for _, id in ipairs(list) do
-    id = check_id(id, level + 1)
-    if not seen[id] then
-      seen[id] = true
-      ids[#ids + 1] = id
-    end
-  end
-  return ids
-end
-
--- An id, a list of ids or a query as a list of ids; nil, message, code if it is too much.
-local function ids_of(what)
-  if query.is(what) then
-    return what:ids()
-  end
-  return type(what) == "table" and unique(what, 3) or { check_id(what, 3) }
-end
-
--- Does a verb to the jobs that `what` means. A whole query is answered where they are changed.
--- given: { dry_run = true }: says how many it would touch, and writes nothing.
+-- Does a verb to the jobs that `what` means. given: { dry_run = true }: says how many it would
+-- touch, and writes nothing. Called in tail position only: misuse is told at the verb's caller.
 local function apply(self, verb, what, order, given)
   order.verb = verb
-  if query.is(what) and not what.size then
-    order.query = what.filters
-  else
-    local ids, message, code = ids_of(what)
-    if not ids then
-      return nil, message, code
-    end
-    order.ids = core.rules.array(ids)
+  local aimed, message, code = ids.aim(order, what, 2)
+  if not aimed then
+    return nil, message, code
   end
-  return options.operate(self.core, order, given)
+  return options.operate(self.core, aimed, given)
 end
 
 -- What every verb on jobs may be told. verb(engine:enqueue(…)): enqueue's second value came along.
@@ -124,8 +89,6 @@ local function check_instant(value, name)
   end
   return value
 end
-
-history.extend(Engine, ids_of)
 
 -- enqueue(handler, payload, { after | at, cycle, zone, misfire, priority, lane, exclusive,
 -- instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,
@@ -169,7 +132,7 @@ end
 
 -- One job with its stack, or nil, message, "not_found".
 function Engine:job(id)
-  return self.core:job(check_id(id, 2))
+  return self.core:job(ids.one(id, 2))
 end
 
 -- One definition as an object (definitions.lua), or nil, message, "not_found".
@@ -193,16 +156,16 @@ function Engine:execute(what, given)
   end
   local force = options.only(given, "execute", { force = true }).force
   if type(what) ~= "table" then
-    return self.core:execute(check_id(what, 2), force)
+    return self.core:execute(ids.one(what, 2), force)
   end
-  local ids, message, code = ids_of(what)
-  for _, id in ipairs(ids or {}) do
+  local list, message, code = ids.list(what, 2)
+  for _, id in ipairs(list or {}) do
     message, code = select(2, self.core:execute(id, force))
     if message then
       return nil, message, code
     end
   end
-  return ids and #ids, message, code
+  return list and #list, message, code
 end
 
 -- Runs all that is due now, and what that creates, in this thread: { done = n, failed = n }.
@@ -280,6 +243,7 @@ function Engine:dead_letter(what, given)
   return apply(self, "dead_letter", what, {}, dry(given, "dead_letter"))
 end
 
+-- Not called in tail position: misuse is told beyond the frame of the verb.
 local function instance_verb(self, verb, instance, given)
   given = options.only(given, verb, { at = true, dry_run = true })
   if type(instance) ~= "string" then
@@ -307,7 +271,7 @@ function Engine:annotate(incident, note)
     error(("note is %s (expected a text)"):format(show(note)), 2)
   end
   local done, message, code =
-    self.core:operate { verb = "annotate", incident = check_id(incident, 2), note = note }
+    self.core:operate { verb = "annotate", incident = ids.one(incident, 2), note = note }
   return done and true, message, code
 end
 
@@ -315,14 +279,14 @@ end
 function Engine:resolve(incident, given)
   local note = options.only(given, "resolve", { note = true }).note
   local done, message, code =
-    self.core:operate { verb = "resolve", incident = check_id(incident, 2), note = note }
+    self.core:operate { verb = "resolve", incident = ids.one(incident, 2), note = note }
   return done and true, message, code
 end
 
 -- why(id) -> one sentence, and its facts: { job, state, reason, when, … }; or nil, message,
 -- "not_found".
 function Engine:why(id)
-  local answer, message, code = self.core:why(check_id(id, 2))
+  local answer, message, code = self.core:why(ids.one(id, 2))
   if not answer then
     return nil, message, code
   end

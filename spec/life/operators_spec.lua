@@ -47,6 +47,14 @@ describe("operator verbs", function()
     end, "id is 1.5 (expected an integer, a list of them or a query)")
   end)
 
+  it("raises at the line that is wrong", function()
+    for _, verb in ipairs { "delete", "execute", "delete_history", "suspend_instance" } do
+      local _, message = pcall(load(("local engine = ...\n\nengine:%s({ 1.5 })\n"):format(verb),
+        "=here"), engine)
+      assert.matches("^here:3: ", message)
+    end
+  end)
+
   it("sets retries, which brings a dead job back and resolves its incident", function()
     local id = dead()
     assert.equal("dead", engine:job(id).state)

@@ -1,6 +1,5 @@
 /* query.h - from filters (a JSON object that users write) to SQL with bound parameters
- * (rules §11). Every piece
- * of SQL text comes from a table in this program, every value is bound. */
+ * (rules §11). Every piece of SQL text comes from a table in this program, every value is bound. */
 #ifndef MOONSHIFT_STORE_SQLITE_QUERY_H
 #define MOONSHIFT_STORE_SQLITE_QUERY_H
 
