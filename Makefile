@@ -25,7 +25,7 @@ CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*/*.[ch])
 LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
-	examples/thumbnails/report
+	examples/thumbnails/report examples/api-client/generate examples/api-client/report
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
