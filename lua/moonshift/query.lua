@@ -5,7 +5,7 @@
 --
 -- sort and page return a new query; the old one stays as it was.
 local LIST_MAX = 10000 -- rows that :list and :ids hold at once
-local EACH_PAGE = 100  -- rows that :each holds at once
+local EACH_PAGE = 100  -- rows that :each holds at once; where a later page costs more, LIST_MAX
 
 -- Kinds whose rows are paged by id; the others are by offset, the log oldest first.
 local BY_ID = { jobs = true, incidents = true, operations = true, batches = true }
@@ -92,12 +92,13 @@ function Query:one()
   return rows and rows[1], message, code
 end
 
--- All rows in pages: a function that returns the next page, or nil, message, code.
+-- All rows in pages: a function that returns the next page, or nil, message, code; and how many
+-- rows a page has that is not the last.
 local function pages(self)
   if self.field or self.size then
     return function()
       return self:list()
-    end, true
+    end, math.huge
   end
   if BY_ID[self.kind] then
     local after = 0
@@ -105,13 +106,13 @@ local function pages(self)
       local rows, message, code = ask(self, EACH_PAGE, after)
       after = rows and rows[1] and rows[#rows].id
       return rows, message, code
-    end
+    end, EACH_PAGE
   end
-  local all, offset = self.kind == "log" and self:sort("at") or self, -EACH_PAGE
+  local all, offset = self.kind == "log" and self:sort("at") or self, -LIST_MAX
   return function()
-    offset = offset + EACH_PAGE
-    return ask(all, EACH_PAGE, nil, offset)
-  end
+    offset = offset + LIST_MAX
+    return ask(all, LIST_MAX, nil, offset)
+  end, LIST_MAX
 end
 
 -- Calls fn(row) for each row and holds a page of rows at a time; the order is by id. With sort or
@@ -121,7 +122,7 @@ function Query:each(fn)
     error(("each: a %s (expected a function)"):format(type(fn)), 2)
   end
   local calls = 0
-  local next_page, whole = pages(self)
+  local next_page, size = pages(self)
   repeat
     local rows, message, code = next_page()
     if not rows then
@@ -133,7 +134,7 @@ function Query:each(fn)
         return calls
       end
     end
-  until whole or #rows < EACH_PAGE
+  until #rows < size
   return calls
 end
 
