@@ -10,6 +10,19 @@ local PART = 1000        -- ids in one transaction
 local FAILED_MAX = 10000 -- ids that :failures returns at once
 local NO_IDS = "no ids (a batch needs at least one)"
 
+-- What a batch of any type may be told; job_retries and job_priority are those of its own jobs.
+local KEYS = { type = true, config = true, name = true, on_complete = true, jobs_per_seed = true,
+  invocations = true, retries = true, priority = true, job_retries = true, job_priority = true }
+
+-- The stock types. Their config may stand beside `type`, too: retries = 3. Said here: what of it
+-- would otherwise be of the batch's own jobs.
+local STOCK = {
+  ["set-job-retries"] = { retries = true }, ["set-job-priority"] = { priority = true },
+  ["enqueue"] = { retries = true, priority = true }, ["set-due-date"] = {},
+  ["recalculate-due-date"] = {}, ["suspend"] = {}, ["activate"] = {}, ["delete-jobs"] = {},
+  ["cancel-jobs"] = {}, ["dead-letter"] = {}, ["set-removal-time"] = {}, ["delete-history"] = {},
+}
+
 local Batch = {}
 Batch.__index = Batch
 Batch.__name = "moonshift.batch"
@@ -101,14 +114,32 @@ local function from_query(core, spec, ids)
   end)
 end
 
--- { type, ids, … } -> id, or nil, message, code.
-local function create(engine, given, level)
-  local core, spec, ids = engine.core, {}, given.ids
+-- What the store is told, from what the caller said: the config apart, without the ids.
+local function spec_of(given)
+  local spec, own = {}, STOCK[given.type]
+  local config = type(given.config) == "table" and given.config or {}
+  local inline = {}
   for key, value in pairs(given) do
-    if key ~= "ids" then
+    if key ~= "ids" and own and (not KEYS[key] or (own[key] and config[key] == nil)) then
+      inline[key] = value
+    elseif key ~= "ids" then
       spec[key] = value
     end
   end
+  if next(inline) then
+    for key, value in pairs(config) do
+      inline[key] = value
+    end
+    spec.config = inline
+  end
+  spec.retries, spec.job_retries = spec.job_retries or spec.retries, nil
+  spec.priority, spec.job_priority = spec.job_priority or spec.priority, nil
+  return spec
+end
+
+-- { type, ids, … } -> id, or nil, message, code.
+local function create(engine, given, level)
+  local core, spec, ids = engine.core, spec_of(given), given.ids
   if query.is(ids) and ids.kind ~= "jobs" then
     error(("batch: ids is a query of %s (expected one of jobs)"):format(ids.kind), level + 1)
   end

@@ -379,6 +379,17 @@ describe("a batch", function()
       assert.equal(0, engine:incidents({ open = true }):count())
     end)
 
+    it("takes what its type needs beside the type, its own jobs' apart", function()
+      local ids = later(1)
+      create { type = "set-job-retries", ids = ids, retries = 7, job_retries = 2 }
+      local seed = engine:jobs({ handler = "moonshift/batch_seed" }):one()
+      assert.equal(2, engine:batch(seed.batch).retries)
+      create { type = "set-job-priority", ids = ids, priority = 9, job_priority = 4 }
+      engine:drain()
+      assert.equal(7, engine:job(ids[1]).retries)
+      assert.equal(9, engine:job(ids[1]).priority)
+    end)
+
     it("fails for a job that is gone, unless told to pass over it", function()
       local config = { priority = 5 }
       local fails = create { type = "set-job-priority", ids = { 77 }, config = config }
