@@ -17,7 +17,7 @@ return function(job)
     job:enqueue("work", { child = true })
   end
   local sum = 0
-  for i = 1, 20000 do sum = sum + i end
+  for i = 1, 80000 do sum = sum + i end
   append("end " .. job.id)
 end
 ]]
