@@ -26,11 +26,7 @@ static const struct flag list_flags[] = {
 };
 #define LIST_FILTERS (list_flags + 3)
 
-static const struct flag show_flags[] = {
-    BATCH_WAIT_FLAG,
-    {"--watch", NULL, "the same"},
-    {0},
-};
+static const struct flag show_flags[] = {BATCH_WAIT_FLAG, {0}};
 
 static const struct flag delete_flags[] = {
     {"--history", NULL, "keep nothing of it; also of one that has ended"},
@@ -129,8 +125,10 @@ static bool failures_page(struct store *store, const json_t *filters, int64_t *a
     return fine || no_memory(error);
 }
 
-json_t *batch_failures(struct store *store, const json_t *batch, size_t limit,
-                       struct error *error) {
+/* At most `limit` ids that have failed for good: [{ id, job, message }]. A new reference or NULL.
+ */
+static json_t *batch_failures(struct store *store, const json_t *batch, size_t limit,
+                              struct error *error) {
     const char *type = json_string_value(json_object_get(batch, "type"));
     json_t *list = json_array();
     json_t *filters = json_pack("{sO, ss+, sb}", "batch", json_object_get(batch, "id"), "handler",
@@ -201,7 +199,7 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     struct error late = {0};
     if (!id_read(flags, &id, error) || !(store = setup_store(cli, flags, STORE_READ, error)))
         return false;
-    bool waits = flags_has(flags, "--wait") || flags_has(flags, "--watch");
+    bool waits = flags_has(flags, "--wait");
     bool done = !waits || batch_wait(cli, store, id, error);
     bool fine = (done || error->code == ERROR_FAILED) && batch_print(cli, store, id, &late);
     store_close(store);

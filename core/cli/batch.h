@@ -18,10 +18,6 @@ void batch_note(struct store *store, int64_t id);
  * False: ERROR_FAILED if all that is left of it has failed; or the store cannot be read. */
 bool batch_wait(const struct cli *cli, struct store *store, int64_t id, struct error *error);
 
-/* At most `limit` ids that have failed for good: [{ id, job, message }]. A new reference or NULL.
- */
-json_t *batch_failures(struct store *store, const json_t *batch, size_t limit, struct error *error);
-
 /* Runs `batch create`; batch_create.c. */
 extern const struct flag batch_create_flags[];
 bool batch_create_run(struct cli *cli, const struct flags *flags, struct error *error);
