@@ -12,10 +12,6 @@ static void signal_note(int number) {
     interrupted = 1;
 }
 
-bool lines_interrupted(void) {
-    return interrupted;
-}
-
 static bool failed(const struct lines *lines, struct error *error) {
     if (interrupted)
         return error_set(error, ERROR_INTERRUPTED, "interrupted");

@@ -23,7 +23,8 @@ struct lines {
     off_t total;    /* bytes in all */
 };
 
-/* `path` "-": standard input. lines_close in any case afterwards. */
+/* `path` "-": standard input. lines_close in any case afterwards; until then INT and TERM only make
+ * the next line an error (ERROR_INTERRUPTED). */
 bool lines_open(struct lines *lines, const char *path, size_t max, struct error *error);
 void lines_close(struct lines *lines);
 
@@ -32,8 +33,5 @@ bool lines_next(struct lines *lines, struct error *error);
 
 /* To the first line again. False: the file was changed meanwhile. */
 bool lines_again(struct lines *lines, struct error *error);
-
-/* True if a signal asked to stop. From lines_open to lines_close INT and TERM only say so. */
-bool lines_interrupted(void);
 
 #endif
