@@ -40,6 +40,10 @@ demo: deps ## install what is missing, build, run the orders example to its end
 	@$(MAKE) --no-print-directory all
 	@MOONSHIFT=$(BUILD)/moonshift LUA=$(LUA) sh examples/orders/run.sh
 
+testing: ## build the program with its crash points, in build/testing
+	@$(MAKE) --no-print-directory BUILD=build/testing CFLAGS="$(CFLAGS) -DTESTING" \
+	  build/testing/moonshift
+
 check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
 	@$(MAKE) --no-print-directory all contracts
 	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(SPECS) \
@@ -148,7 +152,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: all help demo check asan tsan sanitized lint format deps check-deps install uninstall clean \
+.PHONY: all help demo testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d)

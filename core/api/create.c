@@ -1,4 +1,5 @@
 #include "api/engine_state.h"
+#include "base/crash_point.h"
 #include <stdlib.h>
 
 /* The store's word goes before the function, and spares the call. */
@@ -52,6 +53,7 @@ static bool create(struct engine *engine, json_t *specs, struct draft *drafts,
     engine->ids_left = 0; /* a handler's next job must not get an id older than these */
     if (!write_jobs(engine, &drafts[0].job, error))
         return false;
+    CRASH_POINT("enqueue_committed");
     for (size_t i = 0; i < count; i++)
         created[i] = created_of(&drafts[i].job);
     return true;
@@ -62,6 +64,7 @@ bool engine_enqueue(struct engine *engine, json_t *specs, struct engine_created 
     size_t count = json_array_size(specs);
     if (count == 0)
         return true;
+    CRASH_POINT("enqueue_accepted");
     struct draft *drafts = calloc(count, sizeof *drafts);
     if (!drafts)
         return error_set(error, ERROR_FAILED, "out of memory");

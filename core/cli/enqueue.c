@@ -1,3 +1,4 @@
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/span.h"
 #include "base/text.h"
@@ -252,6 +253,7 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
                 (engine = engine_make(cli, flags, error)) &&
                 jobs_enqueue(cli, flags, engine, &receipt, error);
     struct error late = {0};
+    CRASH_POINT("enqueue_answered");
     if ((fine || receipt.count > 0) && !receipt_print(&receipt, &late) && fine)
         fine = error_set(error, late.code, "%s", late.text);
     engine_close(engine);

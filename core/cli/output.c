@@ -1,4 +1,5 @@
 #include "cli/output.h"
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <errno.h>
@@ -51,6 +52,7 @@ bool output_json(json_t *value, struct error *error) {
 
 bool output_finish(struct error *error) {
     output_check(fflush(stdout) == 0);
+    CRASH_POINT("answer_written");
     if (output_errno == 0)
         return true;
     return error_set(error, ERROR_IO, "standard output: %s", strerror(output_errno));

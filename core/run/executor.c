@@ -1,4 +1,5 @@
 #include "run/executor.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "run/lease.h"
 #include "run/looking.h"
@@ -253,7 +254,9 @@ static bool attempt(struct executor *executor, struct turn *turn, struct work *w
                     struct error *error) {
     if (!store_begin(executor->store, error))
         return false;
+    CRASH_POINT("turn_begun");
     bool ok = write(executor, turn, work, error);
+    CRASH_POINT("turn_written");
     if (ok)
         ok = build(turn, work, error);
     else
@@ -305,6 +308,7 @@ static void looked(struct executor *executor, struct turn *turn, const struct wo
 }
 
 static void committed(struct executor *executor, struct turn *turn, const struct work *work) {
+    CRASH_POINT("turn_committed");
     turn->written = true;
     turn->freed = work->buried.freed;
     turn->lapsed = work->lapsed;
@@ -380,6 +384,7 @@ bool executor_flush(struct executor *executor, struct error *error) {
         store_rollback(executor->store);
         return false;
     }
+    CRASH_POINT("metrics_flushed");
     metrics_written(metrics);
     executor->flushed = clock_monotonic();
     return true;

@@ -1,4 +1,5 @@
 #include "run/foreman.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "run/turning.h"
 #include "run/watch.h"
@@ -184,6 +185,7 @@ static void enter(struct foreman *foreman, enum stage stage, time_ms until) {
     foreman->stage = stage;
     foreman->stage_until = until;
     client_stop(foreman->client, stage == CUTTING);
+    CRASH_POINT("stopping");
     watch_publish(foreman);
     log_event(LOG_INFO, stage == CUTTING ? "cutting off" : "stopping", "running:d waiting:d",
               foreman->status.running, foreman->status.waiting);
@@ -202,8 +204,10 @@ static void end(struct foreman *foreman) {
         error_set(&lost, ERROR_FULL, "results could not be written (expected room on the disk)");
         foreman_give_up(foreman, &lost);
     }
+    CRASH_POINT("ending");
     notes_close(foreman->notes);
     executor_free(foreman->executor);
+    CRASH_POINT("ended");
     foreman->executor = NULL;
     foreman->stage = ENDED;
     watch_publish(foreman);

@@ -1,4 +1,5 @@
 #include "run/notes.h"
+#include "base/crash_point.h"
 #include "base/text.h"
 #include "run/thread.h"
 #include <stdlib.h>
@@ -205,7 +206,7 @@ bool notes_write(struct notes *notes, struct store *store, time_ms now, struct e
         each->stage = NOTE_TAKEN;
     mutex_unlock(&notes->mutex);
     for (; note; note = note->next)
-        if (!write_note(note, store, now, error))
+        if (!write_note(note, store, now, error) || !CRASH_POINT("note_written"))
             return false;
     if (ids_asked)
         notes->drawn = store_reserve_ids(store, IDS_AHEAD, error);

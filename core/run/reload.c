@@ -1,4 +1,5 @@
 #include "run/reload.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "run/thread.h"
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static void load(struct reload *reload) {
     }
     reload->deployment = deployment_load(folder, &reload->settings, options->clock, true, &error);
     folder_release(folder);
+    CRASH_POINT("reload_loaded");
 }
 
 static void discard(struct reload *reload) {

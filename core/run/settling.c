@@ -1,4 +1,5 @@
 #include "run/settling.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "base/span.h"
 #include "base/text.h"
@@ -108,6 +109,7 @@ bool settling_write(struct settling *settling, struct store *store, struct offer
         bool written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
         if (!written && outcome->undone && final(&reason)) { /* the others are not undone */
             condemn(outcome, &reason);
+            CRASH_POINT("outcome_condemned");
             unfollow_one(outcome);
             written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
         }
@@ -120,6 +122,7 @@ bool settling_write(struct settling *settling, struct store *store, struct offer
         }
         *verdict++ = (unsigned char)settled;
     }
+    CRASH_POINT("settling_written");
     return true;
 }
 
@@ -188,6 +191,7 @@ static void follow(struct settling *settling, struct outcome *outcome, struct tu
     struct item *item = outcome->lane_ends ? follows_end(&settling->follows, outcome) : NULL;
     if (!item)
         return;
+    CRASH_POINT("follow_up_ready");
     item->next = NULL;
     items_watch(&settling->watched, item);
     item->next = turn->items;

@@ -1,4 +1,5 @@
 #include "run/turning.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
@@ -50,8 +51,11 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
     if (turn->lapsed)
         client_lapse(foreman->client);
     client_lease(foreman->client, executor_lease(foreman->executor));
-    if (turn->items)
+    if (turn->items) {
+        CRASH_POINT("after_lock_commit");
         client_submit(foreman->client, turn->items);
+        CRASH_POINT("dispatched");
+    }
     bool keep = turn->starved && turn->acquiring && turn->room > 0;
     if (keep || foreman->keeps)
         client_keep(foreman->client, keep);
@@ -82,6 +86,7 @@ void turning_turn(struct foreman *foreman, time_ms now) {
 void turning_file(struct foreman *foreman) {
     struct error error = {0};
     foreman->unfiled = false;
+    CRASH_POINT("file_begun");
     if (store_file_ended(foreman->store, FILE_STEP, &foreman->unfiled, &error))
         foreman->written = true;
     else if (error.code == ERROR_IO || error.code == ERROR_DAMAGED)

@@ -1,4 +1,5 @@
 #include "run/watch.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "run/turning.h"
 
@@ -99,12 +100,14 @@ static bool adopt(struct foreman *foreman, struct deployment *deployment) {
     if (!deployment_write(deployment, foreman->store, foreman->settings.name,
                           clock_now(foreman->options.clock), &error))
         return refuse(deployment, &error);
+    CRASH_POINT("reload_written");
     struct generations *generations = generations_new(deployment, foreman->generations);
     if (!generations) {
         error_set(&error, ERROR_FAILED, "out of memory");
         return refuse(deployment, &error);
     }
     renew(foreman, generations);
+    CRASH_POINT("reload_adopted");
     log_event(LOG_INFO, "folder loaded", "deployment:l handlers:l generations:l", deployment->id,
               (int64_t)generations->served.count, (int64_t)generations->count);
     return true;

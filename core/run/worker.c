@@ -1,4 +1,5 @@
 #include "run/worker.h"
+#include "base/crash_point.h"
 #include "base/log.h"
 #include "run/seat.h"
 
@@ -48,12 +49,16 @@ static bool may_begin(struct client *client, struct item *item) {
 /* The slot says, even after kill -9, which job was running. */
 static struct outcome *run_job(struct worker *worker, struct seat *seat, struct job *job) {
     struct store *store = seat->client->options.store;
+    CRASH_POINT("slot_before");
     store_slot_set(store, worker->index, job->id, job->token,
                    clock_now(seat->client->options.clock));
+    CRASH_POINT("slot_set");
     running = seat->script;
     struct outcome *outcome = script_run(seat->script, job);
     running = NULL;
+    CRASH_POINT("handler_returned");
     store_slot_clear(store, worker->index);
+    CRASH_POINT("slot_cleared");
     return outcome;
 }
 
@@ -82,6 +87,7 @@ static void deliver(struct worker *worker, struct client *client, struct item *i
     if (*follows && outcome && !item->jobs)
         crew_await(worker, outcome);
     crew_deliver(client, item, outcome);
+    CRASH_POINT("result_handed_back");
 }
 
 /* On `seat` to begin with; returns the one it ended on. */

@@ -1,4 +1,5 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
+#include "base/crash_point.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/cursor.h"
 #include "store/sqlite/cycle.h"
@@ -55,6 +56,7 @@ static bool taking_park(struct taking *taking, struct store *store, const struct
     taking->parked++;
     if (!taking_remove(store, cursor, error))
         return false;
+    CRASH_POINT("acquire_unparked");
     return !db_changes(&store->db) || /* it is gone: another schedule's run has replaced it */
            db_run(&store->db, error,
                   "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
@@ -130,10 +132,11 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     if (!copy)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
     taking_append(taking, copy, lane);
-    return taking_remove(store, cursor, error) &&
+    return taking_remove(store, cursor, error) && CRASH_POINT("acquire_removed") &&
            db_run(&store->db, error,
                   "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane) &&
+           CRASH_POINT("acquire_locked") &&
            limit_locked(store, cursor->stream, job->id, job->owner, error) &&
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
@@ -258,6 +261,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     if (!unit_begin(store, &own, error))
         return false;
     taking_open(store->prelock.offer);
+    CRASH_POINT("acquire_begun");
     bool written = batch_settle(store, error); /* it may make a monitor ready */
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
     bool done =

@@ -1,4 +1,5 @@
 #include "store/sqlite/batch.h"
+#include "base/crash_point.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "store/sqlite/verb.h"
@@ -125,6 +126,7 @@ bool batch_settle(struct store *store, struct error *error) {
                      " started=coalesce(started, ?4) WHERE id=?1"
                      " RETURNING CASE WHEN open=0 AND made=total THEN monitor END",
                      "innT", tally.batch, tally.gone, tally.failed, tally.started) >= 0 &&
+            CRASH_POINT("batch_counted") &&
             (!monitor || !tally.gone || batch_wake(store, monitor, tally.now, error)));
 }
 

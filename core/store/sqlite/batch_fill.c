@@ -1,4 +1,5 @@
 /* batch_fill.c - how a batch begins: its row, its ids in parts, at last its seed (rules §17). */
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/order.h"
 #include "store/batch.h"
@@ -81,6 +82,7 @@ bool store_batch_begin(struct store *store, const struct store_batch *batch, tim
         return false;
     bool done = fill_row(store, batch, now, error);
     int64_t made = done ? sqlite3_last_insert_rowid(store->db.handle) : 0;
+    CRASH_POINT("batch_inserted");
     if (!unit_end(store, own, done && fill_config(store, made, batch->config, error), error))
         return false;
     *id = made;
@@ -111,6 +113,7 @@ static bool fill_part(struct store *store, const struct batch *batch, const json
     bool done =
         db_run(&store->db, error, "INSERT INTO batch_part(batch, n, ids) VALUES(?1, ?2, ?3)", "iit",
                batch->id, batch->parts + 1, text) &&
+        CRASH_POINT("batch_part_inserted") &&
         db_run(&store->db, error, "UPDATE batch SET parts=parts+1, ids=?2, total=?3 WHERE id=?1",
                "iii", batch->id, count, (count + batch->invocations - 1) / batch->invocations);
     free(text);
@@ -180,6 +183,7 @@ static bool fill_start(struct store *store, int64_t id, time_ms now, struct erro
         .handler = BATCH_SEED, .retries = batch.retries, .due = TIME_NONE};
     snprintf(entity, sizeof entity, "batch %lld", (long long)id);
     return batch_job(store, &batch, &seed, now, &batch.seed, error) &&
+           CRASH_POINT("batch_seed_created") &&
            db_run(&store->db, error, "UPDATE batch SET state=?2, seed=?3 WHERE id=?1", "ini", id,
                   (int)BATCH_ACTIVE, batch.seed) &&
            operation_write(store, "create_batch", entity, (int)batch.total, NULL,

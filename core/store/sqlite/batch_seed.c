@@ -1,5 +1,6 @@
 /* batch_seed.c - what the seed and the monitor of a batch do with their success (rules §17): the
  * next execution jobs, and the end. The ids go from the parts to the jobs as text. */
+#include "base/crash_point.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "store/sqlite/batch.h"
@@ -152,7 +153,8 @@ static bool seed_write(struct store *store, const struct batch *batch, struct er
 bool batch_seed(struct store *store, struct batch *batch, time_ms now, struct error *error) {
     struct seeding seeding = {.store = store, .batch = batch, .now = now};
     bool done = seed_define(&seeding, error) && seed_jobs(&seeding, error) &&
-                seed_write(store, batch, error);
+                CRASH_POINT("seed_jobs_made") && seed_write(store, batch, error) &&
+                CRASH_POINT("seed_written");
     free(seeding.part);
     return done;
 }
@@ -163,7 +165,8 @@ static bool monitor_end(struct store *store, const struct batch *batch, time_ms 
                         struct error *error) {
     return db_run(&store->db, error,
                   "UPDATE batch SET state=?2, ended=?3, monitor=NULL WHERE id=?1", "ini", batch->id,
-                  (int)BATCH_COMPLETED, now);
+                  (int)BATCH_COMPLETED, now) &&
+           CRASH_POINT("batch_completed");
 }
 
 bool batch_monitor(struct store *store, struct batch *batch, bool ended, time_ms now,
@@ -176,6 +179,7 @@ bool batch_monitor(struct store *store, struct batch *batch, bool ended, time_ms
                                    .due =
                                        over ? TIME_NONE : now + store->settings->batch_poll_time};
     return batch_job(store, batch, &next, now, &batch->monitor, error) &&
+           CRASH_POINT("monitor_created") &&
            db_run(&store->db, error, "UPDATE batch SET monitor=?2 WHERE id=?1", "ii", batch->id,
                   batch->monitor);
 }

@@ -1,5 +1,6 @@
 /* bury.c - executors that are dead or overdue: their locks and lanes go on without them
  * (rules §4). */
+#include "base/crash_point.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/locks.h"
 #include <stdlib.h>
@@ -19,10 +20,12 @@ static bool bury_dead(struct store *store, int64_t id, time_ms now, struct store
     struct slots_found slots = {0};
     if (!bury_files(store, id) || (store->path && !slots_read(&slots, store->path, id)))
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    CRASH_POINT("bury_begun");
     struct locks_free all = {.owner = id, .slots = &slots, .now = now, .buried = buried};
     bool done = locks_free(store, &all, error) &&
                 db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
-                       (int)EXECUTOR_GONE);
+                       (int)EXECUTOR_GONE) &&
+                CRASH_POINT("bury_marked");
     slots_found_clear(&slots);
     return done;
 }

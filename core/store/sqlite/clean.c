@@ -1,4 +1,5 @@
 #include "store/sqlite/clean.h"
+#include "base/crash_point.h"
 #include <stdlib.h>
 
 enum {
@@ -51,6 +52,7 @@ bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bo
     if (!*gone || !ended->seq)
         return true;
     --*room;
+    CRASH_POINT("cleanup_hollowed");
     return db_run(&store->db, error, "DELETE FROM ended_by_job WHERE job=?1 AND seq=?2", "ii",
                   ended->job, ended->seq) &&
            db_run(&store->db, error, "DELETE FROM ended WHERE seq=?1", "i", ended->seq);

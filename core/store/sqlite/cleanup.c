@@ -1,6 +1,7 @@
 /* cleanup.c - the jobs that clean the history (rules §18): as many as share the work, each run of
  * which makes the next. Those of the window and those asked for by hand are two chains; the table
  * meta knows the plan of each and the job that each part of it waits in or runs as. */
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "store/sqlite/clean.h"
 #include "store/sqlite/operation.h"
@@ -251,7 +252,7 @@ static bool cleanup_follow(struct store *store, struct cleanup *cleanup, bool mo
     if (ours) {
         time_ms due = cleanup_next(cleanup, more, now);
         done = chain_create(store, &chain, cleanup, due, now, error) &&
-               chain_write(store, &chain, error);
+               CRASH_POINT("cleanup_chained") && chain_write(store, &chain, error);
     }
     json_decref(chain.plan);
     return done;

@@ -1,6 +1,7 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row
  * (rules §1; §7: an override on the definition; §12: suspended ones). */
 #include "store/sqlite/create.h"
+#include "base/crash_point.h"
 #include "store/sqlite/backlog.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/prelock.h"
@@ -27,6 +28,7 @@ const struct catalog_stream *create_stream(struct store *store, const struct job
                 " SELECT id, ?2, coalesce(?3, ''), ?4 FROM definition WHERE name=?1",
                 "titn", job->handler, deployment, job->category, (int)job->type))
         return NULL;
+    CRASH_POINT("stream_made");
     /* In this transaction the number moves once; a second change reads the tables again. */
     if (store->meta.catalog == store->stored.catalog)
         store->meta.catalog++;
@@ -117,12 +119,13 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
         .retries = job->retries,
         .suspended = job->suspended,
     };
-    if (!share_place_new(store, job, &row.place, error) ||
-        !create_row(store, job, row.place, error) ||
+    if (!share_place_new(store, job, &row.place, error) || !CRASH_POINT("create_begun") ||
+        !create_row(store, job, row.place, error) || !CRASH_POINT("create_inserted") ||
         !backlog_move(store, job->stream, job->lane_id, 1, error))
         return false;
     int locked = prelock(store, job, now, error);
-    return locked > 0 || (locked == 0 && row_place(store, &row, now, error));
+    return (locked > 0 || (locked == 0 && row_place(store, &row, now, error))) &&
+           CRASH_POINT("create_placed");
 }
 
 /* Another job holds its key. */

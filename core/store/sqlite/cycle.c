@@ -1,4 +1,5 @@
 #include "store/sqlite/cycle.h"
+#include "base/crash_point.h"
 #include "base/repeat.h"
 #include "base/rota.h"
 #include "store/sqlite/alive.h"
@@ -114,7 +115,9 @@ static int64_t next_create(struct store *store, const struct job *job,
     next.priority_given = true;
     next.message = next.failed_activity = next.lock_owner = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
-    return create_occurrence(store, &next, stream, now, error) ? next.id : 0;
+    return create_occurrence(store, &next, stream, now, error) && CRASH_POINT("cycle_created")
+               ? next.id
+               : 0;
 }
 
 /* The schedule goes on with `next`; 0: it is over. */
@@ -133,13 +136,15 @@ static bool next_make(struct store *store, const struct job *job, const struct w
                     : (next = next_create(store, job, waiting, date, now, error)) &&
                           db_run(&store->db, error, "UPDATE cycle SET job=?2, date=?3 WHERE job=?1",
                                  "iii", job->id, next, date) &&
+                          CRASH_POINT("cycle_moved") &&
                           db_run(&store->db, error, "UPDATE job SET repeat_done=?2 WHERE id=?1",
                                  "ii", job->id, next);
     if (done && next && job->unique_key)
         done = unique_follow(store, job, next, error);
-    return done && (!waiting->scheduled ||
-                    (schedule_move(store, job->id, next, now, error) &&
-                     occurrence_begin(store, waiting->schedule, job->id, now, error)));
+    return done &&
+           (!waiting->scheduled ||
+            (schedule_move(store, job->id, next, now, error) && CRASH_POINT("schedule_moved") &&
+             occurrence_begin(store, waiting->schedule, job->id, now, error)));
 }
 
 bool cycle_follow(struct store *store, const struct job *job, time_ms now, struct error *error) {

@@ -1,5 +1,6 @@
 /* deployment.c - script folders as the store keeps them, and the definitions they declare
  * (rules §13). */
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "store/sqlite/backlog.h"
@@ -96,16 +97,19 @@ static bool deploy_write(struct store *store, const struct store_deployment *dep
         (db_changes(&store->db) && !(*id = sqlite3_last_insert_rowid(store->db.handle))) ||
         deploy_find(store, deployment, id, error) <= 0)
         return false;
+    CRASH_POINT("deploy_inserted");
     for (size_t i = 0; i < deployment->definitions->count; i++)
         if (!deploy_definition(store, &deployment->definitions->list[i], *id, error) ||
             !limit_changed(store, &deployment->definitions->list[i], error) ||
             !starts_deploy(store, &deployment->definitions->list[i], error))
             return false;
+    CRASH_POINT("deploy_defined");
     store->meta.catalog = store->stored.catalog + 1;
     store->catalog.version = 0;
     return deploy_files(store, deployment, *id, error) &&
            catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error) &&
-           schedules_write(store, deployment, *id, now, error) &&
+           CRASH_POINT("deploy_filed") && schedules_write(store, deployment, *id, now, error) &&
+           CRASH_POINT("deploy_scheduled") &&
            (!executor_name ||
             db_run(&store->db, error,
                    "INSERT OR IGNORE INTO registration(executor, deployment) VALUES(?1, ?2)", "ti",

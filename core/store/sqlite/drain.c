@@ -1,4 +1,5 @@
 /* drain.c - executors as operators see them: listed, told to take nothing more (rules §11). */
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "store/sqlite/census.h"
@@ -93,6 +94,7 @@ static bool drain_one(struct store *store, const struct citizen *citizen, bool d
     snprintf(entity, sizeof entity, "executor %lld", (long long)citizen->id);
     return db_run(&store->db, error, "UPDATE executor SET draining=?2 WHERE id=?1", "in",
                   citizen->id, (int)draining) &&
+           CRASH_POINT("drain_marked") &&
            operation_write(store, draining ? "drain" : "resume", entity, 1, NULL, citizen->name,
                            now, error);
 }

@@ -1,4 +1,5 @@
 /* executor.c - joining, renewing the lease, leaving (rules §4, §15). */
+#include "base/crash_point.h"
 #include "store/sqlite/census.h"
 #include "store/sqlite/locks.h"
 #include <stdio.h>
@@ -62,6 +63,7 @@ static void join_undo(struct store *store, int64_t id) {
     gate_drop(&store->gate, GATE_EXECUTORS + id);
     if (store->path && id) {
         slots_remove(store->path, id);
+        CRASH_POINT("slots_removed");
         bell_remove(store->path, id);
     }
 }
@@ -88,13 +90,16 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
         join_aging(store, executor, error) && join_insert(store, executor, now, lease, error);
     if (done)
         id = sqlite3_last_insert_rowid(store->db.handle);
-    done = done && join_prune(store, id, error) && join_files(store, id, executor->workers, error);
+    CRASH_POINT("join_inserted");
+    done = done && join_prune(store, id, error) &&
+           join_files(store, id, executor->workers, error) && CRASH_POINT("join_files_made");
     store->meta.executors++;
     store->wake.everybody = true;
     if (!unit_end(store, true, done, error)) {
         join_undo(store, id);
         return false;
     }
+    CRASH_POINT("joined");
     store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
     store->self.steady = executor->serves && executor->serves->steady;
     store->ring = (struct ring){.next = TIME_NEVER};
@@ -115,8 +120,10 @@ bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *
                        "in", store->self.id, (int)EXECUTOR_LIVE);
     if (done && db_changes(&store->db))
         store->meta.executors++;
-    done = done && db_run(&store->db, error, "UPDATE executor SET lease=?2, seen=?3 WHERE id=?1",
-                          "iii", store->self.id, now + lease, now);
+    done = done &&
+           db_run(&store->db, error, "UPDATE executor SET lease=?2, seen=?3 WHERE id=?1", "iii",
+                  store->self.id, now + lease, now) &&
+           CRASH_POINT("lease_renewed");
     if (!unit_end(store, own, done, error))
         return false;
     store->self.lease = lease;
@@ -129,7 +136,7 @@ static bool leave_rows(struct store *store, struct error *error) {
     struct locks_free all = {.owner = store->self.id, .now = store->self.now};
     store->meta.executors++;
     store->wake.everybody = true;
-    return locks_free(store, &all, error) &&
+    return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
            db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in",
                   store->self.id, (int)EXECUTOR_GONE);
 }
@@ -140,6 +147,7 @@ bool store_leave(struct store *store, struct error *error) {
         return true;
     if (!store_begin(store, error) || !unit_end(store, true, leave_rows(store, error), error))
         return false;
+    CRASH_POINT("left");
     if (store->self.checkpointer)
         gate_drop(&store->gate, GATE_CHECKPOINTER);
     store->self = (struct self){0};

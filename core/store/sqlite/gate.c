@@ -1,4 +1,5 @@
 #include "store/sqlite/gate.h"
+#include "base/crash_point.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,6 +36,7 @@ bool gate_open(struct gate *gate, const char *path, struct error *error) {
     if (gate->file < 0)
         return error_set(error, ERROR_IO, "store \"%s\": cannot open \"%s-gate\": %s", path, path,
                          strerror(errno));
+    CRASH_POINT("gate_opened");
     return true;
 }
 

@@ -1,4 +1,5 @@
 #include "store/sqlite/history.h"
+#include "base/crash_point.h"
 
 #define LINES_KEPT 1000 /* of one attempt, however many runs it took */
 
@@ -122,6 +123,7 @@ static bool history_file(struct store *store, int64_t from, int64_t to, struct e
                   "INSERT OR IGNORE INTO ended_by_job(job, seq)"
                   " SELECT job, seq FROM ended WHERE seq>?1 AND seq<=?2 ORDER BY job, seq",
                   "ii", from, to) &&
+           CRASH_POINT("history_filed") &&
            db_run(&store->db, error, "INSERT OR REPLACE INTO meta(key, value) VALUES('filed', ?1)",
                   "i", to);
 }

@@ -1,4 +1,5 @@
 #include "store/sqlite/incident.h"
+#include "base/crash_point.h"
 #include "base/text.h"
 #include "store/sqlite/operation.h"
 #include "store/sqlite/verbs.h"
@@ -17,6 +18,7 @@ bool incident_open(struct store *store, int64_t job, const char *type, time_ms n
                 " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL)",
                 "iti", job, type, now))
         return false;
+    CRASH_POINT("incident_inserted");
     /* Its own cause and root: nothing called this job. */
     return db_changes(&store->db) == 0 ||
            db_run(&store->db, error, "UPDATE incident SET cause=id, root=id WHERE id=?1", "i",
@@ -33,9 +35,10 @@ bool incident_end(struct store *store, int64_t job, enum incident_end how, time_
         store->incidents = some != 0;
     }
     return !store->incidents ||
-           db_run(&store->db, error,
-                  "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL", "iin", job,
-                  now, (int)how);
+           (db_run(&store->db, error,
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL", "iin",
+                   job, now, (int)how) &&
+            CRASH_POINT("incident_ended"));
 }
 
 /* ---- what a person does to one (rules §10, §11) ---- */

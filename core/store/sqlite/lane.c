@@ -1,4 +1,5 @@
 #include "store/sqlite/lane.h"
+#include "base/crash_point.h"
 #include "store/sqlite/prelock.h"
 
 int lane_take(struct store *store, int64_t lane, int64_t token, struct error *error) {
@@ -6,6 +7,7 @@ int lane_take(struct store *store, int64_t lane, int64_t token, struct error *er
                 "INSERT OR IGNORE INTO lane(id, token, owner) VALUES(?1, ?2, ?3)", "iii", lane,
                 token, store->self.id))
         return -1;
+    CRASH_POINT("lane_taken");
     return db_changes(&store->db);
 }
 
@@ -17,6 +19,7 @@ static bool lane_show(struct store *store, int64_t lane, const struct lane_key *
                       struct error *error) {
     wake_note(&store->wake, key->stream, ~key->rank);
     prelock_ready(store, key->stream, ~key->rank, key->place, key->id);
+    CRASH_POINT("lane_shown");
     return db_run(&store->db, error,
                   "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
                   " AND id=?5",
@@ -58,7 +61,8 @@ static bool lane_show_heads(struct store *store, int64_t lane, struct error *err
 bool lane_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
         return false;
-    return db_changes(&store->db) == 0 || lane_show_heads(store, lane, error);
+    return db_changes(&store->db) == 0 ||
+           (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
 }
 
 bool lane_expose(struct store *store, int64_t lane, struct error *error) {

@@ -1,4 +1,5 @@
 #include "store/sqlite/locks.h"
+#include "base/crash_point.h"
 #include "store/sqlite/alive.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/history.h"
@@ -58,7 +59,7 @@ static bool locks_bury_job(struct store *store, const struct locks_free *what, s
                               .message = message};
     struct row before = *row;
     before.retries = job->retries;
-    bool done = history_failed(store, &outcome, &before, error) &&
+    bool done = history_failed(store, &outcome, &before, error) && CRASH_POINT("job_buried") &&
                 alive_move(store, &before, row, what->now, error) &&
                 db_run(&store->db, error,
                        "UPDATE job SET crashes=?2, retries=0, attempt=attempt+1, rev=rev+1,"
@@ -79,6 +80,7 @@ static bool locks_crashed(struct store *store, const struct locks_free *what, st
     row->crashes++;
     if (what->buried)
         what->buried->crashed++;
+    CRASH_POINT("crash_counted");
     if (row->crashes >= store->settings->crash_limit)
         return locks_bury_job(store, what, row, error);
     return db_run(&store->db, error, "UPDATE job SET crashes=?2 WHERE id=?1", "in", row->id,
@@ -92,6 +94,7 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
         return false;
     if (what->buried)
         what->buried->freed++;
+    CRASH_POINT("lock_freed");
     int found = row_load(store, lock->id, &row, error);
     if (found <= 0)
         return found == 0;
@@ -126,6 +129,7 @@ bool locks_free(struct store *store, const struct locks_free *what, struct error
     free(locks);
     if (!done)
         return false;
+    CRASH_POINT("locks_freed");
     count = locks_pairs(store, locks_lanes(store, what->owner, error), &lanes, error);
     done = count >= 0;
     for (int64_t i = 0; done && i < count; i++)

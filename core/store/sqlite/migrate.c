@@ -1,4 +1,5 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
+#include "base/crash_point.h"
 #include "base/embedded.h"
 #include "store/sqlite/connection.h"
 #include <stdio.h>
@@ -61,10 +62,11 @@ static bool migrate_run(struct store *store, const char *file, struct error *err
 /* From nothing, or step by step from an earlier version, in the open transaction. */
 static bool migrate_steps(struct store *store, int64_t version, struct error *error) {
     char text[128];
-    bool done = version > 0 || migrate_run(store, "core/store/sqlite/schema.sql", error);
+    bool done = version > 0 || (migrate_run(store, "core/store/sqlite/schema.sql", error) &&
+                                CRASH_POINT("schema_made"));
     for (int64_t step = version + 1; done && version > 0 && step <= SCHEMA_VERSION; step++) {
         snprintf(text, sizeof text, "core/store/sqlite/upgrade_%d.sql", (int)step);
-        done = migrate_run(store, text, error);
+        done = migrate_run(store, text, error) && CRASH_POINT("schema_upgraded");
     }
     snprintf(text, sizeof text, "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION_ID,
              SCHEMA_VERSION);
@@ -78,8 +80,8 @@ static bool migrate_locked(struct store *store, struct error *error) {
         return false;
     if (migrate_version(store, &version, error) &&
         (version == SCHEMA_VERSION || migrate_steps(store, version, error)) &&
-        db_execute(&store->db, "COMMIT", error))
-        return true;
+        CRASH_POINT("schema_versioned") && db_execute(&store->db, "COMMIT", error))
+        return CRASH_POINT("schema_committed");
     if (!sqlite3_get_autocommit(store->db.handle))
         db_execute(&store->db, "ROLLBACK", NULL);
     return false;
@@ -103,6 +105,7 @@ static bool migrate_gate(struct store *store, struct error *error) {
 static bool migrate_up(struct store *store, struct error *error) {
     if (store->path && !migrate_journal(store, error))
         return false;
+    CRASH_POINT("journal_set");
     while (!gate_take(&store->gate, GATE_WRITER, false))
         gate_pause();
     bool done = migrate_locked(store, error);

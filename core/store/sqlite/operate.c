@@ -1,6 +1,7 @@
 /* operate.c - the operator's verbs as orders: one way in for people, jobs and dates (rules §11,
  * §12). A verb is done in steps of at most 1 000 jobs, each a transaction; a date is a timer job
  * of its own whose success does the verb. */
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/span.h"
 #include "base/text.h"
@@ -189,7 +190,9 @@ bool store_operate(struct store *store, const json_t *order, struct store_operat
     *operated = (struct store_operated){0};
     if (!unit_begin(store, &own, error))
         return false;
-    if (unit_end(store, own, operate(store, order, 0, operated, now, error), error))
+    if (unit_end(store, own,
+                 operate(store, order, 0, operated, now, error) && CRASH_POINT("verb_written"),
+                 error))
         return true;
     json_decref(operated->rest);
     *operated = (struct store_operated){0};

@@ -1,4 +1,5 @@
 #include "store/sqlite/operation.h"
+#include "base/crash_point.h"
 
 /* The verb goes on in another transaction: what it has touched adds up in its one entry. A
  * definition or instance had its old value before the first one. */
@@ -23,6 +24,7 @@ bool operation_write(struct store *store, const char *verb, const char *entity, 
                 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 "itttntt", now, who, verb, entity, count, before, after))
         return false;
+    CRASH_POINT("operation_written");
     store->journal.written = sqlite3_last_insert_rowid(store->db.handle);
     return true;
 }

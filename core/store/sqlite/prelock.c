@@ -1,4 +1,5 @@
 #include "store/sqlite/prelock.h"
+#include "base/crash_point.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/limit.h"
 #include "store/sqlite/row.h"
@@ -77,6 +78,7 @@ static int prelock_allowed(struct store *store, const struct job *job, time_ms n
 }
 
 static bool prelock_lock(struct store *store, struct job *job, struct error *error) {
+    CRASH_POINT("prelock_begun");
     job->token = meta_token(store);
     row_locked(store, job);
     return db_run(&store->db, error,

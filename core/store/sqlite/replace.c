@@ -1,4 +1,5 @@
 #include "store/sqlite/replace.h"
+#include "base/crash_point.h"
 #include "store/sqlite/create.h"
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/lane.h"
@@ -49,7 +50,7 @@ bool replace_job(struct store *store, const struct job *draft, int64_t holder, t
     row.priority = draft->priority;
     row.due = draft->due;
     return row.stream && share_place(store, &old, &row, now, error) &&
-           row_unplace(store, &old, error) && replace_write(store, draft, &row, error) &&
-           replace_cycle(store, draft, &row, error) && row_place(store, &row, now, error) &&
-           lane_expose(store, row.lane, error);
+           row_unplace(store, &old, error) && CRASH_POINT("replace_unplaced") &&
+           replace_write(store, draft, &row, error) && replace_cycle(store, draft, &row, error) &&
+           row_place(store, &row, now, error) && lane_expose(store, row.lane, error);
 }

@@ -1,4 +1,5 @@
 #include "store/sqlite/schedule.h"
+#include "base/crash_point.h"
 #include "base/draft.h"
 #include "base/repeat.h"
 #include "store/sqlite/cycle.h"
@@ -142,6 +143,7 @@ static bool schedule_start(struct store *store, const struct declared *declared,
     draft.job.suspended = suspended;
     if (done && !over)
         done = store_create(store, &draft.job, declared->deployment, declared->now, error);
+    CRASH_POINT("schedule_started");
     if (done)
         done = db_run(&store->db, error,
                       "INSERT INTO schedule(name, source, spec, job) VALUES(?1, ?2, ?3, ?4)"
@@ -169,7 +171,7 @@ static bool schedule_replace(struct store *store, const struct declared *declare
                              const struct stored *stored, struct error *error) {
     bool suspended = stored->paused;
     return schedule_stop(store, stored->job, &suspended, declared->now, error) &&
-           schedule_start(store, declared, suspended, error);
+           CRASH_POINT("schedule_stopped") && schedule_start(store, declared, suspended, error);
 }
 
 /* ---- changes that the job takes over ---- */

@@ -1,5 +1,6 @@
 /* settle.c - the end of a run (rules §8; §1: the fence; §4: its lane is released), written whole.
  */
+#include "base/crash_point.h"
 #include "base/text.h"
 #include "store/sqlite/alive.h"
 #include "store/sqlite/backlog.h"
@@ -54,8 +55,8 @@ static bool settle_success(struct store *store, struct outcome *outcome, enum hi
     enum incident_end how = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
     return settle_give_up(store, outcome->job, end, now, error) &&
            settle_batch(store, outcome, now, error) &&
-           settle_remove(store, outcome->job->id, error) &&
-           history_ended(store, outcome, end, error) &&
+           settle_remove(store, outcome->job->id, error) && CRASH_POINT("settle_removed") &&
+           history_ended(store, outcome, end, error) && CRASH_POINT("settle_ended") &&
            incident_end(store, outcome->job->id, how, now, error) &&
            (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
 }
@@ -89,6 +90,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
     outcome_decide(outcome, store->settings->failed_job_wait, now);
     if (!history_failed(store, outcome, row, error))
         return false;
+    CRASH_POINT("settle_attempted");
     settle_merge(outcome, row);
     if (!settle_alive(store, row, dead, now, error) || !share_place(store, NULL, row, now, error) ||
         (row->batch && !batch_retries(store, &before, row, error)))
@@ -104,7 +106,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
                   outcome->message ? message : NULL) &&
            (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
             incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) &&
-           row_place(store, row, now, error);
+           CRASH_POINT("settle_failed") && row_place(store, row, now, error);
 }
 
 /* Dead before a run by hand and after it: nothing new. */
@@ -177,17 +179,22 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
         prelock_end(store);
         if (!done)
             return false;
+        CRASH_POINT("settle_created");
     }
-    return !outcome->effects || operate_effects(store, outcome->effects, outcome->job, now, error);
+    return !outcome->effects ||
+           (operate_effects(store, outcome->effects, outcome->job, now, error) &&
+            CRASH_POINT("settle_operated"));
 }
 
 /* Fence first: the lock's row decides whether anything else is written. */
 static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
                        enum settled *settled, struct error *error) {
     const struct job *job = outcome->job;
+    CRASH_POINT("settle_begun");
     if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
                 "iii", job->id, job->owner, job->token))
         return false;
+    CRASH_POINT("settle_fenced");
     *settled = SETTLED_STALE;
     bool fenced = db_changes(&store->db) > 0;
     if (fenced &&
@@ -214,6 +221,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     if (settle_run(store, outcome, now, settled, error))
         return db_run(&store->db, error, "RELEASE outcome", "");
     struct error ignored;
+    CRASH_POINT("settle_refused");
     store->meta = meta;
     store->tally = tally;
     store->incidents = -1;

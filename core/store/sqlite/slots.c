@@ -1,4 +1,5 @@
 #include "store/sqlite/slots.h"
+#include "base/crash_point.h"
 #include "base/text.h"
 #include "store/sqlite/gate.h"
 #include <errno.h>
@@ -57,6 +58,7 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
                          strerror(reason));
     }
     close(file);
+    CRASH_POINT("slots_mapped");
     struct slots_head *head = slots->map;
     memcpy(head->magic, SLOTS_MAGIC, sizeof SLOTS_MAGIC);
     slots_boot(head->boot);

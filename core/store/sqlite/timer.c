@@ -1,4 +1,5 @@
 /* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
+#include "base/crash_point.h"
 #include "store/sqlite/share.h"
 
 /* The last of the first `limit` due timers; without so many, the end of what is due. */
@@ -39,8 +40,10 @@ bool store_promote(struct store *store, time_ms now, int limit, int *count, stru
                        "ii", last[0], last[1]);
     *count = done ? db_changes(&store->db) : 0;
     if (*count)
-        done = db_run(&store->db, error, "DELETE FROM timer WHERE (due, id)<=(?1, ?2)", "ii",
-                      last[0], last[1]);
+        done = CRASH_POINT("timers_copied") &&
+               db_run(&store->db, error, "DELETE FROM timer WHERE (due, id)<=(?1, ?2)", "ii",
+                      last[0], last[1]) &&
+               CRASH_POINT("timers_moved");
     return unit_end(store, own, done, error);
 }
 

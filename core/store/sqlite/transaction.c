@@ -1,4 +1,5 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
+#include "base/crash_point.h"
 #include "store/sqlite/batch.h"
 #include <limits.h>
 #include <stdio.h>
@@ -57,6 +58,7 @@ bool store_begin(struct store *store, struct error *error) {
     }
     store->writing = true;
     store->incidents = -1;
+    CRASH_POINT("transaction_begun");
     if (meta_read(store, error))
         return true;
     store_rollback(store);
@@ -73,6 +75,7 @@ static void transaction_over(struct store *store) {
 static void transaction_unlink(struct store *store) {
     for (size_t i = 0; store->path && i < store->gone_count; i++) {
         bell_remove(store->path, store->gone[i]);
+        CRASH_POINT("dead_bell_removed");
         slots_remove(store->path, store->gone[i]);
     }
     store->gone_count = 0;
@@ -84,16 +87,18 @@ bool store_commit(struct store *store, struct error *error) {
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
     if (!batch_settle(store, &reason) || !meta_write(store, &reason) ||
-        !db_run(&store->db, &reason, "COMMIT", "")) {
+        !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, "COMMIT", "")) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
         store->broken = reason.code == ERROR_IO;
         store_rollback(store);
         return error_set(error, reason.code, "%s", reason.text);
     }
+    CRASH_POINT("commit_after");
     store->stirred =
         store->stirred || (!store->prelock.offer && (store->wake.everybody || store->wake.count));
     transaction_over(store);
     wake_ring(store);
+    CRASH_POINT("bell_rung");
     transaction_unlink(store);
     return true;
 }
@@ -206,8 +211,10 @@ static int64_t checkpoint_log_size(const struct store *store) {
 
 static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
     int mode = cut ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
+    CRASH_POINT("checkpoint_begun");
     store->db.impatient = true;
     int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
+    CRASH_POINT("checkpoint_ended");
     store->db.impatient = false;
     store->log_size = checkpoint_log_size(store);
     /* Busy: a reader holds an old state; the rest is moved next time. */

@@ -1,4 +1,5 @@
 #include "store/sqlite/unique.h"
+#include "base/crash_point.h"
 
 #define SWEPT "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
 
@@ -50,14 +51,16 @@ bool unique_hold(struct store *store, const struct job *job, time_ms now, struct
            db_run(&store->db, error,
                   "INSERT OR REPLACE INTO unique_key(definition, key, job, until)"
                   " VALUES(?1, ?2, ?3, ?4)",
-                  "itiT", job->definition, job->unique_key, job->id, until);
+                  "itiT", job->definition, job->unique_key, job->id, until) &&
+           CRASH_POINT("unique_held");
 }
 
 bool unique_done(struct store *store, const struct job *job, time_ms now, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM unique_key WHERE definition=?1 AND key=?2 AND job=?3"
                   " AND coalesce(until<=?4, 1)",
-                  "itii", job->definition, job->unique_key, job->id, now);
+                  "itii", job->definition, job->unique_key, job->id, now) &&
+           CRASH_POINT("unique_released");
 }
 
 static int64_t unique_scope(const struct store *store, const struct row *row) {
