@@ -5,6 +5,7 @@
 #include "store/sqlite/bell.h"
 #include "store/sqlite/catalog.h"
 #include "store/sqlite/db.h"
+#include "store/sqlite/feed.h"
 #include "store/sqlite/gate.h"
 #include "store/sqlite/peers.h"
 #include "store/sqlite/slots.h"
@@ -101,6 +102,7 @@ struct store {
     struct self self;
     struct journal journal;
     struct prelock prelock;
+    struct feed feed;
     struct held_config config;
     struct tally tally;
     struct ring ring;

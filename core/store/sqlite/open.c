@@ -87,7 +87,8 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
     store->gate.file = -1;
     store->bell = (struct bell){-1, -1, -1};
     if (open_database(store, path, error) && db_configure(&store->db, mode != STORE_READ, error) &&
-        migrate(store, error) && share_settle(store, error))
+        feed_attach(&store->feed, &store->db, error) && migrate(store, error) &&
+        share_settle(store, error))
         return store;
     store_close(store);
     return NULL;
@@ -105,6 +106,7 @@ void store_close(struct store *store) {
     slots_close(&store->slots);
     bell_close(&store->bell);
     db_close(&store->db);
+    feed_clear(&store->feed);
     gate_close(&store->gate);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
