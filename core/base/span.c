@@ -254,7 +254,8 @@ static bool read_unit(struct reader *reader, bool time, int *next, struct span *
 
 /* Longer than any calendar here (10 000 years), and small enough to add up without overflow. */
 static bool within_bounds(const struct span *span) {
-    return span->months <= 120000 && span->days <= 3652425 && span->ms <= 3652425 * DAY_MS;
+    return span->months <= 120000 && span->days <= 3652425 &&
+           span->ms <= (3652425 - span->days) * DAY_MS;
 }
 
 bool span_parse(const char *text, struct span *span, struct error *error) {

@@ -113,6 +113,7 @@ describe("a duration", function()
     ["P1.5D"] = "only the last of H, M or S may have a fraction (position 2)",
     ["PT9999999999999H"] = "duration is too large (position 3)",
     ["PT99999999999999999999S"] = "number is too large (position 3)",
+    ["P3652425DT0.001S"] = "is longer than 10000 years (position 1)",
     ["P9999999D"] = "is longer than 10000 years (position 1)",
     ["P-1D"] = "expected a number (position 2)",
     ["5m"] = 'expected P, as in "PT5M" or "P1D" (ISO 8601, upper case) (position 1)',
