@@ -253,7 +253,8 @@ static void note(int64_t event, int64_t second, int64_t *before, struct tzif_str
         stretch->until = event;
 }
 
-/* Where both events fall together (daylight saving all the year), the start wins. */
+/* Where both events fall together (daylight saving all the year), the start wins. A year's event
+ * may come a week before that year begins or after it has ended. */
 static struct tzif_stretch rule_at(const struct tzif_rule *rule, int64_t second) {
     struct tzif_stretch stretch = {INT64_MIN, INT64_MAX, rule->standard};
     if (!rule->has_daylight)
@@ -261,7 +262,7 @@ static struct tzif_stretch rule_at(const struct tzif_rule *rule, int64_t second)
     int64_t year, starts = INT64_MIN, ends = INT64_MIN;
     int month, day;
     civil_from_days(second / DAY - (second % DAY < 0), &year, &month, &day);
-    for (int64_t y = year - 1; y <= year + 1; y++) {
+    for (int64_t y = year - 2; y <= year + 2; y++) {
         note(day_second(y, &rule->start, rule->standard), second, &starts, &stretch);
         note(day_second(y, &rule->end, rule->daylight), second, &ends, &stretch);
     }

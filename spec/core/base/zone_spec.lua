@@ -153,6 +153,12 @@ describe("time zone data", function()
     end)
   end
 
+  it("may have days of its closing line in the year after", function()
+    write("Zone", closing "XXX0YYY,0,365/24")
+    assert.equal("1971-01-01T00:00", ask("Zone", "1971-01-01"))
+    assert.equal("1971-01-01T11:00", ask("Zone", "1971-01-01T12:00"))
+  end)
+
   for what, bytes in pairs {
     ["of another kind"] = "#!/bin/sh\n",
     ["that is empty"] = "",
