@@ -138,8 +138,10 @@ time_ms window_opens(const struct window *window, time_ms now) {
     int64_t today = local_day(window, now);
     for (int i = 0; i < window->count; i++)
         for (int64_t day = today - 1; day <= today + AHEAD; day++) {
-            time_ms start = instant(window, day, window->list[i].from);
-            if (is_on(window, &window->list[i], day) && start > now && start < opens)
+            const struct stretch *stretch = &window->list[i];
+            time_ms start = instant(window, day, stretch->from);
+            if (is_on(window, stretch, day) && start > now && start < opens &&
+                instant(window, day, stretch->to) > start) /* else the clocks skip it whole */
                 opens = start;
         }
     return opens;

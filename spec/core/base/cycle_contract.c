@@ -3,6 +3,7 @@
 #include "base/cycle.h"
 #include "base/text.h"
 #include "base/tzif.h"
+#include "base/window.h"
 #include "run/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,18 @@ static void check_misfire(void) {
               !strcmp(error.text, "misfire \"never\": expected \"once\", \"all\" or \"skip\""));
 }
 
+static void check_window(void) {
+    struct window window;
+    json_t *texts = json_pack("[s]", "02:30-02:45");
+    time_ms before = 0, opens = 0;
+    bool fine = time_parse("2026-03-28T12:00:00Z", &before, NULL) &&
+                time_parse("2026-03-30T00:30:00Z", &opens, NULL) &&
+                window_read(&window, texts, "Europe/Berlin", NULL);
+    check("a window does not open on a day whose clocks skip it whole",
+          fine && window_opens(&window, before) == opens);
+    json_decref(texts);
+}
+
 int main(void) {
     const char *seed = getenv("SPEC_SEED");
     state = seed ? strtoull(seed, NULL, 10) : (uint64_t)clock_now(clock_system());
@@ -205,6 +218,7 @@ int main(void) {
     check_ends();
     check_damage();
     check_misfire();
+    check_window();
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
