@@ -250,6 +250,16 @@ static json_t *query_read_all(struct store *store, sqlite3_stmt *rows, query_rea
     return NULL;
 }
 
+/* The question may be longer than SQLite takes: that is the asker's fault, and the only one left.
+ */
+static void query_refuse(struct store *store, struct error *error) {
+    const char *why = sqlite3_errmsg(store->db.handle);
+    if (strstr(why, "too many") || strstr(why, "too large") || strstr(why, "too big"))
+        error_set(error, ERROR_INVALID, "filters: too long a question (%s)", why);
+    else
+        db_fail(&store->db, error);
+}
+
 json_t *query_rows(struct query *query, struct store *store, const char *asked, query_read *read,
                    struct error *error) {
     bool own = false;
@@ -268,7 +278,7 @@ json_t *query_rows(struct query *query, struct store *store, const char *asked, 
             error->code = ERROR_NONE;
         array = query_read_all(store, statement, read, error);
     } else
-        db_fail(&store->db, error);
+        query_refuse(store, error);
     sqlite3_finalize(statement);
     look_end(store, own);
     return array;

@@ -93,6 +93,17 @@ static void refuses(struct contract *c) {
     }
 }
 
+/* More conditions than SQLite takes in one question. */
+static void refuses_too_many(struct contract *c) {
+    json_t *filters = json_pack("{s:[]}", "id"), *ids = json_object_get(filters, "id");
+    for (int i = 0; i < 260000; i++)
+        json_array_append_new(ids, json_integer(i));
+    json_t *jobs = store_jobs(c->store, filters, NULL, NOW, &c->error);
+    json_decref(filters);
+    EXPECT(!jobs && c->error.code == ERROR_INVALID);
+    EXPECT_ERROR("filters: too long a question (too many SQL variables)");
+}
+
 static void pages(struct contract *c) {
     struct store_page page = {.sort = "priority", .descending = true, .limit = 2};
     three_jobs(c);
@@ -224,6 +235,7 @@ static void reads_only(struct contract *c) {
 static const struct check checks[] = {
     {"every filter finds what it names", filters},
     {"unknown filters and wrong values are refused", refuses},
+    {"a question longer than SQLite takes is refused", refuses_too_many},
     {"jobs come in pages, sorted", pages},
     {"states are read from where the job is", states},
     {"metrics are sums", counts_metrics},
