@@ -22,7 +22,8 @@ OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 EMBED    := $(sort $(wildcard lua/moonshift/*.lua scripts/*/*.lua \
 	scripts/*/*/*.lua core/store/sqlite/*.sql))
 CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
-C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*/*.[ch])
+FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
+C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch])
 LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report
@@ -30,6 +31,7 @@ LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run examples/ord
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
 	strace faketime python3
+FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 
@@ -45,12 +47,14 @@ testing: ## build the program with its crash points, in build/testing
 	  build/testing/moonshift
 
 check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
-	@$(MAKE) --no-print-directory all contracts
+	@$(MAKE) --no-print-directory all contracts $(BUILD)/spec/fuzz/replay
 	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(SPECS) \
 	  --step "clang builds it without a warning" \
 	    "$(MAKE) -s --no-print-directory objects CC=clang BUILD=$(BUILD)/clang" \
 	  --step "clang-format and luacheck have nothing to say" \
 	    "$(MAKE) -s --no-print-directory lint" \
+	  --step "every saved input of the fuzz targets keeps its promises" \
+	    "$(BUILD)/spec/fuzz/replay spec/fuzz/corpus" \
 	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract))
 
 asan: check-deps ## run the suite with the address and undefined behaviour sanitizers
@@ -70,6 +74,13 @@ sanitized:
 	  $(foreach contract,$(wildcard spec/*/*/*_contract.c), \
 	    --step $(contract) build/$(NAME)/$(contract:.c=))
 
+fuzz: fuzz-deps ## every fuzz target for SECONDS=60, from the saved inputs on (TARGETS="cron span")
+	@$(MAKE) --no-print-directory BUILD=build/fuzz CC=clang CFLAGS="-O1 -g" \
+	  SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
+	  build/fuzz/spec/fuzz/fuzz
+	@python3 spec/fuzz/run --program build/fuzz/spec/fuzz/fuzz --work build/fuzz \
+	  --seconds $(or $(SECONDS),60) $(TARGETS)
+
 lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
 	@luacheck -q --no-color $(LUA_FILES)
@@ -82,6 +93,9 @@ deps: ## on Debian, as root: install the packages that building needs and that a
 
 check-deps: ## the same for the packages that `make check` needs
 	@$(call install-packages,$(CHECK_PACKAGES))
+
+fuzz-deps:
+	@$(call install-packages,$(FUZZ_PACKAGES))
 
 # Says nothing and takes a hundredth of a second when nothing is missing.
 define install-packages
@@ -138,6 +152,14 @@ $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
 	@echo LINK $@
 	@$(CC) $(SANITIZE) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
 
+$(BUILD)/spec/fuzz/replay: $(BUILD)/spec/fuzz/replay.o $(FUZZED) $(OBJECTS)
+	@echo LINK $@
+	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4
+
+$(BUILD)/spec/fuzz/fuzz: $(BUILD)/spec/fuzz/libfuzzer.o $(FUZZED) $(OBJECTS)
+	@echo LINK $@
+	@$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(LIBS) -llua5.4
+
 $(BUILD)/%.o: %.c
 	@echo CC $<
 	@mkdir -p $(@D)
@@ -154,5 +176,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: all help demo testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
+.PHONY: fuzz fuzz-deps
 .PRECIOUS: $(BUILD)/%.o
--include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d)
+-include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
+	$(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d

@@ -1,0 +1,85 @@
+/* filter.c - questions to a store: { kind: { filters, sort, … } } is answered or refused, and never
+ * becomes SQL that SQLite cannot read. Another "job" beside it must not change the answer. */
+#include "../fuzz.h"
+#include "base/json.h"
+#include "store/batch.h"
+#include "store/store.h"
+
+static struct store *store;
+
+static void open_store(void) {
+    static struct settings settings;
+    struct error error = {0};
+    static const char payload[] = "{\"a\":[1,{\"b\":\"x\"}]}";
+    struct job job = {.handler = "work",
+                      .due = TIME_NONE,
+                      .retries = 3,
+                      .attempt = 1,
+                      .lane = "lane",
+                      .payload = payload,
+                      .payload_size = sizeof payload - 1,
+                      .unique_until = TIME_NONE,
+                      .lock_expiration = TIME_NONE};
+    PROMISE(settings_init(&settings, &error));
+    store = store_open("sqlite::memory:", STORE_CREATE, &settings, &error);
+    PROMISE(store && store_create(store, &job, 0, FUZZ_NOW, &error));
+}
+
+typedef json_t *ask(struct store *, const json_t *, const struct store_page *, struct error *);
+
+static json_t *ask_jobs(struct store *from, const json_t *filters, const struct store_page *page,
+                        struct error *error) {
+    return store_jobs(from, filters, page, FUZZ_NOW, error);
+}
+
+static const struct {
+    const char *kind;
+    ask *ask;
+} kinds[] = {{"jobs", ask_jobs}, {"definitions", store_definitions}, {"incidents", store_incidents},
+             {"log", store_log}, {"operations", store_operations},   {"batches", store_batches}};
+
+static void answered(json_t *answer, struct error *error) {
+    if (answer)
+        PROMISE(json_is_array(answer));
+    else
+        fuzz_refusal(error, NULL);
+    json_decref(answer);
+}
+
+static void question(const char *kind, json_t *asked) {
+    const json_t *filters = json_object_get(asked, "filters");
+    struct store_page page = {.sort = json_string_value(json_object_get(asked, "sort")),
+                              .descending = json_is_true(json_object_get(asked, "descending")),
+                              .limit = 10};
+    struct error error = {0};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i].kind) == 0)
+            answered(kinds[i].ask(store, filters, &page, &error), &error);
+    json_t *answer = store_ask(store, kind, asked, FUZZ_NOW, &error);
+    if (!answer)
+        fuzz_refusal(&error, NULL);
+    json_decref(answer);
+}
+
+/* As many as are counted are listed, of one job. */
+static void counted(const json_t *filters) {
+    struct error error = {0};
+    int64_t count = -1;
+    json_t *jobs = store_jobs(store, filters, NULL, FUZZ_NOW, &error);
+    bool fine = store_jobs_count(store, filters, FUZZ_NOW, &count, &error);
+    PROMISE(fine == (jobs != NULL));
+    PROMISE(!fine || (count >= 0 && count <= 1 && (size_t)count == json_array_size(jobs)));
+    json_decref(jobs);
+}
+
+void fuzz_filter(const uint8_t *data, size_t size) {
+    const char *kind;
+    json_t *asked, *object = json_read((const char *)data, size, "question", NULL);
+    if (!store)
+        open_store();
+    json_object_foreach(object, kind, asked) {
+        question(kind, asked);
+        counted(json_object_get(asked, "filters"));
+    }
+    json_decref(object);
+}

@@ -1,0 +1,38 @@
+/* time.c - ISO 8601 instants: what is read lies within the calendar and reads back the same. */
+#include "../fuzz.h"
+#include "base/span.h"
+
+static void reads_back(time_ms time) {
+    char text[TIME_TEXT_SIZE];
+    time_ms again = 0;
+    time_format(time, text);
+    PROMISE(strlen(text) == 24 && time_parse(text, &again, NULL));
+    PROMISE(again == (time < TIME_FIRST ? TIME_FIRST : time > TIME_LAST ? TIME_LAST : time));
+}
+
+static void calendar(time_ms time) {
+    int64_t days = divide_down(time, DAY_MS), year;
+    int month, day;
+    civil_from_days(days, &year, &month, &day);
+    PROMISE(month >= 1 && month <= 12 && day >= 1 && day <= days_in_month(year, month));
+    PROMISE(civil_to_days(year, month, day) == days);
+}
+
+void fuzz_time(const uint8_t *data, size_t size) {
+    char *text = fuzz_copy(data, size);
+    struct error error = {0};
+    time_ms time = 0;
+    if (time_parse(text, &time, &error)) {
+        PROMISE(time >= TIME_FIRST && time <= TIME_LAST);
+        reads_back(time);
+        calendar(time);
+    } else
+        fuzz_refusal(&error, text);
+    if (size >= sizeof time) { /* the same bytes as a number of ms */
+        memcpy(&time, data, sizeof time);
+        calendar(time);
+        if (time != TIME_NONE)
+            reads_back(time);
+    }
+    free(text);
+}
