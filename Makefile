@@ -20,11 +20,11 @@ LIBS     := -lsqlite3 -lev -ljansson -lpthread -lm
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 EMBED    := $(sort $(wildcard lua/moonshift/*.lua scripts/*/*.lua \
-	scripts/*/*/*.lua core/store/sqlite/*.sql))
+	scripts/*/*/*.lua core/store/sqlite/*.sql core/bench/*.lua))
 CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua lua scripts examples spec spec/run examples/orders/report \
+LUA_FILES := core/base/embed.lua core/bench lua scripts examples spec spec/run examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report
 

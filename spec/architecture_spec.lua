@@ -2,7 +2,7 @@
 local source = require "spec.support.source"
 
 -- Folders are layers, lowest first; those of one rank do not know each other.
-local ranks = { base = 1, store = 2, script = 2, run = 3, api = 4, cli = 5 }
+local ranks = { base = 1, store = 2, script = 2, run = 3, api = 4, bench = 5, cli = 6 }
 
 -- The one home of each foreign library: a pattern for its headers, patterns for the files.
 local homes = {

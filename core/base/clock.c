@@ -66,5 +66,9 @@ void clock_set(struct clock *clock, time_ms now) {
 }
 
 time_ms clock_monotonic(void) {
-    return read_us(CLOCK_MONOTONIC) / 1000;
+    return clock_monotonic_us() / 1000;
+}
+
+int64_t clock_monotonic_us(void) {
+    return read_us(CLOCK_MONOTONIC);
 }

@@ -39,5 +39,7 @@ void clock_set(struct clock *clock, time_ms now);
 
 /* Milliseconds that never jump: handler deadlines, back-off, display. Never stored. */
 time_ms clock_monotonic(void);
+/* The same in microseconds, for measuring. */
+int64_t clock_monotonic_us(void);
 
 #endif

@@ -53,6 +53,7 @@ extern const struct cli_command history_commands[];
 extern const struct cli_command cleanup_commands[];
 extern const struct cli_command schedule_commands[];
 extern const struct cli_command stats_commands[];
+extern const struct cli_command bench_commands[];
 extern const struct cli_command settings_commands[];
 extern const struct cli_command help_commands[];
 

@@ -42,7 +42,9 @@ struct node *node_new(const struct node_options *options, struct error *error) {
                                 .workers_max = settings->workers_max,
                                 .queue = settings->queue,
                                 .keep_alive = settings->keep_alive,
-                                .program = options->program};
+                                .program = options->program || options->interrupts,
+                                .begins = options->begins,
+                                .begins_arg = options->begins_arg};
     struct node *node = calloc(1, sizeof *node);
     if (!node) {
         out_of_memory(error);

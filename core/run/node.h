@@ -13,9 +13,12 @@ struct node_options {
     const struct settings *settings; /* workers, queue, keep_alive */
     bool program;            /* TERM and INT stop, HUP reloads; what is fatal for one engine ends
                                 all; the first loop runs in the thread that calls node_run */
+    bool interrupts;         /* SIGURG is ours, as in the program (which it goes without saying) */
     bool drain;              /* end when nothing is due and nothing runs in any engine */
     void (*tick)(void *arg); /* once a second, or NULL */
     void *arg;
+    void (*begins)(void *arg, const struct job *job); /* see pool.h; NULL: nobody */
+    void *begins_arg;
 };
 
 struct member_options {

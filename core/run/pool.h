@@ -12,6 +12,9 @@ struct pool_options {
     int queue; /* places for jobs that wait, beside one for each worker; shared by the engines */
     time_ms keep_alive;
     bool program; /* signals may be used: they reach a handler at no cost (HOOK_ON_SIGNAL) */
+    /* A job's handler is about to be called; on the worker's thread. NULL: nobody wants to know. */
+    void (*begins)(void *arg, const struct job *job);
+    void *begins_arg;
 };
 
 /* Starts no thread yet: they come with the items, up to workers_max, before any item waits. */

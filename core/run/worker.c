@@ -53,6 +53,9 @@ static struct outcome *run_job(struct worker *worker, struct seat *seat, struct 
     store_slot_set(store, worker->index, job->id, job->token,
                    clock_now(seat->client->options.clock));
     CRASH_POINT("slot_set");
+    const struct pool_options *pool = &worker->pool->options;
+    if (pool->begins)
+        pool->begins(pool->begins_arg, job);
     running = seat->script;
     struct outcome *outcome = script_run(seat->script, job);
     running = NULL;

@@ -374,4 +374,16 @@ const char *metric_name(enum metric metric);
 bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
                       struct error *error);
 
+/* ---- measuring ---- */
+
+/* What the stores of this process have written, all connections together. */
+struct store_writes {
+    int64_t syncs;   /* calls that made the system put data on the disk */
+    int64_t commits; /* transactions that changed something */
+    int64_t log;     /* bytes that went to the write-ahead logs */
+};
+/* Every store that is opened from now on is counted; nothing is counted before. */
+bool store_writes_start(struct error *error);
+struct store_writes store_writes(void);
+
 #endif

@@ -1,0 +1,29 @@
+/* bench.h - what this machine reaches: the executor of `run` and real Lua handlers on a temporary
+ * store, every commit synced. docs/performance.md says what each figure is. */
+#ifndef MOONSHIFT_BENCH_BENCH_H
+#define MOONSHIFT_BENCH_BENCH_H
+
+#include "base/settings.h"
+
+struct bench_options {
+    int64_t jobs;
+    int workers;
+    enum history_level history;
+    int64_t payload;       /* bytes of JSON, 0: none */
+    const char *directory; /* where the temporary store lies */
+    /* How far it is; `of` 0: unknown. */
+    void (*tell)(void *arg, const char *doing, int64_t done, int64_t of);
+    void *arg;
+};
+
+enum { BENCH_PAYLOAD_MAX = 1 << 20 };
+
+/* All figures as one object; a new reference. NULL: error, such as a job that was lost or ran
+ * twice. INT and TERM end it with ERROR_INTERRUPTED; nothing stays behind either way. */
+json_t *bench_run(const struct bench_options *options, struct error *error);
+
+/* What an acquisition costs beside so many rows: { scale: [{ rows, … }] }. */
+json_t *bench_scale(const struct bench_options *options, const int64_t *rows, size_t count,
+                    struct error *error);
+
+#endif

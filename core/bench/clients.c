@@ -1,0 +1,100 @@
+/* clients.c - jobs created one a call, by one client and by many. */
+#include "bench/crowd.h"
+#include "bench/phases.h"
+#include <stdio.h>
+
+enum { MANY = 16, TIME_MAX = 5000000 }; /* clients; microseconds of one measurement */
+
+struct asked {
+    const char *prefix; /* of the keys */
+    const char *doing;
+    int clients;
+    bool processes;
+    int64_t jobs;
+};
+
+/* One client: as many jobs as its share, or as it gets done in time. The first one is created
+ * before the time counts: it loads what a connection needs. */
+static bool work(struct crowd *crowd, int index, void *arg, struct error *error) {
+    const struct rig *rig = arg;
+    struct mate *mate = &crowd->mates[index];
+    uint32_t random = (uint32_t)index;
+    struct engine_created created;
+    struct engine *engine = rig_connect(rig, error);
+    bool fine = engine != NULL;
+    for (int64_t i = -1; fine && i < crowd->share; i++) {
+        if (i == 0)
+            crowd_ready(crowd);
+        if (i >= 0 && !crowd_goes_on(crowd))
+            break;
+        json_t *spec = rig_spec(rig, "noop", rig->payload, rig_priority(&random));
+        json_t *specs = json_pack("[o]", spec);
+        fine = specs ? engine_enqueue(engine, specs, &created, error) : rig_no_memory(error);
+        json_decref(specs);
+        mate->done += fine && i >= 0;
+    }
+    mate->ended = clock_monotonic_us();
+    engine_close(engine);
+    return fine;
+}
+
+static bool put(struct bench *bench, const struct asked *asked, const struct crowd *crowd,
+                const struct meter *used) {
+    char key[64];
+    int64_t done = crowd_done(crowd);
+    snprintf(key, sizeof key, "%s_per_second", asked->prefix);
+    bool fine = meter_put(bench->report, key, meter_rate(done, crowd_ended(crowd) - crowd->began));
+    if (asked->processes)
+        return fine; /* what other processes write is not counted here */
+    snprintf(key, sizeof key, "%s_syncs_per_10000", asked->prefix);
+    return fine && meter_put(bench->report, key,
+                             (double)used->writes.syncs * 10000 / (double)(done ? done : 1));
+}
+
+static bool create(struct rig *rig, const struct asked *asked, struct crowd *crowd,
+                   struct error *error) {
+    rig_tell(rig, asked->doing, 0, 0);
+    crowd->share = (asked->jobs + asked->clients - 1) / asked->clients;
+    crowd->span = TIME_MAX;
+    struct meter from = meter_read();
+    bool fine = asked->processes ? crowd_fork(crowd, work, rig, error)
+                                 : crowd_thread(crowd, work, rig, error);
+    struct meter used = meter_since(&from);
+    return fine && (put(rig->bench, asked, crowd, &used) || rig_no_memory(error));
+}
+
+/* The store is closed meanwhile: what is open would be open in a child, too. */
+static bool measure(struct bench *bench, const struct asked *asked, struct error *error) {
+    struct rig rig;
+    struct meter unused;
+    struct crowd *crowd = crowd_new(asked->clients, error);
+    bool fine = crowd && rig_open(&rig, bench, asked->jobs + MANY, error);
+    if (fine) {
+        rig_release(&rig);
+        fine = create(&rig, asked, crowd, error) &&
+               rig_drain(&rig, asked->doing, bench->options->workers,
+                         crowd_done(crowd) + asked->clients, &unused, error);
+    }
+    if (crowd)
+        rig_close(&rig);
+    crowd_free(crowd);
+    return fine;
+}
+
+static int64_t within(int64_t jobs, int64_t least, int64_t most) {
+    return jobs < least ? least : jobs > most ? most : jobs;
+}
+
+bool phase_clients(struct bench *bench, struct error *error) {
+    int64_t jobs = bench->options->jobs;
+    const struct asked asked[] = {
+        {"enqueue_one", "enqueueing by one client", 1, false, within(jobs / 20, 16, 10000)},
+        {"enqueue", "enqueueing by 16 clients", MANY, false, within(jobs / 10, 64, 50000)},
+        {"enqueue_processes", "enqueueing by 16 processes", MANY, true,
+         within(jobs / 10, 64, 50000)},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (!measure(bench, &asked[i], error))
+            return false;
+    return true;
+}

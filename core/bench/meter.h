@@ -1,0 +1,30 @@
+/* meter.h - what something takes: time, processor, syncs. */
+#ifndef MOONSHIFT_BENCH_METER_H
+#define MOONSHIFT_BENCH_METER_H
+
+#include "store/store.h"
+
+struct meter {
+    int64_t at; /* microseconds */
+    double cpu; /* seconds, user and system, of all threads */
+    struct store_writes writes;
+};
+
+struct meter meter_read(void);
+/* What has been used up since `from`. */
+struct meter meter_since(const struct meter *from);
+
+/* So many a second, `span` in microseconds. */
+double meter_rate(int64_t count, int64_t span);
+
+/* Kilobytes of this process in memory now, and at most so far. */
+int64_t meter_memory(void);
+int64_t meter_memory_peak(void);
+
+/* Sorts microseconds and reads one of them in milliseconds: part 0.5 is the median, 1 the most. */
+double meter_part(int64_t *values, size_t count, double part);
+
+/* Puts a number with at most three digits behind the point. */
+bool meter_put(json_t *object, const char *key, double value);
+
+#endif

@@ -1,0 +1,2 @@
+-- Does nothing and succeeds.
+return function() end

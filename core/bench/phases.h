@@ -1,0 +1,24 @@
+/* phases.h - what a bench measures, one function a kind; each puts its figures into the report. */
+#ifndef MOONSHIFT_BENCH_PHASES_H
+#define MOONSHIFT_BENCH_PHASES_H
+
+#include "bench/rig.h"
+
+/* Jobs created one a call, each acknowledged after its sync: by one client, by sixteen in this
+ * process (a thread and a connection each), by sixteen processes. */
+bool phase_clients(struct bench *bench, struct error *error);
+
+/* Jobs created a thousand a call, and run: the two rates, and what running takes. */
+bool phase_drain(struct bench *bench, struct error *error);
+/* Jobs that create the next one. */
+bool phase_chains(struct bench *bench, struct error *error);
+/* Jobs created and run at the same time. */
+bool phase_life(struct bench *bench, struct error *error);
+/* The same work by one worker and by two. */
+bool phase_workers(struct bench *bench, struct error *error);
+
+/* From the acknowledgement of a job to the start of its handler, at low load: created in this
+ * process, and in another. */
+bool phase_latency(struct bench *bench, struct error *error);
+
+#endif

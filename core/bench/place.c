@@ -1,0 +1,119 @@
+#include "bench/place.h"
+#include "base/embedded.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static const int noted[] = {SIGINT, SIGTERM, SIGHUP};
+enum { NOTED = sizeof noted / sizeof *noted };
+static struct sigaction before[NOTED];
+
+static void note(int signal) {
+    interrupted = signal;
+}
+
+/* A second signal ends the process at once. */
+static void signals_note(void) {
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART | SA_RESETHAND};
+    interrupted = 0;
+    for (int i = 0; i < NOTED; i++)
+        sigaction(noted[i], &action, &before[i]);
+}
+
+static void signals_restore(void) {
+    for (int i = 0; i < NOTED; i++)
+        sigaction(noted[i], &before[i], NULL);
+}
+
+void place_leave_signals(void) {
+    for (int i = 0; i < NOTED; i++)
+        signal(noted[i], SIG_DFL);
+}
+
+bool place_goes_on(struct error *error) {
+    return !interrupted || error_set(error, ERROR_INTERRUPTED, "interrupted");
+}
+
+void place_file(const struct place *place, const char *name, char *path) {
+    snprintf(path, PATH_MAX, "%s/%s", place->path, name);
+}
+
+static bool refuse(const char *path, struct error *error) {
+    return error_set(error, ERROR_IO, "bench: \"%s\": %s", path, strerror(errno));
+}
+
+static bool write_file(const char *path, const char *text, struct error *error) {
+    FILE *file = fopen(path, "w");
+    bool fine = file && fputs(text, file) >= 0;
+    fine = file && fclose(file) == 0 && fine;
+    return fine || refuse(path, error);
+}
+
+static bool write_handlers(const struct place *place, struct error *error) {
+    static const char *const names[] = {"noop.lua", "chain.lua", "spin.lua"};
+    char path[PATH_MAX];
+    place_file(place, "handlers", path);
+    if (mkdir(path, 0700) != 0)
+        return refuse(path, error);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[64], source[64];
+        snprintf(name, sizeof name, "handlers/%s", names[i]);
+        snprintf(source, sizeof source, "core/bench/%s", names[i]);
+        place_file(place, name, path);
+        if (!write_file(path, embedded_find(source)->text, error))
+            return false;
+    }
+    return true;
+}
+
+bool place_make(struct place *place, const char *parent, struct error *error) {
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%s/moonshift-bench-XXXXXX", parent);
+    place->path[0] = '\0';
+    if (size >= (int)sizeof place->path)
+        return error_set(error, ERROR_INVALID, "directory \"%s\": too long", parent);
+    if (!mkdtemp(path))
+        return error_set(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO,
+                         "directory \"%s\": cannot make a store there: %s", parent,
+                         strerror(errno));
+    memcpy(place->path, path, (size_t)size + 1);
+    signals_note();
+    if (write_handlers(place, error))
+        return true;
+    place_clear(place);
+    return false;
+}
+
+static void empty(const char *directory) {
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (entry->d_type != DT_DIR)
+            unlinkat(dirfd(list), entry->d_name, 0);
+    if (list)
+        closedir(list);
+}
+
+void place_empty(const struct place *place) {
+    empty(place->path);
+}
+
+void place_clear(struct place *place) {
+    char handlers[PATH_MAX];
+    if (!place->path[0])
+        return;
+    place_file(place, "handlers", handlers);
+    empty(handlers);
+    rmdir(handlers);
+    empty(place->path);
+    rmdir(place->path);
+    place->path[0] = '\0';
+    signals_restore();
+}

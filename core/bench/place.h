@@ -1,0 +1,27 @@
+/* place.h - a directory of its own for one bench: the handlers and the temporary store. */
+#ifndef MOONSHIFT_BENCH_PLACE_H
+#define MOONSHIFT_BENCH_PLACE_H
+
+#include "base/error.h"
+#include <limits.h>
+
+struct place {
+    char path[PATH_MAX - 256]; /* "": none */
+};
+
+/* Makes it in `parent` and writes the handlers. From now on INT, TERM and HUP are noted. */
+bool place_make(struct place *place, const char *parent, struct error *error);
+/* Removes everything; the signals are the system's again. */
+void place_clear(struct place *place);
+
+/* PATH_MAX bytes: the place's path, a slash and `name`. */
+void place_file(const struct place *place, const char *name, char *path);
+/* Removes the store and what lies beside it. */
+void place_empty(const struct place *place);
+
+/* False: a signal came. */
+bool place_goes_on(struct error *error);
+/* A child of this process is killed by them. */
+void place_leave_signals(void);
+
+#endif

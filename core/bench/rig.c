@@ -1,0 +1,246 @@
+#include "bench/rig.h"
+#include "base/json.h"
+#include "script/folder.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CHUNK = 1000, STALL = 60000 }; /* jobs a call; ms without an end */
+
+bool rig_no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
+void rig_pause(int64_t microseconds) {
+    nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000}, NULL);
+}
+
+void rig_tell(const struct rig *rig, const char *doing, int64_t done, int64_t of) {
+    const struct bench_options *options = rig->bench->options;
+    if (options->tell)
+        options->tell(options->arg, doing, done, of);
+}
+
+/* ---- the store ---- */
+
+static json_t *payload_make(int64_t size) {
+    if (size < 2)
+        return size == 1 ? json_integer(1) : json_null();
+    char *text = malloc((size_t)size);
+    json_t *payload = NULL;
+    if (text) {
+        memset(text, 'x', (size_t)size);
+        payload = json_stringn(text, (size_t)size - 2); /* the quotes are two */
+    }
+    free(text);
+    return payload;
+}
+
+/* Nothing of the user's own settings: figures are to be compared. */
+static bool settings_make(struct rig *rig, struct error *error) {
+    static const char *const levels[] = {"none", "failures", "full"};
+    char path[PATH_MAX], url[PATH_MAX + 8];
+    place_file(&rig->bench->place, "bench.db", path);
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    struct settings *settings = &rig->settings;
+    return settings_init(settings, error) &&
+           settings_apply_text(settings, ORIGIN_FLAG, "store", url, error) &&
+           settings_apply_text(settings, ORIGIN_FLAG, "history",
+                               levels[rig->bench->options->history], error);
+}
+
+bool rig_engine(struct rig *rig, struct error *error) {
+    struct engine_options options = {.settings = &rig->settings,
+                                     .mode = STORE_CREATE,
+                                     .clock = clock_system(),
+                                     .folder = rig->folder,
+                                     .modules = -2, /* LUA_NOREF */
+                                     .handlers = -2};
+    if (!rig->engine)
+        rig->engine = engine_open(&options, error);
+    return rig->engine != NULL;
+}
+
+struct engine *rig_connect(const struct rig *rig, struct error *error) {
+    struct engine_options options = {.settings = &rig->settings,
+                                     .mode = STORE_WRITE,
+                                     .clock = clock_system(),
+                                     .modules = -2,
+                                     .handlers = -2};
+    return engine_open(&options, error);
+}
+
+void rig_release(struct rig *rig) {
+    engine_close(rig->engine);
+    rig->engine = NULL;
+}
+
+bool rig_open(struct rig *rig, struct bench *bench, int64_t jobs, struct error *error) {
+    const char *directory = bench->place.path;
+    *rig = (struct rig){.bench = bench};
+    if (!settings_make(rig, error) || !(rig->folder = folder_read(&directory, 1, error)))
+        return false;
+    rig->room = jobs * 2 + 100000; /* ids are handed out in blocks */
+    rig->seen = calloc((size_t)rig->room, sizeof *rig->seen);
+    rig->payload = payload_make(bench->options->payload);
+    if (!rig->seen || !rig->payload)
+        return rig_no_memory(error);
+    return rig_engine(rig, error);
+}
+
+void rig_close(struct rig *rig) {
+    if (!rig->bench)
+        return;
+    node_free(rig->node);
+    rig_release(rig);
+    folder_release(rig->folder);
+    settings_clear(&rig->settings);
+    json_decref(rig->payload);
+    free(rig->seen);
+    place_empty(&rig->bench->place);
+    *rig = (struct rig){0};
+}
+
+/* ---- jobs ---- */
+
+int rig_priority(uint32_t *random) {
+    *random = *random * 1103515245u + 12345u;
+    return (int)((*random >> 16) % BENCH_PRIORITIES);
+}
+
+json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, int priority) {
+    json_t *spec = json_object();
+    (void)rig;
+    if (spec && json_put_text(spec, "handler", handler) &&
+        json_put(spec, "priority", json_integer(priority)) &&
+        (!payload || json_is_null(payload) || json_put(spec, "payload", json_incref(payload))))
+        return spec;
+    json_decref(spec);
+    return NULL;
+}
+
+static bool feed_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
+                       struct error *error) {
+    struct engine_created created[CHUNK];
+    json_t *specs = json_array();
+    bool fine = specs != NULL;
+    for (int64_t i = 0; fine && i < count; i++)
+        fine = json_array_append_new(
+                   specs, rig_spec(rig, handler, payload, rig_priority(&rig->bench->random))) == 0;
+    fine = (fine || rig_no_memory(error)) && engine_enqueue(rig->engine, specs, created, error);
+    json_decref(specs);
+    return fine;
+}
+
+bool rig_feed(struct rig *rig, const char *handler, json_t *payload, int64_t count,
+              struct error *error) {
+    for (int64_t done = 0; done < count; done += CHUNK) {
+        int64_t left = count - done;
+        rig_tell(rig, "enqueueing in bulk", done, count);
+        if (!place_goes_on(error) ||
+            !feed_chunk(rig, handler, payload, left < CHUNK ? left : CHUNK, error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- running ---- */
+
+/* On a worker's thread. */
+static void begins(void *arg, const struct job *job) {
+    struct rig *rig = arg;
+    int64_t number = atomic_fetch_add_explicit(&rig->begun, 1, memory_order_relaxed);
+    if (number == 0)
+        atomic_store(&rig->first, clock_monotonic_us());
+    if (job->id < rig->room)
+        atomic_fetch_add_explicit(&rig->seen[job->id], 1, memory_order_relaxed);
+    else
+        atomic_fetch_add(&rig->strays, 1);
+    if (rig->begins)
+        rig->begins(rig->begins_arg, number);
+}
+
+bool rig_start(struct rig *rig, int workers, struct error *error) {
+    char text[32];
+    snprintf(text, sizeof text, "%d", workers);
+    if (!settings_apply_text(&rig->settings, ORIGIN_FLAG, "workers", text, error))
+        return false;
+    struct node_options node = {
+        .settings = &rig->settings, .interrupts = true, .begins = begins, .begins_arg = rig};
+    struct member_options member = {
+        .settings = &rig->settings, .clock = clock_system(), .folder = rig->folder};
+    rig->node = node_new(&node, error);
+    rig->member = rig->node ? node_add(rig->node, &member, error) : NULL;
+    return rig->member && node_start(rig->node, error);
+}
+
+static int64_t ended(struct rig *rig) {
+    node_status(rig->node, &rig->status);
+    return rig->status.done + rig->status.failed + rig->status.stale;
+}
+
+bool rig_await(struct rig *rig, const char *doing, int64_t count, struct error *error) {
+    int64_t done, last = 0;
+    time_ms moved = clock_monotonic();
+    while ((done = ended(rig)) < count) {
+        if (done > last)
+            moved = clock_monotonic();
+        last = done;
+        if (!place_goes_on(error) || !member_fine(rig->member, error))
+            return false;
+        if (rig->status.failed || rig->status.stale || clock_monotonic() - moved > STALL)
+            return error_set(error, ERROR_FAILED,
+                             "%s: stuck: %lld of %lld jobs have ended, %lld failed, %lld stale",
+                             doing, (long long)done, (long long)count,
+                             (long long)rig->status.failed, (long long)rig->status.stale);
+        rig_tell(rig, doing, done, count);
+        rig_pause(1000);
+    }
+    return true;
+}
+
+static bool ran_once(const struct rig *rig, const char *what, int64_t jobs, struct error *error) {
+    int64_t ran = 0, twice = 0;
+    for (int64_t id = 0; id < rig->room; id++) {
+        ran += rig->seen[id] > 0;
+        twice += rig->seen[id] > 1;
+    }
+    if (ran == jobs && twice == 0 && rig->begun == jobs && rig->strays == 0)
+        return true;
+    return error_set(error, ERROR_FAILED,
+                     "%s: %lld of %lld jobs ran, %lld of them more than once (expected each once)",
+                     what, (long long)ran, (long long)jobs, (long long)twice);
+}
+
+static bool nothing_left(struct rig *rig, const char *what, struct error *error) {
+    int64_t left = 0;
+    if (!rig_engine(rig, error) ||
+        !store_jobs_count(engine_store(rig->engine), NULL, clock_now(clock_system()), &left, error))
+        return false;
+    return left == 0 || error_set(error, ERROR_FAILED, "%s: %lld jobs are left in the store", what,
+                                  (long long)left);
+}
+
+bool rig_finish(struct rig *rig, const char *what, int64_t jobs, struct error *error) {
+    ended(rig);
+    node_free(rig->node);
+    rig->node = NULL;
+    const struct foreman_status *status = &rig->status;
+    if (status->done != jobs || status->failed || status->stale)
+        return error_set(error, ERROR_FAILED,
+                         "%s: %lld jobs succeeded, %lld failed, %lld were stale (expected %lld)",
+                         what, (long long)status->done, (long long)status->failed,
+                         (long long)status->stale, (long long)jobs);
+    return ran_once(rig, what, jobs, error) && nothing_left(rig, what, error);
+}
+
+bool rig_drain(struct rig *rig, const char *what, int workers, int64_t jobs, struct meter *used,
+               struct error *error) {
+    struct meter from = meter_read();
+    if (!rig_start(rig, workers, error) || !rig_await(rig, what, jobs, error))
+        return false;
+    from.at = atomic_load(&rig->first);
+    *used = meter_since(&from);
+    return rig_finish(rig, what, jobs, error);
+}

@@ -1,0 +1,70 @@
+/* rig.h - one phase of a bench: a fresh store, the jobs in it, an executor on it, and the proof
+ * that each job ran exactly once. */
+#ifndef MOONSHIFT_BENCH_RIG_H
+#define MOONSHIFT_BENCH_RIG_H
+
+#include "api/engine.h"
+#include "bench/bench.h"
+#include "bench/meter.h"
+#include "bench/place.h"
+#include "run/node.h"
+#include <stdatomic.h>
+
+/* What all phases share. */
+struct bench {
+    const struct bench_options *options;
+    struct place place;
+    json_t *report;
+    uint32_t random; /* priorities are the same in every run */
+};
+
+enum { BENCH_PRIORITIES = 10 };
+
+struct rig {
+    struct bench *bench;
+    struct settings settings;
+    struct folder *folder;
+    struct engine *engine; /* what creates jobs here; NULL: closed */
+    struct node *node;     /* NULL: nothing runs */
+    struct member *member;
+    struct foreman_status status; /* when it last ended */
+    json_t *payload;
+    _Atomic unsigned char *seen; /* by id: runs */
+    int64_t room;
+    _Atomic int64_t begun, first;              /* handlers; when the first one was (microseconds) */
+    _Atomic int64_t strays;                    /* jobs beyond what there is room for */
+    void (*begins)(void *arg, int64_t number); /* each handler, from 0; or NULL */
+    void *begins_arg;
+};
+
+/* Makes the store, with room for `jobs` of them. Any rig: rig_close in any case. */
+bool rig_open(struct rig *rig, struct bench *bench, int64_t jobs, struct error *error);
+void rig_close(struct rig *rig);
+
+/* The engine that creates jobs: another connection, as any program has one. */
+bool rig_engine(struct rig *rig, struct error *error);
+void rig_release(struct rig *rig);
+/* A connection for a client of its own. NULL: error. */
+struct engine *rig_connect(const struct rig *rig, struct error *error);
+
+/* One job as it is asked for: { handler, payload, priority }. NULL: no memory. */
+json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, int priority);
+int rig_priority(uint32_t *random);
+/* Creates jobs a thousand a call. */
+bool rig_feed(struct rig *rig, const char *handler, json_t *payload, int64_t count,
+              struct error *error);
+
+bool rig_start(struct rig *rig, int workers, struct error *error);
+/* Until so many jobs have ended since the start. `doing` is told. */
+bool rig_await(struct rig *rig, const char *doing, int64_t count, struct error *error);
+/* Ends the executor and proves: `jobs` ran, each once, all succeeded, nothing is left. */
+bool rig_finish(struct rig *rig, const char *what, int64_t jobs, struct error *error);
+/* All three, from the first handler's start to the last commit. */
+bool rig_drain(struct rig *rig, const char *what, int workers, int64_t jobs, struct meter *used,
+               struct error *error);
+
+void rig_tell(const struct rig *rig, const char *doing, int64_t done, int64_t of);
+void rig_pause(int64_t microseconds);
+bool rig_no_memory(struct error *error);
+
+#endif

@@ -1,0 +1,137 @@
+/* work.c - jobs run by the executor: a backlog, chains, beside their creation, by two workers. */
+#include "bench/phases.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CHAINS = 1000, SPINS = 100000, ROUNDS = 2 };
+
+static int64_t file_size(const struct rig *rig, const char *name) {
+    char path[PATH_MAX];
+    struct stat info;
+    place_file(&rig->bench->place, name, path);
+    return stat(path, &info) == 0 ? (int64_t)info.st_size / 1024 : 0;
+}
+
+static bool put_rate(struct bench *bench, const char *key, int64_t jobs, int64_t span,
+                     struct error *error) {
+    return meter_put(bench->report, key, meter_rate(jobs, span)) || rig_no_memory(error);
+}
+
+/* ---- a backlog ---- */
+
+static bool put_drain(struct rig *rig, int64_t jobs, const struct meter *used,
+                      struct error *error) {
+    json_t *report = rig->bench->report;
+    double per = 10000 / (double)jobs;
+    return (meter_put(report, "drain_per_second", meter_rate(jobs, used->at)) &&
+            meter_put(report, "cpu_seconds_per_10000", used->cpu * per) &&
+            meter_put(report, "syncs_per_10000", (double)used->writes.syncs * per) &&
+            meter_put(report, "commits_per_10000", (double)used->writes.commits * per) &&
+            meter_put(report, "log_bytes_per_job", (double)used->writes.log / (double)jobs)) ||
+           rig_no_memory(error);
+}
+
+static bool put_sizes(struct rig *rig, struct error *error) {
+    json_t *report = rig->bench->report;
+    return (meter_put(report, "database_kb", (double)file_size(rig, "bench.db")) &&
+            meter_put(report, "log_kb", (double)file_size(rig, "bench.db-wal"))) ||
+           rig_no_memory(error);
+}
+
+bool phase_drain(struct bench *bench, struct error *error) {
+    struct rig rig;
+    struct meter used, from;
+    int64_t jobs = bench->options->jobs;
+    bool fine = rig_open(&rig, bench, jobs, error);
+    from = meter_read();
+    if (fine && (fine = rig_feed(&rig, "noop", rig.payload, jobs, error)))
+        used = meter_since(&from);
+    fine = fine && put_rate(bench, "enqueue_bulk_per_second", jobs, used.at, error);
+    rig_release(&rig);
+    fine = fine && rig_drain(&rig, "draining", bench->options->workers, jobs, &used, error) &&
+           put_drain(&rig, jobs, &used, error) && put_sizes(&rig, error);
+    rig_close(&rig);
+    return fine;
+}
+
+/* ---- chains ---- */
+
+bool phase_chains(struct bench *bench, struct error *error) {
+    struct rig rig;
+    struct meter used;
+    int64_t size = bench->options->payload;
+    int64_t chains = bench->options->jobs < CHAINS * 10 ? 10 : CHAINS;
+    int64_t links = bench->options->jobs / chains;
+    bool fine = rig_open(&rig, bench, chains * links, error);
+    if (fine && links > 0) {
+        char text[256];
+        snprintf(text, sizeof text, "%08lld%.*s", (long long)links - 1,
+                 size < 11    ? 0
+                 : size > 200 ? 190
+                              : (int)size - 10,
+                 json_string_value(rig.payload) ? json_string_value(rig.payload) : "");
+        json_t *payload = json_string(text);
+        fine = payload ? rig_feed(&rig, "chain", payload, chains, error) : rig_no_memory(error);
+        json_decref(payload);
+        rig_release(&rig);
+        fine = fine &&
+               rig_drain(&rig, "chains", bench->options->workers, chains * links, &used, error) &&
+               put_rate(bench, "chains_per_second", chains * links, used.at, error);
+    }
+    rig_close(&rig);
+    return fine;
+}
+
+/* ---- the whole life ---- */
+
+bool phase_life(struct bench *bench, struct error *error) {
+    struct rig rig;
+    int64_t jobs = bench->options->jobs;
+    bool fine =
+        rig_open(&rig, bench, jobs, error) && rig_start(&rig, bench->options->workers, error);
+    struct meter from = meter_read(), used = {0};
+    fine = fine && rig_feed(&rig, "noop", rig.payload, jobs, error) &&
+           rig_await(&rig, "the whole life", jobs, error);
+    used = meter_since(&from);
+    fine = fine && rig_finish(&rig, "the whole life", jobs, error) &&
+           put_rate(bench, "life_per_second", jobs, used.at, error);
+    rig_close(&rig);
+    return fine;
+}
+
+/* ---- two workers ---- */
+
+/* Microseconds that `jobs` handlers of `rounds` each take. */
+static bool spin(struct bench *bench, int workers, int64_t jobs, int64_t rounds, int64_t *span,
+                 struct error *error) {
+    struct rig rig;
+    struct meter used;
+    json_t *payload = json_integer(rounds);
+    bool fine = rig_open(&rig, bench, jobs, error) && rig_feed(&rig, "spin", payload, jobs, error);
+    rig_release(&rig);
+    fine = fine && rig_drain(&rig, "two workers", workers, jobs, &used, error);
+    rig_close(&rig);
+    json_decref(payload);
+    *span = fine ? used.at : 0;
+    return fine;
+}
+
+bool phase_workers(struct bench *bench, struct error *error) {
+    int64_t jobs = bench->options->jobs / 400, one = 0, two = 0, span;
+    jobs = jobs < 20 ? 20 : jobs > 500 ? 500 : jobs;
+    if (!spin(bench, 1, 20, SPINS, &span, error))
+        return false;
+    int64_t rounds = SPINS * 20 * 1000 / (span > 0 ? span : 1); /* a millisecond's */
+    for (int i = 0; i < ROUNDS; i++) {
+        if (!spin(bench, 1, jobs, rounds, &span, error))
+            return false;
+        one += span;
+        if (!spin(bench, 2, jobs, rounds, &span, error))
+            return false;
+        two += span;
+    }
+    return meter_put(bench->report, "workers_speedup", (double)one / (double)(two ? two : 1)) ||
+           rig_no_memory(error);
+}

@@ -1,0 +1,76 @@
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+local rules = require("moonshift.core").rules
+
+describe("bench", function()
+  local place, output, report
+
+  setup(function()
+    place = process.folder()
+    local status, errors
+    status, output, errors = program.run(
+      { "bench", "--jobs", "500", "--workers", "2", "--json" }, { dir = place })
+    assert.equal("", errors)
+    assert.equal(0, status)
+    report = rules.decode(output)
+  end)
+
+  teardown(function()
+    process.remove(place)
+  end)
+
+  it("says what was asked for", function()
+    assert.same({ 500, 2, "full", 100, "FULL" },
+      { report.jobs, report.workers, report.history, report.payload, report.synchronous })
+  end)
+
+  it("has a figure of everything that it measures", function()
+    for _, name in ipairs {
+      "drain_per_second", "enqueue_per_second", "enqueue_one_per_second",
+      "enqueue_processes_per_second", "enqueue_bulk_per_second", "chains_per_second",
+      "life_per_second", "cpu_seconds_per_10000", "syncs_per_10000", "commits_per_10000",
+      "log_bytes_per_job", "peak_kb", "database_kb", "workers_speedup", "seconds",
+    } do
+      assert.is_number(report[name], name)
+      assert.is_true(report[name] > 0, name)
+    end
+  end)
+
+  it("orders its latencies", function()
+    for _, prefix in ipairs { "latency_", "latency_call_", "latency_process_" } do
+      local p50, p99, most = report[prefix .. "p50_ms"], report[prefix .. "p99_ms"],
+        report[prefix .. "max_ms"]
+      assert.is_true(0 <= p50 and p50 <= p99 and p99 <= most, prefix)
+    end
+  end)
+
+  it("counts a sync for each commit, and for each job that is created alone", function()
+    assert.is_true(report.syncs_per_10000 >= report.commits_per_10000)
+    assert.is_true(report.enqueue_one_syncs_per_10000 >= 10000)
+  end)
+
+  it("leaves nothing behind", function()
+    local _, files = process.run("ls " .. process.quote(place))
+    assert.equal("", files)
+  end)
+
+  it("refuses what it cannot measure", function()
+    local function refusal(...)
+      local status, _, errors = program.run({ "bench", ... })
+      assert.equal(2, status)
+      return errors
+    end
+    assert.equal('moonshift: --history "some": expected none, failures or full\n',
+      refusal("--history", "some"))
+    assert.truthy(refusal("--jobs", "0"):find('--jobs "0"', 1, true))
+    assert.truthy(refusal("--payload", "-1"):find('--payload "-1"', 1, true))
+    assert.truthy(refusal("--workers", "many"):find('--workers "many"', 1, true))
+  end)
+
+  it("says where no store can be made", function()
+    local status, _, errors = program.run { "bench", "--dir", "/nowhere" }
+    assert.equal(4, status)
+    assert.equal('moonshift: directory "/nowhere": cannot make a store there: ' ..
+      "No such file or directory\n", errors)
+  end)
+end)
