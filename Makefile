@@ -32,6 +32,10 @@ BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev li
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
 	strace faketime python3
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
+SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
+PROGRAM  ?= $(BUILD)/moonshift
+SOAK     := python3 -B spec/soak/soak.py --program $(PROGRAM) --probe $(BUILD)/soak/probe.so \
+	--root $(BUILD)/soak/run
 
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 
@@ -80,6 +84,11 @@ fuzz: fuzz-deps ## every fuzz target for SECONDS=60, from the saved inputs on (T
 	  build/fuzz/spec/fuzz/fuzz
 	@python3 spec/fuzz/run --program build/fuzz/spec/fuzz/fuzz --work build/fuzz \
 	  --seconds $(or $(SECONDS),60) $(TARGETS)
+
+soak: ## for SECONDS=180 all goes wrong that can, then the records are checked (SEED=, PROGRAM=)
+	@$(call install-packages,$(SOAK_PACKAGES))
+	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
+	@$(SOAK) --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
 
 lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
@@ -145,6 +154,12 @@ $(BUILD)/lua/moonshift/core.so: $(OBJECTS)
 	@mkdir -p $(@D)
 	@$(CC) $(SANITIZE) -shared -Wl,-z,nodelete -o $@ $^ $(LIBS)
 
+# What handlers under test write their log with; never instrumented.
+$(BUILD)/soak/probe.so: spec/soak/probe.c
+	@echo CC $<
+	@mkdir -p $(@D)
+	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -shared -o $@ $<
+
 # A double in place of one function of the store: what no SQLite ever reports.
 $(BUILD)/spec/core/run/waiting_contract: DOUBLE := -Wl,--wrap=store_met
 
@@ -176,7 +191,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: all help demo testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
-.PHONY: fuzz fuzz-deps
+.PHONY: fuzz fuzz-deps soak
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d

@@ -1,0 +1,267 @@
+"""What becomes of jobs: none is lost, none comes from nowhere, each ends once."""
+import collections
+
+from evidence import CANCELLED, DELETED, SECOND, SUCCESSFUL
+
+OWN = ("moonshift/", "batch/")        # handlers of the program, which write nothing down
+COMMIT = 5                            # ms by which two clocks' readings may differ
+
+
+def fate(evidence, job):
+    """None where the job has come to a proper end, else what is wrong."""
+    outcomes = job.outcomes()
+    if SUCCESSFUL in outcomes:
+        return None
+    if DELETED in outcomes or CANCELLED in outcomes:
+        if evidence.touched(job.id, "job delete", "job cancel") or job.handler in ("beat", "tick"):
+            return None
+        return "was deleted, and nobody asked for it"
+    if job.id in evidence.dead:
+        return None if job.id not in evidence.suspended else "is dead and suspended"
+    if job.id in evidence.live:
+        return "is still there"
+    return "is lost"
+
+
+def lost(evidence, report):
+    for entry in evidence.by["P", "ack"] + evidence.by["P", "held"]:
+        report.look()
+        job = evidence.jobs.get(entry.job)
+        marker = entry.note.split()[0]
+        if job is None or job.marker != marker and (entry.event == "ack" or not job.unique):
+            report.violated("job %s (%s) was acknowledged, and never written" % (
+                entry.job, marker), entry.job)
+        else:
+            wrong = fate(evidence, job)
+            if wrong:
+                report.violated("job %d (%s, %s) %s" % (job.id, marker, job.handler, wrong), job.id)
+
+
+def phantom(evidence, report):
+    for run in evidence.runs:
+        if run.marker == "-" or run.marker == "beat":
+            continue
+        report.look()
+        answer = evidence.answers.get(run.marker)
+        if run.marker.split(".")[0] not in evidence.intents:
+            report.violated("job %d (%s) ran, and nobody created it" % (run.job, run.marker), run.job)
+        elif answer and answer.event in ("nack", "kept"):
+            report.violated("job %d (%s) ran, and its creation was answered with %s" % (
+                run.job, run.marker, answer.event), run.job)
+    for marker, jobs in evidence.by_marker.items():
+        if marker not in ("-", "beat") and len(jobs) > 1 and jobs[0].handler != "tick":
+            report.violated("%s was created %d times" % (marker, len(jobs)), jobs[1].id)
+
+
+def tokens_of_ends(job):
+    """The token under which each end was written: the lock that went just before it."""
+    token, pairs = None, []
+    for row in job.rows:
+        if row["what"] == "unlock":
+            token = row["token"]
+        elif row["what"] == "ended":
+            pairs.append((token, row))
+    return pairs
+
+
+def success(evidence, report):
+    for job in evidence.jobs.values():
+        if job.handler.startswith(OWN) and job.handler != "batch/items":
+            continue
+        runs = {run.token: run for run in job.runs if run.word == "ok"}
+        for token, row in tokens_of_ends(job):
+            if row["new"] != SUCCESSFUL:
+                continue
+            report.look()
+            run = runs.get(token)
+            if not run:
+                report.violated("job %d succeeded with token %s, under which no run ended well" % (
+                    job.id, token), job.id)
+            elif run.end_wall > row["at"] + COMMIT and evidence.steady(run.start, run.end):
+                report.violated("job %d succeeded %d ms before its run with token %d ended" % (
+                    job.id, run.end_wall - row["at"], token), job.id)
+
+
+def completion(evidence, report):
+    for job in evidence.jobs.values():
+        ended = job.of("ended")
+        if not ended:
+            continue
+        report.look()
+        if len(ended) > 1:
+            report.violated("job %d ended %d times" % (job.id, len(ended)), job.id)
+        last = ended[0]
+        if any(row["what"] == "lock" and row["seq"] > last["seq"] for row in job.rows):
+            report.violated("job %d was locked after it had ended" % job.id, job.id)
+        for run in job.runs:
+            if run.wall > last["at"] + 50 and evidence.steady(run.start - SECOND, run.start) and \
+                    not evidence.stopped(run.pid, run.start - 5 * SECOND, run.start):
+                report.violated("job %d ran %d ms after it had ended" % (
+                    job.id, run.wall - last["at"]), job.id)
+
+
+def fence(evidence, report):
+    last = 0
+    locks = set()
+    for row in evidence.dump["witness"]:
+        if row["what"] == "lock":
+            report.look()
+            locks.add((row["job"], row["token"]))
+            if row["token"] <= last:
+                report.violated("token %d was drawn after %d" % (row["token"], last), row["job"])
+            last = max(last, row["token"])
+    for run in evidence.runs:
+        if (run.job, run.token) not in locks:
+            report.violated("job %d ran with token %d, which it was never locked with" % (
+                run.job, run.token), run.job)
+    for job in evidence.jobs.values():
+        held = None
+        for row in job.rows:
+            if row["what"] == "lock":
+                if held is not None:
+                    report.violated("job %d was locked with %d over %d" % (
+                        job.id, row["token"], held), job.id)
+                held = row["token"]
+            elif row["what"] == "unlock":
+                held = None
+
+
+def retries(evidence, report):
+    for job in evidence.jobs.values():
+        changes = job.of("retries")
+        if any(row["new"] < 0 for row in changes):
+            report.violated("job %d has fewer than no retries" % job.id, job.id)
+        if evidence.touched(job.id, "job retry", "job dead", "job execute", "definition retries"):
+            continue
+        failed = [row for row in job.of("failed")]
+        left, after = job.retries, []
+        bad = {run.attempt: run for run in job.runs if run.word in ("fail", "hopeless")}
+        if failed:
+            report.look()
+        for row in failed:
+            died = row["note"] in ("3", 3)
+            run = bad.get(row["old"])
+            if row["new"] != left:
+                report.violated("job %d: attempt %d had %d retries instead of %d" % (
+                    job.id, row["old"], row["new"], left), job.id)
+                break
+            left = 0 if died or run and run.word == "hopeless" else left - 1
+            after.append(left)
+            if not run and not died:
+                report.violated("job %d: attempt %d failed without a run that did" % (
+                    job.id, row["old"]), job.id)
+        if [row["new"] for row in changes] != after:
+            report.violated("job %d: retries went %s, by its failures they go %s" % (
+                job.id, [row["new"] for row in changes], after), job.id)
+        arithmetic(evidence, report, job, len(failed))
+
+
+def arithmetic(evidence, report, job, failed):
+    """Where no process of its runs was disturbed, each run has counted once."""
+    if not job.runs or evidence.touched(job.id) or job.of("crashes"):
+        return
+    if any(run.word is None or run.pid in evidence.kills for run in job.runs) or evidence.full:
+        return
+    if any(evidence.stopped(run.pid, run.start - 5 * SECOND, run.end + 5 * SECOND)
+           for run in job.runs):
+        return
+    words = collections.Counter(run.word for run in job.runs)
+    bad = words["fail"] + words["hopeless"]
+    if bad != failed or words["ok"] > 1:
+        report.violated("job %d: %s, %d failures counted" % (job.id, dict(words), failed), job.id)
+
+
+def incidents(evidence, report):
+    opened = collections.defaultdict(list)
+    for row in evidence.dump["incident"]:
+        if row["job"] is not None and row["ended"] is None:
+            opened[row["job"]].append(row)
+    for job in evidence.jobs.values():
+        here, most, deaths = 0, 0, 0
+        for row in job.rows:
+            here += (row["what"] == "incident") - (row["what"] == "closed")
+            most = max(most, here)
+            deaths += row["what"] == "retries" and row["new"] == 0
+        made = len(job.of("incident"))
+        if job.id in evidence.dead or made:
+            report.look()
+        if most > 1:
+            report.violated("job %d had %d open incidents" % (job.id, most), job.id)
+        if made > deaths:
+            report.violated("job %d died %d times and has %d incidents" % (
+                job.id, deaths, made), job.id)
+        want = 1 if job.id in evidence.dead else 0
+        if len(opened[job.id]) != want:
+            report.violated("job %d is %s and has %d open incidents" % (
+                job.id, "dead" if want else "not dead", len(opened[job.id])), job.id)
+
+
+def unique(evidence, report):
+    """Between the births of two jobs of one key lies the end, or the death, of the first."""
+    holders = collections.defaultdict(list)
+    for job in evidence.jobs.values():
+        if job.unique:
+            holders[job.handler, job.unique].append(job)
+    for (_, key), jobs in holders.items():
+        for one, other in zip(jobs, jobs[1:]):
+            report.look()
+            ends = [row["seq"] for row in one.rows if row["what"] == "ended"
+                    or row["what"] == "retries" and row["new"] == 0]
+            if not ends or ends[0] > other.seq:
+                report.violated("job %d was created while job %d held the key %s" % (
+                    other.id, one.id, key), other.id)
+
+
+def conservation(evidence, report):
+    for job in evidence.jobs.values():
+        report.look()
+        wrong = fate(evidence, job)
+        if wrong:
+            report.violated("job %d (%s) %s" % (job.id, job.handler, wrong), job.id)
+        elif job.outcomes() and job.id in evidence.live:
+            report.violated("job %d has ended and is still there" % job.id, job.id)
+    born = set(evidence.jobs)
+    for job in evidence.live - born:
+        report.violated("job %s is there, and was never created" % job, job)
+
+
+def children(evidence, report):
+    for job in evidence.jobs.values():
+        if job.handler != "parent":
+            continue
+        report.look()
+        many = 1 if "." in job.marker else 2
+        if SUCCESSFUL not in job.outcomes():
+            many = 0
+        for i in (1, 2):
+            there = len(evidence.by_marker.get("%s.%d" % (job.marker, i), []))
+            if there != (1 if i <= many else 0):
+                report.violated("job %d (%s) ended %s, and child %d was created %d times" % (
+                    job.id, job.marker, job.outcomes(), i, there), job.id)
+
+
+def payload(evidence, report):
+    for run in evidence.runs:
+        intent = evidence.intents.get(run.marker)
+        if not intent or not intent.hash:
+            continue
+        report.look()
+        if run.hash != intent.hash:
+            report.violated("job %d was given %s and got %s" % (
+                run.job, intent.hash, run.hash), run.job)
+
+
+def cycles(evidence, report):
+    for marker, jobs in evidence.by_marker.items():
+        if jobs[0].handler not in ("tick", "beat"):
+            continue
+        dues = [job.dues()[-1] for job in jobs]
+        report.look(len(dues))
+        if len(set(dues)) != len(dues):
+            report.violated("%s: a date was met twice: %s" % (
+                marker, sorted(d for d in dues if dues.count(d) > 1)), jobs[-1].id)
+        if jobs[0].handler == "tick" and len(dues) != 5:
+            report.violated("%s: %d dates of 5" % (marker, len(dues)), jobs[-1].id)
+        if jobs[0].handler == "tick" and sorted(dues) != [min(dues) + 500 * i
+                                                          for i in range(len(dues))]:
+            report.violated("%s: the dates are %s" % (marker, sorted(dues)), jobs[-1].id)

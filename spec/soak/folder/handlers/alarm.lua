@@ -1,0 +1,2 @@
+local soak = require "lib.soak"
+return soak.handler(soak.work)

@@ -1,0 +1,7 @@
+return {
+  lock_time = "PT2S",
+  queue = 8,
+  page = 8,
+  workers = 2,
+  shutdown_wait = "PT3S",
+}

@@ -1,0 +1,182 @@
+"""What goes wrong, and when: drawn by the seed, each fault with lines at its beginning and its end.
+
+A shuffled deck of all the kinds first, so that each of them happens; then as it comes. Two at once
+with a probability of 0.3, and again and again a while without any.
+"""
+import os
+import shutil
+import signal
+import sqlite3
+import threading
+import time
+
+import world as here
+
+BALLAST = 1 << 20
+CALM = 9  # seconds without faults, after every DECK of them
+DECK = 12
+LOCK = 2.0  # seconds: lock_time in folder/moonshift.lua
+
+
+class Nemesis(threading.Thread):
+    def __init__(self, world, executors, rng, done):
+        super().__init__(daemon=True)
+        self.world = world
+        self.executors = executors
+        self.rng = rng
+        self.done = done
+        self.busy = {}  # faults of which there is only one at a time
+        self.calm = threading.Event()
+        self.counts = {}
+
+    def run(self):
+        deck = []
+        while not self.done.wait(self.rng.uniform(0.2, 2.5)):
+            if not deck:
+                deck = self.deck()
+            first, *rest = deck.pop(), *([deck.pop()] if deck and self.rng.random() < .3 else [])
+            others = [threading.Thread(target=self.do, args=(fault, self.rng.random()))
+                      for fault in rest]
+            for other in others:
+                other.start()
+            self.do(first, 0)
+            for other in others:
+                other.join()
+            if not deck and not self.done.is_set():
+                self.rest()
+
+    def deck(self):
+        kinds = [kind for kind in FAULTS if kind not in self.world.missing]
+        extra = self.rng.choices(kinds, [FAULTS[kind][0] for kind in kinds], k=DECK - len(kinds))
+        deck = kinds + extra
+        self.rng.shuffle(deck)
+        return deck
+
+    def rest(self):
+        self.note("calm")
+        self.calm.set()
+        self.done.wait(CALM)
+        self.calm.clear()
+
+    def note(self, event, **fields):
+        self.world.lines.write("N", event, node="nemesis", **fields)
+
+    def do(self, kind, delay):
+        if self.done.wait(delay) or not self.busy.setdefault(kind, threading.Lock()).acquire(
+                blocking=False):
+            return
+        try:
+            self.counts[kind] = self.counts.get(kind, 0) + 1
+            FAULTS[kind][1](self)
+        finally:
+            self.busy[kind].release()
+
+    def executor(self):
+        return self.rng.choice(self.executors)
+
+    # ---- faults
+
+    def kill(self):
+        victims = self.executors if self.rng.random() < .2 else [self.executor()]
+        for victim in victims:
+            victim.kill()
+        time.sleep(self.rng.choice([0, 0, 0.2, 1]))
+        for victim in victims:
+            victim.start()
+
+    def term(self):
+        victim = self.executor()
+        victim.terminate(30 * self.world.slow)
+        victim.start()
+
+    def stop(self):
+        self.executor().pause(self.rng.choice([0.5, 1.7, LOCK + 0.7, LOCK + 1, LOCK + 1.5]))
+
+    def jump(self):
+        step = self.rng.choice([5, 60, 3600, 86400]) * 1000 * self.rng.choice([-1, 1])
+        back = self.world.offset
+        for offset in (back + step, back if self.rng.random() < .7 else None):
+            if offset is not None:
+                self.note("jumping", due=str(offset))
+                self.world.set_clock(offset)
+                self.note("clock", due=str(offset))
+                self.done.wait(self.rng.uniform(0.5, 4))
+
+    def full(self):
+        """Fills the store's disk to the last byte, for a while."""
+        self.note("filling")
+        path = os.path.join(self.world.disk, "ballast")
+        with open(path, "wb", buffering=0) as file:
+            size = BALLAST
+            while size:
+                try:
+                    if file.write(b"x" * size) < size:
+                        size //= 2
+                except OSError:
+                    size //= 2
+        self.note("full")
+        time.sleep(self.rng.uniform(0.3, 3))
+        os.unlink(path)
+        self.note("emptied")
+
+    def hup(self):
+        """Another folder, or a broken one, or both again and again while it is loaded."""
+        self.note("hup")
+        for broken in self.rng.choice([[False], [True, False], [True, False] * 5]):
+            self.change(broken)
+            for executor in self.executors:
+                executor.signal(signal.SIGHUP, "hupped")
+            time.sleep(self.rng.uniform(0.02, 0.4))
+        self.note("hup-done")
+
+    def change(self, broken):
+        """A whole new tree of handlers takes the place of the old one; or a file in it is broken."""
+        handlers = os.path.join(self.world.folder, "handlers")
+        fresh = os.path.join(self.world.root, "handlers.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(os.path.join(here.HERE, "folder", "handlers"), fresh)
+        with open(os.path.join(fresh, "chore.lua"), "a", encoding="ascii") as file:
+            file.write("-- version %d\n" % self.rng.randrange(1 << 30))
+        if broken:
+            with open(os.path.join(fresh, "plain.lua"), "w", encoding="ascii") as file:
+                file.write("return function( -- broken\n")
+        os.rename(handlers, handlers + ".old")
+        os.rename(fresh, handlers)
+        shutil.rmtree(handlers + ".old")
+
+    def backup(self):
+        """A copy made while all goes on is a whole store."""
+        path = os.path.join(self.world.root, "backup.db")
+        self.note("backup")
+        try:
+            source = sqlite3.connect("file:%s?mode=ro" % self.world.store, uri=True, timeout=5)
+            copy = sqlite3.connect(path)
+            source.backup(copy)
+            source.close()
+            fine = copy.execute("PRAGMA integrity_check").fetchone()[0]
+            copy.close()
+        except sqlite3.Error as error:
+            self.note("backup-failed", note=str(error))
+        else:
+            self.note("backup-done", note=fine)
+        if os.path.exists(path):
+            os.unlink(path)
+
+    # ---- at the end all is well again
+
+    def mend(self):
+        self.change(False)
+        os.unlink(os.path.join(self.world.folder, "schedules", "beat.lua"))
+        if self.world.offset < self.world.farthest:
+            self.note("jumping", due=str(self.world.farthest))
+            self.world.set_clock(self.world.farthest)
+            self.note("clock", due=str(self.world.farthest))
+        for executor in self.executors:
+            if not executor.alive():
+                executor.start()
+            executor.signal(signal.SIGHUP, "hupped")
+
+
+FAULTS = {"kill": (5, Nemesis.kill), "term": (3, Nemesis.term), "stop": (5, Nemesis.stop),
+          "clock": (2, Nemesis.jump), "full": (1, Nemesis.full), "hup": (2, Nemesis.hup),
+          "backup": (1, Nemesis.backup)}

@@ -1,0 +1,164 @@
+"""Who creates jobs: one by one and in bulk on the command line, and a Lua program with the module.
+
+Before each creation there is an intent in the log, after it an ack (with the job's id), a kept (another
+job has the key), held (one of the two), a nack, or unknown where whoever asked was killed or could not tell.
+"""
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import drafts
+import world as here
+
+TOO_MANY = 2500  # jobs that wait: the producers rest
+
+
+class Producer(threading.Thread):
+    def __init__(self, world, rng, name, done):
+        super().__init__(daemon=True)
+        self.world = world
+        self.rng = rng
+        self.done = done
+        self.drafts = drafts.Drafts(world, rng, name)
+        self.pause = 0.2
+
+    def run(self):
+        while not self.done.wait(self.rng.random() * 2 * self.pause * self.world.slow):
+            waiting = self.world.ask("SELECT count(*) FROM ready")
+            if not waiting or waiting[0][0] < TOO_MANY:
+                self.create()
+
+    def note(self, event, draft, job=None):
+        fields = draft.fields()
+        if event != "intent":
+            fields = {"note": fields["note"]}
+        self.world.lines.write("P", event, job=job, **fields)
+
+    def intend(self, count, draw=None):
+        made = [(draw or self.drafts.any)() for _ in range(count)]
+        for draft in made:
+            self.note("intent", draft)
+        return made
+
+    def answer(self, made, process, killed, ids):
+        """What the program's end says about what it was asked for."""
+        full = process.returncode == 74
+        for index, draft in enumerate(made):
+            if index < len(ids):
+                job, event = ids[index]
+                held = event == "ack" and draft.handler == "single" and len(made) > 1
+                self.note("held" if held else event, draft, job)
+            else:
+                self.note("unknown" if killed or full else "nack", draft)
+
+    @staticmethod
+    def end(process, timeout=60):
+        try:
+            return process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+
+
+class Single(Producer):
+    """One job with each command; now and then killed, the moment it has said yes or before."""
+
+    def create(self):
+        made = self.intend(1)
+        process = self.world.start("enqueue", "-C", self.world.folder, *made[0].flags(), "--json",
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        fate = self.rng.random()
+        killed = fate < .3
+        if fate < .1:
+            time.sleep(self.rng.random() * 0.03)
+            process.kill()
+            text = self.end(process)[0]
+        elif killed:
+            text = process.stdout.readline()
+            process.send_signal(signal.SIGKILL)
+            text += self.end(process)[0]
+        else:
+            text = self.end(process)[0]
+        self.answer(made, process, killed, self.read(text))
+
+    @staticmethod
+    def read(text):
+        try:
+            said = json.loads(text)
+            if said.get("outcome", "created") in ("created", "replaced"):
+                return [(said["id"], "ack")]
+            return [(said["id"], "kept")]
+        except (ValueError, KeyError):
+            return []
+
+
+class Bulk(Producer):
+    """Many in one command, in one file; sometimes a storm of equal jobs that differ in priority."""
+
+    def create(self):
+        made = self.intend(self.rng.choice([5, 20, 60]))
+        self.send(made, self.rng.random() < .15)
+
+    def storm(self, count):
+        self.send(self.intend(count, self.plain), False)
+
+    def plain(self):
+        return self.drafts.make("plain", {"ms": 8})
+
+    def send(self, made, kill):
+        path = os.path.join(self.world.root, "bulk.jsonl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(draft.json() + "\n" for draft in made)
+        process = self.world.start("enqueue", "-C", self.world.folder, "--from", path, "--json",
+                                   "--ids", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if kill:
+            time.sleep(self.rng.random() * 0.05)
+            process.kill()
+        text = self.end(process)[0]
+        self.answer(made, process, kill, self.read(text))
+
+    @staticmethod
+    def read(text):
+        try:
+            said = json.loads(text)
+        except ValueError:
+            return []
+        return [(job, "ack") for job in said["ids"]]
+
+
+class Module(Producer):
+    """A Lua program that carries the module, creates one by one, and dies by its own hand with the
+    last yes still in its ears; or creates a list, all or nothing."""
+
+    def create(self):
+        made = [self.drafts.any() for _ in range(self.rng.choice([1, 5, 20, 40]))]
+        path = os.path.join(self.world.root, "module.lua")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("return {%s}\n" % ",\n".join(draft.lua() for draft in made))
+        mode = self.rng.choice(["one", "one", "die", "die", "many"])
+        process = subprocess.Popen(
+            [self.world.interpreter(), os.path.join(here.HERE, "producer.lua"), mode, path,
+             self.world.folder, "sqlite:" + self.world.store],
+            env=self.world.environment("module"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        _, errors = self.end(process)
+        if process.returncode not in (0, -signal.SIGKILL):
+            self.world.lines.write("P", "module-failed", attempt=process.returncode,
+                                   note=errors.decode("ascii", "replace").strip()[-90:])
+
+
+class Batches(Producer):
+    """Batches of a type of the folder; each of their ids has to be seen."""
+
+    def create(self):
+        count = self.rng.randint(3, 60)
+        process = self.world.start(
+            "batch", "create", "items", "-C", self.world.folder, "--ids",
+            ",".join("item-%d" % i for i in range(1, count + 1)), "--on-complete", "batch_over",
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        text = self.end(process)[0].decode().strip()
+        self.world.lines.write("P", "batch" if text.isdigit() else "batch-failed", note=text or "-",
+                               attempt=count)

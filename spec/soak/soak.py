@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Lets jobs run for a while, while everything goes wrong that can be made to; then checks the records.
+
+    soak.py --program build/moonshift --probe build/soak/probe.so --root build/soak/run \\
+            --seconds 180 --seed 7
+
+Exit status: 0 nothing violated, 1 something was, 2 the soak itself could not be done.
+"""
+import argparse
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import executors
+import nemesis
+import operators
+import producers
+import sampler
+import world as here
+
+QUIET = 40  # seconds that everything due may take, once nothing goes wrong any more
+
+
+class Soak:
+    def __init__(self, options):
+        self.options = options
+        self.world = here.World(options.root, options.program, options.probe)
+        self.rng = random.Random(options.seed)
+        self.done = threading.Event()       # no more faults, no more verbs
+        self.enough = threading.Event()     # no more jobs
+        self.executors = [executors.Executor(self.world, name) for name in executors.NAMES]
+
+    def own(self):
+        return random.Random(self.rng.getrandbits(64))
+
+    def note(self, event, **fields):
+        self.world.lines.write("N", event, **fields)
+
+    def run(self):
+        self.world.make()
+        self.note("begun", note="seed %d seconds %d slow %d" % (
+            self.options.seed, self.options.seconds, self.world.slow))
+        for fault, why in self.world.missing.items():
+            print("without the fault \"%s\": %s" % (fault, why), flush=True)
+            self.note("missing", note="%s: %s" % (fault, why))
+        for executor in self.executors:
+            executor.start()
+        watch = executors.Watch(self.executors)
+        watch.start()
+        self.load()
+        watch.done.set()
+        watch.join()
+        for executor in self.executors:
+            executor.terminate(30 * self.world.slow)
+        self.note("end")
+        self.world.dump()
+        self.world.leave()
+
+    def load(self):
+        """A calm beginning, with a storm of jobs; then all together, until the time is over."""
+        end = time.monotonic() + self.options.seconds
+        bulk = producers.Bulk(self.world, self.own(), "bulk", self.enough)
+        makers = [bulk, producers.Single(self.world, self.own(), "single", self.enough),
+                  producers.Module(self.world, self.own(), "module", self.enough),
+                  producers.Batches(self.world, self.own(), "batch", self.enough)]
+        bulk.pause, makers[2].pause, makers[3].pause = 1.0, 0.7, 4.0
+        watcher = sampler.Sampler(self.world, self.executors, self.enough)
+        operator = operators.Operator(self.world, self.own(), self.done)
+        nature = nemesis.Nemesis(self.world, self.executors, self.own(), self.done)
+        watcher.start()
+        bulk.storm(1200 // self.world.slow)
+        for maker in makers:
+            maker.start()
+        time.sleep(min(nemesis.CALM, self.options.seconds / 4))
+        operator.start()
+        nature.start()
+        while time.monotonic() < end:
+            if nature.calm.wait(end - time.monotonic()) and not self.done.is_set():
+                producers.Bulk(self.world, self.own(), "storm-%d" % time.monotonic_ns(),
+                               self.enough).storm(1200 // self.world.slow)
+                time.sleep(nemesis.CALM)
+        self.done.set()
+        nature.join()
+        self.enough.set()
+        for maker in makers:
+            maker.join()
+        nature.mend()
+        operator.join()
+        self.drain()
+        watcher.join()
+
+    def drain(self):
+        self.note("drain")
+        end = time.monotonic() + QUIET * self.world.slow
+        while time.monotonic() < end:
+            left = self.world.ask(
+                "SELECT (SELECT count(*) FROM ready), (SELECT count(*) FROM timer),"
+                " (SELECT count(*) FROM parked), (SELECT count(*) FROM locked)")
+            if left and sum(left[0]) == 0:
+                self.note("quiet")
+                return
+            time.sleep(0.2)
+        self.note("stuck", note="%d ready, %d timers, %d parked, %d locked" % left[0] if left else
+                  "the store cannot be read")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", default="build/moonshift")
+    parser.add_argument("--probe", default="build/soak/probe.so")
+    parser.add_argument("--root", default="build/soak/run")
+    parser.add_argument("--seconds", type=int, default=180)
+    parser.add_argument("--seed", type=int)
+    options = parser.parse_args()
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(1 << 31)
+    print("soak: %d s, SEED=%d" % (options.seconds, options.seed), flush=True)
+    soak = Soak(options)
+    try:
+        soak.run()
+    finally:
+        for executor in soak.executors:
+            if executor.alive():
+                executor.process.kill()
+    checker = os.path.join(here.HERE, "checker.py")
+    sys.exit(subprocess.run([sys.executable, checker, options.root], check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Where a soak takes place: its folders, its file system, its store, the program's environment."""
+import glob
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import time
+
+import line
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DISK_MB = 192
+FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
+
+
+class World:
+    def __init__(self, root, program, probe, log=None):
+        self.root = os.path.abspath(root)
+        self.program = os.path.abspath(program)
+        self.probe = os.path.dirname(os.path.abspath(probe))
+        self.folder = os.path.join(self.root, "folder")
+        self.disk = os.path.join(self.root, "disk")
+        self.store = os.path.join(self.disk, "soak.db")
+        self.clock = os.path.join(self.root, "clock")
+        self.path = log or os.path.join(self.root, "log")
+        self.lines = None
+        self.offset = 0        # ms by which the wall clock is said to be ahead
+        self.farthest = 0
+        self.mounted = False
+        self.missing = {}      # faults that cannot be made here, and why
+        self.sanitized = self._sanitized()
+        self.slow = 4 if self.sanitized else 1
+
+    def _sanitized(self):
+        linked = subprocess.run(["ldd", self.program], capture_output=True, text=True).stdout
+        return "libasan" in linked or "libtsan" in linked
+
+    # ---- making it
+
+    def make(self):
+        if os.path.ismount(self.disk):
+            subprocess.run(["umount", self.disk], check=True)
+        shutil.rmtree(self.root, ignore_errors=True)
+        os.makedirs(self.disk)
+        self.lines = line.Log(self.path)
+        self.set_clock(0)
+        self._mount()
+        if self.sanitized:
+            self.missing["clock"] = "a sanitized program takes no other clock"
+        elif not FAKETIME:
+            self.missing["clock"] = "libfaketime is not installed"
+        shutil.copytree(os.path.join(HERE, "folder"), self.folder)
+        self._make_store()
+
+    # A file system of its own in a file, so that it can fill up and that a sync takes time.
+    def _mount(self):
+        image = os.path.join(self.root, "image")
+        with open(image, "wb") as file:
+            file.truncate(DISK_MB << 20)
+        made = subprocess.run(["mkfs.ext4", "-q", "-m", "0", image], capture_output=True, text=True)
+        done = made.returncode == 0 and subprocess.run(
+            ["mount", "-o", "loop", image, self.disk], capture_output=True, text=True)
+        if done and done.returncode == 0:
+            self.mounted = True
+        else:
+            why = (made.stderr or (done and done.stderr) or "").strip()
+            self.missing["full"] = "no file system of its own: " + why
+
+    def _make_store(self):
+        self.run("deploy", self.folder, check=True)
+        store = sqlite3.connect(self.store)
+        with open(os.path.join(HERE, "witness.sql"), encoding="utf-8") as file:
+            store.executescript(file.read())
+        store.close()
+
+    def leave(self):
+        if self.mounted:
+            subprocess.run(["umount", self.disk], check=False)
+            subprocess.run(["rm", "-f", os.path.join(self.root, "image")], check=False)
+
+    # ---- the clock that the program sees
+
+    def set_clock(self, offset):
+        with open(self.clock + ".new", "w", encoding="ascii") as file:
+            file.write("%+.3f\n" % (offset / 1000))
+        os.rename(self.clock + ".new", self.clock)
+        self.offset = offset
+        self.farthest = max(self.farthest, offset)
+
+    def now(self):
+        return time.time_ns() // 1000000 + self.offset
+
+    # ---- running the program
+
+    def environment(self, node):
+        environment = dict(os.environ, SOAK_LOG=self.path, SOAK_NODE=node,
+                           LUA_CPATH="%s/?.so;%s/lua/?.so;;" % (self.probe,
+                                                                os.path.dirname(self.program)),
+                           LUA_PATH="%s/lua/?.lua;%s/lua/?/init.lua;;" % (self.source(),
+                                                                          self.source()))
+        if "clock" not in self.missing:
+            environment.update(LD_PRELOAD=FAKETIME[0], FAKETIME_TIMESTAMP_FILE=self.clock,
+                               FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1")
+        return environment
+
+    @staticmethod
+    def source():
+        return os.path.dirname(os.path.dirname(HERE))
+
+    def command(self, *words):
+        return [self.program, *words, "--store", "sqlite:" + self.store]
+
+    def start(self, *words, node="cli", **given):
+        return subprocess.Popen(self.command(*words), env=self.environment(node), **given)
+
+    def run(self, *words, check=False, node="cli", timeout=60):
+        done = subprocess.run(self.command(*words), env=self.environment(node), text=True,
+                              capture_output=True, timeout=timeout, check=False)
+        if check and done.returncode != 0:
+            raise RuntimeError("%s: %s" % (" ".join(words), done.stderr.strip()))
+        return done
+
+    def interpreter(self):
+        host = os.path.join(os.path.dirname(self.program), "host")
+        return host if self.sanitized and os.path.exists(host) else "lua5.4"
+
+    # ---- looking at the store, without the program
+
+    def ask(self, sql, *values):
+        """The rows, or None where the store cannot be asked now."""
+        try:
+            store = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=5)
+            try:
+                return store.execute(sql, values).fetchall()
+            finally:
+                store.close()
+        except sqlite3.Error:
+            return None
+
+    def dump(self):
+        """All tables and what SQLite says of the file, after everybody has gone."""
+        store = sqlite3.connect(self.store)
+        store.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        tables = [row[0] for row in store.execute(
+            "SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite_%'")]
+        dump = {"integrity": [row[0] for row in store.execute("PRAGMA integrity_check")],
+                "foreign": [list(row) for row in store.execute("PRAGMA foreign_key_check")]}
+        for table in tables:
+            if table in ("deployment_file", "line"):
+                continue
+            rows = store.execute("SELECT * FROM %s" % table)
+            names = [column[0] for column in rows.description]
+            dump[table] = [dict(zip(names, map(plain, row))) for row in rows]
+        store.close()
+        checked = subprocess.run([self.program, "check", "--store", "sqlite:" + self.store],
+                                 env=self.environment("cli"), text=True, capture_output=True,
+                                 check=False)
+        dump["checked"] = {"status": checked.returncode, "text": checked.stdout + checked.stderr}
+        with open(os.path.join(self.root, "dump.json"), "w", encoding="utf-8") as file:
+            json.dump(dump, file)
+
+
+def plain(value):
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
