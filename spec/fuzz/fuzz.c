@@ -1,5 +1,4 @@
 #include "fuzz.h"
-#include "base/span.h"
 #include "base/text.h"
 
 const struct fuzz_row fuzz_targets[] = {
@@ -57,6 +56,16 @@ void fuzz_refusal(const struct error *error, const char *text) {
     if (text && !strstr(text, "(position ") && strstr(error->text, "(position "))
         PROMISE(position_of(error->text) >= 1 &&
                 position_of(error->text) <= (long)strlen(text) + 1);
+}
+
+const struct zone *fuzz_zone_named(const char *name) {
+    static const char *const names[] = {
+        "Europe/Berlin",     "Pacific/Apia",        "America/New_York", "Asia/Kathmandu",
+        "Africa/Casablanca", "Australia/Lord_Howe", "Europe/Dublin"};
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return zone_find(name, NULL);
+    return zone_find(NULL, NULL);
 }
 
 const time_ms fuzz_instants[] = {

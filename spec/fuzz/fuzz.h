@@ -6,8 +6,8 @@
 #ifndef MOONSHIFT_SPEC_FUZZ_H
 #define MOONSHIFT_SPEC_FUZZ_H
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "base/zone.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +46,10 @@ char *fuzz_line(char **rest);
 /* A refusal is a sentence: valid UTF-8 that neither is empty nor ends with a stop, and any position
  * it names lies within `text` (NULL: not looked at) or right behind it. */
 void fuzz_refusal(const struct error *error, const char *text);
+
+/* The zone of a name that some targets use, else UTC. Unlike zone_find it looks for no suggestion.
+ */
+const struct zone *fuzz_zone_named(const char *name);
 
 /* Some instants of interest: the first and last, around 1970, leap days, changes of the clocks. */
 extern const time_ms fuzz_instants[];

@@ -44,12 +44,12 @@ void fuzz_cron(const uint8_t *data, size_t size) {
     const char *expression = fuzz_line(&rest), *name = fuzz_line(&rest);
     struct error error = {0};
     struct cron cron;
-    const struct zone *zone = zone_find(name && strlen(name) < 40 ? name : NULL, NULL);
+    const struct zone *zone = fuzz_zone_named(name);
     if (!cron_parse(expression, &cron, &error))
         fuzz_refusal(&error, expression);
     else {
         for (size_t i = 0; i < fuzz_instant_count; i++)
-            dates(&cron, zone ? zone : zone_find(NULL, NULL), fuzz_instants[i]);
+            dates(&cron, zone, fuzz_instants[i]);
     }
     free(text);
 }

@@ -44,9 +44,7 @@ void fuzz_cycle(const uint8_t *data, size_t size) {
     struct error error = {0};
     struct cycle cycle;
     time_ms origin = FUZZ_NOW;
-    const struct zone *zone = zone_find(name && strlen(name) < 40 ? name : NULL, NULL);
-    if (!zone)
-        zone = zone_find(NULL, NULL);
+    const struct zone *zone = fuzz_zone_named(name);
     if (when && !time_parse(when, &origin, NULL))
         origin = FUZZ_NOW;
     if (!cycle_parse(expression, zone, origin, &cycle, &error))
