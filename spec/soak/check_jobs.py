@@ -1,7 +1,7 @@
 """What becomes of jobs: none is lost, none comes from nowhere, each ends once."""
 import collections
 
-from evidence import CANCELLED, DELETED, SECOND, SUCCESSFUL
+from evidence import CANCELLED, DELETED, MS, SECOND, SUCCESSFUL
 
 OWN = ("moonshift/", "batch/")        # handlers of the program, which write nothing down
 COMMIT = 5                            # ms by which two clocks' readings may differ
@@ -77,9 +77,9 @@ def success(evidence, report):
             if not run:
                 report.violated("job %d succeeded with token %s, under which no run ended well" % (
                     job.id, token), job.id)
-            elif run.end_wall > row["at"] + COMMIT and evidence.steady(run.start, run.end):
+            elif run.end > row["t"] + COMMIT * MS and evidence.steady(row["t"], run.end):
                 report.violated("job %d succeeded %d ms before its run with token %d ended" % (
-                    job.id, run.end_wall - row["at"], token), job.id)
+                    job.id, (run.end - row["t"]) // MS, token), job.id)
 
 
 def completion(evidence, report):
@@ -94,10 +94,10 @@ def completion(evidence, report):
         if any(row["what"] == "lock" and row["seq"] > last["seq"] for row in job.rows):
             report.violated("job %d was locked after it had ended" % job.id, job.id)
         for run in job.runs:
-            if run.wall > last["at"] + 50 and evidence.steady(run.start - SECOND, run.start) and \
-                    not evidence.stopped(run.pid, run.start - 5 * SECOND, run.start):
+            if run.start > last["t"] + 50 * MS and evidence.steady(last["t"], last["t"]) and \
+                    not evidence.stopped(run.pid, last["t"] - 5 * SECOND, run.start):
                 report.violated("job %d ran %d ms after it had ended" % (
-                    job.id, run.wall - last["at"]), job.id)
+                    job.id, (run.start - last["t"]) // MS), job.id)
 
 
 def fence(evidence, report):
@@ -118,7 +118,7 @@ def fence(evidence, report):
         held = None
         for row in job.rows:
             if row["what"] == "lock":
-                if held is not None:
+                if held is not None and not evidence.touched(job.id, "job execute"):
                     report.violated("job %d was locked with %d over %d" % (
                         job.id, row["token"], held), job.id)
                 held = row["token"]

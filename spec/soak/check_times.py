@@ -1,12 +1,11 @@
 """When things happen: what must not overlap, what must not be early, who goes first."""
 import collections
 
-from evidence import GRACE, LOCK, SECOND, milliseconds
+from evidence import GRACE, LOCK, MS, SECOND, milliseconds
 
 DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200}  # ms, as the handlers say
 WINDOW = 0.5  # seconds that a more important job must have been there to be taken first
 LATE = 2.0    # seconds after its date that the most important job may begin
-MS = 10 ** 6
 TAKEN = ("job suspend", "job cancel", "job execute", "definition suspend", "job activate",
          "definition activate", "job delete")
 
@@ -125,8 +124,7 @@ def priority(evidence, report):
         locks = job.of("lock")
         if job.handler == "plain" and job.runs and locks and answer and answer.event == "ack":
             first = min(job.runs, key=lambda run: run.start)
-            taken = first.start - (first.wall - locks[0]["at"]) * MS
-            waits.append((first.priority, answer.t, taken, first.node, job.id))
+            waits.append((first.priority, answer.t, locks[0]["t"], first.node, job.id))
     for mine, _, taken, node, job in waits:
         if node not in ("north", "south") or not evidence.calm(taken - window, taken):
             continue

@@ -7,7 +7,8 @@ import os
 
 import line
 
-SECOND = 10 ** 9
+SECOND = 10 ** 9   # of the lines' clock
+MS = 10 ** 6
 GRACE = 3.0        # shutdown_wait of the folder, in seconds
 LOCK = 2.0         # its lock_time
 SETTLING = 5.0     # so long after a fault it may still be felt
@@ -73,6 +74,7 @@ class Evidence:
         self.missing = [entry.note for entry in self.by["N", "missing"]]
         self._read_faults()
         self._read_runs()
+        self._date_rows(begun[0] if begun else None)
         self._read_jobs()
         self._read_verbs()
 
@@ -147,6 +149,21 @@ class Evidence:
             for entry in self.by["P", event]:
                 self.answers[entry.note.split()[0]] = entry
 
+    def _date_rows(self, begun):
+        """When each row of the witness was written, by the clock of the lines: their order is that
+        of the commits, so of the offsets that the clock has had, none comes again."""
+        self.base = begun.wall - begun.t // MS if begun else 0
+        ends = [t for t, _ in self.offsets[1:]] + [OPEN_ENDED]
+        at, last = 0, 0
+        for row in self.dump["witness"]:
+            for i in range(at, len(self.offsets)):
+                begins, offset = self.offsets[i]
+                t = (row["at"] - self.base - offset) * MS
+                if max(begins, last) - SECOND // 10 <= t <= ends[i] + SECOND // 10:
+                    at = i
+                    break
+            row["t"] = last = (row["at"] - self.base - self.offsets[at][1]) * MS
+
     def _read_jobs(self):
         self.jobs, self.batch_rows = {}, []
         for row in self.dump["witness"]:
@@ -212,25 +229,24 @@ class Evidence:
         return max(run.start, self.kills.get(run.pid, run.start))
 
     def history(self, job):
-        """Everything that is known of a job, by the wall clock."""
+        """Everything that is known of a job, in order: milliseconds since the soak began."""
         known = self.jobs.get(job)
         marker = known.marker if known else None
         shown = []
         for e in self.lines:
             if e.job == job and e.source in "PH" or marker and e.note and \
                     e.note.split()[0] == marker and marker != "-":
-                wall = e.wall + (self.offset(e.t) if e.node == "driver" else 0)
-                shown.append((wall, "%s %s/%d %s attempt=%s token=%s priority=%s lane=%s due=%s"
+                shown.append((e.t, "%s %s/%d %s attempt=%s token=%s priority=%s lane=%s due=%s"
                               " retries=%s %s" % (e.source, e.node, e.pid, e.event, e.attempt, e.token,
                                                   e.priority, e.lane, e.due, e.retries, e.note)))
         for row in self.dump["witness"]:
             if row["job"] == job and row["what"] != "batch":
-                shown.append((row["at"], "W %s token=%s owner=%s %s -> %s %s" % (
+                shown.append((row["t"], "W %s token=%s owner=%s %s -> %s %s" % (
                     row["what"], row["token"], row["owner"], row["old"], row["new"], row["note"])))
         pids = {run.pid for run in (known.runs if known else [])}
         for e in self.lines:
             if e.source == "N" and e.event != "sample" and (e.pid in pids or e.event in (
                     "clock", "filling", "emptied", "drain", "quiet", "stuck")):
-                shown.append((e.wall + self.offset(e.t), "N %s/%d %s %s" % (e.node, e.pid, e.event,
-                                                                          e.due or "")))
-        return ["%s %s" % entry for entry in sorted(shown)]
+                shown.append((e.t, "N %s/%d %s %s" % (e.node, e.pid, e.event, e.due or "")))
+        begun = self.lines[0].t if self.lines else 0
+        return ["%8.1f %s" % ((t - begun) / MS, text) for t, text in sorted(shown)]

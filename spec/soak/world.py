@@ -11,7 +11,7 @@ import line
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DISK_MB = 192
-FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
+FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 
 
 class World:

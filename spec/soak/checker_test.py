@@ -1,0 +1,568 @@
+#!/usr/bin/env python3
+"""The checker, checked: for each invariant a story that keeps it and stories that break it."""
+import sys
+import unittest
+
+import checker
+import line
+from story import BEGIN, Story
+
+SECOND = 1000  # ms
+
+
+class Checked(unittest.TestCase):
+    def setUp(self):
+        self.story = Story()
+
+    def reports(self):
+        return {report.name: report for _, report in checker.check(self.story.evidence())}
+
+    def good(self, name):
+        """Nothing is violated, and the invariant was met."""
+        reports = self.reports()
+        self.assertEqual([], [(r.name, r.violations) for r in reports.values() if r.violations])
+        self.assertGreater(reports[name].seen, 0)
+
+    def bad(self, name, text):
+        violations = self.reports()[name].violations
+        self.assertTrue(violations, "nothing was found")
+        self.assertIn(text, violations[0][0])
+
+
+class Jobs(Checked):
+    def test_a_job_that_lives_and_ends(self):
+        self.story.live(1)
+        for name in ("I1", "I2", "I3", "I4", "I7", "I15"):
+            self.good(name)
+
+    def test_a_job_that_was_never_written(self):
+        self.story.line("P", "ack", job=7, note="m7 chore")
+        self.bad("I1", "never written")
+
+    def test_a_job_that_is_gone_without_an_end(self):
+        self.story.create(1)
+        self.story.lock(1)
+        self.story.unlock(1)
+        self.bad("I1", "is lost")
+        self.bad("I15", "is lost")
+
+    def test_a_job_that_was_deleted_by_nobody(self):
+        self.story.create(1)
+        self.story.ended(1, outcome=2)
+        self.bad("I1", "nobody asked")
+
+    def test_a_job_that_was_deleted_by_an_operator(self):
+        self.story.create(1)
+        self.story.line("P", "verb", job=1, note="- job delete 1")
+        self.story.row("ended", 1, new=2)
+        self.good("I1")
+
+    def test_a_job_that_nobody_created(self):
+        self.story.born(1, "m1")
+        self.story.run(1)
+        self.story.ended(1)
+        self.bad("I2", "nobody created it")
+
+    def test_a_job_whose_creation_was_refused(self):
+        self.story.intent("m1")
+        self.story.line("P", "nack", note="m1 chore")
+        self.story.born(1, "m1")
+        self.story.run(1)
+        self.story.ended(1)
+        self.bad("I2", "answered with nack")
+
+    def test_a_job_that_was_created_twice(self):
+        self.story.live(1)
+        self.story.born(2, "m1")
+        self.bad("I2", "created 2 times")
+
+    def test_success_without_a_run(self):
+        self.story.create(1)
+        self.story.lock(1)
+        self.story.ended(1)
+        self.bad("I3", "no run ended well")
+
+    def test_success_with_the_token_of_a_run_that_goes_on(self):
+        self.story.create(1)
+        self.story.lock(1)
+        self.story.start(1)
+        self.story.ended(1)
+        self.story.wait(20)
+        self.story.end(1)
+        self.bad("I3", "before its run")
+
+    def test_success_of_a_run_that_failed(self):
+        self.story.create(1)
+        self.story.run(1, word="fail")
+        self.story.ended(1)
+        self.bad("I3", "no run ended well")
+
+    def test_a_second_end(self):
+        self.story.live(1)
+        self.story.row("ended", 1, new=1)
+        self.bad("I4", "ended 2 times")
+
+    def test_a_lock_after_the_end(self):
+        self.story.live(1)
+        self.story.lock(1)
+        self.story.unlock(1)
+        self.bad("I4", "locked after")
+
+    def test_a_run_after_the_end(self):
+        self.story.live(1)
+        self.story.wait(100)
+        self.story.start(1)
+        self.bad("I4", "after it had ended")
+
+    def test_a_token_that_comes_again(self):
+        self.story.live(1)
+        self.story.token -= 1
+        self.story.live(2)
+        self.bad("I7", "was drawn after")
+
+    def test_a_run_with_a_token_of_nobody(self):
+        self.story.live(1)
+        self.story.start(1, token=77)
+        self.bad("I7", "never locked with")
+
+    def test_a_lock_over_a_lock(self):
+        self.story.create(1)
+        self.story.lock(1)
+        self.story.lock(1)
+        self.bad("I7", "over")
+
+    def test_a_unique_key_of_two(self):
+        self.story.create(1, "single", unique="k")
+        self.story.create(2, "single", unique="k")
+        self.bad("I13c", "held the key")
+
+    def test_a_unique_key_of_one_after_the_other(self):
+        for job in (1, 2):
+            self.story.create(job, "single", unique="k")
+            self.story.run(job, "single")
+            self.story.ended(job)
+        self.good("I13c")
+
+    def test_children_with_their_parent(self):
+        self.parent(2)
+        self.good("I15b")
+
+    def test_a_child_that_is_missing(self):
+        self.parent(1)
+        self.bad("I15b", "child 2 was created 0 times")
+
+    def test_children_of_a_parent_that_failed(self):
+        self.story.create(1, "parent")
+        self.story.born(2, "m1.1")
+        self.bad("I15b", "child 1 was created 1 times")
+
+    def parent(self, count):
+        self.story.live(1, "parent")
+        for i in range(1, count + 1):
+            self.story.born(1 + i, "m1.%d" % i)
+            self.story.run(1 + i, marker="m1.%d" % i)
+            self.story.ended(1 + i)
+
+    def test_a_payload_that_arrives(self):
+        self.story.live(1, hash=line.hash_of("text"))
+        self.good("I16")
+
+    def test_a_payload_that_has_changed(self):
+        self.story.create(1, hash=line.hash_of("text"))
+        self.story.run(1, hash=line.hash_of("test"))
+        self.bad("I16", "was given")
+
+
+class Retries(Checked):
+    def failing(self, left=(2, 1, 0), waits=(300, 300), attempts=(1, 2, 3)):
+        self.story.create(1, "flaky", retries=3)
+        before = 3
+        for i, after in enumerate(left):
+            self.story.run(1, "flaky", word="fail", attempt=attempts[i])
+            self.story.failed(1, attempts[i], before, after)
+            before = after
+            if i < len(waits):
+                self.story.wait(waits[i])
+        if left[-1] == 0:
+            self.story.dump["job"].append({"id": 1, "retries": 0, "suspended": 0})
+
+    def incident(self, number=1, open_=True):
+        self.story.row("incident", 1, new=number, note="failedJob")
+        self.story.dump["incident"].append({"id": number, "job": 1,
+                                            "ended": None if open_ else BEGIN})
+
+    def test_failures_until_death(self):
+        self.failing()
+        self.incident()
+        for name in ("I8", "I9", "I10"):
+            self.good(name)
+
+    def test_a_failure_that_costs_two(self):
+        self.failing(left=(1, 0))
+        self.bad("I8", "attempt 2 had 1 retries instead of 2")
+
+    def test_a_failure_that_costs_nothing(self):
+        self.failing(left=(3, 2))
+        self.bad("I8", "had 3 retries instead of 2")
+
+    def test_less_than_none(self):
+        self.failing(left=(2, 1, 0, -1), attempts=(1, 2, 3, 4))
+        self.bad("I8", "fewer than no retries")
+
+    def test_a_failure_without_a_run(self):
+        self.story.create(1, "flaky")
+        self.story.lock(1)
+        self.story.failed(1, 1, 3)
+        self.bad("I8", "without a run")
+
+    def test_a_failure_that_was_not_counted(self):
+        self.story.create(1, "flaky")
+        self.story.run(1, "flaky", word="fail")
+        self.story.unlock(1)
+        self.bad("I8", "0 failures counted")
+
+    def test_a_retry_before_its_delay(self):
+        self.failing(waits=(200, 300))
+        self.bad("I9", "after 200 ms instead of 300")
+
+    def test_a_death_without_an_incident(self):
+        self.failing()
+        self.bad("I10", "is dead and has 0 open")
+
+    def test_a_death_with_two_incidents(self):
+        self.failing()
+        self.incident(1)
+        self.incident(2)
+        self.bad("I10", "2 open incidents")
+
+    def test_a_second_incident_after_the_first_was_closed(self):
+        self.failing()
+        self.incident(1, open_=False)
+        self.story.row("closed", 1, new=1, note="failedJob")
+        self.incident(2)
+        self.bad("I10", "died 1 times and has 2 incidents")
+
+    def test_an_incident_of_the_living(self):
+        self.failing(left=(2,))
+        self.incident()
+        self.bad("I10", "died 0 times and has 1 incidents")
+
+
+class Times(Checked):
+    def both(self, first, second, gap, **fields):
+        """Job 1 begins, and `gap` ms later job `second` does, in the other executor."""
+        self.story.create(1, first)
+        if second != 1:
+            self.story.create(second, first)
+        self.story.lock(1)
+        self.story.start(1, first, **fields)
+        mine = self.story.token
+        self.story.wait(gap)
+        if second == 1:
+            self.story.unlock(1)
+        self.story.lock(second)
+        self.story.start(second, first, pid=12, node="south", **fields)
+        self.story.wait(10)
+        self.story.end(1, token=mine)
+        self.story.end(second, pid=12, node="south")
+
+    def pause(self, pid, ms):
+        self.story.line("N", "stop", pid=pid, node="north")
+        self.story.wait(ms)
+        self.story.line("N", "cont", pid=pid, node="north")
+
+    def test_two_runs_of_a_job_at_once(self):
+        self.both("chore", 1, 50)
+        self.bad("I5", "50 ms later in south")
+
+    def test_two_runs_of_a_job_whose_lock_was_lost(self):
+        self.story.line("N", "stop", pid=11, node="north")
+        self.both("chore", 1, 2100)
+        self.story.line("N", "cont", pid=11, node="north")
+        self.assertEqual([], self.reports()["I5"].violations)
+
+    def test_two_runs_of_a_job_whose_process_stood_still_too_shortly(self):
+        self.story.line("N", "stop", pid=11, node="north")
+        self.both("chore", 1, 700)
+        self.story.line("N", "cont", pid=11, node="north")
+        self.bad("I5", "700 ms later")
+
+    def test_two_runs_of_a_job_that_was_killed(self):
+        self.story.create(1)
+        self.story.lock(1)
+        self.story.start(1)
+        self.story.wait(10)
+        self.story.line("N", "kill", pid=11, node="north")
+        self.story.unlock(1)
+        self.story.wait(10)
+        self.story.run(1, pid=12, node="south")
+        self.story.ended(1)
+        self.good("I5")
+
+    def test_two_jobs_of_a_lane_at_once(self):
+        self.both("lane", 2, 50, lane="red")
+        self.bad("I6", "lane red")
+
+    def test_two_jobs_of_a_lane_one_after_the_other(self):
+        self.story.live(1, "lane", lane="red")
+        self.story.live(2, "lane", lane="red")
+        self.good("I6")
+
+    def test_a_start_before_its_date(self):
+        due = self.story.ms + 500
+        self.story.create(1, "alarm", due=due)
+        self.story.wait(480)
+        self.story.run(1, "alarm", due=due)
+        self.bad("I11", "20 ms before its date")
+
+    def test_a_start_with_another_date_than_it_was_given(self):
+        due = self.story.ms + 500
+        self.story.create(1, "alarm", due=due)
+        self.story.wait(480)
+        self.story.run(1, "alarm", due=due - 100)
+        self.bad("I11", "-100 ms from when")
+
+    def alarm(self, lateness):
+        due = self.story.ms + 500
+        self.story.create(1, "alarm", due=due)
+        self.story.wait(500 + lateness)
+        self.story.run(1, "alarm", due=due)
+        self.story.ended(1)
+
+    def test_a_start_in_time(self):
+        self.alarm(20)
+        self.good("I11")
+        self.good("I11b")
+
+    def test_a_start_long_after_its_date(self):
+        self.alarm(3 * SECOND)
+        self.bad("I11b", "3000 ms after its date")
+
+    def storm(self, first, second):
+        for job, level in ((1, first), (2, second)):
+            self.story.create(job, "plain", priority=level)
+        self.story.wait(SECOND)
+        for job, level in ((1, first), (2, second)):
+            self.story.run(job, "plain", ms=50, priority=level)
+            self.story.ended(job)
+
+    def test_the_more_important_goes_first(self):
+        self.storm(60, 40)
+        self.good("I12")
+
+    def test_the_more_important_goes_last(self):
+        self.storm(40, 60)
+        self.bad("I12", "job 1 of priority 40 was taken by north")
+
+    def test_one_that_this_executor_may_not_take(self):
+        self.storm(60, 10)
+        self.story.dump["witness"][1]["at"] += 0
+        self.good("I12")
+
+    def capped(self, count):
+        for job in range(1, count + 1):
+            self.story.create(job, "capped")
+            self.story.lock(job)
+            self.story.start(job, "capped")
+            self.story.wait(10)
+        for job in range(1, count + 1):
+            self.story.end(job, token=job)
+            self.story.row("unlock", job, token=job)
+            self.story.row("ended", job, new=1)
+
+    def test_as_many_at_once_as_there_may_be(self):
+        self.capped(2)
+        self.good("I13")
+
+    def test_more_at_once_than_there_may_be(self):
+        self.capped(3)
+        self.bad("I13", "the limit is 2")
+
+    def rated(self, gap):
+        for job in range(1, 7):
+            self.story.live(job, "rated", ms=1)
+            self.story.wait(gap)
+
+    def test_a_rate_that_holds(self):
+        self.rated(250)
+        self.good("I13b")
+
+    def test_a_rate_that_does_not(self):
+        self.rated(150)
+        self.bad("I13b", "six began within 755 ms")
+
+    def term(self, ms, code=0, left=0):
+        self.story.line("N", "term", pid=11, node="north")
+        self.story.wait(ms)
+        self.story.line("N", "exited", pid=11, node="north", attempt=code, retries=left)
+
+    def test_an_end_in_order(self):
+        self.term(500)
+        self.good("I20")
+
+    def test_an_end_that_takes_too_long(self):
+        self.term(5 * SECOND)
+        self.bad("I20", "took 5.0 s")
+
+    def test_an_end_with_another_status(self):
+        self.term(500, code=1)
+        self.bad("I20", "ended with 1")
+
+    def test_an_end_that_leaves_locks(self):
+        self.term(500, left=3)
+        self.bad("I20", "left 3 jobs locked")
+
+    def test_a_start_after_the_word(self):
+        self.story.create(1)
+        self.story.line("N", "term", pid=11, node="north")
+        self.story.wait(200)
+        self.story.run(1)
+        self.story.ended(1)
+        self.story.line("N", "exited", pid=11, node="north", attempt=0, retries=0)
+        self.bad("I20", "200 ms after it was told")
+
+    def test_no_end_at_all(self):
+        self.story.line("N", "term", pid=11, node="north")
+        self.bad("I20", "did not end")
+
+
+class Rest(Checked):
+    def batch(self, items=2, state=4, counts=(1, 1, 0, 0), told=1):
+        self.story.line("P", "batch", note="1", attempt=2)
+        self.story.row("batch", 1, note=str([*counts, state]))
+        for i in range(items):
+            self.story.line("H", "item", job=9, note="1 item-%d" % (i + 1))
+        for job in range(2, 2 + told):
+            self.story.born(job, None, "batch_over")
+            self.story.run(job, "batch_over", marker="-")
+            self.story.line("H", "batch", job=job, note="1")
+            self.story.ended(job)
+        self.story.dump["batch"].append({"id": 1, "state": state})
+
+    def test_a_batch(self):
+        self.batch()
+        self.good("I14")
+
+    def test_a_batch_that_leaves_an_item_out(self):
+        self.batch(items=1)
+        self.bad("I14", "item-2")
+
+    def test_a_batch_that_does_not_end(self):
+        self.batch(state=2, told=0)
+        self.bad("I14", "did not end")
+
+    def test_a_batch_that_does_not_add_up(self):
+        self.batch(counts=(1, 2, 0, 0))
+        self.bad("I14", "made 2")
+
+    def test_a_batch_that_ends_twice(self):
+        self.batch(told=2)
+        self.bad("I14", "2 ends")
+
+    def test_a_damaged_store(self):
+        self.good("I17")
+        self.story.dump["integrity"] = ["row 7 missing"]
+        self.bad("I17", "row 7 missing")
+
+    def test_a_store_of_which_the_program_complains(self):
+        self.story.dump["checked"] = {"status": 65, "text": "job 7 is nowhere"}
+        self.bad("I17", "nowhere")
+
+    def test_a_lock_that_stays(self):
+        self.story.dump["locked"].append({"id": 1})
+        self.bad("I17", "nobody is there")
+
+    def test_a_damaged_copy(self):
+        self.story.line("N", "backup-done", note="torn")
+        self.bad("I17", "a backup")
+
+    def test_all_is_done(self):
+        self.story.line("N", "drain")
+        self.story.line("N", "quiet")
+        self.good("I18")
+
+    def test_something_is_left(self):
+        self.story.create(1)
+        self.story.dump["ready"].append({"id": 1})
+        self.story.line("N", "drain")
+        self.story.line("N", "stuck", note="1 ready")
+        self.bad("I18", "not done: 1 ready")
+        self.bad("I1", "is still there")
+
+    def samples(self, rss=lambda i: 9000, files=lambda i: 20, zombies=0, log=1 << 20):
+        for i in range(100):
+            self.story.line("N", "sample", pid=11, node="north", attempt=rss(i), token=files(i),
+                            priority=log, retries=zombies)
+            self.story.wait(500)
+
+    def test_resources_that_stay(self):
+        self.samples(rss=lambda i: 9000 + i % 7 * 100)
+        self.good("I19")
+
+    def test_memory_that_grows(self):
+        self.samples(rss=lambda i: 9000 + i * 200)
+        self.bad("I19", "KiB a second")
+
+    def test_files_that_stay_open(self):
+        self.samples(files=lambda i: 20 + i // 2)
+        self.bad("I19", "files a second")
+
+    def test_children_that_nobody_waits_for(self):
+        self.samples(zombies=1)
+        self.bad("I19", "nobody waits for")
+
+    def test_a_log_that_grows(self):
+        self.samples(log=100 << 20)
+        self.bad("I19", "grew")
+
+    def test_a_sanitizer_that_speaks(self):
+        self.story.logs["north.log"] = "==1==ERROR: AddressSanitizer: heap-use-after-free"
+        self.bad("I19", "AddressSanitizer")
+
+    def test_an_executor_that_dies_by_itself(self):
+        self.story.line("N", "died", pid=11, node="north", attempt=-11)
+        self.bad("I19", "died by itself")
+
+    def tick(self, dues):
+        self.story.intent("m1", "tick")
+        for job, due in enumerate(dues):
+            self.story.born(job + 1, "m1", "tick", due=BEGIN + due)
+            self.story.run(job + 1, "tick", marker="m1")
+            self.story.ended(job + 1)
+
+    def test_each_date_of_a_cycle(self):
+        self.tick([0, 500, 1000, 1500, 2000])
+        self.good("I22")
+
+    def test_a_date_met_twice(self):
+        self.tick([0, 500, 500, 1000, 1500])
+        self.bad("I22", "met twice")
+
+    def test_a_date_left_out(self):
+        self.tick([0, 500, 1000, 1500])
+        self.bad("I22", "4 dates of 5")
+
+
+class Lines(unittest.TestCase):
+    def test_a_line_is_read_as_it_was_written(self):
+        shown = line.show({"t": 5, "source": "N", "event": "kill", "pid": 7, "note": "two words"})
+        self.assertEqual(line.LENGTH, len(shown))
+        read = line.read(shown[:-1])
+        self.assertEqual((5, "N", "kill", 7, "two words", None),
+                         (read.t, read.source, read.event, read.pid, read.note, read.job))
+
+    def test_a_torn_line_is_none(self):
+        shown = line.show({"t": 5, "source": "N", "event": "kill", "pid": 7})
+        self.assertIsNone(line.read(shown[:100]))
+        self.assertIsNone(line.read(shown[:20] + b"x" + shown[21:-1]))
+
+
+def main():
+    result = unittest.main(argv=sys.argv[:1], exit=False, verbosity=0).result
+    bad = len(result.failures) + len(result.errors)
+    print("%d passed, %d failed" % (result.testsRun - bad, bad))
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
