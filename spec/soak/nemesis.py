@@ -19,8 +19,9 @@ LOCK = 2.0  # seconds: lock_time in folder/moonshift.lua
 
 
 class Nemesis(threading.Thread):
-    def __init__(self, world, executors, rng, done):
+    def __init__(self, world, executors, rng, done, bait):
         super().__init__(daemon=True)
+        self.bait = bait  # who puts work before an executor that is about to be struck
         self.world = world
         self.executors = executors
         self.rng = rng
@@ -47,8 +48,8 @@ class Nemesis(threading.Thread):
 
     def deck(self):
         kinds = [kind for kind in FAULTS if kind not in self.world.missing]
-        extra = self.rng.choices(kinds, [FAULTS[kind][0] for kind in kinds], k=DECK - len(kinds))
-        deck = kinds + extra
+        deck = kinds + ["stop", "term"]
+        deck += self.rng.choices(kinds, [FAULTS[kind][0] for kind in kinds], k=DECK - len(deck))
         self.rng.shuffle(deck)
         return deck
 
@@ -86,10 +87,12 @@ class Nemesis(threading.Thread):
 
     def term(self):
         victim = self.executor()
+        self.bait.lay(30, 60)
         victim.terminate(30 * self.world.slow)
         victim.start()
 
     def stop(self):
+        self.bait.lay(12, 250)
         self.executor().pause(self.rng.choice([0.5, 1.7, LOCK + 0.7, LOCK + 1, LOCK + 1.5]))
 
     def jump(self):

@@ -18,7 +18,7 @@ TOO_MANY = 2500  # jobs that wait: the producers rest
 
 class Producer(threading.Thread):
     def __init__(self, world, rng, name, done):
-        super().__init__(daemon=True)
+        super().__init__(name=name, daemon=True)
         self.world = world
         self.rng = rng
         self.done = done
@@ -110,7 +110,7 @@ class Bulk(Producer):
         return self.drafts.make("plain", {"ms": 8})
 
     def send(self, made, kill):
-        path = os.path.join(self.world.root, "bulk.jsonl")
+        path = os.path.join(self.world.root, self.name + ".jsonl")
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(draft.json() + "\n" for draft in made)
         process = self.world.start("enqueue", "-C", self.world.folder, "--from", path, "--json",
@@ -128,6 +128,15 @@ class Bulk(Producer):
         except ValueError:
             return []
         return [(job, "ack") for job in said["ids"]]
+
+
+class Bait(Bulk):
+    """Work that keeps every worker busy, and the queues full, at the moment of a fault."""
+
+    def lay(self, count, ms):
+        self.send(self.intend(count, lambda: self.drafts.make(
+            "slow", {"ms": self.rng.randint(ms // 2, ms)}, priority=self.rng.randint(20, 60))), False)
+        time.sleep(self.rng.uniform(0.02, 0.2))
 
 
 class Module(Producer):

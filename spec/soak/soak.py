@@ -69,7 +69,8 @@ class Soak:
         bulk.pause, makers[2].pause, makers[3].pause = 1.0, 0.7, 4.0
         watcher = sampler.Sampler(self.world, self.executors, self.enough)
         operator = operators.Operator(self.world, self.own(), self.done)
-        nature = nemesis.Nemesis(self.world, self.executors, self.own(), self.done)
+        bait = producers.Bait(self.world, self.own(), "bait", self.enough)
+        nature = nemesis.Nemesis(self.world, self.executors, self.own(), self.done, bait)
         watcher.start()
         bulk.storm(1200 // self.world.slow)
         for maker in makers:
