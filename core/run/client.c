@@ -80,11 +80,21 @@ static bool suspected(const struct item *item) {
     return false;
 }
 
-/* A worker that cannot run the item must not be the only one who hears of it. */
-static void call(struct pool *pool, const struct client *client, int count) {
+/* How many workers are called for so many items. One that cannot run an item must not be the only
+ * one who hears of it: ALL. */
+enum { ALL = -1 };
+
+static int called(const struct pool *pool, const struct client *client, int count) {
     if (client->blocked > 0)
+        return ALL;
+    return count < pool->sleeping ? count : pool->sleeping;
+}
+
+/* Without the mutex: who wakes up must not find it held. */
+static void call(struct pool *pool, int count) {
+    if (count == ALL)
         condition_broadcast(&pool->work);
-    for (int i = 0; i < count && i < pool->sleeping && client->blocked == 0; i++)
+    for (int i = 0; i < count; i++)
         condition_signal(&pool->work);
 }
 
@@ -119,18 +129,25 @@ void client_submit(struct client *client, struct item *items) {
     client->queued += count;
     pool->queued += count;
     crew_grow(pool);
-    call(pool, client, count);
+    int workers = called(pool, client, count);
     mutex_unlock(&pool->mutex);
+    call(pool, workers);
+}
+
+/* The mutex is held. */
+static int room(const struct client *client) {
+    const struct pool *pool = client->pool;
+    bool stuck = client->blocked > 0 && client->blocked >= pool->threads;
+    int share = (pool->options.queue + pool->count) / pool->client_count;
+    int free = (share > 0 ? share : 1) - client->inside;
+    return stuck || free < 0 ? 0 : free;
 }
 
 int client_room(struct client *client) {
-    struct pool *pool = client->pool;
-    mutex_lock(&pool->mutex);
-    bool stuck = client->blocked > 0 && client->blocked >= pool->threads;
-    int share = (pool->options.queue + pool->count) / pool->client_count;
-    mutex_unlock(&pool->mutex);
-    int room = (share > 0 ? share : 1) - client->inside;
-    return stuck || room < 0 ? 0 : room;
+    mutex_lock(&client->pool->mutex);
+    int free = room(client);
+    mutex_unlock(&client->pool->mutex);
+    return free;
 }
 
 int client_idle(struct client *client) {
@@ -159,7 +176,23 @@ void client_keep(struct client *client, bool keep) {
         client->options.wake(client->options.wake_arg);
 }
 
+/* Half of what waits is kept for the workers, who go on while a turn is under way. */
+bool client_patient(struct client *client, bool more) {
+    mutex_lock(&client->pool->mutex);
+    int spare = client->queued / 2;
+    bool hungry = more && room(client) > PATIENCE;
+    mutex_unlock(&client->pool->mutex);
+    int patience = spare < PATIENCE ? spare : PATIENCE;
+    if (hungry || patience < 2)
+        return false;
+    atomic_store(&client->patience, patience); /* before it is asked how many have come */
+    int pressing = atomic_load(&client->pressing);
+    return pressing > 0 && pressing < patience;
+}
+
 struct outcome *client_outcomes(struct client *client) {
+    atomic_store(&client->patience, 0);
+    atomic_store(&client->pressing, 0);
     atomic_store(&client->woken, false);
     struct outcome *newest = atomic_exchange(&client->outcomes, NULL), *list = NULL;
     client->inside -= atomic_exchange(&client->lost, 0);

@@ -40,6 +40,10 @@ int client_idle(struct client *client);
 void client_keep(struct client *client, bool keep);
 /* Every outcome since the last call, in order of completion; the caller's. */
 struct outcome *client_outcomes(struct client *client);
+/* Outcomes have come, but may wait for others to share a commit: the workers have more to do, few
+ * have come, and none is urgent. When enough have come, or an urgent one, `wake` is called again.
+ * `more`: the store has jobs for every free place. */
+bool client_patient(struct client *client, bool more);
 /* Jobs running now, jobs waiting in memory. */
 void client_load(struct client *client, int *running, int *waiting);
 /* Until then (monotonic) jobs may begin; later they are given back: their locks may be lost. */

@@ -250,6 +250,14 @@ void crew_begin(struct worker *worker, const struct job *job) {
 
 /* ---- what comes back ---- */
 
+/* True for the outcome that ends the loop's patience. */
+static bool presses(struct client *client, bool urgent) {
+    int weight = urgent ? PATIENCE : 1;
+    int before = atomic_fetch_add(&client->pressing, weight);
+    int patience = atomic_load(&client->patience);
+    return before < patience && before + weight >= patience;
+}
+
 /* Sequentially consistent on purpose: either the loop, which clears `woken` before it takes the
  * list, sees this outcome, or we see that it has to be woken. */
 void crew_deliver(struct client *client, struct item *item, struct outcome *outcome) {
@@ -262,10 +270,14 @@ void crew_deliver(struct client *client, struct item *item, struct outcome *outc
     outcome->lane_ends = item->jobs == NULL;
     outcome->lane_token = item->lane_token;
     outcome->followed = item->followed;
+    /* What it created, and who waits for what follows, must not wait for other outcomes. */
+    bool urgent = outcome->awaited || outcome->created || outcome->effects;
     outcome->next = atomic_load(&client->outcomes);
     while (!atomic_compare_exchange_weak(&client->outcomes, &outcome->next, outcome))
-        ;
-    if (!atomic_load(&client->woken) && !atomic_exchange(&client->woken, true))
+        ; /* it is the loop's now */
+    bool pressed = presses(client, urgent);
+    bool first = !atomic_load(&client->woken) && !atomic_exchange(&client->woken, true);
+    if (first || pressed)
         client->options.wake(client->options.wake_arg);
 }
 

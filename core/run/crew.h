@@ -12,6 +12,8 @@
 #include "run/thread.h"
 #include <stdatomic.h>
 
+enum { PATIENCE = 16 }; /* outcomes that the loop lets come together at most */
+
 enum worker_state {
     WORKER_NONE, /* no thread */
     WORKER_IDLE, /* waits for an item, or opens and closes its scripts */
@@ -60,6 +62,8 @@ struct client {
     _Atomic bool several;               /* there is more than one generation */
     _Atomic(struct outcome *) outcomes; /* newest first */
     _Atomic bool woken;                 /* the loop knows that outcomes are there */
+    _Atomic int pressing;               /* how many are, about; see client_patient */
+    _Atomic int patience;               /* so many wake it again; 0: it takes them now */
     _Atomic bool stopping;              /* what has not begun is given back */
     _Atomic time_ms lease;              /* monotonic; nothing begins after it */
     _Atomic int lapses;                 /* an item from before the last one does not begin */

@@ -264,6 +264,8 @@ static time_ms next_turn(struct foreman *foreman, time_ms now) {
     time_ms until = earlier(notes_due(foreman->notes), executor_renewal(foreman->executor));
     if (foreman->stage != WORKING)
         return until;
+    if (foreman->gathers)
+        return earlier(until, foreman->gather_until);
     if (foreman->again || foreman->rang)
         return earlier(until, now + strategy_full_wait(&foreman->settings, room));
     if (room == 0)

@@ -30,9 +30,11 @@ struct foreman {
     enum stage stage;
     time_ms stage_until;                          /* monotonic; of STOPPING and CUTTING */
     time_ms tick_at, look_at, retry_at, deadline; /* monotonic */
+    time_ms gather_until;                         /* monotonic: outcomes come together; 0: none */
     time_ms next;                                 /* wall clock: when something falls due */
     bool rang;    /* look at the store: somebody rang, or it is time to make sure */
     bool again;   /* work was left behind */
+    bool gathers; /* a turn is put off until then */
     bool keeps;   /* a worker is kept free for a job with a rate */
     bool drained; /* the last turn found nothing to take */
     bool paused;  /* the store is full */

@@ -3,7 +3,7 @@
 #include "base/log.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
-enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, FILE_STEP = 1000 };
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, FILE_STEP = 1000, GATHER = 2 };
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
@@ -62,11 +62,30 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
     foreman->keeps = keep;
 }
 
+static bool calm(const struct foreman *foreman, time_ms now) {
+    bool settled = foreman->stage == WORKING && !foreman->rang && !foreman->paused &&
+                   !foreman->errors && !foreman->keeps && !executor_pending(foreman->executor);
+    return settled && now < notes_due(foreman->notes) &&
+           now < executor_renewal(foreman->executor) &&
+           clock_now(foreman->options.clock) < foreman->next;
+}
+
+/* While the workers have enough to do, what they hand back waits a moment for more of it: a commit
+ * costs as much CPU for one job as for ten. Whatever else there is to do is done at once. */
+static bool gathers(struct foreman *foreman, time_ms now) {
+    if (!calm(foreman, now) || !client_patient(foreman->client, foreman->again))
+        return false;
+    if (foreman->gather_until == 0)
+        foreman->gather_until = now + GATHER;
+    return now < foreman->gather_until;
+}
+
 /* While the store is full, what has ended is written before anything new is begun. */
 void turning_turn(struct foreman *foreman, time_ms now) {
     struct error error = {0};
     foreman->drained = false;
-    if (now < foreman->retry_at)
+    foreman->gathers = gathers(foreman, now);
+    if (now < foreman->retry_at || foreman->gathers)
         return;
     struct turn turn = {.quiet = !foreman->rang && !foreman->paused,
                         .grace = foreman->options.drain ? 0 : MISSING_GRACE,
@@ -81,6 +100,7 @@ void turning_turn(struct foreman *foreman, time_ms now) {
         turned(foreman, &turn, now);
     else
         turn_failed(foreman, &error, now);
+    foreman->gather_until = 0;
 }
 
 void turning_file(struct foreman *foreman) {

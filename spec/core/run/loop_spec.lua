@@ -2,6 +2,11 @@ local process = require "spec.support.process"
 
 local files = {
   ["handlers/hello.lua"] = "return function(job) end",
+  ["handlers/brief.lua"] = [[
+return function(job)
+  local begun = os.clock()
+  while os.clock() < begun + 0.001 do end
+end]],
   ["handlers/endless.lua"] = [[
 return {
   timeout = "PT0.3S",
@@ -74,8 +79,8 @@ describe("the loop", function()
   end
 
   -- Runs the program under strace with these options and gives its exit status.
-  local function traced(options)
-    local command = process.command("run", folder, "--store", "sqlite:" .. store, "--drain")
+  local function traced(options, ...)
+    local command = process.command("run", folder, "--store", "sqlite:" .. store, "--drain", ...)
     local trace = process.quote(folder .. "/trace")
     -- A sanitizer cannot look for leaks under strace.
     return (process.run(("strace -E ASAN_OPTIONS=detect_leaks=0 -f -o %s %s %s"):format(trace,
@@ -103,6 +108,14 @@ describe("the loop", function()
     local _, reads = process.read(trace):gsub("pread", "")
     assert.is_true(waits >= 2 and waits <= 5, waits .. " waits")
     assert.equal(0, reads)
+  end)
+
+  it("settles several brief jobs in one transaction while others wait", function()
+    enqueue("brief", "--count", "400")
+    assert.equal(0, traced("-e trace=fdatasync", "--workers", "1"))
+    local _, syncs = process.read(folder .. "/trace"):gsub("fdatasync%(", "")
+    assert.equal(0, count("SELECT count(*) FROM job"))
+    assert.is_true(syncs < 240, syncs .. " syncs")
   end)
 
   it("ends a handler at its time, whatever it catches", function()

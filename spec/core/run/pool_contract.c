@@ -1,8 +1,7 @@
 /* pool_contract.c - workers behind the queue: order, lanes, limits, turns of several engines,
  * generations, stopping; with real scripts. */
 #include "../store/contract.h"
-#include "run/client.h"
-#include "run/thread.h"
+#include "run/crew.h"
 
 static const char *const handlers[][2] = {
     {"handlers/good.lua", "return function(job) return job.id end"},
@@ -375,6 +374,57 @@ static void suspects_run_one_at_a_time(struct contract *c) {
     CLOSE;
 }
 
+/* As a worker does at the end of a job that creates so many; true: the loop was woken. */
+static bool deliver(struct site *site, int created) {
+    struct job job = {.handler = "good", .id = 9};
+    struct item item = {0};
+    struct outcome *outcome = outcome_new(job_copy(&job), OUTCOME_SUCCESS);
+    for (; created > 0; created--)
+        outcome->created = job_copy(&job);
+    site->rung = false;
+    site->client->inside++;
+    crew_deliver(site->client, &item, outcome);
+    return site->rung;
+}
+
+/* One job runs on and so many wait behind it. */
+static bool busy(struct site *site, int waiting) {
+    return submit(site, "patient", 1, 1, 0) && loaded(site, 1, 0) &&
+           submit(site, "good", 2, waiting + 1, 0);
+}
+
+static void outcomes_wait_for_more_while_items_wait(struct contract *c) {
+    OPEN(1);
+    EXPECT(busy(&site, 4) && deliver(&site, 0));
+    EXPECT(client_patient(site.client, true));
+    EXPECT(deliver(&site, 0) && !client_patient(site.client, true)); /* half of what waits */
+    outcome_free_list(client_outcomes(site.client));
+    EXPECT(deliver(&site, 0) && client_patient(site.client, true));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 5));
+    CLOSE;
+}
+
+static void what_was_created_does_not_wait(struct contract *c) {
+    OPEN(1);
+    EXPECT(busy(&site, 4) && deliver(&site, 0) && client_patient(site.client, false));
+    EXPECT(deliver(&site, 1) && !client_patient(site.client, false));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 5));
+    CLOSE;
+}
+
+static void outcomes_do_not_wait_once_workers_might(struct contract *c) {
+    OPEN(1);
+    EXPECT(busy(&site, 3) && deliver(&site, 0) && !client_patient(site.client, false));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 4));
+    CLOSE;
+}
+
 static int nobody_holds(void *arg, int64_t job, int64_t token) {
     int *asked = arg;
     ++*asked;
@@ -429,6 +479,9 @@ static const struct check checks[] = {
     {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
     {"a run that lost its lock is cut off", a_run_that_lost_its_lock_is_cut_off},
     {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},
+    {"outcomes wait for more while items wait", outcomes_wait_for_more_while_items_wait},
+    {"what was created does not wait", what_was_created_does_not_wait},
+    {"outcomes do not wait once workers might", outcomes_do_not_wait_once_workers_might},
     {"suspects run one at a time", suspects_run_one_at_a_time},
 };
 
