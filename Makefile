@@ -59,6 +59,7 @@ check: check-deps ## install what is missing, build with gcc and clang, lint, ru
 	    "$(MAKE) -s --no-print-directory lint" \
 	  --step "every saved input of the fuzz targets keeps its promises" \
 	    "$(BUILD)/spec/fuzz/replay spec/fuzz/corpus" \
+	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
 	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract))
 
 asan: check-deps ## run the suite with the address and undefined behaviour sanitizers
@@ -89,6 +90,16 @@ soak: ## for SECONDS=180 all goes wrong that can, then the records are checked (
 	@$(call install-packages,$(SOAK_PACKAGES))
 	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
 	@$(SOAK) --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
+
+# YARDSTICK= another program that takes the same flags and prints the same line.
+YARDSTICK ?= $(BUILD)/yardstick
+ROUNDS    ?= 5
+JOBS      ?= 200000
+DIR       ?= $(BUILD)
+bench: deps ## compare with the yardstick (YARDSTICK=, ROUNDS=5, JOBS=200000, DIR=)
+	@$(MAKE) --no-print-directory all $(BUILD)/yardstick
+	@LUA_PATH="lua/?.lua;lua/?/init.lua;;" LUA_CPATH="$(BUILD)/lua/?.so;;" $(LUA) \
+	  spec/bench/compare.lua $(BUILD)/moonshift $(YARDSTICK) $(ROUNDS) $(JOBS) $(DIR)
 
 lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
@@ -137,7 +148,7 @@ clean: ## remove what was built
 	@rm -rf $(BUILD)
 
 objects: $(BUILD)/core/main.o $(OBJECTS)
-contracts: $(CONTRACTS)
+contracts: $(CONTRACTS) $(BUILD)/yardstick
 
 $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
 	@echo LINK $@
@@ -175,6 +186,11 @@ $(BUILD)/spec/fuzz/fuzz: $(BUILD)/spec/fuzz/libfuzzer.o $(FUZZED) $(OBJECTS)
 	@echo LINK $@
 	@$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(LIBS) -llua5.4
 
+YARDSTICK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard spec/bench/*.c spec/bench/*/*.c))
+$(BUILD)/yardstick: $(YARDSTICK_OBJECTS)
+	@echo LINK $@
+	@$(CC) $(SANITIZE) -o $@ $^ -lsqlite3 -llua5.4 -lpthread -lm
+
 $(BUILD)/%.o: %.c
 	@echo CC $<
 	@mkdir -p $(@D)
@@ -191,7 +207,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: all help demo testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
-.PHONY: fuzz fuzz-deps soak
+.PHONY: bench fuzz fuzz-deps soak
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
-	$(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d
+	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d

@@ -2,6 +2,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "bench/phases.h"
+#include <stdio.h>
+#include <string.h>
 
 static bool put_asked(json_t *report, const struct bench_options *options) {
     static const char *const levels[] = {"none", "failures", "full"};
@@ -13,12 +15,48 @@ static bool put_asked(json_t *report, const struct bench_options *options) {
 }
 
 /* Those that fork come first: the fewer pages a child inherits, the better. */
+static const struct {
+    const char *name;
+    bool (*run)(struct bench *bench, struct error *error);
+} phases[] = {
+    {"idle", phase_idle}, {"clients", phase_clients}, {"latency", phase_latency},
+    {"from", phase_from}, {"drain", phase_drain},     {"chains", phase_chains},
+    {"life", phase_life}, {"workers", phase_workers},
+};
+enum { PHASES = sizeof phases / sizeof *phases };
+
+/* True if the list of names, separated by commas, has it; no list has all. */
+static bool is_wanted(const char *only, const char *name) {
+    size_t size = strlen(name);
+    for (const char *at = only; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, size) == 0 && (at[size] == ',' || at[size] == '\0'))
+            return true;
+    }
+    return !only;
+}
+
+bool bench_check(const char *only, struct error *error) {
+    char name[64];
+    for (const char *at = only; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        int i = 0;
+        while (i < PHASES && strcmp(phases[i].name, name) != 0)
+            i++;
+        if (i == PHASES)
+            return error_set(error, ERROR_USAGE,
+                             "--only \"%s\": expected idle, clients, latency, from, drain, chains, "
+                             "life or workers",
+                             name);
+    }
+    return true;
+}
+
 static bool all_phases(struct bench *bench, struct error *error) {
-    static bool (*const phases[])(struct bench * bench, struct error * error) = {
-        phase_clients, phase_drain, phase_chains, phase_life, phase_latency, phase_workers,
-    };
-    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
-        if (!place_goes_on(error) || !phases[i](bench, error))
+    for (int i = 0; i < PHASES; i++)
+        if (is_wanted(bench->options->only, phases[i].name) &&
+            (!place_goes_on(error) || !phases[i].run(bench, error)))
             return false;
     return true;
 }

@@ -10,6 +10,7 @@ struct bench_options {
     int workers;
     enum history_level history;
     int64_t payload;       /* bytes of JSON, 0: none */
+    const char *only;      /* phases to measure, separated by commas; NULL: all */
     const char *directory; /* where the temporary store lies */
     /* How far it is; `of` 0: unknown. */
     void (*tell)(void *arg, const char *doing, int64_t done, int64_t of);
@@ -17,6 +18,9 @@ struct bench_options {
 };
 
 enum { BENCH_PAYLOAD_MAX = 1 << 20 };
+
+/* False: a phase of the list is none. */
+bool bench_check(const char *only, struct error *error);
 
 /* All figures as one object; a new reference. NULL: error, such as a job that was lost or ran
  * twice. INT and TERM end it with ERROR_INTERRUPTED; nothing stays behind either way. */

@@ -28,9 +28,9 @@ double meter_rate(int64_t count, int64_t span) {
     return (double)count * 1e6 / (double)(span > 0 ? span : 1);
 }
 
-int64_t meter_memory(void) {
+int64_t meter_memory(const char *statm) {
     long all = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE *file = fopen(statm, "r");
     if (!file)
         return 0;
     if (fscanf(file, "%ld %ld", &all, &resident) != 2)
@@ -60,6 +60,6 @@ double meter_part(int64_t *values, size_t count, double part) {
 
 bool meter_put(json_t *object, const char *key, double value) {
     double rounded = round(value * 1000) / 1000;
-    bool whole = fabs(rounded) >= 1000;
+    bool whole = fabs(rounded) >= 100;
     return json_put(object, key, whole ? json_integer(llround(value)) : json_real(rounded));
 }

@@ -17,14 +17,15 @@ struct meter meter_since(const struct meter *from);
 /* So many a second, `span` in microseconds. */
 double meter_rate(int64_t count, int64_t span);
 
-/* Kilobytes of this process in memory now, and at most so far. */
-int64_t meter_memory(void);
+/* Kilobytes in memory now, of the process whose /proc/…/statm this is (0: it has ended), and at
+ * most so far of this one. */
+int64_t meter_memory(const char *statm);
 int64_t meter_memory_peak(void);
 
 /* Sorts microseconds and reads one of them in milliseconds: part 0.5 is the median, 1 the most. */
 double meter_part(int64_t *values, size_t count, double part);
 
-/* Puts a number with at most three digits behind the point. */
+/* Puts a number: a whole one from 100 on, else with three digits behind the point. */
 bool meter_put(json_t *object, const char *key, double value);
 
 #endif

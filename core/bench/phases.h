@@ -10,6 +10,8 @@ bool phase_clients(struct bench *bench, struct error *error);
 
 /* Jobs created a thousand a call, and run: the two rates, and what running takes. */
 bool phase_drain(struct bench *bench, struct error *error);
+/* The same by `enqueue --from`, as a user starts it. */
+bool phase_from(struct bench *bench, struct error *error);
 /* Jobs that create the next one. */
 bool phase_chains(struct bench *bench, struct error *error);
 /* Jobs created and run at the same time. */
@@ -20,5 +22,8 @@ bool phase_workers(struct bench *bench, struct error *error);
 /* From the acknowledgement of a job to the start of its handler, at low load: created in this
  * process, and in another. */
 bool phase_latency(struct bench *bench, struct error *error);
+
+/* What an executor takes that has nothing to do, as a user starts it. */
+bool phase_idle(struct bench *bench, struct error *error);
 
 #endif

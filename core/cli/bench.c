@@ -12,6 +12,7 @@ static const struct flag bench_flags[] = {
     {"--workers", "N", "worker threads (else one per processor)"},
     {"--history", "LEVEL", "none, failures or full (full)"},
     {"--payload", "BYTES", "of each job, as JSON (100)"},
+    {"--only", "PHASE,…", "idle, clients, latency, from, drain, chains, life, workers (all)"},
     {"--dir", "DIR", "where the temporary store lies (the working directory)"},
     {0},
 };
@@ -37,15 +38,77 @@ static bool options_read(struct bench_options *options, const struct flags *flag
     *options = (struct bench_options){.jobs = 200000,
                                       .history = HISTORY_FULL,
                                       .payload = 100,
+                                      .only = flags_text(flags, "--only"),
                                       .directory = flags_text(flags, "--dir"),
                                       .tell = tell};
     if (!options->directory)
         options->directory = ".";
-    bool fine = flags_integer(flags, "--jobs", 1, 100000000, &options->jobs, error) &&
+    bool fine = bench_check(options->only, error) &&
+                flags_integer(flags, "--jobs", 1, 100000000, &options->jobs, error) &&
                 flags_integer(flags, "--workers", 1, 1024, &workers, error) &&
                 flags_integer(flags, "--payload", 0, BENCH_PAYLOAD_MAX, &options->payload, error) &&
                 history_read(flags_text(flags, "--history"), &options->history, error);
     options->workers = (int)workers;
+    return fine;
+}
+
+/* ---- for people ---- */
+
+static const struct column columns[] = {
+    {"what", "WHAT", COLUMN_LEFT},
+    {"figure", "FIGURE", COLUMN_RIGHT},
+    {"unit", "", COLUMN_LEFT},
+    {0},
+};
+
+static const struct line {
+    const char *key, *what, *unit;
+} lines[] = {
+    {"enqueue_one_per_second", "enqueue, one client", "jobs/s, one a call"},
+    {"enqueue_per_second", "enqueue, 16 clients", "jobs/s, one a call"},
+    {"enqueue_processes_per_second", "enqueue, 16 processes", "jobs/s, one a call"},
+    {"enqueue_bulk_per_second", "enqueue in bulk", "jobs/s, 1000 a call"},
+    {"enqueue_from_per_second", "enqueue --from", "jobs/s"},
+    {"drain_per_second", "drain", "jobs/s"},
+    {"chains_per_second", "chains", "jobs/s"},
+    {"life_per_second", "enqueue and drain at once", "jobs/s"},
+    {"latency_p50_ms", "latency, median", "ms from acknowledgement to start"},
+    {"latency_p99_ms", "latency, 99 of 100", "ms"},
+    {"latency_max_ms", "latency, longest", "ms"},
+    {"latency_process_p50_ms", "from another process, median", "ms"},
+    {"latency_process_p99_ms", "from another process, 99 of 100", "ms"},
+    {"latency_process_max_ms", "from another process, longest", "ms"},
+    {"workers_speedup", "two workers against one", "times as fast, 1 ms of CPU a job"},
+    {"cpu_seconds_per_10000", "CPU, draining", "s per 10 000 jobs"},
+    {"commits_per_10000", "commits, draining", "per 10 000 jobs"},
+    {"syncs_per_10000", "syncs, draining", "per 10 000 jobs"},
+    {"log_bytes_per_job", "write-ahead log, draining", "bytes a job"},
+    {"database_kb", "database afterwards", "KB"},
+    {"log_kb", "write-ahead log afterwards", "KB"},
+    {"peak_kb", "memory, at most", "KB"},
+    {"idle_kb", "memory, idle", "KB"},
+    {"idle_cpu_percent", "CPU, idle", "% of a core"},
+    {"idle_wakes_per_second", "wake-ups, idle", "a second"},
+    {"seconds", "all this took", "s"},
+};
+
+static json_t *row_make(const json_t *report, const struct line *line) {
+    json_t *figure = json_object_get(report, line->key);
+    return json_pack("{ss sO ss}", "what", line->what, "figure", figure, "unit", line->unit);
+}
+
+static bool report_print(const json_t *report, struct error *error) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (json_object_get(report, lines[i].key))
+            json_array_append_new(rows, row_make(report, &lines[i]));
+    output_add("%lld jobs of %lld bytes, %lld workers, history %s, synchronous=FULL\n\n",
+               (long long)json_integer_value(json_object_get(report, "jobs")),
+               (long long)json_integer_value(json_object_get(report, "payload")),
+               (long long)json_integer_value(json_object_get(report, "workers")),
+               json_string_value(json_object_get(report, "history")));
+    bool fine = table_print(columns, rows, output_width(), error);
+    json_decref(rows);
     return fine;
 }
 
@@ -61,9 +124,9 @@ static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct er
         return false;
     if (cli->json)
         return output_json(report, error);
-    output_fields(report);
+    bool fine = report_print(report, error);
     json_decref(report);
-    return true;
+    return fine;
 }
 
 const struct cli_command bench_commands[] = {

@@ -27,7 +27,8 @@ describe("bench", function()
   it("has a figure of everything that it measures", function()
     for _, name in ipairs {
       "drain_per_second", "enqueue_per_second", "enqueue_one_per_second",
-      "enqueue_processes_per_second", "enqueue_bulk_per_second", "chains_per_second",
+      "enqueue_processes_per_second", "enqueue_bulk_per_second", "enqueue_from_per_second",
+      "chains_per_second", "idle_kb",
       "life_per_second", "cpu_seconds_per_10000", "syncs_per_10000", "commits_per_10000",
       "log_bytes_per_job", "peak_kb", "database_kb", "workers_speedup", "seconds",
     } do
@@ -49,6 +50,15 @@ describe("bench", function()
     assert.is_true(report.enqueue_one_syncs_per_10000 >= 10000)
   end)
 
+  it("shows a person what was measured, and no more", function()
+    local status, text = program.run(
+      { "bench", "--jobs", "200", "--only", "drain", "--history", "none" }, { dir = place })
+    assert.equal(0, status)
+    assert.truthy(text:find("^200 jobs of 100 bytes, %d+ workers, history none"), text)
+    assert.truthy(text:find("\ndrain +%d+%S* +jobs/s\n"), text)
+    assert.is_nil(text:find("latency"))
+  end)
+
   it("leaves nothing behind", function()
     local _, files = process.run("ls " .. process.quote(place))
     assert.equal("", files)
@@ -62,6 +72,8 @@ describe("bench", function()
     end
     assert.equal('moonshift: --history "some": expected none, failures or full\n',
       refusal("--history", "some"))
+    assert.equal('moonshift: --only "drian": expected idle, clients, latency, from, drain, ' ..
+      "chains, life or workers\n", refusal("--only", "clients,drian"))
     assert.truthy(refusal("--jobs", "0"):find('--jobs "0"', 1, true))
     assert.truthy(refusal("--payload", "-1"):find('--payload "-1"', 1, true))
     assert.truthy(refusal("--workers", "many"):find('--workers "many"', 1, true))
