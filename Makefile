@@ -101,6 +101,16 @@ bench: deps ## compare with the yardstick (YARDSTICK=, ROUNDS=5, JOBS=200000, DI
 	@LUA_PATH="lua/?.lua;lua/?/init.lua;;" LUA_CPATH="$(BUILD)/lua/?.so;;" $(LUA) \
 	  spec/bench/compare.lua $(BUILD)/moonshift $(YARDSTICK) $(ROUNDS) $(JOBS) $(DIR)
 
+mutants: ## break the program on purpose: each of spec/mutants must be caught (SECONDS=60, MUTANTS=)
+	@$(call install-packages,$(SOAK_PACKAGES))
+	@$(MAKE) --no-print-directory all contracts $(BUILD)/soak/probe.so
+	@python3 -B spec/mutants/run --build $(BUILD) --seconds $(or $(SECONDS),60) \
+	  $(if $(SEED),--seed $(SEED)) $(MUTANTS)
+mutants: export MUTANT_COMPILE = $(CC) $(ALL_CFLAGS) -w -c
+mutants: export MUTANT_LINK = $(CC)
+mutants: export MUTANT_OBJECTS = $(OBJECTS)
+mutants: export MUTANT_LIBS = $(LIBS)
+
 lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
 	@luacheck -q --no-color $(LUA_FILES)
@@ -207,7 +217,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: all help demo testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
-.PHONY: bench fuzz fuzz-deps soak
+.PHONY: bench fuzz fuzz-deps soak mutants
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d

@@ -171,6 +171,39 @@ def arithmetic(evidence, report, job, failed):
         report.violated("job %d: %s, %d failures counted" % (job.id, dict(words), failed), job.id)
 
 
+def crashes(evidence, report):
+    """Counted for each job that ran when its process was killed, and for no other."""
+    for job in evidence.jobs.values():
+        report.look(len(job.runs))
+        counted, may, must = len(job.of("crashes")), 0, 0
+        for run in job.runs:
+            death = evidence.gone.get(run.pid)
+            if death is None or run.end is not None and run.end < death - SECOND // 5:
+                continue
+            may += 1
+            must += run.word is None and run.pid in evidence.kills and not evidence.full and \
+                evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
+                not evidence.stopped(run.pid, run.start - 5 * SECOND, death)
+        if counted > may:
+            report.violated("job %d: %d crashes counted, it ran in %d processes that died" % (
+                job.id, counted, may), job.id)
+        if counted < must and not evidence.touched(job.id):
+            report.violated("job %d: %d crashes counted, %d processes were killed under it" % (
+                job.id, counted, must), job.id)
+
+
+def suspended(evidence, report):
+    for job in evidence.jobs.values():
+        still = False
+        for row in job.rows:
+            if row["what"] == "suspended":
+                still = row["new"] != 0
+            elif row["what"] == "lock":
+                report.look()
+                if still and not evidence.touched(job.id, "job execute"):
+                    report.violated("job %d was locked while it was suspended" % job.id, job.id)
+
+
 def incidents(evidence, report):
     opened = collections.defaultdict(list)
     for row in evidence.dump["incident"]:
@@ -210,6 +243,22 @@ def unique(evidence, report):
             if not ends or ends[0] > other.seq:
                 report.violated("job %d was created while job %d held the key %s" % (
                     other.id, one.id, key), other.id)
+    for entry in evidence.by["P", "kept"]:
+        held(evidence, report, entry)
+
+
+def held(evidence, report, entry):
+    """Whose key a creation was told of is still there, or was until a moment ago."""
+    holder = evidence.jobs.get(entry.job)
+    asked = evidence.intents[entry.note.split()[0]].t
+    report.look()
+    if not holder or SUCCESSFUL not in holder.outcomes():
+        return
+    ended = max(run.end for run in holder.runs if run.word == "ok")
+    since = ended + 3 * SECOND * evidence.slow
+    if asked > since and not any(a < since and ended < b for _, a, b in evidence.stops + evidence.full):
+        report.violated("job %d still had its key %.1f s after it had ended" % (
+            holder.id, (asked - ended) / SECOND), holder.id)
 
 
 def conservation(evidence, report):

@@ -181,7 +181,7 @@ def drain(evidence, report):
         if end.retries not in (0, None) and not hindered:
             report.violated("%s/%d left %d jobs locked" % (term.node, term.pid, end.retries))
         later = [run for run in evidence.runs if run.pid == term.pid
-                 and run.start > term.t + 0.1 * SECOND * evidence.slow]
+                 and run.start > term.t + 0.5 * SECOND * evidence.slow]
         if later and not hindered:
             report.violated("%s/%d began job %d %d ms after it was told to end" % (
                 term.node, term.pid, later[0].job, (later[0].start - term.t) // 10 ** 6), later[0].job)

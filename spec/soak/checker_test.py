@@ -143,6 +143,60 @@ class Jobs(Checked):
             self.story.ended(job)
         self.good("I13c")
 
+    def test_a_unique_key_that_outlives_its_job(self):
+        for wait, seen in ((100, []), (5 * SECOND, ["I13c"])):
+            self.story = Story()
+            self.story.create(1, "single", unique="k")
+            self.story.run(1, "single")
+            self.story.ended(1)
+            self.story.wait(wait)
+            self.story.intent("m2", "single")
+            self.story.line("P", "kept", job=1, note="m2 single")
+            self.assertEqual(seen, [r.name for r in self.reports().values() if r.violations])
+
+    def suspended(self, until):
+        self.story.create(1)
+        self.story.row("suspended", 1, old=0, new=1)
+        self.story.line("P", "verb", job=1, note="- job suspend 1")
+        self.story.row("suspended", 1, old=1, new=until)
+        self.story.run(1)
+        self.story.ended(1)
+
+    def test_a_job_that_was_suspended(self):
+        self.suspended(until=0)
+        self.good("I11c")
+
+    def test_a_job_that_is_suspended_and_runs(self):
+        self.suspended(until=1)
+        self.bad("I11c", "while it was suspended")
+
+    def crash(self, job, counted):
+        self.story.create(1)
+        self.story.create(2)
+        self.story.lock(1)
+        self.story.start(1)
+        self.story.wait(10)
+        self.story.line("N", "kill", pid=11, node="north")
+        self.story.unlock(1)
+        if counted:
+            self.story.row("crashes", job, old=0, new=1)
+        for each in (1, 2):
+            self.story.run(each, pid=12, node="south")
+            self.story.ended(each)
+
+    def test_a_crash_of_the_job_that_ran(self):
+        self.crash(1, counted=True)
+        self.good("I8b")
+
+    def test_a_crash_that_was_not_counted(self):
+        self.crash(1, counted=False)
+        self.bad("I8b", "0 crashes counted, 1 processes were killed")
+
+    def test_a_crash_of_another_job(self):
+        self.crash(2, counted=True)
+        self.bad("I8b", "0 crashes counted")
+        self.assertIn("1 crashes counted, it ran in 0", self.reports()["I8b"].violations[1][0])
+
     def test_children_with_their_parent(self):
         self.parent(2)
         self.good("I15b")
@@ -294,6 +348,7 @@ class Times(Checked):
         self.story.wait(10)
         self.story.line("N", "kill", pid=11, node="north")
         self.story.unlock(1)
+        self.story.row("crashes", 1, old=0, new=1)
         self.story.wait(10)
         self.story.run(1, pid=12, node="south")
         self.story.ended(1)
@@ -415,11 +470,11 @@ class Times(Checked):
     def test_a_start_after_the_word(self):
         self.story.create(1)
         self.story.line("N", "term", pid=11, node="north")
-        self.story.wait(200)
+        self.story.wait(600)
         self.story.run(1)
         self.story.ended(1)
         self.story.line("N", "exited", pid=11, node="north", attempt=0, retries=0)
-        self.bad("I20", "200 ms after it was told")
+        self.bad("I20", "600 ms after it was told")
 
     def test_no_end_at_all(self):
         self.story.line("N", "term", pid=11, node="north")

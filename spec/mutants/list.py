@@ -1,0 +1,393 @@
+"""What may be wrong with the program, one thing at a time, and who has to notice.
+
+Each mutant has a name, what it breaks, `by` whom it is caught, and its changes: (file, text, other
+text). A text must stand in its file exactly once; both are taken without the first and last newline.
+`by` names the soak's invariants of which one has to be violated (I1, I8b, …), or a contract under
+spec/ that has to fail (spec/core/store/gap_contract) where a soak cannot see it.
+"""
+
+SETTLE = "core/store/sqlite/settle.c"
+ROW = "core/store/sqlite/row.c"
+LOCKS = "core/store/sqlite/locks.c"
+CYCLE = "core/store/sqlite/cycle.c"
+ACQUIRE = "core/store/sqlite/acquire.c"
+TRANSACTION = "core/store/sqlite/transaction.c"
+EXECUTOR = "core/run/executor.c"
+
+MUTANTS = [
+    # ---- acknowledgement
+    {"name": "acknowledge-before-commit", "by": "I1 I15",
+     "breaks": "who creates a job is told so before it is committed",
+     "changes": [
+         ("core/api/create.c", """
+    return store_begin(engine->store, error) &&
+           engine_end(engine, store_create(engine->store, jobs, 0, engine_now(engine), error),
+                      error);
+""", """
+    return store_begin(engine->store, error) &&
+           store_create(engine->store, jobs, 0, engine_now(engine), error);
+"""),
+         (TRANSACTION, """
+    if (store->writing)
+        return error_set(error, ERROR_FAILED, "store \\"%s\\": a transaction is open already",
+                         store->db.name);
+    if (store->broken)
+""", """
+    if (store->writing && !store_commit(store, error))
+        return false;
+    if (store->broken)
+"""),
+         ("core/store/sqlite/open.c", """
+    store_rollback(store);
+    if (store->self.id)
+        store_leave(store, NULL);
+""", """
+    if (store->writing)
+        store_commit(store, NULL);
+    if (store->self.id)
+        store_leave(store, NULL);
+""")]},
+    {"name": "commit-refused-unnoticed", "by": "I1 I7 I15 I19",
+     "breaks": "a commit that fails counts as one that did not",
+     "changes": [(TRANSACTION, """
+        store_rollback(store);
+        return error_set(error, reason.code, "%s", reason.text);
+    }
+    CRASH_POINT("commit_after");
+""", """
+        store_rollback(store);
+        return true;
+    }
+    CRASH_POINT("commit_after");
+""")]},
+
+    # ---- the fence and the lease
+    {"name": "no-token-check", "by": "I3 I4 I7 I15",
+     "breaks": "a result is written by whoever comes, with or without the lock",
+     "changes": [(SETTLE, """
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+""", """
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0",
+""")]},
+    {"name": "no-fence", "by": "I3 I4 I7 I15",
+     "breaks": "a result is written although the lock is gone",
+     "changes": [(SETTLE, """
+    bool fenced = db_changes(&store->db) > 0;
+""", """
+    bool fenced = true;
+""")]},
+    {"name": "stale-lease-renewed", "by": "I5 I6",
+     "breaks": "a lease that has run out is renewed, and what was locked under it begins",
+     "changes": [(EXECUTOR, """
+    work->lapsed = work->renews &&
+""", """
+    work->lapsed = false && work->renews &&
+""")]},
+    {"name": "lease-never-renewed", "by": "I5 I6 I18",
+     "breaks": "the lease is not renewed while jobs run",
+     "changes": [(EXECUTOR, """
+    return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
+""", """
+    return
+""")]},
+    {"name": "overdue-is-left-alone", "by": "I18 I17 I11b",
+     "breaks": "the locks of a dead executor are never taken away",
+     "changes": [("core/store/sqlite/bury.c", """
+        if (!dead && !overdue)
+            continue;
+""", """
+        if (!dead || !overdue || true)
+            continue;
+""")]},
+    {"name": "buried-at-once", "by": "I5 I6",
+     "breaks": "an executor that lives loses its locks before its lease ends",
+     "changes": [
+         ("core/store/sqlite/bury.c", "peer->lease <= now;", "peer->lease <= now + 1900;"),
+         ("core/store/sqlite/peers.c", """
+        if (peer->state == EXECUTOR_LIVE && peer->lease <= now)
+""", """
+        if (peer->state == EXECUTOR_LIVE && peer->lease <= now + 1900)
+""")]},
+
+    # ---- lanes, limits, rates
+    {"name": "lanes-ignored", "by": "I6",
+     "breaks": "a lane may be taken while another job of it runs",
+     "changes": [("core/store/sqlite/lane.c", """
+    return db_changes(&store->db);
+""", """
+    return 1;
+""")]},
+    {"name": "lane-kept", "by": "I18",
+     "breaks": "a lane is released, and nobody shows who is next",
+     "changes": [("core/store/sqlite/lane.c", """
+           (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
+""", """
+           CRASH_POINT("lane_released");
+""")]},
+    {"name": "limit-one-more", "by": "I13",
+     "breaks": "one job more than the limit allows",
+     "changes": [("core/store/sqlite/limit.c", """
+    return limit > locked ? limit - locked : 0;
+""", """
+    return limit + 1 > locked ? limit + 1 - locked : 0;
+""")]},
+    {"name": "rate-one-more", "by": "I13b",
+     "breaks": "a start more in each window",
+     "changes": [("core/store/sqlite/starts.c", """
+    int64_t count = 0, wanted = definition->rate.count;
+""", """
+    int64_t count = 0, wanted = definition->rate.count + !!definition->rate.count;
+""")]},
+
+    # ---- order and time
+    {"name": "priority-ascending", "by": "I12",
+     "breaks": "the less important job goes first",
+     "changes": [("core/base/acquire.c", """
+    return (left > right) - (left < right);
+""", """
+    return (left < right) - (left > right);
+""")]},
+    {"name": "priority-ignored", "by": "I12",
+     "breaks": "the older job goes first, whatever its priority",
+     "changes": [("core/base/acquire.c", """
+    if (!order->by_priority)
+        return 0;
+""", """
+    if (order->by_priority)
+        return 0;
+""")]},
+    {"name": "timer-early", "by": "I9 I11",
+     "breaks": "a timer is ready 200 ms before its date",
+     "changes": [("core/store/sqlite/timer.c", """
+    last[0] = now;
+""", """
+    last[0] = now += 200;
+"""), (ACQUIRE, """
+    if (job->due > taking->now || job->repeat) {
+""", """
+    if (job->due > taking->now + 200 || job->repeat) {
+""")]},
+    {"name": "timer-forgotten", "by": "I18 I11b",
+     "breaks": "nobody looks again when the next timer is due",
+     "changes": [("core/store/sqlite/timer.c", """
+                       "INSERT INTO ready(stream, rank, place, id, lane)"
+                       " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<=(?1, ?2)",
+""", """
+                       "INSERT INTO ready(stream, rank, place, id, lane)"
+                       " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<(?1, ?2)"
+                       " AND id%50<>0",
+""")]},
+    {"name": "retry-delay-ignored", "by": "I9",
+     "breaks": "a failed job runs again at once",
+     "changes": [(SETTLE, """
+    if (outcome->due != TIME_NONE && row->due == outcome->job->due)
+""", """
+    if (outcome->kind == OUTCOME_SNOOZE && row->due == outcome->job->due)
+""")]},
+
+    # ---- retries, crashes, incidents
+    {"name": "double-decrement", "by": "I8",
+     "breaks": "a failure costs two retries",
+     "changes": [(SETTLE, """
+        row->retries = outcome->retries > 0 ? outcome->retries : 0;
+""", """
+        row->retries = outcome->retries > 1 ? outcome->retries - 1 : 0;
+""")]},
+    {"name": "no-decrement", "by": "I8 I18",
+     "breaks": "a failure costs no retry",
+     "changes": [(SETTLE, """
+        row->retries = outcome->retries > 0 ? outcome->retries : 0;
+""", """
+        row->retries = outcome->retries > 0 ? outcome->retries + 1 : 0;
+""")]},
+    {"name": "conflict-costs-a-retry", "by": "I8",
+     "breaks": "who was not first loses a retry",
+     "changes": [(SETTLE, """
+    bool done = outcome->kind == OUTCOME_FAILURE  ? settle_failure(store, outcome, &row, now, error)
+""", """
+    bool lost = outcome->kind == OUTCOME_FAILURE || outcome->kind == OUTCOME_CONFLICT;
+    bool done = lost                              ? settle_failure(store, outcome, &row, now, error)
+""")]},
+    {"name": "crash-not-counted", "by": "I8b",
+     "breaks": "a job that was running when its process died is not suspected",
+     "changes": [(LOCKS, """
+    if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
+""", """
+    if (what->slots && !lock->id && slots_has(what->slots, lock->id, lock->token) &&
+""")]},
+    {"name": "neighbours-counted", "by": "I8b",
+     "breaks": "jobs that only waited when their process died are suspected, too",
+     "changes": [(LOCKS, """
+    if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
+""", """
+    if (what->slots && (lock->id || slots_has(what->slots, lock->id, lock->token)) &&
+""")]},
+    {"name": "incident-twice", "by": "I10",
+     "breaks": "a job that dies opens two incidents",
+     "changes": [("core/store/sqlite/incident.c", """
+                " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
+                " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL)",
+""", """
+                " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1",
+"""), (ROW, """
+        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+""", """
+        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error) &&
+               incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+""")]},
+    {"name": "incident-stays", "by": "I10",
+     "breaks": "a dead job that gets retries keeps its incident",
+     "changes": [("core/store/sqlite/incident.c", """
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL", "iin",
+""", """
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=-?1 AND ended IS NULL", "iin",
+""")]},
+    {"name": "dead-runs-again", "by": "I8 I10 I15 I17",
+     "breaks": "a job without retries is taken like any other",
+     "changes": [(ROW, """
+    if (row->retries <= 0)
+        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+""", """
+    if (row->retries <= 0 && !incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error))
+        return false;
+""")]},
+
+    # ---- leaving, losing
+    {"name": "lost-on-drain", "by": "I1 I15 I18",
+     "breaks": "what was locked and never begun is unlocked without a place to stand in",
+     "changes": [(SETTLE, """
+    if (outcome->kind != OUTCOME_RETURNED && !history_lines(store, outcome, error))
+        return false;
+""", """
+    if (outcome->kind == OUTCOME_RETURNED)
+        return true;
+    if (!history_lines(store, outcome, error))
+        return false;
+""")]},
+    {"name": "locked-on-drain", "by": "I20 I17 I18",
+     "breaks": "who leaves keeps the locks of what it never began",
+     "changes": [("core/run/crew.c", """
+    while ((job = item_take(item))) {
+        struct outcome *outcome = outcome_new(job, OUTCOME_RETURNED);
+""", """
+    while ((job = item_take(item))) {
+        struct outcome *outcome = NULL;
+"""), ("core/store/sqlite/executor.c", """
+    return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
+""", """
+    return (all.owner || locks_free(store, &all, error)) &&
+""")]},
+    {"name": "drain-goes-on", "by": "I20",
+     "breaks": "who is told to end takes new jobs until it has ended",
+     "changes": [("core/run/turning.c", """
+    turn.acquiring = foreman->stage == WORKING &&
+""", """
+    turn.acquiring = foreman->stage != ENDED &&
+""")]},
+    {"name": "dead-executors-jobs-lost", "by": "I1 I15 I18",
+     "breaks": "what a dead executor had locked is unlocked without a place to stand in",
+     "changes": [(LOCKS, """
+    return row_place(store, &row, what->now, error) &&
+           (!row.repeats || occurrence_left(store, &row, error));
+""", """
+    return (what->slots || row_place(store, &row, what->now, error)) &&
+           (!row.repeats || occurrence_left(store, &row, error));
+""")]},
+    {"name": "pre-locked-lost", "by": "I18",
+     "breaks": "a job that is locked when it is created is never begun",
+     "changes": [("core/store/sqlite/prelock.c", """
+    prelock_insert(&store->prelock, copy);
+    offer->room--;
+""", """
+    if (copy->id % 3)
+        prelock_insert(&store->prelock, copy);
+    offer->room--;
+""")]},
+    {"name": "follow-up-lost", "by": "I18",
+     "breaks": "a job that follows in its lane is locked and never begun",
+     "changes": [("core/run/settling.c", """
+    if (outcome->follows && !follows_add(&settling->follows, outcome))
+""", """
+    if (outcome->follows && outcome->job->id % 3 && !follows_add(&settling->follows, outcome))
+""")]},
+    {"name": "suspended-taken", "by": "I11c",
+     "breaks": "a suspended job is ready as any other",
+     "changes": [(ROW, """
+    if (row->suspended)
+        return true;
+""", """
+    if (row->suspended && row->id % 3 == 0)
+        return true;
+""")]},
+    {"name": "children-of-failures", "by": "I15b",
+     "breaks": "what a failed run has created is created all the same",
+     "changes": [(SETTLE, """
+    bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
+    if (!counts)
+        return true;
+""", """
+    if (outcome->kind == OUTCOME_RETURNED)
+        return true;
+""")]},
+    {"name": "children-lost", "by": "I15b",
+     "breaks": "one of the jobs that a run creates is left out",
+     "changes": [(SETTLE, """
+        prelock_begin(store, outcome, settle_refusable(store, outcome));
+""", """
+        prelock_begin(store, outcome, settle_refusable(store, outcome));
+        job_free_list(outcome->created->next);
+        outcome->created->next = NULL;
+""")]},
+
+    # ---- keys, batches, cycles
+    {"name": "unique-ignored", "by": "I13c",
+     "breaks": "a second job of a key is created while the first lives",
+     "changes": [("core/store/sqlite/unique.c", """
+    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+""", """
+    return holder->runs || (holder->until != TIME_NONE && holder->until > now);
+""")]},
+    {"name": "unique-never-released", "by": "I13c",
+     "breaks": "the key of a job that has ended is held for ever",
+     "changes": [("core/store/sqlite/unique.c", """
+    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+""", """
+    return 1;
+"""), ("core/store/sqlite/unique.c", """
+                  " AND coalesce(until<=?4, 1)",
+""", """
+                  " AND ?4<0",
+""")]},
+    {"name": "batch-miscounted", "by": "I14 I18",
+     "breaks": "of several jobs of a batch that end together one is counted",
+     "changes": [("core/store/sqlite/batch.c", """
+    tally->gone++;
+""", """
+    tally->gone = 1;
+""")]},
+    {"name": "successor-twice", "by": "I22",
+     "breaks": "a date of a cycle gets two jobs",
+     "changes": [(CYCLE, """
+                    : (next = next_create(store, job, waiting, date, now, error)) &&
+""", """
+                    : next_create(store, job, waiting, date, now, error) &&
+                          (next = next_create(store, job, waiting, date, now, error)) &&
+""")]},
+    {"name": "date-missed", "by": "I22",
+     "breaks": "late dates are passed over although all are to run",
+     "changes": [(CYCLE, """
+    return waiting->misfire == MISFIRE_ALL ? cycle_next(&waiting->cycle, waiting->date)
+""", """
+    return waiting->misfire == MISFIRE_SKIP ? cycle_next(&waiting->cycle, waiting->date)
+""")]},
+
+    # ---- what a soak cannot see
+    {"name": "checkpoint-without-gate", "by": "spec/core/store/store_contract",
+     "breaks": "a checkpoint runs while others write",
+     "changes": [(TRANSACTION, """
+    if (gate_take(&store->gate, GATE_WRITER, true))
+        done = checkpoint_run(store, pages <= 0 || size > LOG_KEPT, error);
+""", """
+    done = checkpoint_run(store, pages <= 0 || size > LOG_KEPT, error);
+""")]},
+]
