@@ -138,7 +138,8 @@ static bool check_draft(struct engine *engine, const json_t *config, struct erro
     bool payload = draft && json_object_get(draft, "payload");
     if (payload)
         error_set(&cause, ERROR_INVALID, "payload: not of its own (each id is one)");
-    bool fine = draft && !payload && engine_check_draft(engine, draft, &cause);
+    bool fine = draft && !payload &&
+                engine_check_draft(engine, &(struct engine_draft){.spec = draft}, &cause);
     json_decref(draft);
     return fine || error_set(error, cause.code, "config of \"" ENQUEUE "\": %s", cause.text);
 }

@@ -10,10 +10,12 @@ static bool draft_priority(struct engine *engine, struct script *script, struct 
 }
 
 /* From what the creator says to a job that can be written; draft_clear in any case. */
-static bool draft_complete(struct engine *engine, struct draft *draft, json_t *spec,
-                           struct error *error) {
+static bool draft_complete(struct engine *engine, struct draft *draft,
+                           const struct engine_draft *said, struct error *error) {
     struct draft_rules rules = draft_rules(engine->options.settings);
-    if (!draft_read(draft, spec, &rules, engine_now(engine), error))
+    time_ms now = engine_now(engine);
+    if (!(said->spec ? draft_read(draft, said->spec, &rules, now, error)
+                     : draft_brief(draft, &said->brief, &rules, now, error)))
         return false;
     struct generation *generation;
     const struct definition *definition;
@@ -42,42 +44,53 @@ static struct engine_created created_of(const struct job *job) {
     return (struct engine_created){own ? job->id : job->holder, job->creation};
 }
 
-static bool create(struct engine *engine, json_t *specs, struct draft *drafts,
-                   struct engine_created *created, struct error *error) {
-    size_t count = json_array_size(specs);
+/* Which of them the store refused; `count`: none. */
+static size_t refused_of(const struct draft *drafts, size_t count) {
+    size_t i = 0;
+    while (i < count && !drafts[i].job.refused)
+        i++;
+    return i;
+}
+
+static bool create(struct engine *engine, const struct engine_draft *said, struct draft *drafts,
+                   size_t count, size_t *refused, struct error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (!draft_complete(engine, &drafts[i], json_array_get(specs, i), error))
+        *refused = i;
+        if (!draft_complete(engine, &drafts[i], &said[i], error))
             return false;
         drafts[i].job.next = i + 1 < count ? &drafts[i + 1].job : NULL;
     }
     engine->ids_left = 0; /* a handler's next job must not get an id older than these */
-    if (!write_jobs(engine, &drafts[0].job, error))
-        return false;
-    CRASH_POINT("enqueue_committed");
-    for (size_t i = 0; i < count; i++)
-        created[i] = created_of(&drafts[i].job);
-    return true;
+    bool done = write_jobs(engine, &drafts[0].job, error);
+    *refused = refused_of(drafts, count);
+    if (done)
+        CRASH_POINT("enqueue_committed");
+    return done;
 }
 
-bool engine_enqueue(struct engine *engine, json_t *specs, struct engine_created *created,
-                    struct error *error) {
-    size_t count = json_array_size(specs);
+bool engine_enqueue(struct engine *engine, const struct engine_draft *said, size_t count,
+                    struct engine_created *created, size_t *refused, struct error *error) {
+    size_t nobody, *who = refused ? refused : &nobody;
+    *who = count;
     if (count == 0)
         return true;
     CRASH_POINT("enqueue_accepted");
     struct draft *drafts = calloc(count, sizeof *drafts);
     if (!drafts)
         return error_set(error, ERROR_FAILED, "out of memory");
-    bool ok = create(engine, specs, drafts, created, error);
-    for (size_t i = 0; i < count; i++)
+    bool ok = create(engine, said, drafts, count, who, error);
+    for (size_t i = 0; i < count; i++) {
+        created[i] = created_of(&drafts[i].job);
         draft_clear(&drafts[i]);
+    }
     free(drafts);
     return ok;
 }
 
-bool engine_check_draft(struct engine *engine, json_t *spec, struct error *error) {
+bool engine_check_draft(struct engine *engine, const struct engine_draft *said,
+                        struct error *error) {
     struct draft draft = {0};
-    bool ok = draft_complete(engine, &draft, spec, error);
+    bool ok = draft_complete(engine, &draft, said, error);
     draft_clear(&draft);
     return ok;
 }

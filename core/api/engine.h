@@ -41,12 +41,19 @@ struct engine_created {
     int64_t id; /* of the new job, or of the one that holds its unique key */
     enum creation creation;
 };
-/* Creates jobs from an array of draft objects (draft.h) in one transaction, all or nothing;
- * created[i] is filled for each. Unknown handlers are refused with the known names. */
-bool engine_enqueue(struct engine *engine, json_t *specs, struct engine_created *created,
-                    struct error *error);
+/* What a creator says of one job. */
+struct engine_draft {
+    json_t *spec;       /* a draft's object (draft.h); NULL: */
+    struct brief brief; /* the same in short */
+};
+/* Creates jobs in one transaction, all or nothing; created[i] is filled for each. Unknown handlers
+ * are refused with the known names. Returns after the jobs are on disk. *refused, if asked for: the
+ * draft that was wrong, or `count` if the error is no draft's fault. */
+bool engine_enqueue(struct engine *engine, const struct engine_draft *drafts, size_t count,
+                    struct engine_created *created, size_t *refused, struct error *error);
 /* Reads and checks one draft without writing (the first pass of --from). */
-bool engine_check_draft(struct engine *engine, json_t *spec, struct error *error);
+bool engine_check_draft(struct engine *engine, const struct engine_draft *draft,
+                        struct error *error);
 
 /* Runs one job by hand, in this thread. The stored text is raised as `error` on failure; *result:
  * the handler's result as a new reference (NULL: none). */

@@ -1,5 +1,7 @@
 #include "api/lua_engine.h"
+#include "base/arena.h"
 #include "script/value.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* engine:enqueue and engine:enqueue_many. No Lua function that can raise is called while C memory
@@ -56,11 +58,9 @@ static int enqueue(lua_State *L) {
     if (!engine)
         return api_fail(L, &error);
     struct engine_created created = {0};
-    json_t *spec = read_spec(L, 2, &error);
-    json_t *specs = spec ? json_array() : NULL;
-    bool ok = specs && json_array_append_new(specs, spec) == 0 &&
-              engine_enqueue(engine, specs, &created, &error);
-    json_decref(specs);
+    struct engine_draft draft = {.spec = read_spec(L, 2, &error)};
+    bool ok = draft.spec && engine_enqueue(engine, &draft, 1, &created, NULL, &error);
+    json_decref(draft.spec);
     if (!ok)
         return api_fail(L, &error);
     lua_pushinteger(L, created.id);
@@ -88,23 +88,114 @@ static lua_Integer check_entries(lua_State *L) {
     return count;
 }
 
-static json_t *read_entries(lua_State *L, lua_Integer count, struct error *error) {
-    json_t *specs = json_array();
-    for (lua_Integer i = 1; specs && i <= count; i++) {
-        int entry = lua_gettop(L) + 1;
-        lua_rawgeti(L, 2, i);
-        for (int part = 1; part <= 3; part++)
-            lua_rawgeti(L, entry, part);
-        struct error cause;
-        json_t *spec = read_spec(L, entry + 1, &cause);
-        lua_settop(L, entry - 1);
-        if (spec && json_array_append_new(specs, spec) == 0)
-            continue;
-        error_set(error, cause.code, "entry %lld: %s", (long long)i, cause.text);
-        json_decref(specs);
+/* ---- entries in short ---- */
+
+struct entries {
+    struct engine_draft *drafts;
+    size_t count;
+    struct arena texts;  /* of the drafts in short */
+    struct text payload; /* of the present one */
+};
+
+/* A copy of the text at `index` in the arena, or NULL; UTF-8 and no zero byte. */
+static const char *keep_name(lua_State *L, int index, struct arena *texts, size_t *size) {
+    const char *name = lua_tolstring(L, index, size);
+    if (*size > JOB_NAME_MAX || memchr(name, 0, *size) || !utf8_valid(name, *size, NULL))
         return NULL;
+    char *copy = arena_room(texts, *size + 1);
+    if (copy)
+        memcpy(copy, name, *size + 1);
+    arena_keep(texts, *size + 1);
+    return copy;
+}
+
+static bool keep_payload(lua_State *L, int index, struct entries *entries, struct brief *brief) {
+    struct text *payload = &entries->payload;
+    if (lua_isnoneornil(L, index))
+        return true;
+    payload->size = 0;
+    if (!value_to_text(L, index, payload))
+        return false;
+    char *copy = arena_room(&entries->texts, payload->size);
+    if (!copy)
+        return false;
+    memcpy(copy, payload->data, payload->size);
+    arena_keep(&entries->texts, payload->size);
+    brief->payload = copy;
+    brief->payload_size = payload->size;
+    return true;
+}
+
+/* The option on top of the stack, its key below. */
+static bool keep_option(lua_State *L, struct arena *texts, struct brief *brief) {
+    if (lua_type(L, -2) != LUA_TSTRING)
+        return false;
+    const char *key = lua_tostring(L, -2);
+    if (strcmp(key, "priority") == 0) {
+        brief->priority_given = lua_isinteger(L, -1);
+        brief->priority = lua_tointeger(L, -1);
+        return brief->priority_given;
     }
-    return specs;
+    for (int i = BRIEF_HANDLER + 1; i < BRIEF_NAMES; i++)
+        if (strcmp(key, brief_key(i)) == 0)
+            return lua_type(L, -1) == LUA_TSTRING &&
+                   (brief->names[i] = keep_name(L, -1, texts, &brief->sizes[i]));
+    return false;
+}
+
+static bool keep_options(lua_State *L, int index, struct arena *texts, struct brief *brief) {
+    if (lua_isnoneornil(L, index))
+        return true;
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+        if (!keep_option(L, texts, brief)) {
+            lua_pop(L, 2);
+            return false;
+        }
+    return true;
+}
+
+/* handler, payload, options at `index` and the two after it; false: read_spec says why, or knows
+ * more. */
+static bool read_brief(lua_State *L, int index, struct entries *entries, struct brief *brief) {
+    *brief = (struct brief){0};
+    brief->names[BRIEF_HANDLER] =
+        keep_name(L, index, &entries->texts, &brief->sizes[BRIEF_HANDLER]);
+    return brief->names[BRIEF_HANDLER] && keep_options(L, index + 2, &entries->texts, brief) &&
+           keep_payload(L, index + 1, entries, brief);
+}
+
+static bool read_entry(lua_State *L, lua_Integer i, struct entries *entries, struct error *error) {
+    struct engine_draft *draft = &entries->drafts[entries->count];
+    struct error cause;
+    int entry = lua_gettop(L) + 1;
+    lua_rawgeti(L, 2, i);
+    for (int part = 1; part <= 3; part++)
+        lua_rawgeti(L, entry, part);
+    draft->spec = NULL;
+    bool fine = read_brief(L, entry + 1, entries, &draft->brief) ||
+                (draft->spec = read_spec(L, entry + 1, &cause));
+    lua_settop(L, entry - 1);
+    entries->count += fine;
+    return fine || error_set(error, cause.code, "entry %lld: %s", (long long)i, cause.text);
+}
+
+static bool read_entries(lua_State *L, lua_Integer count, struct entries *entries,
+                         struct error *error) {
+    entries->drafts = malloc(((size_t)count + 1) * sizeof *entries->drafts);
+    if (!entries->drafts)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    for (lua_Integer i = 1; i <= count; i++)
+        if (!read_entry(L, i, entries, error))
+            return false;
+    return true;
+}
+
+static void free_entries(struct entries *entries) {
+    for (size_t i = 0; i < entries->count; i++)
+        json_decref(entries->drafts[i].spec);
+    free(entries->drafts);
+    arena_clear(&entries->texts);
+    text_clear(&entries->payload);
 }
 
 /* ids, outcomes */
@@ -128,9 +219,10 @@ static int enqueue_many(lua_State *L) {
     luaL_checkstack(L, 8, NULL);
     if (!engine)
         return api_fail(L, &error);
-    json_t *specs = read_entries(L, count, &error);
-    bool ok = specs && engine_enqueue(engine, specs, created, &error);
-    json_decref(specs);
+    struct entries entries = {0};
+    bool ok = read_entries(L, count, &entries, &error) &&
+              engine_enqueue(engine, entries.drafts, entries.count, created, NULL, &error);
+    free_entries(&entries);
     return ok ? push_created(L, created, count) : api_fail(L, &error);
 }
 

@@ -35,6 +35,16 @@ static bool check_keys(const json_t *spec, bool schedule, struct error *error) {
     return true;
 }
 
+static bool check_name(const char *key, const char *text, size_t size, struct error *error) {
+    if (size == 0)
+        return error_set(error, ERROR_INVALID, "%s: expected a text that is not empty", key);
+    if (size > JOB_NAME_MAX)
+        return error_set(error, ERROR_INVALID, "%s \"%.40s…\": %zu bytes, at most %d are allowed",
+                         key, text, size, JOB_NAME_MAX);
+    return (strlen(text) == size && !utf8_has_control(text)) ||
+           error_set(error, ERROR_INVALID, "%s: control characters are not allowed", key);
+}
+
 static bool read_name(const struct draft *draft, const char *key, const char **name,
                       struct error *error) {
     const json_t *value = member(draft, key);
@@ -42,17 +52,8 @@ static bool read_name(const struct draft *draft, const char *key, const char **n
         return true;
     if (!json_is_string(value))
         return json_refuse(key, value, "a text", error);
-    const char *text = json_string_value(value);
-    size_t size = json_string_length(value);
-    if (size == 0)
-        return error_set(error, ERROR_INVALID, "%s: expected a text that is not empty", key);
-    if (size > JOB_NAME_MAX)
-        return error_set(error, ERROR_INVALID, "%s \"%.40s…\": %zu bytes, at most %d are allowed",
-                         key, text, size, JOB_NAME_MAX);
-    if (strlen(text) != size || utf8_has_control(text))
-        return error_set(error, ERROR_INVALID, "%s: control characters are not allowed", key);
-    *name = text;
-    return true;
+    *name = json_string_value(value);
+    return check_name(key, *name, json_string_length(value), error);
 }
 
 static bool read_names(struct draft *draft, struct error *error) {
@@ -68,6 +69,15 @@ static bool read_names(struct draft *draft, struct error *error) {
            read_name(draft, "category", &job->category, error);
 }
 
+static bool take_payload(struct draft *draft, const char *payload, size_t size,
+                         const struct draft_rules *rules, struct error *error) {
+    draft->job.payload = payload;
+    draft->job.payload_size = size;
+    return size <= rules->payload_max ||
+           error_set(error, ERROR_INVALID, "payload: %zu bytes, at most %zu are allowed", size,
+                     rules->payload_max);
+}
+
 static bool read_payload(struct draft *draft, const struct draft_rules *rules,
                          struct error *error) {
     const json_t *payload = json_object_get(draft->spec, "payload");
@@ -77,12 +87,7 @@ static bool read_payload(struct draft *draft, const struct draft_rules *rules,
     draft->payload = json_write(payload, &size);
     if (!draft->payload)
         return error_set(error, ERROR_FAILED, "out of memory");
-    if (size > rules->payload_max)
-        return error_set(error, ERROR_INVALID, "payload: %zu bytes, at most %zu are allowed", size,
-                         rules->payload_max);
-    draft->job.payload = draft->payload;
-    draft->job.payload_size = size;
-    return true;
+    return take_payload(draft, draft->payload, size, rules, error);
 }
 
 static bool read_numbers(struct draft *draft, struct error *error) {
@@ -237,13 +242,17 @@ bool draft_keyed(const struct draft *draft, struct error *error) {
            error_set(error, ERROR_INVALID, "%s: expected unique beside it", stray);
 }
 
-bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
-                struct error *error) {
-    *draft = (struct draft){.spec = json_incref(spec)};
-    struct job *job = &draft->job;
+static void begin_job(struct job *job, time_ms now) {
     job->created = now;
     job->attempt = 1;
     job->lock_expiration = TIME_NONE;
+    job->unique_until = TIME_NONE;
+}
+
+bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
+                struct error *error) {
+    *draft = (struct draft){.spec = json_incref(spec)};
+    begin_job(&draft->job, now);
     if (!json_is_object(spec))
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
     return check_keys(spec, rules->schedule, error) && read_names(draft, error) &&
@@ -251,6 +260,26 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
            read_flags(draft, error) && read_due(draft, rules, now, error) &&
            read_cycle(draft, now, error) && read_rota(draft, rules, error) &&
            read_unique(draft, now, error);
+}
+
+bool draft_brief(struct draft *draft, const struct brief *brief, const struct draft_rules *rules,
+                 time_ms now, struct error *error) {
+    struct job *job = &draft->job;
+    const char **const names[BRIEF_NAMES] = {&job->handler, &job->lane,     &job->instance,
+                                             &job->root,    &job->activity, &job->tenant,
+                                             &job->category};
+    *draft = (struct draft){.unchecked = brief->unchecked};
+    begin_job(job, now);
+    for (int i = 0; i < BRIEF_NAMES; i++) {
+        *names[i] = brief->names[i];
+        if (*names[i] && !check_name(brief_key(i), *names[i], brief->sizes[i], error))
+            return false;
+    }
+    job->exclusive = job->lane || job->instance;
+    job->due = rules->ensure_due_date ? now : TIME_NONE;
+    job->priority = brief->priority;
+    job->priority_given = brief->priority_given;
+    return take_payload(draft, brief->payload, brief->payload_size, rules, error);
 }
 
 /* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in

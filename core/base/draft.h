@@ -6,6 +6,7 @@
 #ifndef MOONSHIFT_BASE_DRAFT_H
 #define MOONSHIFT_BASE_DRAFT_H
 
+#include "base/brief.h"
 #include "base/definition.h"
 #include "base/error.h"
 #include "base/job.h"
@@ -24,8 +25,8 @@ struct draft_rules {
 };
 
 struct draft {
-    struct job job;            /* borrows its texts from `spec` and `payload` */
-    json_t *spec;              /* the caller's object, one reference held */
+    struct job job;            /* borrows its texts from `spec` and `payload`, or a brief */
+    json_t *spec;              /* the caller's object, one reference held; NULL: a brief */
     char *payload;             /* encoded JSON, owned */
     char term[TIME_TEXT_SIZE]; /* a duration given as a number */
     struct rota rota;          /* of a schedule */
@@ -46,6 +47,10 @@ struct draft_rules draft_rules(const struct settings *settings);
  * draft_clear in any case afterwards. */
 bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rules, time_ms now,
                 struct error *error);
+
+/* The same of what brief_read or a like reader found, whose texts are borrowed. */
+bool draft_brief(struct draft *draft, const struct brief *brief, const struct draft_rules *rules,
+                 time_ms now, struct error *error);
 
 /* Fills in what the definition decides: retries, category, constant priority, exclusive, lane, what
  * holds for its unique keys.

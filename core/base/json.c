@@ -39,7 +39,7 @@ static void write_escaped(struct text *out, unsigned char byte) {
         text_add(out, "\\u%04x", (unsigned)byte);
 }
 
-static void write_string(struct text *out, const char *string, size_t size) {
+void json_add_text(struct text *out, const char *string, size_t size) {
     size_t from = 0;
     text_append(out, "\"", 1);
     for (size_t at = 0; at < size; at++) {
@@ -55,7 +55,7 @@ static void write_string(struct text *out, const char *string, size_t size) {
 }
 
 /* The shortest digits that read back as the same number. */
-static void write_real(struct text *out, double number) {
+void json_add_real(struct text *out, double number) {
     char digits[40];
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, number);
@@ -70,7 +70,7 @@ static void write_real(struct text *out, double number) {
         text_append(out, ".0", 2);
 }
 
-static void write_integer(struct text *out, json_int_t number) {
+void json_add_integer(struct text *out, json_int_t number) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%lld", (long long)number);
     text_append(out, digits, (size_t)length);
@@ -95,7 +95,7 @@ static void write_object(struct text *out, const json_t *object) {
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         const char *key = json_object_iter_key(at);
         text_append(out, comma, strlen(comma));
-        write_string(out, key, strlen(key));
+        json_add_text(out, key, strlen(key));
         text_append(out, ":", 1);
         write_value(out, json_object_iter_value(at));
         comma = ",";
@@ -112,13 +112,13 @@ static void write_value(struct text *out, const json_t *value) {
         write_array(out, value);
         break;
     case JSON_STRING:
-        write_string(out, json_string_value(value), json_string_length(value));
+        json_add_text(out, json_string_value(value), json_string_length(value));
         break;
     case JSON_INTEGER:
-        write_integer(out, json_integer_value(value));
+        json_add_integer(out, json_integer_value(value));
         break;
     case JSON_REAL:
-        write_real(out, json_real_value(value));
+        json_add_real(out, json_real_value(value));
         break;
     case JSON_TRUE:
         text_append(out, "true", 4);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/span.h"
+#include "base/text.h"
 #include <jansson.h>
 
 /* Call once before the first thread (seeds jansson's hashing). Safe to call again. */
@@ -16,6 +17,11 @@ json_t *json_read(const char *data, size_t size, const char *what, struct error 
 
 /* Compact text, malloc'ed, NUL-terminated; *size in bytes (may be NULL). NULL: no memory. */
 char *json_write(const json_t *value, size_t *size);
+
+/* The pieces it is made of: a text with its quotes, the shortest digits of a number. */
+void json_add_text(struct text *out, const char *string, size_t size);
+void json_add_real(struct text *out, double number);
+void json_add_integer(struct text *out, json_int_t number);
 
 /* object[key] = value, value's reference stolen; NULL value or no text becomes null. False: no
  * memory. */

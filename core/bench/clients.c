@@ -28,9 +28,10 @@ static bool work(struct crowd *crowd, int index, void *arg, struct error *error)
         if (i >= 0 && !crowd_goes_on(crowd))
             break;
         json_t *spec = rig_spec(rig, "noop", rig->payload, rig_priority(&random));
-        json_t *specs = json_pack("[o]", spec);
-        fine = specs ? engine_enqueue(engine, specs, &created, error) : rig_no_memory(error);
-        json_decref(specs);
+        struct engine_draft draft = {.spec = spec};
+        fine =
+            spec ? engine_enqueue(engine, &draft, 1, &created, NULL, error) : rig_no_memory(error);
+        json_decref(spec);
         mate->done += fine && i >= 0;
     }
     mate->ended = clock_monotonic_us();

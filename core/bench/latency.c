@@ -35,9 +35,10 @@ static bool await(struct crowd *crowd, struct samples *samples, int64_t begun,
 
 static bool create(const struct rig *rig, struct engine *engine, struct error *error) {
     struct engine_created created;
-    json_t *specs = json_pack("[o]", rig_spec(rig, "noop", rig->payload, 0));
-    bool fine = specs ? engine_enqueue(engine, specs, &created, error) : rig_no_memory(error);
-    json_decref(specs);
+    struct engine_draft draft = {.spec = rig_spec(rig, "noop", rig->payload, 0)};
+    bool fine = draft.spec ? engine_enqueue(engine, &draft, 1, &created, NULL, error)
+                           : rig_no_memory(error);
+    json_decref(draft.spec);
     return fine;
 }
 

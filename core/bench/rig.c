@@ -123,13 +123,19 @@ json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, in
 static bool feed_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
                        struct error *error) {
     struct engine_created created[CHUNK];
-    json_t *specs = json_array();
-    bool fine = specs != NULL;
-    for (int64_t i = 0; fine && i < count; i++)
-        fine = json_array_append_new(
-                   specs, rig_spec(rig, handler, payload, rig_priority(&rig->bench->random))) == 0;
-    fine = (fine || rig_no_memory(error)) && engine_enqueue(rig->engine, specs, created, error);
-    json_decref(specs);
+    struct engine_draft drafts[CHUNK];
+    size_t made = 0;
+    bool fine = true;
+    while (fine && made < (size_t)count) {
+        json_t *spec = rig_spec(rig, handler, payload, rig_priority(&rig->bench->random));
+        drafts[made] = (struct engine_draft){.spec = spec};
+        fine = spec != NULL;
+        made += fine;
+    }
+    fine = (fine || rig_no_memory(error)) &&
+           engine_enqueue(rig->engine, drafts, made, created, NULL, error);
+    while (made > 0)
+        json_decref(drafts[--made].spec);
     return fine;
 }
 

@@ -1,4 +1,5 @@
 #include "cli/bulk.h"
+#include "base/arena.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/lines.h"
@@ -18,9 +19,13 @@ struct bulk {
     int64_t good;
     int64_t *bad; /* numbers of the bad lines, in order */
     size_t bad_count;
-    size_t bad_passed;   /* second pass: those behind us */
-    json_t *chunk;       /* drafts to be written */
-    int64_t chunk_first; /* number of the first line that is not written yet */
+    size_t bad_passed;                      /* second pass: those behind us */
+    struct arena texts;                     /* of the drafts below */
+    struct engine_draft drafts[BULK_CHUNK]; /* to be written, */
+    int64_t numbers[BULK_CHUNK];            /* from these lines */
+    size_t count;
+    int64_t first;   /* number of the first line that is not written yet */
+    int64_t refused; /* lines that turned out bad as they were written */
 };
 
 static bool no_memory(struct error *error) {
@@ -38,15 +43,9 @@ static const char *line_text(const struct lines *lines, size_t *size) {
     return lines->text + mark;
 }
 
-/* The present line as a draft's object, or NULL with the reason. */
-static json_t *line_read(const struct bulk *bulk, struct error *error) {
-    const struct lines *lines = &bulk->lines;
-    size_t size;
-    const char *text = line_text(lines, &size);
-    if (lines->too_long) {
-        error_set(error, ERROR_INVALID, "longer than %zu bytes", lines->max);
-        return NULL;
-    }
+/* The present line as an object. */
+static json_t *object_read(const struct bulk *bulk, const char *text, size_t size,
+                           struct error *error) {
     json_t *spec = json_read(text, size, "JSON", error);
     if (!spec)
         return NULL;
@@ -61,11 +60,38 @@ static json_t *line_read(const struct bulk *bulk, struct error *error) {
     return NULL;
 }
 
+/* The present line as a draft, whose texts are in the arena or in an object of its own; false with
+ * the reason. */
+static bool line_read(struct bulk *bulk, struct engine_draft *draft, struct error *error) {
+    const struct lines *lines = &bulk->lines;
+    size_t size, used;
+    const char *text = line_text(lines, &size);
+    *draft = (struct engine_draft){0};
+    if (lines->too_long)
+        return error_set(error, ERROR_INVALID, "longer than %zu bytes", lines->max);
+    char *room = arena_room(&bulk->texts, size);
+    if (!room)
+        return no_memory(error);
+    if (!brief_read(&draft->brief, text, size, room, &used))
+        return (draft->spec = object_read(bulk, text, size, error)) != NULL;
+    draft->brief.unchecked = bulk->options->unchecked;
+    arena_keep(&bulk->texts, used);
+    return true;
+}
+
 /* The line's own fault, not the store's or the machine's. */
 static bool is_bad_line(const struct error *error) {
     return error->code == ERROR_INVALID || error->code == ERROR_NOT_FOUND ||
            error->code == ERROR_USAGE || error->code == ERROR_FAILED ||
            error->code == ERROR_CONFLICT;
+}
+
+static void bad_say(struct bulk *bulk, int64_t number, const struct error *why) {
+    progress_end(&bulk->progress);
+    char *text = output_clean(why->text, false);
+    fprintf(stderr, "moonshift: %s:%lld: %s\n", bulk->lines.name, (long long)number,
+            text ? text : "");
+    free(text);
 }
 
 static bool bad_add(struct bulk *bulk, const struct error *why, struct error *error) {
@@ -77,19 +103,16 @@ static bool bad_add(struct bulk *bulk, const struct error *why, struct error *er
         bulk->bad = bad;
     }
     bulk->bad[bulk->bad_count++] = bulk->lines.number;
-    progress_end(&bulk->progress);
-    char *text = output_clean(why->text, false);
-    fprintf(stderr, "moonshift: %s:%lld: %s\n", bulk->lines.name, (long long)bulk->lines.number,
-            text ? text : "");
-    free(text);
+    bad_say(bulk, bulk->lines.number, why);
     return true;
 }
 
 static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
-    json_t *spec = line_read(bulk, &why);
-    bool fine = spec && engine_check_draft(bulk->engine, spec, &why);
-    json_decref(spec);
+    struct engine_draft draft;
+    bool fine = line_read(bulk, &draft, &why) && engine_check_draft(bulk->engine, &draft, &why);
+    json_decref(draft.spec);
+    arena_empty(&bulk->texts);
     bulk->good += fine;
     if (fine)
         return true;
@@ -124,20 +147,64 @@ static bool say_how_far(const struct bulk *bulk, struct error *error) {
     memcpy(why, error->text, sizeof why);
     return error_set(error, error->code, "%s: %lld of %lld jobs are in, none from line %lld on: %s",
                      bulk->lines.name, (long long)bulk->receipt->count, (long long)bulk->good,
-                     (long long)bulk->chunk_first, why);
+                     (long long)bulk->first, why);
+}
+
+/* Drafts `from` to `to` - 1; *refused as engine_enqueue has it. */
+static bool drafts_write(struct bulk *bulk, size_t from, size_t to, size_t *refused,
+                         struct error *error) {
+    struct engine_created created[BULK_CHUNK];
+    bool fine =
+        engine_enqueue(bulk->engine, &bulk->drafts[from], to - from, created, refused, error);
+    if (!fine) {
+        *refused += from;
+        return false;
+    }
+    *refused = to;
+    bulk->first = bulk->numbers[to - 1] + 1;
+    return receipt_add(bulk->receipt, created, to - from, error);
+}
+
+/* As drafts_write, but leaves out what is refused: what is before it goes in first. */
+static bool drafts_write_good(struct bulk *bulk, struct error *error) {
+    for (size_t from = 0, to = bulk->count, refused = 0; from < bulk->count;) {
+        struct error why = {0};
+        if (drafts_write(bulk, from, to, &refused, &why)) {
+            from = to;
+            to = bulk->count;
+        } else if (refused >= to || !is_bad_line(&why)) {
+            return error_set(error, why.code, "%s", why.text);
+        } else if (refused > from) {
+            to = refused;
+        } else {
+            bad_say(bulk, bulk->numbers[from], &why);
+            bulk->refused++;
+            bulk->good--;
+            bulk->first = bulk->numbers[from++] + 1;
+            to = bulk->count;
+        }
+    }
+    return true;
+}
+
+static void chunk_clear(struct bulk *bulk) {
+    for (size_t i = 0; i < bulk->count; i++)
+        json_decref(bulk->drafts[i].spec);
+    bulk->count = 0;
+    arena_empty(&bulk->texts);
 }
 
 static bool chunk_write(struct bulk *bulk, struct error *error) {
-    struct engine_created created[BULK_CHUNK];
-    size_t count = json_array_size(bulk->chunk);
-    if (count == 0)
+    size_t refused = 0;
+    if (bulk->count == 0)
         return true;
-    if (!engine_enqueue(bulk->engine, bulk->chunk, created, error))
+    if (!(bulk->options->skip_bad ? drafts_write_good(bulk, error)
+                                  : drafts_write(bulk, 0, bulk->count, &refused, error)))
         return say_how_far(bulk, error);
-    json_array_clear(bulk->chunk);
-    bulk->chunk_first = bulk->lines.number + 1;
-    progress_show(&bulk->progress, "writing", bulk->receipt->count + (int64_t)count, bulk->good);
-    return receipt_add(bulk->receipt, created, count, error);
+    chunk_clear(bulk);
+    bulk->first = bulk->lines.number + 1;
+    progress_show(&bulk->progress, "writing", bulk->receipt->count, bulk->good);
+    return true;
 }
 
 /* True if the first pass found the present line bad. */
@@ -152,17 +219,14 @@ static bool line_write(struct bulk *bulk, struct error *error) {
     size_t size;
     if (is_blank(line_text(&bulk->lines, &size)) || line_is_bad(bulk))
         return true;
-    json_t *spec = line_read(bulk, error);
-    if (!spec || json_array_append_new(bulk->chunk, spec) != 0)
+    if (!line_read(bulk, &bulk->drafts[bulk->count], error))
         return say_how_far(bulk, error);
-    return json_array_size(bulk->chunk) < BULK_CHUNK || chunk_write(bulk, error);
+    bulk->numbers[bulk->count++] = bulk->lines.number;
+    return bulk->count < BULK_CHUNK || chunk_write(bulk, error);
 }
 
 static bool lines_write(struct bulk *bulk, struct error *error) {
-    bulk->chunk = json_array();
-    bulk->chunk_first = 1;
-    if (!bulk->chunk)
-        return no_memory(error);
+    bulk->first = 1;
     while (lines_next(&bulk->lines, error))
         if (!line_write(bulk, error))
             return false;
@@ -171,20 +235,29 @@ static bool lines_write(struct bulk *bulk, struct error *error) {
     return chunk_write(bulk, error);
 }
 
+static void bulk_end(struct bulk *bulk) {
+    progress_end(&bulk->progress);
+    lines_close(&bulk->lines);
+    chunk_clear(bulk);
+    arena_clear(&bulk->texts);
+    free(bulk->bad);
+    free(bulk);
+}
+
 bool bulk_enqueue(struct engine *engine, const struct bulk_options *options,
                   struct receipt *receipt, struct error *error) {
-    struct bulk bulk = {.engine = engine,
-                        .options = options,
-                        .receipt = receipt,
-                        .progress = {.on = options->interactive}};
+    struct bulk *bulk = calloc(1, sizeof *bulk);
+    if (!bulk)
+        return no_memory(error);
+    bulk->engine = engine;
+    bulk->options = options;
+    bulk->receipt = receipt;
+    bulk->progress.on = options->interactive;
     error->code = ERROR_NONE;
-    bool fine = lines_open(&bulk.lines, options->path, options->line_max, error) &&
-                lines_check(&bulk, error) && lines_again(&bulk.lines, error) &&
-                lines_write(&bulk, error);
-    receipt->skipped = (int64_t)bulk.bad_count;
-    progress_end(&bulk.progress);
-    lines_close(&bulk.lines);
-    json_decref(bulk.chunk);
-    free(bulk.bad);
+    bool fine = lines_open(&bulk->lines, options->path, options->line_max, error) &&
+                lines_check(bulk, error) && lines_again(&bulk->lines, error) &&
+                lines_write(bulk, error);
+    receipt->skipped = (int64_t)bulk->bad_count + bulk->refused;
+    bulk_end(bulk);
     return fine;
 }

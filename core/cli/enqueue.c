@@ -156,14 +156,11 @@ static json_t *spec_make(const struct cli *cli, const struct flags *flags, struc
 static bool chunk_enqueue(struct engine *engine, json_t *spec, size_t count,
                           struct receipt *receipt, struct error *error) {
     struct engine_created created[BULK_CHUNK];
-    json_t *specs = json_array();
-    bool fine = specs != NULL;
-    for (size_t i = 0; fine && i < count; i++)
-        fine = json_array_append(specs, spec) == 0;
-    fine = (fine || no_memory(error)) && engine_enqueue(engine, specs, created, error) &&
+    struct engine_draft drafts[BULK_CHUNK];
+    for (size_t i = 0; i < count; i++)
+        drafts[i] = (struct engine_draft){.spec = spec};
+    return engine_enqueue(engine, drafts, count, created, NULL, error) &&
            receipt_add(receipt, created, count, error);
-    json_decref(specs);
-    return fine;
 }
 
 /* `count` equal jobs, a thousand a transaction. */

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define READ_SIZE ((size_t)256 * 1024) /* bytes at once */
+
 static volatile sig_atomic_t interrupted;
 
 static void signal_note(int number) {
@@ -78,8 +80,8 @@ bool lines_open(struct lines *lines, const char *path, size_t max, struct error 
         errno = EISDIR;
         return failed(lines, error);
     }
-    lines->text = malloc(max + 1);
-    if (!lines->text)
+    lines->buffer = malloc(max + READ_SIZE + 1);
+    if (!lines->buffer)
         return error_set(error, ERROR_FAILED, "out of memory");
     if (!S_ISREG(lines->seen.st_mode) && !spool(lines, error))
         return false;
@@ -90,33 +92,80 @@ bool lines_open(struct lines *lines, const char *path, size_t max, struct error 
 
 void lines_close(struct lines *lines) {
     file_close(lines);
-    free(lines->text);
-    lines->text = NULL;
+    free(lines->buffer);
+    lines->buffer = lines->text = NULL;
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
 }
 
-bool lines_next(struct lines *lines, struct error *error) {
-    int byte;
-    lines->size = 0;
-    lines->too_long = false;
-    errno = 0;
-    while (!interrupted && (byte = getc_unlocked(lines->file)) != EOF) {
-        lines->read++;
-        if (byte == '\n')
-            break;
-        if (lines->size < lines->max)
-            lines->text[lines->size++] = (char)byte;
-        else
-            lines->too_long = true;
-    }
-    lines->text[lines->size] = '\0';
-    if (interrupted || ferror(lines->file))
+/* Reads more behind what is still to come, which is at most `max` bytes. */
+static bool read_more(struct lines *lines, struct error *error) {
+    if (interrupted)
         return failed(lines, error);
-    if (lines->size == 0 && feof(lines->file))
-        return false;
+    memmove(lines->buffer, lines->buffer + lines->from, lines->to - lines->from);
+    lines->to -= lines->from;
+    lines->from = 0;
+    ssize_t got;
+    do
+        got = read(fileno(lines->file), lines->buffer + lines->to, READ_SIZE);
+    while (got < 0 && errno == EINTR && !interrupted);
+    if (got < 0)
+        return failed(lines, error);
+    lines->to += (size_t)got;
+    lines->ended = got == 0;
+    return true;
+}
+
+/* The next `size` bytes and its newline, if it has one, are the present line. */
+static bool take_line(struct lines *lines, size_t size, bool newline) {
+    lines->text = lines->buffer + lines->from;
+    lines->text[size] = '\0';
+    lines->size = size;
+    lines->from += size + newline;
+    lines->read += (off_t)(size + newline);
     lines->number++;
     return true;
+}
+
+/* It is cut at its limit; the rest is passed over. */
+static bool take_long_line(struct lines *lines, struct error *error) {
+    size_t head = lines->max;
+    const char *newline = NULL;
+    for (;;) {
+        char *rest = lines->buffer + lines->from + head;
+        size_t size = lines->to - lines->from - head;
+        newline = memchr(rest, '\n', size);
+        if (newline || lines->ended)
+            break;
+        lines->read += (off_t)size;
+        lines->to -= size;
+        if (!read_more(lines, error))
+            return false;
+    }
+    size_t end = newline ? (size_t)(newline - lines->buffer) + 1 : lines->to;
+    lines->read += (off_t)(end - lines->from - head);
+    take_line(lines, head, false);
+    lines->from = end;
+    lines->too_long = true;
+    return true;
+}
+
+bool lines_next(struct lines *lines, struct error *error) {
+    size_t seen = 0;
+    lines->too_long = false;
+    for (;;) {
+        char *start = lines->buffer + lines->from;
+        size_t there = lines->to - lines->from;
+        const char *newline = memchr(start + seen, '\n', there - seen);
+        size_t size = newline ? (size_t)(newline - start) : there;
+        if (size > lines->max)
+            return take_long_line(lines, error);
+        if (newline || (lines->ended && there))
+            return interrupted ? failed(lines, error) : take_line(lines, size, newline != NULL);
+        if (lines->ended || !read_more(lines, error))
+            return false;
+        seen = there;
+    }
 }
 
 static bool same_time(struct timespec a, struct timespec b) {
@@ -125,8 +174,11 @@ static bool same_time(struct timespec a, struct timespec b) {
 
 bool lines_again(struct lines *lines, struct error *error) {
     struct stat now;
-    if (fstat(fileno(lines->file), &now) != 0 || fseeko(lines->file, lines->start, SEEK_SET) != 0)
+    if (fstat(fileno(lines->file), &now) != 0 ||
+        lseek(fileno(lines->file), lines->start, SEEK_SET) != lines->start)
         return failed(lines, error);
+    lines->from = lines->to = 0;
+    lines->ended = false;
     lines->number = 0;
     lines->read = 0;
     return lines->spooled ||

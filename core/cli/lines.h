@@ -16,11 +16,14 @@ struct lines {
     size_t max; /* bytes of a line */
     char *text; /* the present line, NUL-terminated, without its newline */
     size_t size;
-    int64_t number; /* of the present line, from 1 */
-    bool too_long;  /* it was cut at `max` */
-    off_t start;    /* where the first line begins: standard input may stand anywhere */
-    off_t read;     /* bytes so far */
-    off_t total;    /* bytes in all */
+    char *buffer;    /* what was read, */
+    size_t from, to; /* and the part of it that is still to come */
+    bool ended;      /* nothing more can be read */
+    int64_t number;  /* of the present line, from 1 */
+    bool too_long;   /* it was cut at `max` */
+    off_t start;     /* where the first line begins: standard input may stand anywhere */
+    off_t read;      /* bytes so far */
+    off_t total;     /* bytes in all */
 };
 
 /* `path` "-": standard input. lines_close in any case afterwards; until then INT and TERM only make

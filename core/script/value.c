@@ -1,5 +1,5 @@
 #include "script/value.h"
-#include "base/text.h"
+#include "base/json.h"
 #include <lauxlib.h>
 #include <math.h>
 #include <stdio.h>
@@ -224,6 +224,106 @@ json_t *value_to_json(lua_State *L, int index, const char *what, struct error *e
         return checked(&reader, NULL);
     return read_value(&reader, NULL, lua_absindex(L, index));
 }
+
+/* ---- the same as text ---- */
+
+static bool add_value(lua_State *L, int index, int depth, struct text *out);
+
+static bool add_text(lua_State *L, int index, struct text *out) {
+    size_t size;
+    const char *text = lua_tolstring(L, index, &size);
+    if (text_problem(text, size))
+        return false;
+    json_add_text(out, text, size);
+    return true;
+}
+
+static bool add_number(lua_State *L, int index, struct text *out) {
+    if (lua_isinteger(L, index)) {
+        json_add_integer(out, lua_tointeger(L, index));
+        return true;
+    }
+    double number = lua_tonumber(L, index);
+    if (!isfinite(number))
+        return false;
+    json_add_real(out, number);
+    return true;
+}
+
+static bool add_array(lua_State *L, int index, int depth, struct text *out) {
+    lua_Integer size = (lua_Integer)lua_rawlen(L, index);
+    text_append(out, "[", 1);
+    for (lua_Integer i = 1; i <= size; i++) {
+        if (i > 1)
+            text_append(out, ",", 1);
+        lua_rawgeti(L, index, i);
+        bool fine = add_value(L, lua_gettop(L), depth, out);
+        lua_pop(L, 1);
+        if (!fine)
+            return false;
+    }
+    text_append(out, "]", 1);
+    return true;
+}
+
+static bool add_object(lua_State *L, int index, int depth, struct text *out) {
+    const char *before = "{";
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        int value = lua_gettop(L);
+        text_append(out, before, 1);
+        bool fine = add_text(L, value - 1, out);
+        text_append(out, ":", 1);
+        if (!fine || !add_value(L, value, depth, out)) {
+            lua_pop(L, 2);
+            return false;
+        }
+        before = ",";
+    }
+    text_append(out, *before == '{' ? "{}" : "}", *before == '{' ? 2 : 1);
+    return true;
+}
+
+/* A table that contains itself is too deep as well. */
+static bool add_table(lua_State *L, int index, int depth, struct text *out) {
+    const char *problem;
+    if (depth > DEPTH_MAX || !lua_checkstack(L, 8))
+        return false;
+    switch (find_shape(L, index, &problem)) {
+    case SHAPE_ARRAY:
+        return add_array(L, index, depth, out);
+    case SHAPE_OBJECT:
+        return add_object(L, index, depth, out);
+    default:
+        return false;
+    }
+}
+
+static bool add_value(lua_State *L, int index, int depth, struct text *out) {
+    if (is_null(L, index)) {
+        text_append(out, "null", 4);
+        return true;
+    }
+    switch (lua_type(L, index)) {
+    case LUA_TBOOLEAN:
+        text_append(out, lua_toboolean(L, index) ? "true" : "false",
+                    lua_toboolean(L, index) ? 4 : 5);
+        return true;
+    case LUA_TNUMBER:
+        return add_number(L, index, out);
+    case LUA_TSTRING:
+        return add_text(L, index, out);
+    case LUA_TTABLE:
+        return add_table(L, index, depth + 1, out);
+    default:
+        return false;
+    }
+}
+
+bool value_to_text(lua_State *L, int index, struct text *out) {
+    return lua_checkstack(L, 8) && add_value(L, lua_absindex(L, index), 0, out) && !out->failed;
+}
+
+/* ---- from JSON ---- */
 
 static void push_inside(lua_State *L, const json_t *value);
 

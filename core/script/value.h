@@ -4,6 +4,7 @@
 #define MOONSHIFT_SCRIPT_VALUE_H
 
 #include "base/error.h"
+#include "base/text.h"
 #include <jansson.h>
 #include <lua.h>
 
@@ -12,6 +13,10 @@
  * Tables: empty is {}, 1..n is an array, text keys an object, mixed keys, NaN, infinities, cycles,
  * depth over 100 and invalid UTF-8 are errors. Never raises. */
 json_t *value_to_json(lua_State *L, int index, const char *what, struct error *error);
+
+/* Appends to `out` what json_write makes of value_to_json, without building it. False:
+ * value_to_json knows why not, and `out` is of no use. Never raises. */
+bool value_to_text(lua_State *L, int index, struct text *out);
 
 /* Pushes a JSON value: null inside tables is moonshift.null, at the top nil. May raise for memory:
  * call it under protection. */

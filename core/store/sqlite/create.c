@@ -182,8 +182,10 @@ bool store_create(struct store *store, struct job *jobs, int64_t deployment, tim
         return false;
     /* What may be locked as it is written is written one by one. */
     store->feed.open = jobs && jobs->next && !store->prelock.offer;
-    for (struct job *job = jobs; done && job; job = job->next)
+    for (struct job *job = jobs; done && job; job = job->next) {
         done = create_one(store, job, deployment, now, error);
+        job->refused = !done && error && error->code == ERROR_CONFLICT;
+    }
     store->feed.open = false;
     done = feed_flush(&store->feed, &store->db, done, error);
     return unit_end(store, own, done, error);

@@ -73,6 +73,56 @@ describe("enqueue --from", function()
     assert.same({ "3 1 1\n", "moonshift: 1 created, 1 kept, 1 replaced\n" }, { output, errors })
   end)
 
+  describe("with lines that are refused as they are written", function()
+    local line = '{"handler":"work","unique":"%s","on_conflict":"refuse"}\n'
+
+    before_each(function()
+      local text = {}
+      for i = 1, 2500 do
+        text[i] = line:format(i % 1000 == 7 and "same" or i)
+      end
+      write("keys.jsonl", table.concat(text))
+    end)
+
+    it("stops at the first one", function()
+      local status, _, errors = place.run("enqueue", "--from", "keys.jsonl")
+      assert.equal(5, status)
+      assert.equal('moonshift: keys.jsonl: 1000 of 2500 jobs are in, none from line 1001 on: '
+        .. 'unique "same" of "work" is held by job 7\n', errors)
+      assert.equal(1000, count())
+    end)
+
+    it("goes on with --skip-bad, lists and counts them", function()
+      local status, output, errors = place.run("enqueue", "--from", "keys.jsonl", "--skip-bad",
+        "--json")
+      assert.equal(0, status)
+      assert.equal('{"count":2498,"first":1,"last":2498,"kept":0,"replaced":0,"skipped":2}\n',
+        output)
+      assert.equal('moonshift: keys.jsonl:1007: unique "same" of "work" is held by job 7\n'
+        .. 'moonshift: keys.jsonl:2007: unique "same" of "work" is held by job 7\n', errors)
+      assert.equal(2498, count())
+    end)
+
+    it("leaves all of them out", function()
+      place.run("enqueue", "--from", "keys.jsonl", "--skip-bad")
+      local status, output, errors = place.run("enqueue", "--from", "keys.jsonl", "--skip-bad")
+      assert.equal(0, status)
+      assert.equal("0 - -\n", output)
+      assert.equal(2500, select(2, errors:gsub("\n", "\n")))
+    end)
+  end)
+
+  it("reads lines as they are written in other ways", function()
+    write("odd.jsonl", table.concat({
+      ' { "payload" : [ 1.50 , "\\u00e4" ] , "handler" : "work" } ',
+      '{"handler":"work","payload":{"a":{"b":[]},"text":"a\\"b"},"tenant":"t"}',
+      '{"handler":"work","payload":null,"lane":"\\u006c","exclusive":false}',
+    }, "\n"))
+    assert.equal(0, (place.run("enqueue", "--from", "odd.jsonl")))
+    assert.same({ '[1.5,"ä"]||', '{"a":{"b":[]},"text":"a\\"b"}||t', "null|l|" },
+      process.sql(place.store, "SELECT payload, lane_key, tenant FROM job ORDER BY id"))
+  end)
+
   it("reads standard input", function()
     local status, output = program.run({ "enqueue", "--from", "-", "--ids" }, { dir = place.path,
       stdin = '{"handler":"work"}\n{"handler":"work"}\n' })
