@@ -235,6 +235,7 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
            (!work->settles ||
             settling_write(&executor->settling, store, &work->offer,
                            turn->acquiring || turn->following, now, &work->again, error)) &&
+           (!work->settles || store_sweep(store, false, error)) &&
            (!work->buries || store_bury(store, now, &work->buried, error)) &&
            acquire(executor, turn, work, error) && find_missing(executor, turn, work, error) &&
            (!work->flushes || metrics_write(&executor->metrics, store, error)) &&

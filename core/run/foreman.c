@@ -61,6 +61,7 @@ static bool join_store(struct foreman *foreman, struct error *error) {
                                      pool_workers(foreman->options.pool), error);
     if (!foreman->executor)
         return false;
+    store_sweep_behind(foreman->store);
     executor_serve(foreman->executor, &foreman->generations->served);
     foreman->notes = notes_new(foreman->options.wake, foreman->options.wake_arg);
     foreman->desk = foreman->notes ? desk_new(foreman->settings.store, &foreman->settings,
@@ -95,7 +96,7 @@ static bool begin(struct foreman *foreman, const struct foreman_options *options
     if (!keep_options(foreman, options, error) || !load(foreman, error) ||
         !open_store(foreman, error) || !join_store(foreman, error) || !join_pool(foreman, error))
         return false;
-    foreman->rang = foreman->unfiled = true;
+    foreman->rang = foreman->untidy = true;
     foreman->next = TIME_NEVER;
     foreman->deadline = TIME_NEVER;
     foreman->tick_at = clock_monotonic();

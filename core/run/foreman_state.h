@@ -40,7 +40,7 @@ struct foreman {
     bool paused;  /* the store is full */
     bool written; /* since the last full checkpoint */
     bool stirred; /* something was looked at since the gap watch asked */
-    bool unfiled; /* jobs may have ended that are not filed by number yet */
+    bool untidy;  /* jobs may have ended that are not filed by number, or swept, yet */
     int errors;   /* turns that failed, in a row */
     struct error fatal;
     _Atomic int stops;     /* how often the end was asked for */

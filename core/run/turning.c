@@ -40,7 +40,7 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
                        turn->next > clock_now(foreman->options.clock);
     if (turn->written) {
         foreman->written = foreman->stirred = true;
-        foreman->unfiled = foreman->unfiled || turn->settled > 0;
+        foreman->untidy = foreman->untidy || turn->settled > 0 || store_owes(foreman->store);
         foreman->look_at = now + foreman->settings.max_wait;
         count(foreman, turn);
     }
@@ -103,16 +103,27 @@ void turning_turn(struct foreman *foreman, time_ms now) {
     foreman->gather_until = 0;
 }
 
-void turning_file(struct foreman *foreman) {
-    struct error error = {0};
-    foreman->unfiled = false;
-    CRASH_POINT("file_begun");
-    if (store_file_ended(foreman->store, FILE_STEP, &foreman->unfiled, &error))
+/* It can wait, unless the store is lost. */
+static void tidied(struct foreman *foreman, bool done, const struct error *error) {
+    if (done)
         foreman->written = true;
-    else if (error.code == ERROR_IO || error.code == ERROR_DAMAGED)
-        foreman_give_up(foreman, &error);
+    else if (error->code == ERROR_IO || error->code == ERROR_DAMAGED)
+        foreman_give_up(foreman, error);
     else
-        log_event(LOG_WARN, "ended jobs not filed", "reason:s", error.text);
+        log_event(LOG_WARN, "ended jobs not filed", "reason:s", error->text);
+}
+
+void turning_tidy(struct foreman *foreman) {
+    struct error error = {0};
+    foreman->untidy = false;
+    CRASH_POINT("file_begun");
+    tidied(foreman, store_tidy(foreman->store, FILE_STEP, &foreman->untidy, &error), &error);
+}
+
+void turning_sweep(struct foreman *foreman) {
+    struct error error = {0};
+    if (store_owes(foreman->store))
+        tidied(foreman, store_sweep(foreman->store, true, &error), &error);
 }
 
 /* A checkpoint holds the loop up: often and short when nothing runs, seldom under load. */

@@ -26,12 +26,12 @@ static int holds(void *arg, int64_t job, int64_t token) {
     return store_holds(foreman->store, job, token, &error);
 }
 
-/* With nothing else to do: files what has ended step by step, then empties the log of writes and
- * the cache. */
+/* With nothing else to do: files and sweeps what has ended step by step, then empties the log of
+ * writes and the cache. */
 static void tidy(struct foreman *foreman, time_ms now) {
-    if (foreman->unfiled)
-        turning_file(foreman);
-    if (foreman->unfiled) {
+    if (foreman->untidy)
+        turning_tidy(foreman);
+    if (foreman->untidy) {
         foreman->tick_at = now + FILE_PAUSE;
     } else if (foreman->written) {
         foreman->written = false;
@@ -60,6 +60,8 @@ void watch_tick(struct foreman *foreman, time_ms now) {
     }
     if (foreman_idle(foreman))
         tidy(foreman, now);
+    else if (!foreman->again) /* a run may go on for hours */
+        turning_sweep(foreman);
     watch_gaps(foreman, now);
     watch_publish(foreman);
 }

@@ -105,7 +105,7 @@ describe("kill -9 under load", function()
       end
     end
     assert.same({}, process.sql(store,
-      "SELECT id FROM job WHERE id NOT IN (SELECT job FROM incident WHERE ended IS NULL)"))
+      "SELECT id FROM live WHERE id NOT IN (SELECT job FROM incident WHERE ended IS NULL)"))
     assert.same({ "ok" }, process.sql(store, "PRAGMA integrity_check"))
     assert.same({}, process.sql(store,
       "SELECT job FROM ended WHERE outcome=1 GROUP BY job HAVING count(*)>1"))

@@ -56,7 +56,7 @@ describe("two executors", function()
   end
 
   local function left()
-    return tonumber(process.sql(dir .. "/jobs.db", "SELECT count(*) FROM job")[1])
+    return tonumber(process.sql(dir .. "/jobs.db", "SELECT count(*) FROM live")[1])
   end
 
   local function drain_with_a_kill(jobs)

@@ -57,7 +57,7 @@ describe("kill -9 among unique jobs", function()
       round()
       local status, output, errors = process.moonshift("check", "--store", "sqlite:" .. store)
       assert.equal(0, status, output .. errors)
-      assert.same({}, process.sql(store, "SELECT unique_key FROM job WHERE retries>0"
+      assert.same({}, process.sql(store, "SELECT unique_key FROM live WHERE retries>0"
         .. " GROUP BY unique_key HAVING count(*)>1"))
     end
     local status, _, errors = process.moonshift("run", dir .. "/s", "--store",

@@ -28,7 +28,8 @@ bool alive_done(struct store *store, const struct job *job, time_ms now, struct 
         return false;
     if (!backlog_of(store, job->handler))
         return true;
-    int found = row_load(store, job->id, &row, error); /* it may have died while it ran */
+    /* It may have died while it ran. */
+    int found = row_load_placeless(store, job->id, &row, error);
     return found == 0 || (found > 0 && (row.retries == 0 ||
                                         backlog_move(store, row.stream, row.lane, -1, error)));
 }

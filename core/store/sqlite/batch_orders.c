@@ -26,12 +26,12 @@ enum wanted { WANTED_ALL, WANTED_ACTIVE, WANTED_SUSPENDED, WANTED_DEAD };
 static bool orders_jobs(struct store *store, struct step *step, struct order *order,
                         enum wanted wanted, struct error *error) {
     static const char *const sql[] = {
-        "SELECT id FROM job WHERE batch=?1 AND id>?2 AND id<=?3 ORDER BY id LIMIT ?4",
-        "SELECT id FROM job WHERE batch=?1 AND suspended=0 AND id>?2 AND id<=?3"
+        "SELECT id FROM live WHERE batch=?1 AND id>?2 AND id<=?3 ORDER BY id LIMIT ?4",
+        "SELECT id FROM live WHERE batch=?1 AND suspended=0 AND id>?2 AND id<=?3"
         " ORDER BY id LIMIT ?4",
-        "SELECT id FROM job WHERE batch=?1 AND suspended<>0 AND id>?2 AND id<=?3"
+        "SELECT id FROM live WHERE batch=?1 AND suspended<>0 AND id>?2 AND id<=?3"
         " ORDER BY id LIMIT ?4",
-        "SELECT id FROM job WHERE batch=?1 AND retries=0 AND id>?2 AND id<=?3"
+        "SELECT id FROM live WHERE batch=?1 AND retries=0 AND id>?2 AND id<=?3"
         " ORDER BY id LIMIT ?4"};
     return step_read(store, step, order,
                      db_query(&store->db, error, sql[wanted], "iiin", order->batch, order->after,
@@ -52,8 +52,9 @@ static bool orders_log(struct store *store, const struct order *order, size_t co
 static bool orders_revive(struct store *store, struct batch *batch, time_ms now,
                           struct error *error) {
     int64_t one = 0;
-    int found = db_value(&store->db, error, &one, "SELECT id FROM job WHERE id IN (?1, ?2) LIMIT 1",
-                         "ii", batch->seed, batch->monitor);
+    int found =
+        db_value(&store->db, error, &one, "SELECT id FROM live WHERE id IN (?1, ?2) LIMIT 1", "ii",
+                 batch->seed, batch->monitor);
     if (found)
         return found > 0;
     bool seeds = batch->made < batch->total;

@@ -175,7 +175,7 @@ static bool clean_by_ttl(struct clean *clean, struct found *found) {
 
 /* Gone, its last failure old enough. */
 #define CLEAN_NOWHERE                                                                              \
-    "NOT EXISTS(SELECT 1 FROM job j WHERE j.id=a.job)"                                             \
+    "NOT EXISTS(SELECT 1 FROM live j WHERE j.id=a.job)"                                            \
     " AND NOT EXISTS(SELECT 1 FROM ended_by_job b WHERE b.job=a.job)"                              \
     " AND NOT EXISTS(SELECT 1 FROM attempt y WHERE y.job=a.job AND y.at>?4)"                       \
     " AND NOT EXISTS(SELECT 1 FROM ended e WHERE e.seq>?5 AND e.job=a.job)"

@@ -16,13 +16,15 @@
 struct meta {
     int64_t next_id, next_token, catalog, executors;
     int64_t fair, turn; /* enum fair_by, and where its turns began; see share.h */
+    int64_t sweep_from,
+        sweep_to; /* ids among which ghosts are searched for; 0: none; see sweep.h */
 };
 
 enum { INTACT_FILES = 4 };
 
 /* The executor that this store has joined as. */
 /* How far the turns that are over have been looked for. */
-struct sweep {
+struct share_sweep {
     time_ms at; /* when to go on */
     int64_t rank;
     char tenant[JOB_NAME_MAX + 1];
@@ -88,6 +90,21 @@ struct held_config {
     char *text;    /* NULL: it has none */
 };
 
+/* The ghosts of the joined executor; see sweep.h. */
+struct sweep {
+    bool on;
+    bool marked, mark;   /* its debt as committed, and as in the open transaction */
+    bool lost, searched; /* for want of memory some are not known; they are searched for now */
+    struct sweep_block **blocks; /* by their numbers; each has a ghost */
+    size_t count, room;
+    struct sweep_block *last;        /* the one noted in last */
+    struct sweep_block *full, *gone; /* lists: those that can go; gone in the open transaction */
+    int64_t debt, going;             /* ghosts; of these, removed in the open transaction */
+    int64_t *fresh;                  /* of the open transaction */
+    size_t fresh_count, fresh_room;
+    int turns; /* since the last step of a search */
+};
+
 struct store {
     struct db db;
     const struct settings *settings;
@@ -106,6 +123,7 @@ struct store {
     struct held_config config;
     struct tally tally;
     struct ring ring;
+    struct share_sweep share_sweep;
     struct sweep sweep;
     bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */

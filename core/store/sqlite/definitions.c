@@ -46,7 +46,7 @@ static bool subject_change(struct store *store, const struct order *order,
 /* ---- its jobs ---- */
 
 #define MEMBERS(what)                                                                              \
-    "SELECT " what " FROM job WHERE stream IN (SELECT id FROM stream WHERE definition=?1)"
+    "SELECT " what " FROM live WHERE stream IN (SELECT id FROM stream WHERE definition=?1)"
 #define STEP " AND id>?3 AND id<=?4 ORDER BY id LIMIT ?5"
 #define IDS_OR_COUNT(where) (counts ? MEMBERS("count(*)") where : MEMBERS("id") where STEP)
 

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/sqlite/census.h"
 #include "store/sqlite/locks.h"
+#include "store/sqlite/sweep.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static bool join_prune(struct store *store, int64_t id, struct error *error) {
                   " (SELECT id FROM executor WHERE state<>0)",
                   "i", last) &&
            db_run(&store->db, error, "DELETE FROM executor WHERE id<=?1 AND state=0", "i", last) &&
-           db_run(&store->db, error, "DELETE FROM progress WHERE job NOT IN (SELECT id FROM job)",
+           db_run(&store->db, error,
+                  "DELETE FROM progress WHERE NOT EXISTS(SELECT 1 FROM live WHERE id=progress.job)",
                   "");
 }
 
@@ -137,6 +139,7 @@ static bool leave_rows(struct store *store, struct error *error) {
     store->meta.executors++;
     store->wake.everybody = true;
     return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
+           sweep_bequeath(store, error) &&
            db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in",
                   store->self.id, (int)EXECUTOR_GONE);
 }
@@ -145,12 +148,14 @@ bool store_leave(struct store *store, struct error *error) {
     int64_t id = store->self.id;
     if (!id)
         return true;
+    sweep_rest(store);
     if (!store_begin(store, error) || !unit_end(store, true, leave_rows(store, error), error))
         return false;
     CRASH_POINT("left");
     if (store->self.checkpointer)
         gate_drop(&store->gate, GATE_CHECKPOINTER);
     store->self = (struct self){0};
+    sweep_clear(&store->sweep);
     store->peers.version = 0;
     join_undo(store, id);
     return true;

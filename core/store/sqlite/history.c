@@ -99,7 +99,7 @@ bool store_progress(struct store *store, int64_t job, double fraction, const cha
     store->progress = true;
     bool done = db_run(&store->db, error,
                        "INSERT OR REPLACE INTO progress(job, fraction, text, at)"
-                       " SELECT id, ?2, ?3, ?4 FROM job WHERE id=?1",
+                       " SELECT id, ?2, ?3, ?4 FROM live WHERE id=?1",
                        "idti", job, fraction, text, now);
     return unit_end(store, own, done, error);
 }
@@ -126,6 +126,18 @@ static bool history_file(struct store *store, int64_t from, int64_t to, struct e
            CRASH_POINT("history_filed") &&
            db_run(&store->db, error, "INSERT OR REPLACE INTO meta(key, value) VALUES('filed', ?1)",
                   "i", to);
+}
+
+bool store_tidy(struct store *store, int limit, bool *more, struct error *error) {
+    bool own = false;
+    *more = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = store_file_ended(store, limit, more, error) && store_sweep(store, true, error);
+    if (!unit_end(store, own, done, error))
+        return false;
+    *more = *more || store_owes(store);
+    return true;
 }
 
 bool store_file_ended(struct store *store, int limit, bool *more, struct error *error) {

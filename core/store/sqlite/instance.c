@@ -26,9 +26,9 @@ static bool instance_jobs(struct store *store, struct step *step, struct order *
     return step_read(
         store, step, order,
         db_query(&store->db, error,
-                 suspends ? "SELECT id FROM job WHERE instance=?1 AND suspended=0 AND id>?2"
+                 suspends ? "SELECT id FROM live WHERE instance=?1 AND suspended=0 AND id>?2"
                             " AND id<=?3 ORDER BY id LIMIT ?4"
-                          : "SELECT id FROM job WHERE instance=?1 AND suspended<>0 AND id>?2"
+                          : "SELECT id FROM live WHERE instance=?1 AND suspended<>0 AND id>?2"
                             " AND id<=?3 ORDER BY id LIMIT ?4",
                  "tiin", order->instance, order->after, step_end(step, order), VERB_IDS + 1),
         error);
@@ -61,6 +61,6 @@ bool instance_preview(struct store *store, const struct order *order, int64_t *c
     *count = 0;
     return !order->include_jobs ||
            db_value(&store->db, error, count,
-                    "SELECT count(*) FROM job WHERE instance=?1 AND (suspended<>0)<>?2", "tn",
+                    "SELECT count(*) FROM live WHERE instance=?1 AND (suspended<>0)<>?2", "tn",
                     order->instance, (int)suspends) >= 0;
 }

@@ -56,7 +56,7 @@ static const char *const log_arms[ARMS] = {
         " priority, reason, message, NULL AS result, stream, batch, NULL AS removal, 2 AS rank, n "
         "AS place"
         " FROM attempt",
-    [ARM_CREATED] = LOG_BIRTH("r.id") "job r" LOG_FIRST("r.id"),
+    [ARM_CREATED] = LOG_BIRTH("r.id") "live r" LOG_FIRST("r.id"),
     [ARM_CREATED_FILED] = LOG_BIRTH("b.job") "ended_by_job b JOIN ended r ON r.seq=b.seq" LOG_FIRST(
         "b.job") " WHERE r.created IS NOT NULL",
     [ARM_CREATED_TAIL] =

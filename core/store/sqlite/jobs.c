@@ -14,7 +14,7 @@
     " AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id)) THEN 'waiting' ELSE 'ready' END"
 
 #define JOBS_FROM                                                                                  \
-    " FROM job j LEFT JOIN locked l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"             \
+    " FROM live j LEFT JOIN locked l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"            \
     " CROSS JOIN (SELECT "
 
 #define BY_STREAM                                                                                  \

@@ -95,7 +95,7 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     if (what->buried)
         what->buried->freed++;
     CRASH_POINT("lock_freed");
-    int found = row_load(store, lock->id, &row, error);
+    int found = row_load_placeless(store, lock->id, &row, error);
     if (found <= 0)
         return found == 0;
     if (!limit_freed(store, row.stream, row.id, error))

@@ -38,7 +38,7 @@ int occurrence_rival(struct store *store, const char *schedule, int64_t job, tim
                      struct rival *rival, struct error *error) {
     sqlite3_stmt *row =
         db_query(&store->db, error,
-                 "SELECT o.job, o.begun FROM occurrence o JOIN job j ON j.id=o.job"
+                 "SELECT o.job, o.begun FROM occurrence o JOIN live j ON j.id=o.job"
                  " LEFT JOIN locked l ON l.id=j.id WHERE o.schedule=?1 AND o.job<>?2"
                  " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
                  " AND coalesce(j.due<=?3, 1))) ORDER BY o.begun DESC, o.job DESC LIMIT 1",

@@ -1,6 +1,7 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/sqlite/share.h"
 #include "store/sqlite/sqlite.h"
+#include "store/sqlite/sweep.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -110,6 +111,7 @@ void store_close(struct store *store) {
     gate_close(&store->gate);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
+    sweep_clear(&store->sweep);
     free(store->gone);
     free(store->config.text);
     free(store->unserved);

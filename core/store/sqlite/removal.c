@@ -12,7 +12,7 @@ enum { FILE_FIRST = 100000 }; /* ended jobs that are filed by number before any 
 static int removal_nowhere(struct store *store, int64_t job, struct error *error) {
     int64_t live = 0;
     int found = db_value(&store->db, error, &live,
-                         "SELECT EXISTS(SELECT 1 FROM job WHERE id=?1) FROM attempt WHERE job=?1"
+                         "SELECT EXISTS(SELECT 1 FROM live WHERE id=?1) FROM attempt WHERE job=?1"
                          " LIMIT 1",
                          "i", job);
     return found > 0 ? !live : found;
@@ -28,7 +28,7 @@ static int removal_find(struct store *store, const struct order *order, int64_t 
         found = removal_nowhere(store, job, error);
     if (found != 0 || order->ignore_missing)
         return found;
-    found = db_value(&store->db, error, &one, "SELECT 1 FROM job WHERE id=?1", "i", job);
+    found = db_value(&store->db, error, &one, "SELECT 1 FROM live WHERE id=?1", "i", job);
     if (found > 0)
         error_set(error, ERROR_CONFLICT, "job %lld has not ended", (long long)job);
     else if (found == 0)

@@ -68,15 +68,14 @@ int row_job(struct store *store, int64_t id, struct job **job, struct error *err
     return *job ? 1 : -1;
 }
 
-int row_load(struct store *store, int64_t id, struct row *row, struct error *error) {
-    sqlite3_stmt *found = db_query(
-        &store->db, error,
-        "SELECT j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"
-        " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL,"
-        " j.unique_key IS NOT NULL, j.batch FROM job j LEFT JOIN "
-        "locked l ON l.id=j.id"
-        " WHERE j.id=?1",
-        "i", id);
+#define ROW_LOAD(table)                                                                            \
+    "SELECT j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"        \
+    " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL,"                             \
+    " j.unique_key IS NOT NULL, j.batch FROM " table " j LEFT JOIN locked l ON l.id=j.id"          \
+    " WHERE j.id=?1"
+
+static int load(struct store *store, sqlite3_stmt *found, int64_t id, struct row *row,
+                struct error *error) {
     int step = found ? db_step(&store->db, found, error) : -1;
     if (step <= 0)
         return step;
@@ -100,6 +99,14 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
     };
     sqlite3_reset(found);
     return 1;
+}
+
+int row_load(struct store *store, int64_t id, struct row *row, struct error *error) {
+    return load(store, db_query(&store->db, error, ROW_LOAD("live"), "i", id), id, row, error);
+}
+
+int row_load_placeless(struct store *store, int64_t id, struct row *row, struct error *error) {
+    return load(store, db_query(&store->db, error, ROW_LOAD("job"), "i", id), id, row, error);
 }
 
 bool row_place(struct store *store, const struct row *row, time_ms now, struct error *error) {

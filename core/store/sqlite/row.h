@@ -34,6 +34,8 @@ struct row {
 
 /* 1, 0 no such job, -1 error. */
 int row_load(struct store *store, int64_t id, struct row *row, struct error *error);
+/* The same of a job that the open transaction has taken out of its place: of any row there is. */
+int row_load_placeless(struct store *store, int64_t id, struct row *row, struct error *error);
 
 /* Puts an unlocked job where its row says: dead (with an incident), suspended, timer or ready. */
 bool row_place(struct store *store, const struct row *row, time_ms now, struct error *error);

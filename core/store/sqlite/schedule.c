@@ -45,7 +45,7 @@ static bool stored_read(struct store *store, const struct declared *declared, st
     *stored = (struct stored){0};
     sqlite3_stmt *row = db_query(&store->db, error,
                                  "SELECT s.source, s.spec, s.job, j.id, s.paused FROM schedule s"
-                                 " LEFT JOIN job j ON j.id=s.job AND j.retries>0 WHERE s.name=?1",
+                                 " LEFT JOIN live j ON j.id=s.job AND j.retries>0 WHERE s.name=?1",
                                  "t", declared->name);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)

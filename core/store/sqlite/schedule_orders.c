@@ -14,7 +14,7 @@ static bool kept_find(struct store *store, const char *name, struct kept *kept,
                       struct error *error) {
     sqlite3_stmt *row = db_query(&store->db, error,
                                  "SELECT coalesce(j.id, 0), s.paused FROM schedule s"
-                                 " LEFT JOIN job j ON j.id=s.job WHERE s.name=?1",
+                                 " LEFT JOIN live j ON j.id=s.job WHERE s.name=?1",
                                  "t", name);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step == 0)

@@ -46,7 +46,7 @@ static json_t *schedule_read(struct store *store, sqlite3_stmt *row, struct erro
 json_t *store_schedules(struct store *store, const char *name, struct error *error) {
     struct query query = {0};
     query_add(&query, "SELECT s.name, s.source, s.spec, s.paused, s.last, j.id, j.due"
-                      " FROM schedule s LEFT JOIN job j ON j.id=s.job");
+                      " FROM schedule s LEFT JOIN live j ON j.id=s.job");
     if (name) {
         query_add(&query, " WHERE s.name=");
         query_bind_new(&query, json_string(name));

@@ -1,5 +1,6 @@
 -- The tables of a store (rules §1). The wide row (job) is written once and read once; what moves is narrow
--- (ready, timer, parked, locked, lane); what ends is appended (ended, attempt).
+-- (ready, timer, parked, locked, lane); what ends is appended (ended, attempt). The row of a job that
+-- has succeeded may stay behind for a while, in no place: a ghost. The view `live` has the others.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
 INSERT INTO meta(key, value) VALUES
@@ -7,6 +8,7 @@ INSERT INTO meta(key, value) VALUES
   ('catalog', 1),     -- moves when a definition or stream changes
   ('executors', 1);   -- moves when an executor joins, leaves or is buried
   -- fair_by and turn, where turns began: once tenants or lanes take turns
+  -- sweep_from, sweep_to: while ghosts of executors that are gone are searched for between these ids
 
 CREATE TABLE deployment(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, loaded INT NOT NULL,
@@ -51,7 +53,8 @@ CREATE TABLE parked(      -- behind a running lane
   PRIMARY KEY(lane, stream, rank, place, id)) WITHOUT ROWID, STRICT;
 CREATE TABLE locked(      -- until: only after an extension
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
-  lane INT, until INT, cancel INT NOT NULL DEFAULT 0) STRICT;
+  lane INT, until INT,
+  edited INT NOT NULL DEFAULT 0) STRICT; -- an operator has changed its row since
 CREATE TABLE limited(     -- the same rows once more, of definitions with a limit
   definition INT, id INT, owner INT NOT NULL, PRIMARY KEY(definition, id)) WITHOUT ROWID, STRICT;
 CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
@@ -104,7 +107,9 @@ CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, started INT, lease INT NOT NULL,
   seen INT, range_min INT, range_max INT, categories TEXT, aware INT, state INT NOT NULL,
   settings TEXT,      -- JSON: order, workers, and the names of its handlers
-  draining INT NOT NULL DEFAULT 0) STRICT;
+  draining INT NOT NULL DEFAULT 0,
+  debt INT NOT NULL DEFAULT 0) STRICT; -- 1: it has left rows of jobs behind, and knows which
+CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
 CREATE TABLE registration(
   executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;
 
@@ -147,3 +152,14 @@ CREATE INDEX occurrence_schedule ON occurrence(schedule);
 CREATE TABLE metric(
   executor INT, definition INT, name INT, value INT,
   PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;
+-- The jobs that are there. While nobody has left a row behind it is the table itself.
+CREATE VIEW live AS SELECT * FROM job j WHERE
+  NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)
+  AND NOT EXISTS(SELECT 1 FROM meta WHERE key='sweep_to')
+  OR j.retries=0 OR j.suspended<>0
+  OR EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)
+  OR EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND r.rank=~j.priority
+    AND r.place=j.place AND r.id=j.id)
+  OR EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id)
+  OR EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream
+    AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id);

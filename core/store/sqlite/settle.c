@@ -14,13 +14,24 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/starts.h"
+#include "store/sqlite/sweep.h"
 #include "store/sqlite/verbs.h"
 #include <string.h>
 
-static bool settle_remove(struct store *store, int64_t id, struct error *error) {
-    return db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", id) &&
+/* The fence is passed. */
+struct passed {
+    bool edited; /* an operator has changed the row while the job ran */
+};
+
+/* The row stays behind, to go with its neighbours, unless it would still say something: that it is
+ * dead or suspended (a run by hand), or what an operator made of it. */
+static bool settle_remove(struct store *store, const struct job *job, struct passed passed,
+                          struct error *error) {
+    bool left = !passed.edited && job->retries > 0 && !job->suspended;
+    return (!left || sweep_leave(store, job->id, &left, error)) &&
+           (left || db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id)) &&
            (!store->progress ||
-            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", id));
+            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", job->id));
 }
 
 /* Its key and its place in the backlog, if it has any. */
@@ -31,7 +42,7 @@ static bool settle_give_up(struct store *store, const struct job *job, enum hist
         return true;
     if (end == ENDED_SUCCESSFUL)
         return alive_done(store, job, now, error);
-    int found = row_load(store, job->id, &row, error);
+    int found = row_load_placeless(store, job->id, &row, error);
     return found == 0 || (found > 0 && (row.retries == 0 || alive_end(store, &row, error)));
 }
 
@@ -50,12 +61,12 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
     return batch_gone(store, &row, outcome->started, now, error);
 }
 
-static bool settle_success(struct store *store, struct outcome *outcome, enum history_end end,
-                           time_ms now, struct error *error) {
+static bool settle_success(struct store *store, struct outcome *outcome, struct passed passed,
+                           enum history_end end, time_ms now, struct error *error) {
     enum incident_end how = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
     return settle_give_up(store, outcome->job, end, now, error) &&
            settle_batch(store, outcome, now, error) &&
-           settle_remove(store, outcome->job->id, error) && CRASH_POINT("settle_removed") &&
+           settle_remove(store, outcome->job, passed, error) && CRASH_POINT("settle_removed") &&
            history_ended(store, outcome, end, error) && CRASH_POINT("settle_ended") &&
            incident_end(store, outcome->job->id, how, now, error) &&
            (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
@@ -128,7 +139,7 @@ static bool settle_snooze(struct store *store, struct outcome *outcome, struct r
 static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
     struct row row;
-    int found = row_load(store, outcome->job->id, &row, error);
+    int found = row_load_placeless(store, outcome->job->id, &row, error);
     if (found == 0)
         error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: locked job %lld has no row",
                   store->db.name, (long long)outcome->job->id);
@@ -142,16 +153,16 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
     return done && (!row.repeats || occurrence_left(store, &row, error));
 }
 
-static bool settle_kind(struct store *store, struct outcome *outcome, time_ms now,
-                        enum settled *settled, struct error *error) {
+static bool settle_kind(struct store *store, struct outcome *outcome, struct passed passed,
+                        time_ms now, enum settled *settled, struct error *error) {
     *settled = SETTLED;
     if (outcome->kind != OUTCOME_RETURNED && !history_lines(store, outcome, error))
         return false;
     switch (outcome->kind) {
     case OUTCOME_SUCCESS:
-        return settle_success(store, outcome, ENDED_SUCCESSFUL, now, error);
+        return settle_success(store, outcome, passed, ENDED_SUCCESSFUL, now, error);
     case OUTCOME_CANCELLED:
-        return settle_success(store, outcome, ENDED_CANCELLED, now, error);
+        return settle_success(store, outcome, passed, ENDED_CANCELLED, now, error);
     default:
         return settle_back(store, outcome, now, settled, error);
     }
@@ -186,23 +197,41 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
             CRASH_POINT("settle_operated"));
 }
 
-/* Fence first: the lock's row decides whether anything else is written. */
+/* The lock's row decides whether anything else is written: 1 it is, 0 the lock was lost, -1 error.
+ */
+static int settle_fence(struct store *store, const struct job *job, struct passed *passed,
+                        struct error *error) {
+    passed->edited = false;
+    if (!db_run(&store->db, error,
+                "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
+                job->id, job->owner, job->token))
+        return -1;
+    if (db_changes(&store->db))
+        return 1;
+    passed->edited = true;
+    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+                  "iii", job->id, job->owner, job->token)
+               ? db_changes(&store->db)
+               : -1;
+}
+
+/* The fence first. */
 static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
                        enum settled *settled, struct error *error) {
     const struct job *job = outcome->job;
+    struct passed passed;
     CRASH_POINT("settle_begun");
-    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
-                "iii", job->id, job->owner, job->token))
-        return false;
+    int fenced = settle_fence(store, job, &passed, error);
     CRASH_POINT("settle_fenced");
     *settled = SETTLED_STALE;
-    bool fenced = db_changes(&store->db) > 0;
+    if (fenced < 0)
+        return false;
     if (fenced &&
         (!limit_freed(store, job->stream, job->id, error) || !starts_end(store, outcome, error)))
         return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);
-    if (fenced ? !settle_kind(store, outcome, now, settled, error) ||
+    if (fenced ? !settle_kind(store, outcome, passed, now, settled, error) ||
                      !settle_created(store, outcome, now, error)
                : !history_late_lines(store, outcome, error))
         return false;
@@ -216,6 +245,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
                              enum settled *settled, struct error *error) {
     const struct meta meta = store->meta;
     const struct tally tally = store->tally;
+    const struct sweep_point point = sweep_point(store);
     if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error))
@@ -224,6 +254,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     CRASH_POINT("settle_refused");
     store->meta = meta;
     store->tally = tally;
+    sweep_return(store, point);
     store->incidents = -1;
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&

@@ -127,8 +127,8 @@ bool share_promote(struct store *store, time_ms due, int64_t id, int *count, str
 /* ---- what is served, and what may go ---- */
 
 /* The last of the next rows to look at. 1, 0 it is the end, -1 error. */
-static int sweep_bound(struct store *store, struct sweep *bound, struct error *error) {
-    const struct sweep *from = &store->sweep;
+static int sweep_bound(struct store *store, struct share_sweep *bound, struct error *error) {
+    const struct share_sweep *from = &store->share_sweep;
     sqlite3_stmt *row = db_query(&store->db, error,
                                  "SELECT rank, tenant FROM share WHERE (rank, tenant)>(?1, ?2)"
                                  " ORDER BY rank, tenant LIMIT 1 OFFSET ?3",
@@ -146,15 +146,15 @@ static int sweep_bound(struct store *store, struct sweep *bound, struct error *e
 
 /* A tenant whose last turn is served already begins where all the others begin. */
 static bool sweep(struct store *store, struct error *error) {
-    const struct sweep from = store->sweep;
-    struct sweep bound = {.at = from.at};
+    const struct share_sweep from = store->share_sweep;
+    struct share_sweep bound = {.at = from.at};
     int found = sweep_bound(store, &bound, error);
     if (found < 0)
         return false;
-    store->sweep = bound;
+    store->share_sweep = bound;
     if (!found) {
         bound.rank = INT64_MAX; /* of the lowest priority there is; its tenants stay */
-        store->sweep.rank = INT64_MIN;
+        store->share_sweep.rank = INT64_MIN;
     }
     return db_run(&store->db, error,
                   "DELETE FROM share WHERE (rank, tenant)>(?1, ?2) AND (rank, tenant)<=(?3, ?4)"
@@ -169,8 +169,8 @@ bool share_served(struct store *store, int64_t rank, int64_t turn, time_ms now,
                 " ON CONFLICT DO UPDATE SET turn=max(turn, excluded.turn)",
                 "ii", rank, turn))
         return false;
-    if (now < store->sweep.at && now >= store->sweep.at - SWEEP_EVERY)
+    if (now < store->share_sweep.at && now >= store->share_sweep.at - SWEEP_EVERY)
         return true;
-    store->sweep.at = now + SWEEP_EVERY;
+    store->share_sweep.at = now + SWEEP_EVERY;
     return sweep(store, error);
 }

@@ -1,6 +1,7 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
 #include "base/crash_point.h"
 #include "store/sqlite/batch.h"
+#include "store/sqlite/sweep.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ bool store_commit(struct store *store, struct error *error) {
     CRASH_POINT("commit_after");
     store->stirred =
         store->stirred || (!store->prelock.offer && (store->wake.everybody || store->wake.count));
+    sweep_committed(store);
     transaction_over(store);
     wake_ring(store);
     CRASH_POINT("bell_rung");
@@ -117,6 +119,7 @@ void store_rollback(struct store *store) {
     store->gone_count = 0;
     store->tally.batch = 0;
     store->ring.anchored = false;
+    sweep_rolled_back(store);
     transaction_over(store);
 }
 
@@ -159,10 +162,11 @@ bool meta_read(struct store *store, struct error *error) {
     const struct {
         const char *key;
         int64_t *value;
-    } fields[] = {{"next_id", &meta->next_id}, {"next_token", &meta->next_token},
-                  {"catalog", &meta->catalog}, {"executors", &meta->executors},
-                  {"fair_by", &meta->fair},    {"turn", &meta->turn}};
-    meta->fair = meta->turn = 0;
+    } fields[] = {{"next_id", &meta->next_id},       {"next_token", &meta->next_token},
+                  {"catalog", &meta->catalog},       {"executors", &meta->executors},
+                  {"fair_by", &meta->fair},          {"turn", &meta->turn},
+                  {"sweep_from", &meta->sweep_from}, {"sweep_to", &meta->sweep_to}};
+    meta->fair = meta->turn = meta->sweep_from = meta->sweep_to = 0;
     sqlite3_stmt *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
     int step = rows ? 1 : -1;
     while (rows && (step = db_step(&store->db, rows, error)) > 0)

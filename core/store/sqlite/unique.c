@@ -8,7 +8,7 @@ int unique_find(struct store *store, int64_t definition, const char *key, time_m
     sqlite3_stmt *row =
         db_query(&store->db, error,
                  "SELECT u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL FROM unique_key u"
-                 " LEFT JOIN job j ON j.id=u.job LEFT JOIN locked l ON l.id=u.job"
+                 " LEFT JOIN live j ON j.id=u.job LEFT JOIN locked l ON l.id=u.job"
                  " WHERE u.definition=?1 AND u.key=?2",
                  "it", definition, key);
     int step = row ? db_step(&store->db, row, error) : -1;
@@ -37,11 +37,11 @@ bool unique_refuse(const char *handler, const char *key, const struct unique_hol
 static bool unique_sweep(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM unique_key WHERE (definition, key) IN (" SWEPT ")"
-                  " AND NOT EXISTS(SELECT 1 FROM job j WHERE j.id=unique_key.job)",
+                  " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)",
                   "i", now) &&
            db_run(&store->db, error,
                   "UPDATE unique_key SET until=NULL WHERE (definition, key) IN (" SWEPT ")"
-                  " AND EXISTS(SELECT 1 FROM job j WHERE j.id=unique_key.job)",
+                  " AND EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)",
                   "i", now);
 }
 

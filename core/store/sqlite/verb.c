@@ -86,6 +86,10 @@ bool verb_run(struct store *store, const struct verb *verb, struct ids ids, stru
 
 bool verb_move(struct store *store, const struct row *old, struct row *row, time_ms now,
                struct error *error) {
+    /* What its run leaves of a row that is dead now is not for the run to know. */
+    if (row->token &&
+        !db_run(&store->db, error, "UPDATE locked SET edited=1 WHERE id=?1", "i", row->id))
+        return false;
     return alive_move(store, old, row, now, error) && share_place(store, old, row, now, error) &&
            (row->token || row_unplace(store, old, error)) &&
            db_run(&store->db, error,

@@ -259,7 +259,7 @@ static bool verbs_known(struct store *store, struct ids ids, int64_t *known, siz
                         struct error *error) {
     *count = 0;
     for (size_t i = 0; i < ids.count; i++) {
-        int found = db_value(&store->db, error, &known[*count], "SELECT id FROM job WHERE id=?1",
+        int found = db_value(&store->db, error, &known[*count], "SELECT id FROM live WHERE id=?1",
                              "i", ids.list[i]);
         if (found < 0)
             return false;

@@ -2,6 +2,10 @@
 #include "base/json.h"
 #include "store/sqlite/connection.h"
 
+#define NOBODY_SWEEPS                                                                              \
+    "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \
+    " AND NOT EXISTS(SELECT 1 FROM meta WHERE key='sweep_to')"
+
 /* Each question answers with the ids for which its sentence is true, at most a hundred. */
 static const struct {
     const char *sql, *subject, *says;
@@ -11,7 +15,9 @@ static const struct {
      " SELECT id FROM parked UNION ALL SELECT id FROM locked) GROUP BY id HAVING count(*)>1"
      " LIMIT 100",
      "job", "is in more than one place"},
-    {"SELECT j.id FROM job j WHERE j.retries>0 AND j.suspended=0"
+    {"SELECT j.id FROM job j WHERE j.retries>0 AND j.suspended=0 AND (" NOBODY_SWEEPS
+     " OR j.id IN (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
+     "  SELECT id FROM parked))"
      " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"
      " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND r.rank=~j.priority"
      "  AND r.place=j.place AND r.id=j.id AND r.lane IS nullif(j.lane, 0))"
@@ -29,7 +35,7 @@ static const struct {
      " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 100",
      "job", "waits or runs but has no row"},
     /* once tenants take turns, places are no instants */
-    {"SELECT j.id FROM job j WHERE j.place<>coalesce(j.due, j.created)"
+    {"SELECT j.id FROM live j WHERE j.place<>coalesce(j.due, j.created)"
      " AND NOT EXISTS(SELECT 1 FROM meta WHERE key='fair_by') LIMIT 100",
      "job", "has a wrong place"},
     {"SELECT j.id FROM job j WHERE NOT EXISTS(SELECT 1 FROM stream s JOIN definition d"
@@ -49,37 +55,37 @@ static const struct {
      "  AND r.lane=p.lane) GROUP BY p.lane, p.stream, p.rank LIMIT 100",
      "job", "is parked behind a lane that does not run"},
     {"SELECT i.id FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
-     " AND NOT EXISTS(SELECT 1 FROM job j WHERE j.id=i.job) LIMIT 100",
+     " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=i.job) LIMIT 100",
      "incident", "is open for a job that is gone"},
     {"SELECT i.job FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
      " GROUP BY i.job HAVING count(*)>1 LIMIT 100",
      "job", "has more than one open incident"},
     {"SELECT c.job FROM cycle c WHERE NOT EXISTS"
-     "(SELECT 1 FROM job j WHERE j.id=c.job AND j.repeat NOT NULL AND j.repeat_done IS NULL)"
+     "(SELECT 1 FROM live j WHERE j.id=c.job AND j.repeat NOT NULL AND j.repeat_done IS NULL)"
      " LIMIT 100",
      "job", "has a cycle to go on with, yet it is gone or has made its next"},
     {"SELECT c.job FROM cycle c WHERE c.schedule NOT NULL AND NOT EXISTS"
      "(SELECT 1 FROM schedule s WHERE s.name=c.schedule AND s.job=c.job) LIMIT 100",
      "job", "waits for a schedule that does not know it"},
-    {"SELECT s.name FROM schedule s JOIN job j ON j.id=s.job WHERE NOT EXISTS"
+    {"SELECT s.name FROM schedule s JOIN live j ON j.id=s.job WHERE NOT EXISTS"
      "(SELECT 1 FROM cycle c WHERE c.job=s.job AND c.schedule=s.name) LIMIT 100",
      "schedule", "has a job that will make no next one"},
     {"SELECT u.job FROM unique_key u WHERE u.until IS NULL"
-     " AND NOT EXISTS(SELECT 1 FROM job j WHERE j.id=u.job) LIMIT 100",
+     " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=u.job) LIMIT 100",
      "job", "is gone and holds a unique key"},
-    {"SELECT j.id FROM job j WHERE j.unique_key NOT NULL AND (j.retries>0)<>"
+    {"SELECT j.id FROM live j WHERE j.unique_key NOT NULL AND (j.retries>0)<>"
      "EXISTS(SELECT 1 FROM unique_key u JOIN stream s ON s.definition=u.definition"
      " WHERE s.id=j.stream AND u.key=j.unique_key AND u.job=j.id) LIMIT 100",
      "job", "is alive without its unique key, or dead with it"},
-    {"SELECT d.name FROM definition d WHERE d.waiting<>(SELECT count(*) FROM job j"
+    {"SELECT d.name FROM definition d WHERE d.waiting<>(SELECT count(*) FROM live j"
      " JOIN stream s ON s.id=j.stream WHERE s.definition=d.id AND j.retries>0) LIMIT 100",
      "definition", "counts its backlog wrong"},
-    {"SELECT b.lane FROM lane_backlog b WHERE b.waiting<>(SELECT count(*) FROM job j"
+    {"SELECT b.lane FROM lane_backlog b WHERE b.waiting<>(SELECT count(*) FROM live j"
      " JOIN stream s ON s.id=j.stream WHERE s.definition=b.definition AND j.lane=b.lane"
      "  AND j.retries>0) LIMIT 100",
      "lane", "counts its backlog wrong"},
     {"SELECT b.id FROM batch b LEFT JOIN (SELECT j.batch AS id, count(*) AS open,"
-     " sum(j.retries=0) AS failed FROM job j JOIN stream s ON s.id=j.stream"
+     " sum(j.retries=0) AS failed FROM live j JOIN stream s ON s.id=j.stream"
      " JOIN definition d ON d.id=s.definition WHERE j.batch IS NOT NULL"
      " AND d.name LIKE 'batch/%' GROUP BY j.batch) c ON c.id=b.id"
      " WHERE b.open<>coalesce(c.open, 0) OR b.failed<>coalesce(c.failed, 0) OR b.made>b.total"
@@ -88,6 +94,8 @@ static const struct {
     {"SELECT b.job FROM ended_by_job b WHERE NOT EXISTS"
      "(SELECT 1 FROM ended e WHERE e.seq=b.seq AND e.job=b.job) LIMIT 100",
      "job", "is filed under an end that is gone"},
+    {"SELECT x.id FROM executor x WHERE x.debt<>0 AND x.state=0 LIMIT 100", "executor",
+     "is gone, and nobody looks for the rows that it has left behind"},
     {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
      "has an id that was never handed out"},
 };

@@ -63,10 +63,30 @@ static void version_1(struct contract *c) {
     store_close(store);
 }
 
+static void version_2(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 2, url, sizeof url));
+    EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
+    EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 2 is older"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, &c->error);
+    json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
+    bool same = has_state(store, 1, "scheduled") && has_state(store, 3, "dead") &&
+                has_state(store, 5, "locked") && has_state(store, 6, "locked") &&
+                has_state(store, 9, "scheduled") && has_state(store, 10, "suspended");
+    int64_t next = create(c, store, (struct job){.handler = "fine"}, NOW);
+    store_close(store);
+    size_t count = json_array_size(jobs), problems = json_array_size(found);
+    json_decref(found);
+    json_decref(jobs);
+    EXPECT(problems == 0 && count == 8 && same && next == 11);
+}
+
 /* What an upgraded store is made of is what a new one is made of. */
-static void same_tables(struct contract *c) {
+static void same_tables(struct contract *c, int version) {
     char url[160], sql[512];
-    EXPECT(golden(c, 1, url, sizeof url));
+    EXPECT(golden(c, version, url, sizeof url));
     struct store *store = store_open(url, STORE_CREATE, &c->settings, &c->error);
     EXPECT(store);
     store_close(store);
@@ -79,9 +99,19 @@ static void same_tables(struct contract *c) {
     EXPECT(execute(sql));
 }
 
+static void same_tables_1(struct contract *c) {
+    same_tables(c, 1);
+}
+
+static void same_tables_2(struct contract *c) {
+    same_tables(c, 2);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
-    {"an upgraded store has every table and column of a new one", same_tables},
+    {"a store of version 2 is upgraded by whoever writes", version_2},
+    {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
+    {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
 };
 
 int main(void) {
