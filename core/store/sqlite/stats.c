@@ -4,20 +4,26 @@
 #include "store/sqlite/gap.h"
 #include "store/sqlite/query.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define COUNT_MAX 10000 /* a count in the list of definitions goes no further */
+#define COUNT_MAX 10000  /* a count in the list of definitions goes no further */
+#define LEVELS_MAX 10000 /* streams and ranks whose oldest job is looked for one by one */
 
-/* How many jobs of each stream are where. A lane's jobs count as waiting once they are parked. */
+/* How many jobs of each stream are where: tables in the order of their streams. */
 #define STATS_PLACES                                                                               \
     "SELECT stream, 'ready' AS state, count(*) AS count FROM ready GROUP BY stream"                \
-    " UNION ALL SELECT stream, 'scheduled', count(*) FROM timer GROUP BY stream"                   \
-    " UNION ALL SELECT stream, 'waiting', count(*) FROM parked GROUP BY stream"                    \
-    " UNION ALL SELECT stream, 'locked', count(*) FROM locked GROUP BY stream"                     \
     " UNION ALL SELECT stream, 'suspended', count(*) FROM job WHERE suspended<>0 AND retries>0"    \
     " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"                                       \
     " UNION ALL SELECT stream, 'dead', count(*) FROM job WHERE retries=0"                          \
     " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"
+
+/* Tables in another order: to be counted row by row, for to sort millions takes the memory of them
+ * all. A lane's jobs count as waiting once they are parked. */
+static const char *const stats_scans[][2] = {{"SELECT stream FROM timer", "scheduled"},
+                                             {"SELECT stream FROM parked", "waiting"},
+                                             {"SELECT stream FROM locked", "locked"}};
+#define SCANS (sizeof stats_scans / sizeof *stats_scans)
 
 static const char *const stats_states[] = {"ready",   "scheduled", "locked",
                                            "waiting", "suspended", "dead"};
@@ -35,29 +41,72 @@ static void stats_add(json_t *counts, const char *state, int64_t count, int64_t 
     json_put(counts, state, json_integer(max && sum > max ? max : sum));
 }
 
-/* An object { definition id as text = counts }, and the sum of all in `total` (may be NULL). */
-static json_t *stats_places(struct store *store, json_t *total, int64_t max, struct error *error) {
-    json_t *by_definition = json_object();
+/* { definition id as text = counts }, and the sum of all, if somebody wants it. */
+struct places {
+    json_t *by_definition, *total;
+    int64_t max; /* a count goes no further; 0: as far as there is */
+};
+
+/* A stream that nobody knows counts in the sum only. */
+static void places_add(const struct places *places, const struct catalog_stream *stream,
+                       const char *state, int64_t count) {
+    char key[32];
+    if (places->total)
+        stats_add(places->total, state, count, 0);
+    if (!stream)
+        return;
+    snprintf(key, sizeof key, "%lld", (long long)stream->definition->id);
+    if (!json_object_get(places->by_definition, key))
+        json_put(places->by_definition, key, stats_zero());
+    stats_add(json_object_get(places->by_definition, key), state, count, places->max);
+}
+
+static bool places_group(const struct places *places, struct store *store, struct error *error) {
     sqlite3_stmt *rows = db_query(&store->db, error, STATS_PLACES, "");
-    int step = rows && by_definition ? 1 : -1;
+    int step = rows ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        places_add(places, catalog_stream(&store->catalog, sqlite3_column_int64(rows, 0)),
+                   db_column_text(rows, 1), sqlite3_column_int64(rows, 2));
+    return step == 0;
+}
+
+/* `counts`: one for each stream, zero, and one behind them. */
+static bool places_scan(const struct places *places, struct store *store, const char *sql,
+                        const char *state, int64_t *counts, struct error *error) {
+    const struct catalog *catalog = &store->catalog;
+    sqlite3_stmt *rows = db_query(&store->db, error, sql, "");
+    int step = rows ? 1 : -1;
     while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
         const struct catalog_stream *stream =
-            catalog_stream(&store->catalog, sqlite3_column_int64(rows, 0));
-        const char *state = db_column_text(rows, 1);
-        int64_t count = sqlite3_column_int64(rows, 2);
-        char key[32];
-        if (total)
-            stats_add(total, state, count, 0);
-        if (!stream)
-            continue;
-        snprintf(key, sizeof key, "%lld", (long long)stream->definition->id);
-        if (!json_object_get(by_definition, key))
-            json_put(by_definition, key, stats_zero());
-        stats_add(json_object_get(by_definition, key), state, count, max);
+            catalog_stream(catalog, sqlite3_column_int64(rows, 0));
+        counts[stream ? (size_t)(stream - catalog->streams) : catalog->stream_count]++;
     }
-    if (step == 0)
-        return by_definition;
-    json_decref(by_definition);
+    for (size_t i = 0; step == 0 && i <= catalog->stream_count; i++)
+        if (counts[i])
+            places_add(places, i < catalog->stream_count ? &catalog->streams[i] : NULL, state,
+                       counts[i]);
+    return step == 0;
+}
+
+static bool places_scans(const struct places *places, struct store *store, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < SCANS; i++) {
+        int64_t *counts = calloc(store->catalog.stream_count + 1, sizeof *counts);
+        done = counts
+                   ? places_scan(places, store, stats_scans[i][0], stats_scans[i][1], counts, error)
+                   : error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+        free(counts);
+    }
+    return done;
+}
+
+/* Of all definitions; `total` may be NULL. NULL: error. */
+static json_t *stats_places(struct store *store, json_t *total, int64_t max, struct error *error) {
+    struct places places = {json_object(), total, max};
+    if (places.by_definition && places_group(&places, store, error) &&
+        places_scans(&places, store, error))
+        return places.by_definition;
+    json_decref(places.by_definition);
     return NULL;
 }
 
@@ -195,14 +244,47 @@ static bool stats_census(struct store *store, json_t *stats, time_ms now, struct
     return done;
 }
 
+/* The oldest ready job of the next (stream, rank) behind this one: 1, 0 there is none, -1 error. */
+static int stats_level(struct store *store, int64_t *stream, int64_t *rank, int64_t *place,
+                       struct error *error) {
+    sqlite3_stmt *row = db_query(&store->db, error,
+                                 "SELECT stream, rank, place FROM ready"
+                                 " WHERE (stream, rank, place, id)>(?1, ?2, ?3, ?3)"
+                                 " ORDER BY stream, rank, place, id LIMIT 1",
+                                 "iii", *stream, *rank, INT64_MAX);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *stream = sqlite3_column_int64(row, 0);
+    *rank = sqlite3_column_int64(row, 1);
+    *place = sqlite3_column_int64(row, 2);
+    sqlite3_reset(row);
+    return 1;
+}
+
+/* Each level has its oldest in front: as long as there are not too many levels, few rows are read.
+ * Under fair share a place is no time. */
+static bool stats_oldest_ready(struct store *store, int64_t *oldest, struct error *error) {
+    int64_t stream = INT64_MIN, rank = INT64_MIN, place = 0;
+    int step = !store->meta.fair;
+    for (int i = 0; i < LEVELS_MAX && step > 0; i++) {
+        step = stats_level(store, &stream, &rank, &place, error);
+        if (step > 0 && (*oldest == TIME_NONE || place < *oldest))
+            *oldest = place;
+    }
+    if (step <= 0 && !store->meta.fair)
+        return step == 0;
+    return db_value(&store->db, error, oldest,
+                    store->meta.fair ? "SELECT min(coalesce(j.due, j.created)) FROM ready r"
+                                       " JOIN job j ON j.id=r.id HAVING count(*)>0"
+                                     : "SELECT min(place) FROM ready",
+                    "") >= 0;
+}
+
 /* How long the oldest job that could run has been waiting, in seconds; due timers included. */
 static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct error *error) {
     int64_t oldest = TIME_NONE, timer = TIME_NONE;
-    if (db_value(&store->db, error, &oldest,
-                 store->meta.fair ? "SELECT min(coalesce(j.due, j.created)) FROM ready r"
-                                    " JOIN job j ON j.id=r.id HAVING count(*)>0"
-                                  : "SELECT min(place) FROM ready HAVING count(*)>0",
-                 "") < 0 ||
+    if (!stats_oldest_ready(store, &oldest, error) ||
         db_value(&store->db, error, &timer,
                  "SELECT due FROM timer WHERE due<=?1 ORDER BY due LIMIT 1", "i", now) < 0)
         return false;

@@ -196,6 +196,32 @@ static void a_rest(struct contract *c) {
     EXPECT(turn(c, PAGE) > 0);
 }
 
+static bool ask_stats(struct contract *c, const char *oldest) {
+    json_t *stats = store_stats(c->store, NOW + 1000, &c->error);
+    const char *text = json_string_value(json_object_get(stats, "oldest_ready"));
+    bool fine = stats && strcmp(text ? text : "", oldest) == 0;
+    json_decref(stats);
+    return fine;
+}
+
+static void statistics(struct contract *c) {
+    EXPECT(make(c, MANY, (struct job){.due = NOW + 5000}));
+    EXPECT(make(c, MANY, (struct job){.priority = 1}));
+    EXPECT(ask_stats(c, "2026-01-01T00:00:00.000Z")); /* the pages are in memory now */
+    int64_t used = sqlite3_memory_used();
+    sqlite3_memory_highwater(1);
+    EXPECT(ask_stats(c, "2026-01-01T00:00:00.000Z"));
+    EXPECT(sqlite3_memory_highwater(0) - used < 100000);
+}
+
+static void the_oldest(struct contract *c) {
+    EXPECT(ask_stats(c, ""));
+    EXPECT(create(c, c->store, (struct job){.priority = 9}, NOW + 20));
+    EXPECT(create(c, c->store, (struct job){.priority = 1, .handler = "other"}, NOW + 10));
+    EXPECT(create(c, c->store, (struct job){.priority = 1}, NOW + 15));
+    EXPECT(ask_stats(c, "2026-01-01T00:00:00.010Z"));
+}
+
 static const struct check checks[] = {
     {"a long backlog of a busy lane is put aside 500 at a time", backlog},
     {"future timers cost a turn nothing", future_timers},
@@ -204,6 +230,8 @@ static const struct check checks[] = {
     {"jobs that nobody here serves cost a turn nothing", foreign_streams},
     {"a busy lane costs the others less than as much again", a_busy_lane},
     {"the release of a lane costs the same however many wait", a_release},
+    {"statistics sort no table, however long", statistics},
+    {"the oldest ready job is found in front of its level", the_oldest},
     {"at rest next to no page is kept in memory", a_rest},
 };
 
