@@ -1,6 +1,7 @@
 /* crash_point.h - named places at which a build with -DTESTING dies on demand: CRASH_AT="name:3" in
- * the environment kills the process as it passes the place for the third time, CRASH_LOG=FILE
- * notes every pass. In other builds they are nothing: not even the names are there. */
+ * the environment kills the process as it passes the place for the third time. The file CRASH_LOG
+ * gets a line with the process and the place for that death; without CRASH_AT, for every pass. In
+ * other builds they are nothing: not even the names are there. */
 #ifndef MOONSHIFT_BASE_CRASH_POINT_H
 #define MOONSHIFT_BASE_CRASH_POINT_H
 

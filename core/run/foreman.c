@@ -197,6 +197,15 @@ static bool all_settled(const struct foreman *foreman) {
     return client_quiet(foreman->client) && (lost || !executor_pending(foreman->executor));
 }
 
+/* Nothing acknowledged is lost with them, but whoever started us must hear of a broken disk. */
+static void write_last(struct foreman *foreman) {
+    struct error error = {0};
+    if (foreman->fatal.code == ERROR_NONE &&
+        (!executor_flush(foreman->executor, &error) || !store_leave(foreman->store, &error)) &&
+        (error.code == ERROR_IO || error.code == ERROR_DAMAGED))
+        foreman_give_up(foreman, &error);
+}
+
 static void end(struct foreman *foreman) {
     struct error lost;
     if (!client_quiet(foreman->client))
@@ -207,6 +216,7 @@ static void end(struct foreman *foreman) {
     }
     CRASH_POINT("ending");
     notes_close(foreman->notes);
+    write_last(foreman);
     executor_free(foreman->executor);
     CRASH_POINT("ended");
     foreman->executor = NULL;

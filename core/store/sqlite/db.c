@@ -117,10 +117,35 @@ static enum error_code db_error_code(int code, int system) {
     }
 }
 
+/* What the system said to the last operation that failed on this file; 0: nothing. */
+static int db_file_errno(sqlite3 *handle, int which) {
+    sqlite3_file *file = NULL;
+    int system = 0;
+    if (sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK && file && file->pMethods)
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system);
+    return system;
+}
+
+/* A failing COMMIT leaves nothing behind but in the file. */
+static int db_system_errno(sqlite3 *handle) {
+    int system = sqlite3_system_errno(handle);
+    if (!system)
+        system = db_file_errno(handle, SQLITE_FCNTL_JOURNAL_POINTER);
+    return system ? system : db_file_errno(handle, SQLITE_FCNTL_FILE_POINTER);
+}
+
+/* SQLite calls what cannot be read corrupt; the file may be sound. */
+static bool db_unreadable(int code, int system) {
+    return (code & 0xff) == SQLITE_CORRUPT && system == EIO;
+}
+
 bool db_fail(struct db *db, struct error *error) {
     int code = db->handle ? sqlite3_extended_errcode(db->handle) : SQLITE_NOMEM;
-    int system = db->handle ? sqlite3_system_errno(db->handle) : 0;
+    int system = db->handle ? db_system_errno(db->handle) : 0;
     const char *text = db->handle ? sqlite3_errmsg(db->handle) : "out of memory";
+    if (db_unreadable(code, system))
+        return error_set(error, ERROR_IO, "store \"%s\": cannot be read (%s)", db->name,
+                         strerror(system));
     enum error_code kind = db_error_code(code, system);
     if ((code & 0xff) == SQLITE_INTERRUPT && db->deadline)
         return error_set(error, ERROR_FAILED,
