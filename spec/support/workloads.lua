@@ -1,0 +1,304 @@
+-- Three short workloads for the crash points: what the handlers do, which commands are given, and
+-- what must have become of everything at the end.
+local life = require "spec.support.life"
+local process = require "spec.support.process"
+
+-- Every handler tells the outside log what it does, one write a line, and then what its payload
+-- says.
+local WORK = [[
+local function tell(what, job)
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:setvbuf("full")
+  file:write(("%s %d %d %s %s %s\n"):format(what, io.open("/proc/self/stat"):read("n"), job.id,
+    job.payload.label or "-", job.payload.parent or 0, job.lane or "-"))
+  file:close()
+end
+
+local function signal(name)
+  os.execute("kill -" .. name .. " " .. io.open("/proc/self/stat"):read("n"))
+end
+
+local function exists(path)
+  local file = io.open(path)
+  return file and file:close()
+end
+
+local function write(path, text)
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+end
+
+-- A file that a folder has is there whole, whoever dies.
+local function replace(path, text)
+  write(os.getenv("RUNS") .. ".new", text)
+  assert(os.rename(os.getenv("RUNS") .. ".new", path))
+end
+
+-- Once, however often it is run.
+local function once(job)
+  local path = os.getenv("RUNS") .. "-" .. job.id
+  return not exists(path) and (write(path, "") or true)
+end
+
+local deeds = {}
+
+function deeds.kill(job)
+  if job.payload.kill == "always" or once(job) then
+    signal("KILL")
+  end
+end
+
+function deeds.stop(job)
+  if once(job) then
+    signal("TERM")
+  end
+end
+
+function deeds.slow(job)
+  os.execute("sleep " .. job.payload.slow)
+end
+
+function deeds.talk(job)
+  job:log("a line")
+  job:progress(0.5, "half")
+  job:extend("PT1M")
+end
+
+function deeds.snooze(job)
+  if once(job) then
+    job:snooze(0.02)
+  end
+end
+
+function deeds.clash(job)
+  job:enqueue("work", { label = "never" }, { unique = "kept", on_conflict = "refuse" })
+end
+
+function deeds.operate(job)
+  job:operate { verb = "activate_definition", definition = "work" }
+end
+
+function deeds.drain()
+  os.execute(os.getenv("PROGRAM") .. " executor drain crash --store " .. os.getenv("STORE"))
+end
+
+function deeds.reload(job)
+  local folder = os.getenv("FOLDER")
+  replace(folder .. "/handlers/more_" .. job.id .. ".lua", "return function() end\n")
+  replace(folder .. "/schedules/tick.lua", "return { handler = 'tick', cycle = 'R3/PT0.03S',\n"
+    .. "  misfire = 'all', overlap = 'queue',\n"
+    .. "  payload = { label = 'tick', version = " .. job.id .. " } }\n")
+  signal("HUP")
+  for _ = 1, 40 do
+    os.execute("sleep 0.02")
+    if io.open(os.getenv("LOG")):read("a"):find("folder loaded") then
+      return
+    end
+  end
+end
+
+return function(job)
+  local payload = job.payload
+  tell("run", job)
+  for name, deed in pairs(deeds) do
+    if payload[name] then
+      deed(job)
+    end
+  end
+  if job.attempt <= (payload.fails or 0) then
+    tell("fail", job)
+    error("not yet", 0)
+  end
+  for i = 1, payload.children or 0 do
+    job:enqueue("work", { label = "child", parent = job.id, n = i }, { lane = job.lane })
+  end
+  tell("end", job)
+end
+]]
+
+local function lines(list)
+  return table.concat(list, "\n") .. "\n"
+end
+
+local function work(label, payload, options)
+  return ('{"handler":"work","payload":{"label":"%s"%s}%s}'):format(label,
+    payload and "," .. payload or "", options and "," .. options or "")
+end
+
+local function handler()
+  return { ["handlers/work.lua"] = WORK }
+end
+
+local workloads = {}
+
+-- Plain jobs: priorities, retries, follow-ups, unique keys, incidents, a job that kills.
+workloads.jobs = {}
+
+function workloads.jobs.files()
+  local files = handler()
+  files["jobs.jsonl"] = lines {
+    work("plain", nil, '"priority":1'), work("plain", nil, '"priority":7'),
+    work("plain", nil, '"priority":-3'), work("plain"), work("plain"), work("plain"),
+    work("fails", '"fails":1'), work("fails", '"fails":1', '"priority":2'),
+    work("hopeless", '"fails":9', '"retries":2'), work("parent", '"children":2'),
+    work("mother", '"children":2,"fails":1'), work("clash", '"clash":true', '"retries":1'),
+    work("unique", nil, '"unique":"mine","unique_for":60,"on_conflict":"keep"'),
+    work("talk", '"talk":true'), work("poison", '"kill":"always"', '"priority":3'),
+  }
+  return files
+end
+
+function workloads.jobs.live(one)
+  one:command("held", "enqueue", "work", '{"label":"held"}', "--unique", "kept", "--in", "P1D",
+    "-C", one.dir)
+  one:command("held", "enqueue", "work", '{"label":"replaced"}', "--unique", "kept", "--in", "P2D",
+    "--on-conflict", "replace", "-C", one.dir)
+  one:command("file", "enqueue", "--from", one.dir .. "/jobs.jsonl", "--ids", "-C", one.dir)
+  one:command("single", "enqueue", "work", '{"label":"stubborn","fails":3}', "--retries", "2",
+    "-C", one.dir)
+  one:drain()
+  one:command("retry", "job", "retry", one.answers.single.ids[1], "--retries", "2")
+  one:drain()
+end
+
+function workloads.jobs.check(one)
+  one:created("file", {
+    plain = { n = 6 }, fails = { n = 2, attempt = 2 }, parent = { n = 1, children = 2 },
+    mother = { n = 1, children = 2, attempt = 2 },
+    hopeless = { n = 1, attempt = 2, dead = "failedJob" },
+    clash = { n = 1, dead = "failedJob", ran = true },
+    talk = { n = 1 }, poison = { n = 1, dead = "workerDied" },
+  })
+  local held = process.sql(one.store, "SELECT count(*), max(json_extract(payload, '$.label'))"
+    .. " FROM job WHERE unique_key='kept'")[1]
+  if held ~= "1|replaced" then
+    one:problem("of the unique job there is %s, expected 1|replaced", held)
+  end
+end
+
+-- Lanes, follow-ups in them, timers, snoozes, a lease that is renewed, an executor that is told to
+-- stop and one that dies; on a store of an earlier version.
+workloads.lanes = {}
+
+function workloads.lanes.files()
+  local files = handler()
+  for _, name in ipairs { "fine", "broken" } do
+    files["handlers/" .. name .. ".lua"] = WORK
+  end
+  files["v1.sql"] = process.read("spec/core/store/golden/v1.sql")
+  files["jobs.jsonl"] = lines {
+    work("slow", '"slow":0.35', '"priority":9'), work("chain", '"children":2', '"lane":"a"'),
+    work("chain", '"children":2', '"lane":"a"'), work("link", nil, '"lane":"a"'),
+    work("link", nil, '"lane":"b"'), work("link", nil, '"lane":"b","priority":4'),
+    work("weak", '"fails":1', '"lane":"b"'), work("timer", nil, '"after":0.05'),
+    work("timer", nil, '"after":0.1,"lane":"a"'), work("nap", '"snooze":true'),
+    work("killer", '"kill":"once"', '"priority":1'), work("stop", '"stop":true', '"priority":-1'),
+  }
+  return files
+end
+
+function workloads.lanes.live(one)
+  process.run(("sqlite3 %s <%s/v1.sql"):format(one.store, one.dir))
+  one:command("file", "enqueue", "--from", one.dir .. "/jobs.jsonl", "--ids", "-C", one.dir)
+  one:drain("--lock-time", "PT0.9S", "--lane-run", "2")
+end
+
+function workloads.lanes.check(one)
+  one:created("file", {
+    slow = { n = 1 }, chain = { n = 2, children = 2 }, link = { n = 3 }, timer = { n = 2 },
+    weak = { n = 1, attempt = 2 }, nap = { n = 1 }, killer = { n = 1 }, stop = { n = 1 },
+  })
+  one:overlaps()
+end
+
+-- A batch, a cycle, a schedule that is loaded anew, operators' verbs, history that goes.
+workloads.batches = {}
+
+function workloads.batches.files()
+  local files = handler()
+  files["batches/mark.lua"] = "return function(job, ids) return ids end\n"
+  files["handlers/tick.lua"], files["handlers/over.lua"] = WORK, "return function() end\n"
+  files["schedules/tick.lua"] = "return { handler = 'tick', cycle = 'R2/PT0.03S', misfire = 'all',"
+    .. " overlap = 'queue', payload = { label = 'tick' } }\n"
+  files["moonshift.lua"] = "return { name = 'crash', batch_poll_time = 'PT0.02S',"
+    .. " history_ttl = 'PT0.001S' }\n"
+  files["jobs.jsonl"] = lines {
+    work("cycle", nil, '"cycle":"R3/PT0.02S","misfire":"all"'),
+    work("killer", '"kill":"once"', '"priority":1'), work("reload", '"reload":true'),
+    work("drain", '"drain":true'), work("operate", '"operate":true'),
+  }
+  return files
+end
+
+-- Each batch has done each of its ten ids once, and what follows it.
+local BATCHES = [[
+SELECT count(*)||' batches, '
+  ||sum(state=4 AND total=4 AND made=4 AND open=0 AND failed=0)||' whole, '
+  ||(SELECT count(*) FROM (SELECT 1 FROM ended e JOIN json_each(e.result) WHERE e.batch NOT NULL
+    AND e.outcome=1 GROUP BY e.batch HAVING count(*)=10 AND count(DISTINCT value)=10))||' done, '
+  ||(SELECT count(*) FROM ended e JOIN stream s ON s.id=e.stream JOIN definition d
+    ON d.id=s.definition WHERE d.name='over' AND e.outcome=1)||' over'
+  FROM batch WHERE state<>0;]]
+
+local function check_batches(one)
+  local found = process.sql(one.store, BATCHES)[1]
+  local answer, count = one.answers.batch, tonumber(found:match("^%d+"))
+  if found ~= ("%d batches, %d whole, %d done, %d over"):format(count, count, count, count)
+    or count < answer.told or count > answer.told + answer.untold then
+    one:problem("%s (%d answers, %d lost)", found, answer.told, answer.untold)
+  end
+end
+
+local function check_schedule(one)
+  local found = process.sql(one.store, "SELECT count(*), count(job), (SELECT count(*)>=3 FROM ended"
+    .. " e JOIN stream s ON s.id=e.stream JOIN definition d ON d.id=s.definition WHERE"
+    .. " d.name='tick' AND outcome=1) FROM schedule")[1]
+  if found ~= "1|0|1" then
+    one:problem("of the schedule there is %s, expected 1|0|1", found)
+  end
+end
+
+function workloads.batches.live(one)
+  one:command("batch", "batch", "create", "mark", "--ids", "1,2,3,4,5,6,7,8,9,10", "--per-seed",
+    "2", "--invocations", "3", "--on-complete", "over", "-C", one.dir)
+  one:command("file", "enqueue", "--from", one.dir .. "/jobs.jsonl", "--ids", "-C", one.dir)
+  one:drain()
+  one:created("file", {
+    cycle = { n = 3 }, killer = { n = 1 }, reload = { n = 1 }, drain = { n = 1 },
+    operate = { n = 1 },
+  })
+  check_batches(one)
+  check_schedule(one)
+  one:command("cleanup", "history", "clean", "-C", one.dir)
+  one:drain()
+end
+
+-- Nothing is left of what ended before.
+function workloads.batches.check(one)
+  local ids = table.concat(one.answers.file.ids, ",")
+  local left = process.sql(one.store, "SELECT count(*) FROM ended WHERE job IN (" .. ids .. ")")[1]
+  if left ~= "0" then
+    one:problem("%s jobs are in the history that was cleaned", left)
+  end
+end
+
+local all = {}
+
+-- All of it: what was wrong, and whether the planned death has come.
+function all.run(name, plan)
+  local workload = workloads[name]
+  local one = life.new(workload.files(), "testing", plan)
+  workload.live(one)
+  one:sound()
+  workload.check(one)
+  local result = { problems = one.problems, died = one:died(), passed = one:passed(),
+    recovering = one:passed(true),
+    deaths = one.deaths, told = process.read(one.runs) .. process.read(one.log) }
+  one:close()
+  return result
+end
+
+all.names = { "jobs", "lanes", "batches" }
+
+return all
