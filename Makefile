@@ -46,12 +46,17 @@ demo: deps ## install what is missing, build, run the orders example to its end
 	@$(MAKE) --no-print-directory all
 	@MOONSHIFT=$(BUILD)/moonshift LUA=$(LUA) sh examples/orders/run.sh
 
+faults: check-deps ## errors and death at COUNT=25 calls of each kind, death at every crash point
+	@$(MAKE) --no-print-directory all testing
+	@LUA=$(LUA) BUILD=$(BUILD) SPEC_FAULTS=$(or $(COUNT),25) LIMIT=7200 $(LUA) spec/run \
+	  spec/faults/syscalls_spec.lua spec/faults/crash_points_spec.lua
+
 testing: ## build the program with its crash points, in build/testing
 	@$(MAKE) --no-print-directory BUILD=build/testing CFLAGS="$(CFLAGS) -DTESTING" \
 	  build/testing/moonshift
 
 check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
-	@$(MAKE) --no-print-directory all contracts $(BUILD)/spec/fuzz/replay
+	@$(MAKE) --no-print-directory all contracts testing $(BUILD)/spec/fuzz/replay
 	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(SPECS) \
 	  --step "clang builds it without a warning" \
 	    "$(MAKE) -s --no-print-directory objects CC=clang BUILD=$(BUILD)/clang" \
@@ -71,9 +76,10 @@ tsan: check-deps ## run the suite with the thread sanitizer
 
 # Sanitized, gcc does not see how large a number can be and suspects every formatted one.
 sanitized:
-	@$(MAKE) --no-print-directory BUILD=build/$(NAME) CFLAGS="-O1 -g -Wno-format-truncation" \
-	  all contracts build/$(NAME)/host
-	@LUA=build/$(NAME)/host BUILD=build/$(NAME) LIMIT=1800 \
+	@$(MAKE) --no-print-directory BUILD=build/$(NAME) \
+	  CFLAGS="-O1 -g -Wno-format-truncation -DTESTING" all contracts build/$(NAME)/host
+	@LUA=build/$(NAME)/host BUILD=build/$(NAME) TESTING=build/$(NAME) LIMIT=1800 \
+	  SPEC_HITS=1 SPEC_FAULTS=1 \
 	  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run $(SPECS) \
 	  $(foreach contract,$(wildcard spec/*/*/*_contract.c), \
@@ -215,7 +221,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: all help demo testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
+.PHONY: all help demo faults testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
 .PHONY: bench fuzz fuzz-deps soak mutants
 .PRECIOUS: $(BUILD)/%.o

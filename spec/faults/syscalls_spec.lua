@@ -1,7 +1,6 @@
 -- What the system may answer to a call on the store's files, and death at one: the process ends
--- with a status and a message that names the store, or goes on; the next one finds everything that was
--- acknowledged. SPEC_FAULTS is the number of calls of a kind that are tried with
--- each answer.
+-- with a status and a message that names the store, or goes on; the next one finds everything that
+-- was acknowledged. SPEC_FAULTS is the number of calls of a kind that are tried with each answer.
 local faulty = require "spec.support.faulty"
 local life = require "spec.support.life"
 local process = require "spec.support.process"
