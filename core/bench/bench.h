@@ -26,7 +26,7 @@ bool bench_check(const char *only, struct error *error);
  * twice. INT and TERM end it with ERROR_INTERRUPTED; nothing stays behind either way. */
 json_t *bench_run(const struct bench_options *options, struct error *error);
 
-/* What an acquisition costs beside so many rows: { scale: [{ rows, … }] }. */
+/* What an acquisition costs beside so many rows: { scale: [{ rows, … }], ratio }. */
 json_t *bench_scale(const struct bench_options *options, const int64_t *rows, size_t count,
                     struct error *error);
 

@@ -4,14 +4,18 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { SCALES_MAX = 16, SCALE_LEAST = 10000 };
 
 static const struct flag bench_flags[] = {
     {"--jobs", "N", "so many jobs (200000)"},
     {"--workers", "N", "worker threads (else one per processor)"},
     {"--history", "LEVEL", "none, failures or full (full)"},
     {"--payload", "BYTES", "of each job, as JSON (100)"},
+    {"--scale", "[ROWS,…]", "instead: an acquisition beside so many rows (10000 to 10000000)"},
     {"--only", "PHASE,…", "idle, clients, latency, from, drain, chains, life, workers (all)"},
     {"--dir", "DIR", "where the temporary store lies (the working directory)"},
     {0},
@@ -112,19 +116,65 @@ static bool report_print(const json_t *report, struct error *error) {
     return fine;
 }
 
+/* ---- beside many rows ---- */
+
+static const struct column scale_columns[] = {
+    {"rows", "ROWS", COLUMN_RIGHT},
+    {"ready_us", "READY", COLUMN_RIGHT},
+    {"timers_us", "TIMERS", COLUMN_RIGHT},
+    {"half_locked_us", "HALF LOCKED", COLUMN_RIGHT},
+    {"lane_us", "ONE LANE", COLUMN_RIGHT},
+    {"start_ms", "FIRST JOB MS", COLUMN_RIGHT},
+    {"memory_kb", "MEMORY KB", COLUMN_RIGHT},
+    {"fill_per_second", "FILLED /S", COLUMN_RIGHT},
+    {"database_kb", "DATABASE KB", COLUMN_RIGHT},
+    {0},
+};
+
+static bool rows_read(const char *text, int64_t *rows, size_t *count, struct error *error) {
+    char one[32];
+    for (*count = 0; text && *count < SCALES_MAX; text = strchr(text, ','), ++*count) {
+        text += *text == ',';
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(text, ","), text);
+        if (!flags_number("--scale", one, SCALE_LEAST, 1000000000, &rows[*count], error))
+            return false;
+    }
+    return !text || error_set(error, ERROR_USAGE, "--scale: more than %d numbers", SCALES_MAX);
+}
+
+static json_t *scale_run(const struct bench_options *options, const char *text,
+                         struct error *error) {
+    int64_t rows[SCALES_MAX];
+    size_t count;
+    if (!rows_read(text ? text : "10000,100000,1000000,10000000", rows, &count, error))
+        return NULL;
+    return bench_scale(options, rows, count, error);
+}
+
+static bool scale_print(const json_t *report, struct error *error) {
+    json_t *list = json_object_get(report, "scale"), *ratio = json_object_get(report, "ratio");
+    output_add("microseconds of an acquisition, by job; the last line: the last against the first\n"
+               "\n");
+    if (json_array_size(list) > 1)
+        json_array_append(list, ratio);
+    return table_print(scale_columns, list, output_width(), error);
+}
+
 static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct error *error) {
     struct bench_options options;
     struct progress progress = {.on = cli->interactive};
     if (!options_read(&options, flags, error))
         return false;
     options.arg = &progress;
-    json_t *report = bench_run(&options, error);
+    bool scales = flags_has(flags, "--scale");
+    json_t *report = scales ? scale_run(&options, flags_text(flags, "--scale"), error)
+                            : bench_run(&options, error);
     progress_end(&progress);
     if (!report)
         return false;
     if (cli->json)
         return output_json(report, error);
-    bool fine = report_print(report, error);
+    bool fine = scales ? scale_print(report, error) : report_print(report, error);
     json_decref(report);
     return fine;
 }

@@ -64,6 +64,20 @@ describe("bench", function()
     assert.equal("", files)
   end)
 
+  it("measures an acquisition beside many rows", function()
+    local status, text, errors = program.run({ "bench", "--scale=10000", "--json" },
+      { dir = place })
+    assert.equal("", errors)
+    assert.equal(0, status)
+    local found = rules.decode(text)
+    local row = found.scale[1]
+    assert.equal(10000, row.rows)
+    for _, name in ipairs { "ready_us", "timers_us", "half_locked_us", "lane_us", "start_ms" } do
+      assert.is_true(row[name] > 0, name)
+    end
+    assert.equal(1, found.ratio.ready_us)
+  end)
+
   it("refuses what it cannot measure", function()
     local function refusal(...)
       local status, _, errors = program.run({ "bench", ... })
@@ -74,6 +88,8 @@ describe("bench", function()
       refusal("--history", "some"))
     assert.equal('moonshift: --only "drian": expected idle, clients, latency, from, drain, ' ..
       "chains, life or workers\n", refusal("--only", "clients,drian"))
+    assert.truthy(refusal("--scale=10"):find('--scale "10"', 1, true))
+    assert.truthy(refusal("--scale=10000,many"):find('--scale "many"', 1, true))
     assert.truthy(refusal("--jobs", "0"):find('--jobs "0"', 1, true))
     assert.truthy(refusal("--payload", "-1"):find('--payload "-1"', 1, true))
     assert.truthy(refusal("--workers", "many"):find('--workers "many"', 1, true))
