@@ -65,6 +65,10 @@ check: check-deps ## install what is missing, build with gcc and clang, lint, ru
 	  --step "every saved input of the fuzz targets keeps its promises" \
 	    "$(BUILD)/spec/fuzz/replay spec/fuzz/corpus" \
 	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
+	  --step "the soak's checker sees what it should" \
+	    "python3 -B spec/soak/checker_test.py" \
+	  --step "a soak of 20 seconds" \
+	    "$(MAKE) -s --no-print-directory soak SECONDS=20 SEED=1" \
 	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract))
 
 asan: check-deps ## run the suite with the address and undefined behaviour sanitizers

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "run/node.h"
+#include "run/thread.h"
 #include "script/folder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,9 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
     return fine;
 }
 
+/* A hang-up while it starts or ends is none of its death. */
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    thread_hold_hang_up(true);
     if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
         !setup_keeps(cli, error))
         return false;

@@ -68,14 +68,17 @@ static void watch_signal(struct loop *loop, struct ev_signal *watcher, int numbe
     ev_signal_start(loop->ev, watcher);
 }
 
-static void watch_signals(struct loop *loop) {
+/* True: a hang-up was held until now. */
+static bool watch_signals(struct loop *loop) {
     thread_survive_pipes();
     watch_signal(loop, &loop->terminate, SIGTERM, on_stop);
     watch_signal(loop, &loop->interrupt, SIGINT, on_stop);
     watch_signal(loop, &loop->hang_up, SIGHUP, on_hang_up);
+    return thread_hold_hang_up(false);
 }
 
-static void ignore_signals(struct loop *loop) {
+static void ignore_signals(struct loop *loop, bool hold) {
+    thread_hold_hang_up(hold);
     ev_signal_stop(loop->ev, &loop->terminate);
     ev_signal_stop(loop->ev, &loop->interrupt);
     ev_signal_stop(loop->ev, &loop->hang_up);
@@ -240,15 +243,14 @@ static bool over(struct loop *loop) {
 }
 
 void loop_run(struct loop *loop) {
-    if (loop->options.stop)
-        watch_signals(loop);
+    bool held = loop->options.stop && watch_signals(loop);
     round_of_all(loop);
     while (!over(loop)) {
         wait(loop, wait_of_all(loop));
         round_of_all(loop);
     }
     if (loop->options.stop)
-        ignore_signals(loop);
+        ignore_signals(loop, held);
 }
 
 void loop_end(struct loop *loop) {

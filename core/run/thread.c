@@ -46,6 +46,14 @@ void thread_interrupt(struct thread *thread) {
         pthread_kill(thread->handle, SIGURG);
 }
 
+bool thread_hold_hang_up(bool hold) {
+    sigset_t hang_up, before;
+    sigemptyset(&hang_up);
+    sigaddset(&hang_up, SIGHUP);
+    pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &hang_up, &before);
+    return sigismember(&before, SIGHUP) == 1;
+}
+
 static void nothing(int signal) {
     (void)signal;
 }

@@ -32,6 +32,9 @@ void thread_on_interrupt(void (*handler)(int signal));
 void thread_take_interrupts(void);
 /* Sends the deadline's signal to a running thread. */
 void thread_interrupt(struct thread *thread);
+/* A hang-up that comes while it is held waits; without that it would end a program that is not
+ * ready for it. Returns whether it was held before. */
+bool thread_hold_hang_up(bool hold);
 /* Writing to a closed pipe is an error, not the end of the program. An empty handler rather than
  * SIG_IGN, which programs started by handlers would inherit. */
 void thread_survive_pipes(void);

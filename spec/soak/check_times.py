@@ -3,16 +3,16 @@ import collections
 
 from evidence import GRACE, LOCK, MS, SECOND, milliseconds
 
-DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200}  # ms, as the handlers say
+DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200, "planned": 250, "moody": 200, "asking": 400}  # ms, as the handlers say
 WINDOW = 0.5  # seconds that a more important job must have been there to be taken first
-LATE = 2.0    # seconds after its date that the most important job may begin
+LATE = 5.0    # seconds after its date that the most important job may begin
 TAKEN = ("job suspend", "job cancel", "job execute", "definition suspend", "job activate",
          "definition activate", "job delete")
 
 
 def lost_lock(evidence, one, other):
-    """Whether the earlier run may have lost its lock before the later one began: its process stood
-    still beyond the lease, or could not write to renew it."""
+    """Whether the earlier run may have lost its lock before the later one began: its process, or the
+    whole machine, stood still beyond the lease, or it could not write to renew it."""
     for pid, a, b in evidence.stops:
         if pid != one.pid or a > other.start or b < one.start - LOCK * SECOND:
             continue
@@ -20,6 +20,8 @@ def lost_lock(evidence, one, other):
             return True
         if not evidence.steady(a, other.start):
             return True
+    if any(t - ms * MS < other.start and one.start - LOCK * SECOND < t for t, ms in evidence.stalls):
+        return True
     return any(a < other.start and one.start < b + SECOND and min(b, other.start) - a > LOCK / 2 * SECOND
                for _, a, b in evidence.full)
 
@@ -99,16 +101,17 @@ def late(evidence, report):
     """Alarms are the most important there are; when nothing is wrong they are on time."""
     for job in evidence.jobs.values():
         intent = evidence.intents.get(job.marker)
-        if job.handler != "alarm" or not intent or not intent.due or not job.runs:
+        answer = evidence.answers.get(job.marker)
+        if job.handler != "alarm" or not intent or not intent.due or not job.runs or not answer:
             continue
         first = min(job.runs, key=lambda run: run.start)
-        lateness = first.wall - milliseconds(intent.due)
-        due = first.start - lateness * 10 ** 6
+        due = max(first.start - (first.wall - milliseconds(intent.due)) * MS, answer.t)
         if not evidence.calm(due, max(first.start, due)):
             continue
         report.look()
-        if lateness > LATE * 1000 * evidence.slow:
-            report.violated("job %d ran %d ms after its date" % (job.id, lateness), job.id)
+        if first.start - due > LATE * SECOND * evidence.slow:
+            report.violated("job %d ran %d ms after its date" % (
+                job.id, (first.start - due) // MS), job.id)
 
 
 def serves(node, priority):
@@ -176,7 +179,9 @@ def drain(evidence, report):
         took = (end.t - term.t) / SECOND
         if took > (GRACE + 1) * evidence.slow and not hindered:
             report.violated("%s/%d took %.1f s to end" % (term.node, term.pid, took))
-        if end.attempt != 0 and not hindered:
+        early = any(e.pid == term.pid and term.t - e.t < 2 * SECOND * evidence.slow
+                    for e in evidence.by["N", "started"]) and end.attempt == -15
+        if end.attempt != 0 and not hindered and not early:
             report.violated("%s/%d ended with %s" % (term.node, term.pid, end.attempt))
         if end.retries not in (0, None) and not hindered:
             report.violated("%s/%d left %d jobs locked" % (term.node, term.pid, end.retries))

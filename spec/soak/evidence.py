@@ -120,10 +120,12 @@ class Evidence:
         self.full = self._pairs("filling", "emptied", lambda e: 0)
         self.jumps = self._pairs("jumping", "clock", lambda e: 0)
         self.offsets = [(0, 0)] + [(e.t, int(e.due)) for e in self.by["N", "clock"]]
+        self.stalls = [(e.t, e.attempt) for e in self.by["N", "stalled"]]
         drains = [e.t for e in self.by["P", "verb"] if "executor drain" in e.note]
         resumes = [e.t for e in self.by["P", "verb-done"] if "executor resume" in e.note]
         self.troubles = [(a, b) for _, a, b in self.stops + self.full + self.jumps
                          + self._pairs("hup", "hup-done", lambda e: 0)]
+        self.troubles += [(t - ms * MS, t) for t, ms in self.stalls]
         for event in ("kill", "term", "died", "started"):
             self.troubles += [(e.t, e.t) for e in self.by["N", event]]
         for t in drains:

@@ -28,11 +28,12 @@ class Nemesis(threading.Thread):
         self.done = done
         self.busy = {}  # faults of which there is only one at a time
         self.calm = threading.Event()
+        self.pace = 1
         self.counts = {}
 
     def run(self):
         deck = []
-        while not self.done.wait(self.rng.uniform(0.2, 2.5)):
+        while not self.done.wait(self.rng.uniform(0.1, 2) * self.pace):
             if not deck:
                 deck = self.deck()
             first, *rest = deck.pop(), *([deck.pop()] if deck and self.rng.random() < .3 else [])

@@ -1,8 +1,10 @@
 """What the executors use up, looked at from outside twice a second."""
 import os
 import threading
+import time
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
+STALL = 1.0  # seconds that the machine gave us no time; nor, perhaps, the executors
 
 
 def read(path):
@@ -29,7 +31,11 @@ class Sampler(threading.Thread):
         self.done = done
 
     def run(self):
+        last = time.monotonic()
         while not self.done.wait(0.5):
+            late, last = time.monotonic() - last - 0.5, time.monotonic()
+            if late > STALL:
+                self.world.lines.write("N", "stalled", attempt=round(late * 1000))
             for executor in self.executors:
                 process = executor.process
                 if process and process.poll() is None:

@@ -71,6 +71,7 @@ class Soak:
         operator = operators.Operator(self.world, self.own(), self.done)
         bait = producers.Bait(self.world, self.own(), "bait", self.enough)
         nature = nemesis.Nemesis(self.world, self.executors, self.own(), self.done, bait)
+        nature.pace = min(1, self.options.seconds / 60)
         watcher.start()
         bulk.storm(1200 // self.world.slow)
         for maker in makers:

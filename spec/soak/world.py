@@ -58,14 +58,14 @@ class World:
         image = os.path.join(self.root, "image")
         with open(image, "wb") as file:
             file.truncate(DISK_MB << 20)
-        made = subprocess.run(["mkfs.ext4", "-q", "-m", "0", image], capture_output=True, text=True)
-        done = made.returncode == 0 and subprocess.run(
-            ["mount", "-o", "loop", image, self.disk], capture_output=True, text=True)
-        if done and done.returncode == 0:
+        try:
+            for words in (["mkfs.ext4", "-q", "-m", "0", image],
+                          ["mount", "-o", "loop", image, self.disk]):
+                subprocess.run(words, capture_output=True, text=True, check=True)
             self.mounted = True
-        else:
-            why = (made.stderr or (done and done.stderr) or "").strip()
-            self.missing["full"] = "no file system of its own: " + why
+        except (OSError, subprocess.CalledProcessError) as error:
+            why = getattr(error, "stderr", None) or str(error)
+            self.missing["full"] = "no file system of its own: " + why.strip().split("\n")[-1]
 
     def _make_store(self):
         self.run("deploy", self.folder, check=True)

@@ -118,6 +118,17 @@ describe("run", function()
     assert.is_true(process.alive(pid))
   end)
 
+  it("survives a HUP while it loads the folder", function()
+    local hasty = program.place { ["handlers/a.lua"] = [[
+os.execute("kill -HUP $PPID")
+return function() end
+]] }
+    hasty.run("enqueue", "a", "--unchecked")
+    local status = hasty.run("run", "--drain")
+    assert.equal(0, status)
+    hasty.clean()
+  end)
+
   it("refuses a folder with a problem and makes no store", function()
     local broken = program.place { ["handlers/a.lua"] = "return 5\n" }
     local status, _, errors = broken.run("run", "--drain")

@@ -4,4 +4,5 @@ return {
   page = 8,
   workers = 2,
   shutdown_wait = "PT3S",
+  failed_job_wait = "PT0.2S",
 }
