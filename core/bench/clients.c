@@ -1,4 +1,5 @@
 /* clients.c - jobs created one a call, by one client and by many. */
+#include "api/group.h"
 #include "bench/crowd.h"
 #include "bench/phases.h"
 #include <stdio.h>
@@ -13,28 +14,51 @@ struct asked {
     int64_t jobs;
 };
 
+/* Threads share a connection, and what they wait for is written together; a process has its own. */
+struct party {
+    const struct rig *rig;
+    struct group *group; /* NULL: processes */
+};
+
+static bool ask(const struct party *party, struct engine *engine, int priority,
+                struct error *error) {
+    const struct rig *rig = party->rig;
+    struct engine_created created;
+    struct engine_draft draft = {.spec = rig_spec(rig, "noop", rig->payload, priority)};
+    bool fine = !draft.spec    ? rig_no_memory(error)
+                : party->group ? group_enqueue(party->group, &draft, 1, &created, error)
+                               : engine_enqueue(engine, &draft, 1, &created, NULL, error);
+    json_decref(draft.spec);
+    return fine;
+}
+
 /* One client: as many jobs as its share, or as it gets done in time. The first one is created
  * before the time counts: it loads what a connection needs. */
 static bool work(struct crowd *crowd, int index, void *arg, struct error *error) {
-    const struct rig *rig = arg;
+    const struct party *party = arg;
     struct mate *mate = &crowd->mates[index];
     uint32_t random = (uint32_t)index;
-    struct engine_created created;
-    struct engine *engine = rig_connect(rig, error);
-    bool fine = engine != NULL;
+    struct engine *engine = party->group ? NULL : rig_connect(party->rig, error);
+    bool fine = party->group || engine;
     for (int64_t i = -1; fine && i < crowd->share; i++) {
         if (i == 0)
             crowd_ready(crowd);
         if (i >= 0 && !crowd_goes_on(crowd))
             break;
-        json_t *spec = rig_spec(rig, "noop", rig->payload, rig_priority(&random));
-        struct engine_draft draft = {.spec = spec};
-        fine =
-            spec ? engine_enqueue(engine, &draft, 1, &created, NULL, error) : rig_no_memory(error);
-        json_decref(spec);
+        fine = ask(party, engine, rig_priority(&random), error);
         mate->done += fine && i >= 0;
     }
     mate->ended = clock_monotonic_us();
+    engine_close(engine);
+    return fine;
+}
+
+/* Threads on one connection. */
+static bool crowd_group(struct crowd *crowd, struct rig *rig, struct error *error) {
+    struct engine *engine = rig_connect(rig, error);
+    struct party party = {rig, engine ? group_new(engine, error) : NULL};
+    bool fine = party.group && crowd_thread(crowd, work, &party, error);
+    group_free(party.group);
     engine_close(engine);
     return fine;
 }
@@ -58,8 +82,8 @@ static bool create(struct rig *rig, const struct asked *asked, struct crowd *cro
     crowd->share = (asked->jobs + asked->clients - 1) / asked->clients;
     crowd->span = TIME_MAX;
     struct meter from = meter_read();
-    bool fine = asked->processes ? crowd_fork(crowd, work, rig, error)
-                                 : crowd_thread(crowd, work, rig, error);
+    bool fine = asked->processes ? crowd_fork(crowd, work, &(struct party){rig, NULL}, error)
+                                 : crowd_group(crowd, rig, error);
     struct meter used = meter_since(&from);
     return fine && (put(rig->bench, asked, crowd, &used) || rig_no_memory(error));
 }
