@@ -97,6 +97,7 @@ static bool begin(struct foreman *foreman, const struct foreman_options *options
         !open_store(foreman, error) || !join_store(foreman, error) || !join_pool(foreman, error))
         return false;
     foreman->rang = foreman->untidy = true;
+    foreman->file_step = FILE_STEP;
     foreman->next = TIME_NEVER;
     foreman->deadline = TIME_NEVER;
     foreman->tick_at = clock_monotonic();

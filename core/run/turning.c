@@ -3,7 +3,8 @@
 #include "base/log.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
-enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, FILE_STEP = 1000, GATHER = 2 };
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 2 };
+enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
@@ -42,6 +43,7 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
         foreman->written = foreman->stirred = true;
         foreman->untidy = foreman->untidy || turn->settled > 0 || store_owes(foreman->store);
         foreman->look_at = now + foreman->settings.max_wait;
+        foreman->turned_at = now;
         count(foreman, turn);
     }
     if (foreman->paused && turn->acquiring) {
@@ -113,11 +115,20 @@ static void tidied(struct foreman *foreman, bool done, const struct error *error
         log_event(LOG_WARN, "ended jobs not filed", "reason:s", error->text);
 }
 
+/* Numbers far apart are on a page each: after a step that took long the next is a shorter one. */
+static void pace_filing(struct foreman *foreman, time_ms took) {
+    int step = took > FILE_TIME ? foreman->file_step / 2 : foreman->file_step * 2;
+    foreman->file_step = step < FILE_STEP_MIN ? FILE_STEP_MIN : step < FILE_STEP ? step : FILE_STEP;
+}
+
 void turning_tidy(struct foreman *foreman) {
     struct error error = {0};
+    time_ms begun = clock_monotonic();
     foreman->untidy = false;
     CRASH_POINT("file_begun");
-    tidied(foreman, store_tidy(foreman->store, FILE_STEP, &foreman->untidy, &error), &error);
+    tidied(foreman, store_tidy(foreman->store, foreman->file_step, &foreman->untidy, &error),
+           &error);
+    pace_filing(foreman, clock_monotonic() - begun);
 }
 
 void turning_sweep(struct foreman *foreman) {

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "run/turning.h"
 
-enum { TICK = 1000, FILE_PAUSE = 5 };
+enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50 };
 
 /* Somebody who moves the database away under us must not be answered with silence. */
 static void check_files(struct foreman *foreman) {
@@ -27,12 +27,14 @@ static int holds(void *arg, int64_t job, int64_t token) {
 }
 
 /* With nothing else to do: files and sweeps what has ended step by step, then empties the log of
- * writes and the cache. */
+ * writes and the cache. While jobs come now and then there is a step a second: the store is theirs.
+ */
 static void tidy(struct foreman *foreman, time_ms now) {
     if (foreman->untidy)
         turning_tidy(foreman);
     if (foreman->untidy) {
-        foreman->tick_at = now + FILE_PAUSE;
+        if (now - foreman->turned_at >= QUIET)
+            foreman->tick_at = now + FILE_PAUSE;
     } else if (foreman->written) {
         foreman->written = false;
         turning_checkpoint(foreman, 1);
