@@ -1,4 +1,5 @@
 /* work.c - jobs run by the executor: a backlog, chains, beside their creation, by two workers. */
+#include "api/guest.h"
 #include "bench/phases.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,17 +41,36 @@ static bool put_sizes(struct rig *rig, struct error *error) {
            rig_no_memory(error);
 }
 
+static bool bulk_tell(void *arg, int64_t done) {
+    const struct rig *rig = arg;
+    rig_tell(rig, "enqueueing in bulk", done, rig->bench->options->jobs);
+    return place_goes_on(NULL);
+}
+
+/* By a Lua program: its tables are part of what it takes. */
+static bool enqueue_many(struct rig *rig, int64_t jobs, struct error *error) {
+    json_t *asked = json_pack("{ss ss ss sO sI si}", "store", rig->settings.store, "scripts",
+                              rig->bench->place.path, "handler", "noop", "payload", rig->payload,
+                              "jobs", (json_int_t)jobs, "priorities", BENCH_PRIORITIES);
+    struct guest guest = {
+        .path = "core/bench/bulk.lua", .asked = asked, .tell = bulk_tell, .arg = rig};
+    json_t *span = asked ? guest_run(&guest, error) : NULL;
+    bool fine =
+        (asked || rig_no_memory(error)) && span && place_goes_on(error) &&
+        put_rate(rig->bench, "enqueue_bulk_per_second", jobs, json_integer_value(span), error);
+    json_decref(span);
+    json_decref(asked);
+    return fine;
+}
+
 bool phase_drain(struct bench *bench, struct error *error) {
     struct rig rig;
-    struct meter used, from;
+    struct meter used;
     int64_t jobs = bench->options->jobs;
     bool fine = rig_open(&rig, bench, jobs, error);
-    from = meter_read();
-    if (fine && (fine = rig_feed(&rig, "noop", rig.payload, jobs, error)))
-        used = meter_since(&from);
-    fine = fine && put_rate(bench, "enqueue_bulk_per_second", jobs, used.at, error);
     rig_release(&rig);
-    fine = fine && rig_drain(&rig, "draining", bench->options->workers, jobs, &used, error) &&
+    fine = fine && enqueue_many(&rig, jobs, error) &&
+           rig_drain(&rig, "draining", bench->options->workers, jobs, &used, error) &&
            put_drain(&rig, jobs, &used, error) && put_sizes(&rig, error);
     rig_close(&rig);
     return fine;

@@ -1,0 +1,22 @@
+/* guest.h - a Lua program inside this one that has `require "moonshift"`, with the standard
+ * libraries and no limits. */
+#ifndef MOONSHIFT_API_GUEST_H
+#define MOONSHIFT_API_GUEST_H
+
+#include "base/error.h"
+#include <jansson.h>
+#include <stdint.h>
+
+struct guest {
+    const char *path;    /* of an embedded file: "core/bench/bulk.lua" */
+    const json_t *asked; /* its first argument */
+    /* Its second: tell(number); false: it is to end. */
+    bool (*tell)(void *arg, int64_t number);
+    void *arg;
+};
+
+/* Runs it to its end. The third argument is a function: microseconds, monotonic. Its result as a
+ * new reference; NULL: what it raised. */
+json_t *guest_run(const struct guest *guest, struct error *error);
+
+#endif
