@@ -47,16 +47,17 @@ demo: deps ## install what is missing, build, run the orders example to its end
 	@MOONSHIFT=$(BUILD)/moonshift LUA=$(LUA) sh examples/orders/run.sh
 
 faults: check-deps ## errors and death at COUNT=25 calls of each kind, death at every crash point
-	@$(MAKE) --no-print-directory all testing
+	@$(MAKE) --no-print-directory all testing $(BUILD)/faults/memory.so
 	@LUA=$(LUA) BUILD=$(BUILD) SPEC_FAULTS=$(or $(COUNT),25) LIMIT=7200 $(LUA) spec/run \
-	  spec/faults/syscalls_spec.lua spec/faults/crash_points_spec.lua
+	  spec/faults/syscalls_spec.lua spec/faults/memory_spec.lua spec/faults/crash_points_spec.lua
 
 testing: ## build the program with its crash points, in build/testing
 	@$(MAKE) --no-print-directory BUILD=build/testing CFLAGS="$(CFLAGS) -DTESTING" \
 	  build/testing/moonshift
 
 check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
-	@$(MAKE) --no-print-directory all contracts testing $(BUILD)/spec/fuzz/replay
+	@$(MAKE) --no-print-directory all contracts testing $(BUILD)/spec/fuzz/replay \
+	  $(BUILD)/faults/memory.so
 	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(SPECS) \
 	  --step "clang builds it without a warning" \
 	    "$(MAKE) -s --no-print-directory objects CC=clang BUILD=$(BUILD)/clang" \
@@ -186,6 +187,11 @@ $(BUILD)/lua/moonshift/core.so: $(OBJECTS)
 	@$(CC) $(SANITIZE) -shared -Wl,-z,nodelete -o $@ $^ $(LIBS)
 
 # What handlers under test write their log with; never instrumented.
+$(BUILD)/faults/memory.so: spec/faults/memory.c
+	@echo CC $<
+	@mkdir -p $(@D)
+	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -shared -o $@ $<
+
 $(BUILD)/soak/probe.so: spec/soak/probe.c
 	@echo CC $<
 	@mkdir -p $(@D)

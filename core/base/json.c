@@ -20,7 +20,9 @@ json_t *json_read(const char *data, size_t size, const char *what, struct error 
     json_error_t problem;
     json_t *value = json_loadb(data ? data : "", data ? size : 0,
                                JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
-    if (!value)
+    if (!value && !*problem.text) /* it has nothing to say against the text */
+        error_set(error, ERROR_FAILED, "%s: out of memory", what);
+    else if (!value)
         error_set(error, ERROR_INVALID, "%s: %s (line %d, column %d)", what, reason(&problem),
                   problem.line, problem.column);
     return value;

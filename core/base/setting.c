@@ -154,9 +154,12 @@ static bool set_acquisitions(const struct target *target, const json_t *value) {
 }
 
 /* A number or an object if it is one; any other text stays a text, to be quoted by whoever refuses
- * it. */
+ * it. NULL: no memory. */
 static json_t *scalar_from_text(const char *text) {
-    json_t *value = json_read(text, strlen(text), "setting", NULL);
+    struct error error = {0};
+    json_t *value = json_read(text, strlen(text), "setting", &error);
+    if (!value && error.code == ERROR_FAILED)
+        return NULL;
     if (json_is_number(value) || json_is_boolean(value) || json_is_object(value))
         return value;
     json_decref(value);

@@ -100,9 +100,8 @@ static int plan_all(lua_State *L) {
 }
 
 static bool plan_definitions(struct script *script, struct error *error) {
-    if (!definitions_read(&script->definitions, script->rows))
-        return error_set(error, ERROR_CONFIG, "script folder: the definitions cannot be read");
-    script->plans = calloc(script->definitions.count + 1, sizeof *script->plans);
+    if (definitions_read(&script->definitions, script->rows))
+        script->plans = calloc(script->definitions.count + 1, sizeof *script->plans);
     for (size_t i = 0; script->plans && i < script->definitions.count; i++)
         script->plans[i].handler = LUA_NOREF;
     if (script->plans && state_call(&script->state, plan_all, script, 0, LOAD_SPAN) == LUA_OK)

@@ -66,11 +66,11 @@ local function tracer(one, inject)
   return table.concat(words, " ")
 end
 
-local function victim(one, who, inject)
+local function victim(one, who, around)
   if who ~= "first" then
     one:command("before", enqueue(one))
   end
-  one.tracer = tracer(one, inject)
+  one.tracer = around
   local status, output
   if who == "run" then
     status = one:start("run", one.dir, "--drain")
@@ -101,7 +101,7 @@ end
 -- it, and what is wrong with the store that it left behind.
 function faulty.run(who, inject)
   local one = life.new({ ["handlers/work.lua"] = WORK, ["jobs.jsonl"] = JOBS }, "delivered")
-  local status = victim(one, who, inject)
+  local status = victim(one, who, tracer(one, inject))
   local said, trace = process.read(one.log), process.read(one.dir .. "/trace")
   one:command("after", enqueue(one))
   one:drain()
@@ -117,6 +117,40 @@ function faulty.run(who, inject)
   one:close()
   return result
 end
+
+-- ---- memory ----
+
+-- A handler without memory fails as any other, so a job may be dead; but none is nowhere.
+local NOWHERE = "SELECT count(*) FROM (SELECT value AS id FROM json_each('[%s]')) WHERE id NOT IN"
+  .. " (SELECT job FROM ended WHERE outcome=1) AND id NOT IN (SELECT job FROM incident)"
+
+-- Refuses `many` requests from the `at`-th on; `requests` tells how many there were.
+function faulty.starved(who, library, at, many)
+  local one = life.new({ ["handlers/work.lua"] = WORK, ["jobs.jsonl"] = JOBS }, "delivered")
+  local status = victim(one, who, ("env LD_PRELOAD=%s REFUSE_AT=%d REFUSE_MANY=%d COUNT_TO=%s")
+    :format(library, at, many, one.dir .. "/requests"))
+  local said = process.read(one.log)
+  local clear = status == 0 or said:find("out of memory", 1, true)
+    or said:find("cannot allocate", 1, true)
+  if not clear or not (status <= 1 or status == 134) then
+    one:problem("it ended with %d, and not for want of memory", status)
+  end
+  one:command("after", enqueue(one))
+  one:drain()
+  one:sound()
+  together(one)
+  local lost = process.sql(one.store, NOWHERE:format(table.concat(one.answers.all.ids, ",")))[1]
+  if lost ~= "0" then
+    one:problem("%s acknowledged jobs are nowhere", lost)
+  end
+  local result = { status = status, said = said, problems = one.problems,
+    requests = tonumber(process.read(one.dir .. "/requests")),
+    told = process.read(one.runs) .. process.read(one.log) }
+  one:close()
+  return result
+end
+
+-- ---- calls ----
 
 -- How often the victim calls what, if nothing fails.
 function faulty.calls(who)

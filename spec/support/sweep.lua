@@ -3,12 +3,15 @@ local process = require "spec.support.process"
 
 -- What each of them printed, by plan: a line of arguments.
 return function(script, plans)
-  local dir = process.folder { plans = table.concat(plans, "\n") .. "\n" }
-  process.run(("xargs -P $(nproc) -L 1 sh -c 'lua5.4 %s \"$@\" >%s/$1-$2-$3-$4 2>&1' - <%s/plans")
-    :format(script, dir, dir))
-  local outputs = {}
-  for _, plan in ipairs(plans) do
-    outputs[plan] = process.read(dir .. "/" .. plan:gsub(" ", "-"))
+  local lines, outputs = {}, {}
+  for i, plan in ipairs(plans) do
+    lines[i] = ("%d %s\n"):format(i, plan)
+  end
+  local dir = process.folder { plans = table.concat(lines) }
+  process.run(("xargs -P $(nproc) -L 1 sh -c 'at=$1; shift; lua5.4 %s \"$@\" >%s/$at 2>&1' -"
+    .. " <%s/plans"):format(script, dir, dir))
+  for i, plan in ipairs(plans) do
+    outputs[plan] = process.read(dir .. "/" .. i)
   end
   process.remove(dir)
   return outputs
