@@ -3,7 +3,8 @@
 Each mutant has a name, what it breaks, `by` whom it is caught, and its changes: (file, text, other
 text). A text must stand in its file exactly once; both are taken without the first and last newline.
 `by` names the soak's invariants of which one has to be violated (I1, I8b, …), or a contract under
-spec/ that has to fail (spec/core/store/gap_contract) where a soak cannot see it.
+spec/ that has to fail (spec/core/store/gap_contract) where a soak cannot see it. `faults`, if given,
+are those that the soak begins with: what the mutant needs to show itself.
 """
 
 SETTLE = "core/store/sqlite/settle.c"
@@ -47,7 +48,7 @@ MUTANTS = [
     if (store->self.id)
         store_leave(store, NULL);
 """)]},
-    {"name": "commit-refused-unnoticed", "by": "I1 I7 I15 I19",
+    {"name": "commit-refused-unnoticed", "by": "I1 I7 I15 I19", "faults": "full",
      "breaks": "a commit that fails counts as one that did not",
      "changes": [(TRANSACTION, """
         store_rollback(store);
@@ -62,21 +63,27 @@ MUTANTS = [
 """)]},
 
     # ---- the fence and the lease
-    {"name": "no-token-check", "by": "I3 I4 I7 I15",
+    {"name": "no-token-check", "by": "I3 I4 I7 I15", "faults": "stop,stop,stop",
      "breaks": "a result is written by whoever comes, with or without the lock",
      "changes": [(SETTLE, """
-    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+                "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
 """, """
-    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0",
+                "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0 AND edited=0", "iii",
+"""), (SETTLE, """
+    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+""", """
+    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0",
 """)]},
-    {"name": "no-fence", "by": "I3 I4 I7 I15",
+    {"name": "no-fence", "by": "I3 I4 I7 I15 I19", "faults": "stop,stop,stop",
      "breaks": "a result is written although the lock is gone",
      "changes": [(SETTLE, """
-    bool fenced = db_changes(&store->db) > 0;
+               ? db_changes(&store->db)
+               : -1;
 """, """
-    bool fenced = true;
+               ? 1
+               : -1;
 """)]},
-    {"name": "stale-lease-renewed", "by": "I5 I6",
+    {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "stop,stop,stop",
      "breaks": "a lease that has run out is renewed, and what was locked under it begins",
      "changes": [(EXECUTOR, """
     work->lapsed = work->renews &&
@@ -90,7 +97,7 @@ MUTANTS = [
 """, """
     return
 """)]},
-    {"name": "overdue-is-left-alone", "by": "I18 I17 I11b",
+    {"name": "overdue-is-left-alone", "by": "I18 I17 I11b", "faults": "kill",
      "breaks": "the locks of a dead executor are never taken away",
      "changes": [("core/store/sqlite/bury.c", """
         if (!dead && !overdue)
@@ -99,7 +106,7 @@ MUTANTS = [
         if (!dead || !overdue || true)
             continue;
 """)]},
-    {"name": "buried-at-once", "by": "I5 I6",
+    {"name": "buried-at-once", "by": "I5 I6", "faults": "stop",
      "breaks": "an executor that lives loses its locks before its lease ends",
      "changes": [
          ("core/store/sqlite/bury.c", "peer->lease <= now;", "peer->lease <= now + 1900;"),
@@ -146,15 +153,17 @@ MUTANTS = [
     return (left > right) - (left < right);
 """, """
     return (left < right) - (left > right);
+"""), ("core/store/sqlite/cursor.c", """
+    return !order->by_priority || order->aging > 0;
+""", """
+    return true;
 """)]},
     {"name": "priority-ignored", "by": "I12",
      "breaks": "the older job goes first, whatever its priority",
      "changes": [("core/base/acquire.c", """
-    if (!order->by_priority)
-        return 0;
+        .by_priority = settings->by_priority,
 """, """
-    if (order->by_priority)
-        return 0;
+        .by_priority = false,
 """)]},
     {"name": "timer-early", "by": "I9 I11",
      "breaks": "a timer is ready 200 ms before its date",
@@ -208,14 +217,14 @@ MUTANTS = [
     bool lost = outcome->kind == OUTCOME_FAILURE || outcome->kind == OUTCOME_CONFLICT;
     bool done = lost                              ? settle_failure(store, outcome, &row, now, error)
 """)]},
-    {"name": "crash-not-counted", "by": "I8b",
+    {"name": "crash-not-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "a job that was running when its process died is not suspected",
      "changes": [(LOCKS, """
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
 """, """
     if (what->slots && !lock->id && slots_has(what->slots, lock->id, lock->token) &&
 """)]},
-    {"name": "neighbours-counted", "by": "I8b",
+    {"name": "neighbours-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "jobs that only waited when their process died are suspected, too",
      "changes": [(LOCKS, """
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
@@ -253,7 +262,7 @@ MUTANTS = [
 """)]},
 
     # ---- leaving, losing
-    {"name": "lost-on-drain", "by": "I1 I15 I18",
+    {"name": "lost-on-drain", "by": "I1 I15 I18", "faults": "term,term",
      "breaks": "what was locked and never begun is unlocked without a place to stand in",
      "changes": [(SETTLE, """
     if (outcome->kind != OUTCOME_RETURNED && !history_lines(store, outcome, error))
@@ -264,7 +273,7 @@ MUTANTS = [
     if (!history_lines(store, outcome, error))
         return false;
 """)]},
-    {"name": "locked-on-drain", "by": "I20 I17 I18",
+    {"name": "locked-on-drain", "by": "I20 I17 I18", "faults": "term,term",
      "breaks": "who leaves keeps the locks of what it never began",
      "changes": [("core/run/crew.c", """
     while ((job = item_take(item))) {
@@ -277,14 +286,14 @@ MUTANTS = [
 """, """
     return (all.owner || locks_free(store, &all, error)) &&
 """)]},
-    {"name": "drain-goes-on", "by": "I20",
+    {"name": "drain-goes-on", "by": "I20", "faults": "term,term",
      "breaks": "who is told to end takes new jobs until it has ended",
      "changes": [("core/run/turning.c", """
     turn.acquiring = foreman->stage == WORKING &&
 """, """
     turn.acquiring = foreman->stage != ENDED &&
 """)]},
-    {"name": "dead-executors-jobs-lost", "by": "I1 I15 I18",
+    {"name": "dead-executors-jobs-lost", "by": "I1 I15 I18", "faults": "kill,kill",
      "breaks": "what a dead executor had locked is unlocked without a place to stand in",
      "changes": [(LOCKS, """
     return row_place(store, &row, what->now, error) &&
@@ -309,6 +318,20 @@ MUTANTS = [
     if (outcome->follows && !follows_add(&settling->follows, outcome))
 """, """
     if (outcome->follows && outcome->job->id % 3 && !follows_add(&settling->follows, outcome))
+""")]},
+    {"name": "sweep-takes-the-living", "by": "I1 I15 I17 I19", "faults": "kill,kill,kill",
+     "breaks": "rows of jobs that live go with those that an executor has left behind",
+     "changes": [("core/store/sqlite/sweep.c", """
+                  " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2)",
+""", """
+                  " EXCEPT SELECT id FROM locked WHERE id>?1 AND id<=?2)",
+""")]},
+    {"name": "sweep-takes-one-more", "by": "I1 I15 I17 I19",
+     "breaks": "with the rows of jobs that have ended the next one goes",
+     "changes": [("core/store/sqlite/sweep.c", """
+                    first + at, first + end - 1))
+""", """
+                    first + at, first + end))
 """)]},
     {"name": "suspended-taken", "by": "I11c",
      "breaks": "a suspended job is ready as any other",
@@ -373,7 +396,7 @@ MUTANTS = [
                     : next_create(store, job, waiting, date, now, error) &&
                           (next = next_create(store, job, waiting, date, now, error)) &&
 """)]},
-    {"name": "date-missed", "by": "I22",
+    {"name": "date-missed", "by": "I22", "faults": "stop,kill,clock",
      "breaks": "late dates are passed over although all are to run",
      "changes": [(CYCLE, """
     return waiting->misfire == MISFIRE_ALL ? cycle_next(&waiting->cycle, waiting->date)

@@ -4,6 +4,7 @@ import collections
 from evidence import CANCELLED, DELETED, MS, SECOND, SUCCESSFUL
 
 OWN = ("moonshift/", "batch/")        # handlers of the program, which write nothing down
+WORKERS = 2                           # of each executor, as the folder says
 COMMIT = 5                            # ms by which two clocks' readings may differ
 
 
@@ -94,10 +95,36 @@ def completion(evidence, report):
         if any(row["what"] == "lock" and row["seq"] > last["seq"] for row in job.rows):
             report.violated("job %d was locked after it had ended" % job.id, job.id)
         for run in job.runs:
+            if last["new"] == CANCELLED and evidence.touched(job.id, "job cancel"):
+                continue  # who had taken it is not asked again
             if run.start > last["t"] + 50 * MS and evidence.steady(last["t"], last["t"]) and \
                     not evidence.stopped(run.pid, last["t"] - 5 * SECOND, run.start):
                 report.violated("job %d ran %d ms after it had ended" % (
                     job.id, (run.start - last["t"]) // MS), job.id)
+
+
+def begun(evidence, report):
+    """Nothing begins whose lock is gone. Who stood still cannot keep back what each of his workers
+    was about to begin, but no more than that."""
+    late = collections.defaultdict(list)
+    for job in evidence.jobs.values():
+        gone = {row["token"]: row["t"] for row in job.of("unlock")}
+        for run in job.runs:
+            since = gone.get(run.token)
+            if since is None:
+                continue
+            report.look()
+            if run.start <= since + 50 * MS or evidence.touched(job.id) or \
+                    any(a < run.start and since - 5 * SECOND < b for _, a, b in evidence.full) or \
+                    not evidence.steady(since - 5 * SECOND, run.start):
+                continue
+            stops = [a for pid, a, _ in evidence.stops if pid == run.pid and a < run.start]
+            late[run.node, run.pid, max(stops, default=0)].append((run, since))
+    for (node, pid, stop), runs in late.items():
+        if len(runs) > (WORKERS if stop else 0):
+            run, since = runs[-1]
+            report.violated("%s/%d began %d jobs whose locks it had lost, job %d after %d ms" % (
+                node, pid, len(runs), run.job, (run.start - since) // MS), run.job)
 
 
 def fence(evidence, report):
@@ -110,6 +137,10 @@ def fence(evidence, report):
             if row["token"] <= last:
                 report.violated("token %d was drawn after %d" % (row["token"], last), row["job"])
             last = max(last, row["token"])
+    for (job, token), times in collections.Counter(
+            (run.job, run.token) for run in evidence.runs).items():
+        if times > 1:
+            report.violated("job %d ran %d times with token %d" % (job, times, token), job)
     for run in evidence.runs:
         if (run.job, run.token) not in locks:
             report.violated("job %d ran with token %d, which it was never locked with" % (

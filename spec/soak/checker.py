@@ -18,6 +18,7 @@ CHECKS = [
     ("I2", "no job that nobody asked for", check_jobs.phantom),
     ("I3", "each success has a run that ended well before", check_jobs.success),
     ("I4", "no run after completion", check_jobs.completion),
+    ("I4b", "nothing begins without its lock", check_jobs.begun),
     ("I5", "no two runs of one job at once", check_times.overlap),
     ("I6", "one job of a lane at a time", check_times.lanes),
     ("I7", "tokens grow, the latest commits", check_jobs.fence),

@@ -114,6 +114,34 @@ class Jobs(Checked):
         self.story.start(1)
         self.bad("I4", "after it had ended")
 
+    def late(self, count, stopped=True):
+        """So many jobs begin in north after their locks have gone; south has them."""
+        if stopped:
+            self.story.line("N", "stop", pid=11, node="north")
+        for job in range(1, count + 1):
+            self.story.create(job)
+            token = self.story.lock(job)
+            self.story.wait(2100)
+            self.story.unlock(job)
+            self.story.run(job, pid=12, node="south")
+            self.story.ended(job)
+            self.story.wait(60)
+            if stopped:
+                self.story.line("N", "cont", pid=11, node="north")
+            self.story.start(job, token=token)
+
+    def test_two_that_begin_without_a_lock_behind_a_stop(self):
+        self.late(2)
+        self.assertEqual([], self.reports()["I4b"].violations)
+
+    def test_three_that_begin_without_a_lock_behind_a_stop(self):
+        self.late(3)
+        self.bad("I4b", "north/11 began 3 jobs whose locks it had lost")
+
+    def test_one_that_begins_without_a_lock_by_itself(self):
+        self.late(1, stopped=False)
+        self.bad("I4b", "began 1 jobs")
+
     def test_a_token_that_comes_again(self):
         self.story.live(1)
         self.story.token -= 1
@@ -124,6 +152,13 @@ class Jobs(Checked):
         self.story.live(1)
         self.story.start(1, token=77)
         self.bad("I7", "never locked with")
+
+    def test_a_token_with_two_runs(self):
+        self.story.create(1)
+        self.story.run(1)
+        self.story.start(1, pid=12, node="south")
+        self.story.ended(1)
+        self.bad("I7", "ran 2 times with token 1")
 
     def test_a_lock_over_a_lock(self):
         self.story.create(1)

@@ -77,7 +77,10 @@ class Drafts:
     def any(self):
         rng = self.rng
         kind = rng.choices(list(KINDS), [weight for weight, _ in KINDS.values()])[0]
-        return KINDS[kind][1](self, rng)
+        return self.one(kind)
+
+    def one(self, kind):
+        return KINDS[kind][1](self, self.rng)
 
 
 KINDS = {
@@ -90,6 +93,7 @@ KINDS = {
     "doomed": (4, lambda d, r: d.make("doomed", {"ms": r.randrange(10)})),
     "hopeless": (1, lambda d, r: d.make("hopeless")),
     "lane": (16, lambda d, r: d.make("lane", {"ms": r.randint(2, 40)}, lane=r.choice(LANES))),
+    "long": (.5, lambda d, r: d.make("lane", {"ms": r.randint(2200, 2600)}, lane="long")),
     "beside": (2, lambda d, r: d.make("slow", {"ms": r.randint(50, 100)}, lane=r.choice(LANES),
                                       exclusive=False)),
     "parent": (5, lambda d, r: d.make("parent", {"ms": r.randrange(10), "children": 2,

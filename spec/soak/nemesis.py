@@ -30,9 +30,10 @@ class Nemesis(threading.Thread):
         self.calm = threading.Event()
         self.pace = 1
         self.counts = {}
+        self.first = []  # kinds of faults that come before the first deck, in this order
 
     def run(self):
-        deck = []
+        deck = [kind for kind in reversed(self.first) if kind not in self.world.missing]
         while not self.done.wait(self.rng.uniform(0.1, 2) * self.pace):
             if not deck:
                 deck = self.deck()

@@ -97,10 +97,15 @@ class Single(Producer):
 
 
 class Bulk(Producer):
-    """Many in one command, in one file; sometimes a storm of equal jobs that differ in priority."""
+    """Many in one command, in one file; sometimes all of a kind of which only so many may run, or a
+    storm of equal jobs that differ in priority."""
 
     def create(self):
-        made = self.intend(self.rng.choice([5, 20, 60]))
+        if self.rng.random() < .15:
+            kind = self.rng.choice(["capped", "rated"])
+            made = self.intend(20, lambda: self.drafts.one(kind))
+        else:
+            made = self.intend(self.rng.choice([5, 20, 60]))
         self.send(made, self.rng.random() < .15)
 
     def storm(self, count):

@@ -72,6 +72,7 @@ class Soak:
         bait = producers.Bait(self.world, self.own(), "bait", self.enough)
         nature = nemesis.Nemesis(self.world, self.executors, self.own(), self.done, bait)
         nature.pace = min(1, self.options.seconds / 60)
+        nature.first = self.options.first.split(",") if self.options.first else []
         watcher.start()
         bulk.storm(1200 // self.world.slow)
         for maker in makers:
@@ -116,7 +117,12 @@ def main():
     parser.add_argument("--root", default="build/soak/run")
     parser.add_argument("--seconds", type=int, default=180)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--first", metavar="FAULT,…", help="faults that begin: %s" % ", ".join(
+        nemesis.FAULTS))
     options = parser.parse_args()
+    unknown = set((options.first or "kill").split(",")) - set(nemesis.FAULTS)
+    if unknown:
+        parser.error("unknown faults: %s" % ", ".join(sorted(unknown)))
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 31)
     print("soak: %d s, SEED=%d" % (options.seconds, options.seed), flush=True)
