@@ -2,8 +2,8 @@
 
 Each mutant has a name, what it breaks, `by` whom it is caught, and its changes: (file, text, other
 text). A text must stand in its file exactly once; both are taken without the first and last newline.
-`by` names the soak's invariants of which one has to be violated (I1, I8b, …), or a contract under
-spec/ that has to fail (spec/core/store/gap_contract) where a soak cannot see it. `faults`, if given,
+`by` names the soak's invariants of which one has to be violated (I1, I8b, …), or a contract or
+spec file that has to fail (spec/core/store/gap_contract) where a soak cannot see it. `faults`, if given,
 are those that the soak begins with: what the mutant needs to show itself.
 """
 
@@ -48,7 +48,7 @@ MUTANTS = [
     if (store->self.id)
         store_leave(store, NULL);
 """)]},
-    {"name": "commit-refused-unnoticed", "by": "I1 I7 I15 I19", "faults": "full",
+    {"name": "commit-refused-unnoticed", "by": "spec/faults/store_spec.lua",
      "breaks": "a commit that fails counts as one that did not",
      "changes": [(TRANSACTION, """
         store_rollback(store);
@@ -63,7 +63,7 @@ MUTANTS = [
 """)]},
 
     # ---- the fence and the lease
-    {"name": "no-token-check", "by": "I3 I4 I7 I15", "faults": "stop,stop,stop",
+    {"name": "no-token-check", "by": "I3 I4 I7 I15", "faults": "freeze,freeze,freeze",
      "breaks": "a result is written by whoever comes, with or without the lock",
      "changes": [(SETTLE, """
                 "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
@@ -74,7 +74,7 @@ MUTANTS = [
 """, """
     return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0",
 """)]},
-    {"name": "no-fence", "by": "I3 I4 I7 I15 I19", "faults": "stop,stop,stop",
+    {"name": "no-fence", "by": "I3 I4 I7 I15 I19", "faults": "freeze,freeze,freeze",
      "breaks": "a result is written although the lock is gone",
      "changes": [(SETTLE, """
                ? db_changes(&store->db)
@@ -83,7 +83,7 @@ MUTANTS = [
                ? 1
                : -1;
 """)]},
-    {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "stop,stop,stop",
+    {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "freeze,freeze,freeze",
      "breaks": "a lease that has run out is renewed, and what was locked under it begins",
      "changes": [(EXECUTOR, """
     work->lapsed = work->renews &&
@@ -106,7 +106,7 @@ MUTANTS = [
         if (!dead || !overdue || true)
             continue;
 """)]},
-    {"name": "buried-at-once", "by": "I5 I6", "faults": "stop",
+    {"name": "buried-at-once", "by": "I5 I6", "faults": "freeze",
      "breaks": "an executor that lives loses its locks before its lease ends",
      "changes": [
          ("core/store/sqlite/bury.c", "peer->lease <= now;", "peer->lease <= now + 1900;"),
@@ -396,7 +396,7 @@ MUTANTS = [
                     : next_create(store, job, waiting, date, now, error) &&
                           (next = next_create(store, job, waiting, date, now, error)) &&
 """)]},
-    {"name": "date-missed", "by": "I22", "faults": "stop,kill,clock",
+    {"name": "date-missed", "by": "I22", "faults": "freeze,kill,clock",
      "breaks": "late dates are passed over although all are to run",
      "changes": [(CYCLE, """
     return waiting->misfire == MISFIRE_ALL ? cycle_next(&waiting->cycle, waiting->date)
@@ -404,7 +404,23 @@ MUTANTS = [
     return waiting->misfire == MISFIRE_SKIP ? cycle_next(&waiting->cycle, waiting->date)
 """)]},
 
-    # ---- what a soak cannot see
+    # ---- what a soak cannot see, for there all the time something is going on
+    {"name": "doorbell-silent", "by": "spec/faults/executors_spec.lua",
+     "breaks": "nobody is rung for when a job has been created",
+     "changes": [(TRANSACTION, """
+    wake_ring(store);
+    CRASH_POINT("bell_rung");
+""", """
+    store->wake = (struct wake){0};
+    CRASH_POINT("bell_rung");
+""")]},
+    {"name": "doorbell-without-a-look", "by": "spec/faults/executors_spec.lua",
+     "breaks": "the bell is emptied, and the store is not looked at",
+     "changes": [(EXECUTOR, """
+    if (stirred || !turn->quiet || fed || back || work->now >= executor->next)
+""", """
+    if (fed || back || work->now >= executor->next)
+""")]},
     {"name": "checkpoint-without-gate", "by": "spec/core/store/store_contract",
      "breaks": "a checkpoint runs while others write",
      "changes": [(TRANSACTION, """

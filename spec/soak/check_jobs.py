@@ -114,7 +114,8 @@ def begun(evidence, report):
             if since is None:
                 continue
             report.look()
-            if run.start <= since + 50 * MS or evidence.touched(job.id) or \
+            if run.start <= since + 50 * MS or \
+                    evidence.disturbed(job.id, since, run.start) or \
                     any(a < run.start and since - 5 * SECOND < b for _, a, b in evidence.full) or \
                     not evidence.steady(since - 5 * SECOND, run.start):
                 continue
@@ -214,11 +215,12 @@ def crashes(evidence, report):
             may += 1
             must += run.word is None and run.pid in evidence.kills and not evidence.full and \
                 evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
-                not evidence.stopped(run.pid, run.start - 5 * SECOND, death)
+                not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \
+                not evidence.disturbed(job.id, run.start, death)
         if counted > may:
             report.violated("job %d: %d crashes counted, it ran in %d processes that died" % (
                 job.id, counted, may), job.id)
-        if counted < must and not evidence.touched(job.id):
+        if counted < must:
             report.violated("job %d: %d crashes counted, %d processes were killed under it" % (
                 job.id, counted, must), job.id)
 

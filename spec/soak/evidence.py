@@ -12,6 +12,8 @@ MS = 10 ** 6
 GRACE = 3.0        # shutdown_wait of the folder, in seconds
 LOCK = 2.0         # its lock_time
 SETTLING = 5.0     # so long after a fault it may still be felt
+TAKING = 10.0      # so long a command that takes locks away may be under way
+TAKEN = ("job suspend", "job cancel", "job execute", "job delete", "definition suspend")
 SUCCESSFUL, DELETED, CANCELLED = 1, 2, 3
 OPEN_ENDED = 1 << 62
 
@@ -218,6 +220,12 @@ class Evidence:
         known = self.jobs.get(job)
         said = self.verbs.get(job, []) + self.verbs.get(known.handler if known else None, [])
         return any(not verbs or verb in verbs for _, verb in said)
+
+    def disturbed(self, job, since, until):
+        """Whether an operator may have taken the job's lock away between, or shortly before."""
+        known = self.jobs.get(job)
+        said = self.verbs.get(job, []) + self.verbs.get(known.handler if known else None, [])
+        return any(verb in TAKEN and since - TAKING * SECOND < t < until for t, verb in said)
 
     def stopped(self, pid, since, until, least=0.0):
         """Whether the process stood still for so long, at some time between."""

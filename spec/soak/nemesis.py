@@ -50,7 +50,7 @@ class Nemesis(threading.Thread):
 
     def deck(self):
         kinds = [kind for kind in FAULTS if kind not in self.world.missing]
-        deck = kinds + ["stop", "term"]
+        deck = kinds + ["freeze", "term"]
         deck += self.rng.choices(kinds, [FAULTS[kind][0] for kind in kinds], k=DECK - len(deck))
         self.rng.shuffle(deck)
         return deck
@@ -94,8 +94,12 @@ class Nemesis(threading.Thread):
         victim.start()
 
     def stop(self):
+        self.executor().pause(self.rng.choice([0.5, 1, 1.7]))
+
+    def freeze(self):
+        """So long that others take over what it has locked."""
         self.bait.lay(12, 250)
-        self.executor().pause(self.rng.choice([0.5, 1.7, LOCK + 0.7, LOCK + 1, LOCK + 1.5]))
+        self.executor().pause(LOCK + self.rng.choice([0.7, 1, 1.5, 2]))
 
     def jump(self):
         step = self.rng.choice([5, 60, 3600, 86400]) * 1000 * self.rng.choice([-1, 1])
@@ -182,6 +186,7 @@ class Nemesis(threading.Thread):
             executor.signal(signal.SIGHUP, "hupped")
 
 
-FAULTS = {"kill": (5, Nemesis.kill), "term": (3, Nemesis.term), "stop": (5, Nemesis.stop),
+FAULTS = {"kill": (5, Nemesis.kill), "term": (3, Nemesis.term), "stop": (2, Nemesis.stop),
+          "freeze": (3, Nemesis.freeze),
           "clock": (2, Nemesis.jump), "full": (1, Nemesis.full), "hup": (2, Nemesis.hup),
           "backup": (1, Nemesis.backup)}
