@@ -421,12 +421,4 @@ MUTANTS = [
 """, """
     if (fed || back || work->now >= executor->next)
 """)]},
-    {"name": "checkpoint-without-gate", "by": "spec/core/store/store_contract",
-     "breaks": "a checkpoint runs while others write",
-     "changes": [(TRANSACTION, """
-    if (gate_take(&store->gate, GATE_WRITER, true))
-        done = checkpoint_run(store, pages <= 0 || size > LOG_KEPT, error);
-""", """
-    done = checkpoint_run(store, pages <= 0 || size > LOG_KEPT, error);
-""")]},
 ]
