@@ -10,6 +10,7 @@ static bool put_asked(json_t *report, const struct bench_options *options) {
     return json_put(report, "jobs", json_integer(options->jobs)) &&
            json_put(report, "workers", json_integer(options->workers)) &&
            json_put_text(report, "history", levels[options->history]) &&
+           json_put(report, "priorities", json_integer(options->priorities)) &&
            json_put(report, "payload", json_integer(options->payload)) &&
            json_put_text(report, "synchronous", "FULL");
 }

@@ -9,6 +9,7 @@ struct bench_options {
     int64_t jobs;
     int workers;
     enum history_level history;
+    int priorities;        /* so many different ones, random; 10 as the yardstick has them */
     int64_t payload;       /* bytes of JSON, 0: none */
     const char *only;      /* phases to measure, separated by commas; NULL: all */
     const char *directory; /* where the temporary store lies */

@@ -45,7 +45,7 @@ static bool work(struct crowd *crowd, int index, void *arg, struct error *error)
             crowd_ready(crowd);
         if (i >= 0 && !crowd_goes_on(crowd))
             break;
-        fine = ask(party, engine, rig_priority(&random), error);
+        fine = ask(party, engine, rig_priority(party->rig, &random), error);
         mate->done += fine && i >= 0;
     }
     mate->ended = clock_monotonic_us();

@@ -74,7 +74,8 @@ static bool write_lines(struct rig *rig, const char *path, int64_t jobs, struct 
     FILE *file = fopen(path, "w");
     const char *text = json_string_value(rig->payload);
     for (int64_t i = 0; file && i < jobs; i++) {
-        fprintf(file, "{\"handler\":\"noop\",\"priority\":%d", rig_priority(&rig->bench->random));
+        fprintf(file, "{\"handler\":\"noop\",\"priority\":%d",
+                rig_priority(rig, &rig->bench->random));
         fprintf(file, text ? ",\"payload\":\"%s\"}\n" : "}\n", text);
     }
     bool fine = file && !ferror(file);

@@ -104,9 +104,9 @@ void rig_close(struct rig *rig) {
 
 /* ---- jobs ---- */
 
-int rig_priority(uint32_t *random) {
+int rig_priority(const struct rig *rig, uint32_t *random) {
     *random = *random * 1103515245u + 12345u;
-    return (int)((*random >> 16) % BENCH_PRIORITIES);
+    return (int)((*random >> 16) % (uint32_t)rig->bench->options->priorities);
 }
 
 json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, int priority) {
@@ -127,7 +127,7 @@ static bool feed_chunk(struct rig *rig, const char *handler, json_t *payload, in
     size_t made = 0;
     bool fine = true;
     while (fine && made < (size_t)count) {
-        json_t *spec = rig_spec(rig, handler, payload, rig_priority(&rig->bench->random));
+        json_t *spec = rig_spec(rig, handler, payload, rig_priority(rig, &rig->bench->random));
         drafts[made] = (struct engine_draft){.spec = spec};
         fine = spec != NULL;
         made += fine;

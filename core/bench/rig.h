@@ -18,8 +18,6 @@ struct bench {
     uint32_t random; /* priorities are the same in every run */
 };
 
-enum { BENCH_PRIORITIES = 10 };
-
 struct rig {
     struct bench *bench;
     struct settings settings;
@@ -49,7 +47,8 @@ struct engine *rig_connect(const struct rig *rig, struct error *error);
 
 /* One job as it is asked for: { handler, payload, priority }. NULL: no memory. */
 json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, int priority);
-int rig_priority(uint32_t *random);
+/* The next one, from 0 up. */
+int rig_priority(const struct rig *rig, uint32_t *random);
 /* Creates jobs a thousand a call. */
 bool rig_feed(struct rig *rig, const char *handler, json_t *payload, int64_t count,
               struct error *error);

@@ -14,7 +14,7 @@ static bool draft_make(struct rig *rig, const struct scale_rows *rows, struct dr
                        struct error *error) {
     struct draft_rules rules = draft_rules(&rig->settings);
     time_ms now = clock_now(clock_system());
-    json_t *spec = rig_spec(rig, "noop", rig->payload, BENCH_PRIORITIES);
+    json_t *spec = rig_spec(rig, "noop", rig->payload, rig->bench->options->priorities);
     bool fine = spec && (!rows->later || json_put_time(spec, "at", now + DAY)) &&
                 (!rows->lane || json_put_text(spec, "lane", rows->lane));
     fine = (fine || rig_no_memory(error)) && draft_read(draft, spec, &rules, now, error);
@@ -31,9 +31,9 @@ static void copies_make(struct rig *rig, const struct scale_rows *rows, const st
         jobs[i] = draft->job;
         jobs[i].next = i + 1 < count ? &jobs[i + 1] : NULL;
         if (!rows->lane)
-            jobs[i].priority = rig_priority(random);
+            jobs[i].priority = rig_priority(rig, random);
         if (rows->later)
-            jobs[i].due += rig_priority(random) * 1000000 + i;
+            jobs[i].due += rig_priority(rig, random) * 1000000 + i;
     }
 }
 

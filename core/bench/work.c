@@ -49,9 +49,10 @@ static bool bulk_tell(void *arg, int64_t done) {
 
 /* By a Lua program: its tables are part of what it takes. */
 static bool enqueue_many(struct rig *rig, int64_t jobs, struct error *error) {
-    json_t *asked = json_pack("{ss ss ss sO sI si}", "store", rig->settings.store, "scripts",
-                              rig->bench->place.path, "handler", "noop", "payload", rig->payload,
-                              "jobs", (json_int_t)jobs, "priorities", BENCH_PRIORITIES);
+    json_t *asked =
+        json_pack("{ss ss ss sO sI si}", "store", rig->settings.store, "scripts",
+                  rig->bench->place.path, "handler", "noop", "payload", rig->payload, "jobs",
+                  (json_int_t)jobs, "priorities", rig->bench->options->priorities);
     struct guest guest = {
         .path = "core/bench/bulk.lua", .asked = asked, .tell = bulk_tell, .arg = rig};
     json_t *span = asked ? guest_run(&guest, error) : NULL;

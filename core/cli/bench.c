@@ -14,6 +14,7 @@ static const struct flag bench_flags[] = {
     {"--jobs", "N", "so many jobs (200000)"},
     {"--workers", "N", "worker threads (else one per processor)"},
     {"--history", "LEVEL", "none, failures or full (full)"},
+    {"--priorities", "N", "so many different ones, at random (10)"},
     {"--payload", "BYTES", "of each job, as JSON (100)"},
     {"--scale", "[ROWS,…]", "instead: an acquisition beside so many rows (10000 to 10000000)"},
     {"--only", "PHASE,…", "idle, clients, latency, from, drain, chains, life, workers (all)"},
@@ -38,7 +39,7 @@ static bool history_read(const char *text, enum history_level *level, struct err
 
 static bool options_read(struct bench_options *options, const struct flags *flags,
                          struct error *error) {
-    int64_t workers = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t workers = sysconf(_SC_NPROCESSORS_ONLN), priorities = 10;
     *options = (struct bench_options){.jobs = 200000,
                                       .history = HISTORY_FULL,
                                       .payload = 100,
@@ -50,9 +51,11 @@ static bool options_read(struct bench_options *options, const struct flags *flag
     bool fine = bench_check(options->only, error) &&
                 flags_integer(flags, "--jobs", 1, 100000000, &options->jobs, error) &&
                 flags_integer(flags, "--workers", 1, 1024, &workers, error) &&
+                flags_integer(flags, "--priorities", 1, 1000, &priorities, error) &&
                 flags_integer(flags, "--payload", 0, BENCH_PAYLOAD_MAX, &options->payload, error) &&
                 history_read(flags_text(flags, "--history"), &options->history, error);
     options->workers = (int)workers;
+    options->priorities = (int)priorities;
     return fine;
 }
 

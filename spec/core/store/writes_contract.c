@@ -1,0 +1,78 @@
+/* writes_contract.c - what is counted of the writes of a process. */
+#include "contract.h"
+
+static struct store_writes since(struct store_writes before) {
+    struct store_writes now = store_writes();
+    return (struct store_writes){.syncs = now.syncs - before.syncs,
+                                 .commits = now.commits - before.commits,
+                                 .log = now.log - before.log};
+}
+
+static void one_commit(struct contract *c) {
+    struct store_writes before = store_writes();
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    struct store_writes made = since(before);
+    EXPECT(made.commits == 1);
+    EXPECT(made.syncs >= 1 && made.log > 4096);
+}
+
+static void many_in_one(struct contract *c) {
+    struct store_writes before = store_writes();
+    EXPECT(store_begin(c->store, &c->error));
+    for (int i = 0; i < 100; i++)
+        EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    EXPECT(since(before).commits == 0);
+    EXPECT(store_commit(c->store, &c->error));
+    EXPECT(since(before).commits == 1);
+}
+
+static void nothing_written(struct contract *c) {
+    struct store_writes before = store_writes();
+    int64_t count = -1;
+    EXPECT(store_jobs_count(c->store, NULL, NOW, &count, &c->error) && count == 0);
+    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_commit(c->store, &c->error));
+    struct store_writes made = since(before);
+    EXPECT(made.commits == 0 && made.syncs == 0 && made.log == 0);
+}
+
+static void taken_back(struct contract *c) {
+    struct store_writes before = store_writes();
+    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    store_rollback(c->store);
+    EXPECT(since(before).commits == 0);
+}
+
+static void checkpoint(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    struct store_writes before = store_writes();
+    EXPECT(store_checkpoint(c->store, 0, &c->error));
+    struct store_writes made = since(before);
+    EXPECT(made.commits == 0 && made.syncs >= 1);
+}
+
+static void other_connection(struct contract *c) {
+    struct store *other = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(other);
+    struct store_writes before = store_writes();
+    EXPECT(create(c, other, (struct job){.retries = 3}, NOW));
+    struct store_writes made = since(before);
+    store_close(other);
+    EXPECT(made.commits == 1);
+}
+
+static const struct check checks[] = {
+    {"a transaction is one commit, a sync, and its pages in the log", one_commit},
+    {"however much it writes it is one commit", many_in_one},
+    {"a question and an empty transaction write nothing", nothing_written},
+    {"what is taken back is no commit", taken_back},
+    {"a checkpoint syncs and commits nothing", checkpoint},
+    {"every connection of the process counts", other_connection},
+};
+
+int main(void) {
+    struct error error;
+    return store_writes_start(&error) ? contract_run(checks, sizeof checks / sizeof *checks, false)
+                                      : 1;
+}
