@@ -90,8 +90,8 @@ local function their(name, part, factor)
   end
 end
 
--- { what, ours, theirs, the target of the ratio (or, without theirs, of the figure), and in brackets
--- what would be very good }
+-- { what, ours, theirs, target }: of the ratio, or, without theirs, of the figure; in brackets
+-- what would be very good.
 local rows = {
   { "drain, history none /s", us "drain_per_second", their "drain", "0.90 (1.5)" },
   { "drain, history full /s", us("drain_per_second", "full"), their "drain", "(1.5)" },
