@@ -186,7 +186,7 @@ bool scale_lock(struct rig *rig, int64_t count, struct error *error) {
     int empty = 0; /* acquisitions in a row that met nothing but a lane that runs */
     for (int64_t locked = 0; fine && locked < count;) {
         struct job *jobs;
-        int got;
+        int got = 0;
         fine = place_goes_on(error) && acquire_once(store, &acquire, &jobs, &got, error) &&
                store_checkpoint(store, LOG_PAGES, error);
         job_free_list(fine ? jobs : NULL);
