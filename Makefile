@@ -84,7 +84,7 @@ sanitized:
 	@$(MAKE) --no-print-directory BUILD=build/$(NAME) \
 	  CFLAGS="-O1 -g -Wno-format-truncation -DTESTING" all contracts build/$(NAME)/host
 	@LUA=build/$(NAME)/host BUILD=build/$(NAME) TESTING=build/$(NAME) LIMIT=1800 \
-	  SPEC_HITS=1 SPEC_FAULTS=1 \
+	  SPEC_HITS=1 SPEC_FAULTS=1 CUTS=500 \
 	  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run $(SPECS) \
 	  $(foreach contract,$(wildcard spec/*/*/*_contract.c), \
@@ -121,6 +121,15 @@ mutants: export MUTANT_COMPILE = $(CC) $(ALL_CFLAGS) -w -c
 mutants: export MUTANT_LINK = $(CC)
 mutants: export MUTANT_OBJECTS = $(OBJECTS)
 mutants: export MUTANT_LIBS = $(LIBS)
+
+power: check-deps ## cut the store's power CUTS=1000000 times (SEED=)
+	@$(MAKE) --no-print-directory $(BUILD)/spec/core/store/power_contract
+	@$(BUILD)/spec/core/store/power_contract $(or $(CUTS),1000000) $(SEED)
+
+valgrind: ## real runs under valgrind: no error, no leak
+	@$(call install-packages,$(BUILD_PACKAGES) valgrind)
+	@$(MAKE) --no-print-directory all
+	@PROGRAM=$(PROGRAM) LUA=$(LUA) BUILD=$(BUILD) sh spec/valgrind/run.sh
 
 lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
@@ -200,6 +209,10 @@ $(BUILD)/soak/probe.so: spec/soak/probe.c
 # A double in place of one function of the store: what no SQLite ever reports.
 $(BUILD)/spec/core/run/waiting_contract: DOUBLE := -Wl,--wrap=store_met
 
+# A disk under the store that loses its power.
+POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/power_*.c)))
+$(BUILD)/spec/core/store/power_contract: $(POWER)
+
 $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
 	@echo LINK $@
 	@$(CC) $(SANITIZE) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
@@ -233,7 +246,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: all help demo faults testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
 	objects contracts
-.PHONY: bench fuzz fuzz-deps soak mutants
+.PHONY: bench fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d
