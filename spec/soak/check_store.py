@@ -95,7 +95,9 @@ def resources(evidence, report):
             report.violated("%s says: %s" % (name, text[found.start():found.start() + 300]))
     for entry in evidence.by["N", "died"]:
         hindered = any(a < entry.t and entry.t < b + 5 * SECOND for _, a, b in evidence.full) or \
-            entry.attempt == 78
+            entry.attempt == 78 or entry.attempt == -1 and any(  # before it could mind the signal
+                e.pid == entry.pid and entry.t - e.t < SECOND * evidence.slow
+                for e in evidence.by["N", "started"])
         if not hindered:
             report.violated("%s/%d died by itself: %s" % (entry.node, entry.pid, entry.attempt))
     if evidence.broken > len(evidence.kills) + 10:

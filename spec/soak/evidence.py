@@ -212,7 +212,7 @@ class Evidence:
 
     def calm(self, since, until):
         """Whether nothing was wrong, nor had been shortly before."""
-        return not any(a < until and since < b + SETTLING * SECOND * self.slow
+        return not any(a < until and since < b + SETTLING * SECOND
                        for a, b in self.troubles)
 
     def touched(self, job, *verbs):

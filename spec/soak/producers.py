@@ -37,11 +37,12 @@ class Producer(threading.Thread):
             fields = {"note": fields["note"]}
         self.world.lines.write("P", event, job=job, **fields)
 
+    def announce(self, draft):
+        self.note("intent", draft)
+        return draft
+
     def intend(self, count, draw=None):
-        made = [(draw or self.drafts.any)() for _ in range(count)]
-        for draft in made:
-            self.note("intent", draft)
-        return made
+        return [self.announce((draw or self.drafts.any)()) for _ in range(count)]
 
     def answer(self, made, process, killed, ids):
         """What the program's end says about what it was asked for."""
@@ -108,6 +109,11 @@ class Bulk(Producer):
             made = self.intend(self.rng.choice([5, 20, 60]))
         self.send(made, self.rng.random() < .15)
 
+    def one_of_each(self):
+        """Every kind there is, so that none is never met; and dates before anything goes wrong."""
+        self.send([self.announce(self.drafts.one(kind)) for kind in drafts.KINDS]
+                  + self.intend(20, lambda: self.drafts.one("alarm")), False)
+
     def storm(self, count):
         self.send(self.intend(count, self.plain), False)
 
@@ -138,9 +144,16 @@ class Bulk(Producer):
 class Bait(Bulk):
     """Work that keeps every worker busy, and the queues full, at the moment of a fault."""
 
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.laying = threading.Lock()  # two faults at once
+
     def lay(self, count, ms):
-        self.send(self.intend(count, lambda: self.drafts.make(
-            "slow", {"ms": self.rng.randint(ms // 2, ms)}, priority=self.rng.randint(20, 60))), False)
+        def slow():
+            return self.drafts.make("slow", {"ms": self.rng.randint(ms // 2, ms)},
+                                    priority=self.rng.randint(20, 60))
+        with self.laying:
+            self.send(self.intend(count, slow), False)
         time.sleep(self.rng.uniform(0.02, 0.2))
 
 

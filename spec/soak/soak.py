@@ -74,6 +74,8 @@ class Soak:
         nature.pace = min(1, self.options.seconds / 60)
         nature.first = self.options.first.split(",") if self.options.first else []
         watcher.start()
+        makers[3].create()
+        bulk.one_of_each()
         bulk.storm(1200 // self.world.slow)
         for maker in makers:
             maker.start()
