@@ -16,6 +16,13 @@ struct taken_lane { /* a work item of this acquisition */
     int count;
 };
 
+/* Jobs of one rank that stand one behind the other and were taken: they leave `ready` together. */
+struct run {
+    int64_t stream;
+    struct head first, last;
+    int count;
+};
+
 struct taking {
     const struct acquire *acquire;
     time_ms now;
@@ -26,6 +33,7 @@ struct taking {
     int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
     bool served;        /* there is one */
     bool starved;       /* a job with a rate could start, but no worker is idle for it */
+    struct run run;     /* their locks are in the feed */
     struct taken_lane *lanes;
     size_t lane_count;
     bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
@@ -62,6 +70,79 @@ static bool taking_park(struct taking *taking, struct store *store, const struct
                   "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiii", head->lane, cursor->stream, head->rank, head->place, head->id);
 }
+
+/* ---- a run of plain jobs ---- */
+
+static bool run_delete(struct store *store, const struct run *run, int64_t *gone,
+                       struct error *error) {
+    const struct head *first = &run->first, *last = &run->last;
+    if (first->place == last->place) {
+        bool done = db_run(&store->db, error,
+                           "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3"
+                           " AND id BETWEEN ?4 AND ?5",
+                           "iiiii", run->stream, first->rank, first->place, first->id, last->id);
+        *gone = db_changes(&store->db);
+        return done;
+    }
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id>=?4", "iiii",
+                run->stream, first->rank, first->place, first->id))
+        return false;
+    *gone = db_changes(&store->db);
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place>?3 AND place<?4", "iiii",
+                run->stream, first->rank, first->place, last->place))
+        return false;
+    *gone += db_changes(&store->db);
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id<=?4", "iiii",
+                run->stream, last->rank, last->place, last->id))
+        return false;
+    *gone += db_changes(&store->db);
+    return true;
+}
+
+/* Nothing but what was taken stands between the first and the last of it. */
+static bool run_leave(struct taking *taking, struct store *store, struct error *error) {
+    struct run run = taking->run;
+    int64_t gone = 0;
+    taking->run.count = 0;
+    if (!run.count)
+        return true;
+    return run_delete(store, &run, &gone, error) &&
+           (gone == run.count ||
+            error_set(error, ERROR_DAMAGED,
+                      "store \"%s\": damaged: %lld jobs ready where %d were taken", store->db.name,
+                      (long long)gone, run.count));
+}
+
+/* Before anything is asked of what was taken, or put in a place. */
+static bool run_end(struct taking *taking, struct store *store, struct error *error) {
+    return run_leave(taking, store, error) && feed_lock(&store->feed, &store->db, error);
+}
+
+/* The next of the run, as long as nobody has been put between it and the last. */
+static bool run_add(struct taking *taking, struct store *store, const struct cursor *cursor,
+                    struct error *error) {
+    struct run *run = &taking->run;
+    bool next = run->count && run->stream == cursor->stream &&
+                run->first.rank == cursor->head.rank && cursor->placed == store->placed;
+    if (!next && !run_leave(taking, store, error))
+        return false;
+    if (!next)
+        *run = (struct run){.stream = cursor->stream, .first = cursor->head};
+    run->last = cursor->head;
+    run->count++;
+    return true;
+}
+
+/* A job that was read along, of which nothing else has to be thought. */
+static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
+    const struct job *job = cursor->job;
+    return job && !cursor->paced && !cursor->head.lane && job->due <= taking->now && !job->crashes;
+}
+
+/* ---- one job ---- */
 
 /* A job of the lane that is passed over holds up nobody behind it. */
 static bool taking_pass(struct store *store, int64_t lane, int64_t token, struct error *error) {
@@ -165,10 +246,26 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     return !done ? FAILED : allowed ? TOOK : PASSED;
 }
 
+static enum verdict taking_plain(struct taking *taking, struct store *store,
+                                 const struct cursor *cursor, struct error *error) {
+    struct job *job = merge_job(&taking->merge);
+    job->token = meta_token(store);
+    taking_append(taking, job, NULL);
+    return run_add(taking, store, cursor, error) &&
+                   feed_take(&store->feed, &store->db, job, error) &&
+                   limit_locked(store, cursor->stream, job->id, job->owner, error)
+               ? TOOK
+               : FAILED;
+}
+
 static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
     struct taken_lane *lane = taking_lane(taking, id);
+    if (run_fits(taking, cursor))
+        return taking_plain(taking, store, cursor, error);
+    if (!run_end(taking, store, error))
+        return FAILED;
     /* Behind another job of its lane it would not start at once. */
     int free = !lane || (lane->count < taking->acquire->lane_run && !cursor->paced);
     if (cursor->paced && !lane && taking->items >= taking->acquire->idle)
@@ -210,6 +307,7 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
         merge_leave(&taking->merge, store, best.stream);
         return true;
     }
+    taking->merge.wanted = taking->acquire->want - taking->count;
     if (verdict == FAILED || !merge_next(&taking->merge, store, error) ||
         (verdict == TOOK && best.head.lane && !merge_follow(&taking->merge, store, &best, error)))
         return false;
@@ -273,8 +371,10 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     done = done &&
            (store->self.draining ||
             (starts_begin(store, now, error) && merge_begin(&taking.merge, store, acquire, error) &&
-             taking_run(&taking, store, more, error) && taking_served(&taking, store, error)));
+             taking_run(&taking, store, more, error) && run_end(&taking, store, error) &&
+             taking_served(&taking, store, error)));
     store->met.starved = taking.starved;
+    store->feed.count = 0;
     taking_close(&taking, store->prelock.offer, *more);
     merge_end(&taking.merge);
     free(taking.lanes);

@@ -130,7 +130,9 @@ struct store {
     bool broken;               /* an input/output error was met: nothing is written any more */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */
     struct meta meta, stored;  /* as used, and as the table has it */
-    int incidents; /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int lines;      /* what runs have said, the same way */
+    int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
     struct store_met met;
     bool progress;    /* this store has written progress */
     int64_t log_size; /* bytes of the write-ahead log after the last checkpoint */

@@ -1,9 +1,10 @@
 #include "store/sqlite/cursor.h"
+#include "store/sqlite/row.h"
 #include "store/sqlite/serves.h"
 #include "store/sqlite/starts.h"
 #include <stdlib.h>
 
-#define CURSOR_AHEAD 32 /* rows read ahead at most */
+#define CURSOR_AHEAD 64 /* rows read ahead at most */
 
 static bool merge_levels(const struct acquire *order) {
     return !order->by_priority || order->aging > 0;
@@ -43,9 +44,13 @@ static void merge_rise(struct merge *merge, size_t at) {
     }
 }
 
+static struct head cursor_head_at(sqlite3_stmt *row, int at) {
+    return (struct head){sqlite3_column_int64(row, at), sqlite3_column_int64(row, at + 1),
+                         sqlite3_column_int64(row, at + 2), sqlite3_column_int64(row, at + 3)};
+}
+
 static struct head cursor_head(sqlite3_stmt *row) {
-    return (struct head){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                         sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
+    return cursor_head_at(row, 0);
 }
 
 /* With ensure_due_date jobs without a date are read past inside the database: no row of theirs is
@@ -67,6 +72,24 @@ static sqlite3_stmt *cursor_query_dated(struct store *store, const struct cursor
                     "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
 }
 
+/* With their jobs. */
+static sqlite3_stmt *cursor_query_whole(struct store *store, const struct cursor *cursor,
+                                        struct error *error) {
+    const struct head *head = &cursor->head;
+    if (cursor->level)
+        return db_query(&store->db, error,
+                        "SELECT " ROW_COLUMNS ", r.rank, r.place, r.id, r.lane FROM ready r"
+                        " CROSS JOIN job j ON j.id=r.id WHERE r.stream=?1 AND r.rank=?2"
+                        " AND (r.place, r.id)>(?3, ?4) ORDER BY r.place, r.id LIMIT ?5",
+                        "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+    return db_query(&store->db, error,
+                    "SELECT " ROW_COLUMNS ", r.rank, r.place, r.id, r.lane FROM ready r"
+                    " CROSS JOIN job j ON j.id=r.id WHERE r.stream=?1"
+                    " AND (r.rank, r.place, r.id)>(?2, ?3, ?4)"
+                    " ORDER BY r.rank, r.place, r.id LIMIT ?5",
+                    "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
+}
+
 static sqlite3_stmt *cursor_query(struct store *store, const struct cursor *cursor,
                                   struct error *error) {
     const struct head *head = &cursor->head;
@@ -83,18 +106,56 @@ static sqlite3_stmt *cursor_query(struct store *store, const struct cursor *curs
                     "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
 }
 
+static bool ahead_read(const struct store *store, sqlite3_stmt *row, bool whole,
+                       struct ahead *ahead, struct error *error) {
+    struct job job;
+    *ahead = (struct ahead){.head = cursor_head_at(row, whole ? ROW_COLUMN_COUNT : 0)};
+    if (!whole)
+        return true;
+    if (!row_read(store, row, &job, error))
+        return false;
+    if (job.repeat || job.batch)
+        return true;
+    row_locked(store, &job);
+    ahead->job = job_copy(&job);
+    return ahead->job ||
+           error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+}
+
+/* Jobs behind one that is in no lane are read along; behind others mostly nothing comes of it. */
+static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
+                         struct error *error) {
+    bool whole = wanted > 1 && !cursor->dated && !cursor->head.lane;
+    sqlite3_stmt *rows =
+        whole ? cursor_query_whole(store, cursor, error) : cursor_query(store, cursor, error);
+    int step = rows ? 1 : -1;
+    cursor->placed = store->placed;
+    cursor->at = cursor->count = 0;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (!ahead_read(store, rows, whole, &cursor->read[cursor->count++], error)) {
+            sqlite3_reset(rows);
+            step = -1;
+        }
+    return step == 0;
+}
+
 /* Reads on behind the head: first a few rows, then more, so that a long queue costs few searches
  * and a short look reads little. */
-static bool cursor_read(struct store *store, struct cursor *cursor, struct error *error) {
+static bool cursor_read(struct store *store, struct cursor *cursor, int wanted,
+                        struct error *error) {
     if (!cursor->read && !(cursor->read = malloc(CURSOR_AHEAD * sizeof *cursor->read)))
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
     cursor->ask = cursor->ask < CURSOR_AHEAD / 2 ? cursor->ask * 2 : CURSOR_AHEAD;
-    sqlite3_stmt *rows = cursor_query(store, cursor, error);
-    int step = rows ? 1 : -1;
-    cursor->at = cursor->count = 0;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
-        cursor->read[cursor->count++] = cursor_head(rows);
-    return step == 0;
+    if (cursor->ask > wanted)
+        cursor->ask = wanted > 1 ? wanted : 1;
+    return cursor_reads(store, cursor, wanted, error);
+}
+
+static void cursor_clear(struct cursor *cursor) {
+    job_free(cursor->job);
+    for (; cursor->at < cursor->count; cursor->at++)
+        job_free(cursor->read[cursor->at].job);
+    free(cursor->read);
 }
 
 /* One row at a time: an item takes few. */
@@ -115,20 +176,23 @@ static int cursor_next_parked(struct store *store, struct cursor *cursor, struct
 }
 
 /* 1 moved, 0 at the end, -1 error. */
-static int cursor_next(struct store *store, struct cursor *cursor, int64_t rank_max,
+static int cursor_next(struct store *store, struct cursor *cursor, const struct merge *merge,
                        struct error *error) {
+    job_free(cursor->job);
+    cursor->job = NULL;
     if (cursor->lane)
         return cursor_next_parked(store, cursor, error);
     if (cursor->at == cursor->count) {
         if (cursor->read && cursor->count < cursor->ask)
             return 0;
-        if (!cursor_read(store, cursor, error))
+        if (!cursor_read(store, cursor, merge->wanted, error))
             return -1;
         if (!cursor->count)
             return 0;
     }
-    cursor->head = cursor->read[cursor->at++];
-    return cursor->head.rank <= rank_max;
+    cursor->head = cursor->read[cursor->at].head;
+    cursor->job = cursor->read[cursor->at++].job;
+    return cursor->head.rank <= merge->rank_max;
 }
 
 static bool merge_add(struct merge *merge, const struct cursor *cursor) {
@@ -198,6 +262,7 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
     *merge = (struct merge){
         .own = *acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
     merge->order = &merge->own;
+    merge->wanted = acquire->want;
     merge->own.by_due_date |= store->meta.fair != FAIR_OFF;
     struct serves serves = {0};
     int64_t id = INT64_MIN;
@@ -232,15 +297,21 @@ bool merge_before(const struct merge *merge, const struct cursor *other) {
 }
 
 bool merge_next(struct merge *merge, struct store *store, struct error *error) {
-    int step = cursor_next(store, &merge->cursors[0], merge->rank_max, error);
+    int step = cursor_next(store, &merge->cursors[0], merge, error);
     if (step == 0)
         return merge_drop(merge);
     merge_sink(merge, 0);
     return step > 0;
 }
 
+struct job *merge_job(struct merge *merge) {
+    struct job *job = merge->cursors[0].job;
+    merge->cursors[0].job = NULL;
+    return job;
+}
+
 bool merge_drop(struct merge *merge) {
-    free(merge->cursors[0].read);
+    cursor_clear(&merge->cursors[0]);
     merge->cursors[0] = merge->cursors[--merge->count];
     merge_sink(merge, 0);
     return true;
@@ -267,7 +338,7 @@ void merge_leave(struct merge *merge, struct store *store, int64_t stream) {
     const struct catalog_stream *of = catalog_stream(&store->catalog, stream);
     for (size_t i = merge->count; of && i-- > 0;)
         if (merge_is_of(merge, i, store, of->definition)) {
-            free(merge->cursors[i].read);
+            cursor_clear(&merge->cursors[i]);
             merge->cursors[i] = merge->cursors[--merge->count];
         }
     for (size_t i = merge->count / 2; i-- > 0;)
@@ -315,7 +386,7 @@ bool merge_left(const struct merge *merge, struct spot *best) {
 
 void merge_end(struct merge *merge) {
     for (size_t i = 0; i < merge->count; i++)
-        free(merge->cursors[i].read);
+        cursor_clear(&merge->cursors[i]);
     free(merge->cursors);
     limits_clear(&merge->limits);
     *merge = (struct merge){0};

@@ -13,6 +13,12 @@ struct head {
     int64_t rank, place, id, lane; /* lane 0: none */
 };
 
+/* A head to come. */
+struct ahead {
+    struct head head;
+    struct job *job; /* NULL: not read */
+};
+
 struct cursor {
     int64_t stream;
     int64_t lane; /* walks what is parked in (lane, stream, rank); 0: what is ready */
@@ -21,8 +27,10 @@ struct cursor {
     bool dated;   /* only jobs with a due date */
     bool paced;   /* its definition has a rate */
     struct head head;
-    struct head *read; /* read ahead, NULL at first */
+    struct job *job;    /* the head's, if it was read along; owned */
+    struct ahead *read; /* read ahead, NULL at first */
     int at, count, ask;
+    int64_t placed; /* store->placed as the heads were read */
 };
 
 struct merge {
@@ -31,6 +39,7 @@ struct merge {
     struct cursor *cursors;      /* a heap, the best first */
     size_t count, room;
     int64_t rank_min, rank_max;
+    int wanted; /* jobs that may still be taken: no more are read ahead */
     struct limits limits;
 };
 
@@ -42,6 +51,10 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
 const struct cursor *merge_best(const struct merge *merge);
 /* The best head stands before `other`, which need not be part of the merge. */
 bool merge_before(const struct merge *merge, const struct cursor *other);
+/* The best head's job as it was read along, now the caller's: locked for the joined executor but
+ * for its token. NULL: it has to be read. What a job that repeats was is read anew: what is done
+ * for others may have changed it. */
+struct job *merge_job(struct merge *merge);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
 /* A job was taken, `taken` is a copy of its cursor: a definition that is full now, or has started

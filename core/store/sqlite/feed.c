@@ -19,6 +19,8 @@ enum column {
     COLUMN_LANE,
     COLUMN_LANE_ID,
     COLUMN_BATCH,
+    COLUMN_TOKEN,
+    COLUMN_OWNER,
     COLUMN_LANE_KEY, /* texts from here on, and the payload */
     COLUMN_INSTANCE,
     COLUMN_ROOT,
@@ -31,7 +33,7 @@ enum column {
 /* lane: as the job's row has it; lane_id: as the narrow rows have it. */
 #define COLUMNS                                                                                    \
     "CREATE TABLE feed(id, stream, priority, rank, due, created, place, retries, suspended, lane," \
-    " lane_id, batch, lane_key, instance, root, activity, tenant, payload, term)"
+    " lane_id, batch, token, owner, lane_key, instance, root, activity, tenant, payload, term)"
 
 struct table {
     sqlite3_vtab base;
@@ -146,6 +148,10 @@ static bool row_number(const struct feed_row *row, int column, int64_t *value) {
     case COLUMN_LANE_ID:
         *value = job->lane_id;
         return job->lane_id != 0;
+    case COLUMN_TOKEN:
+    case COLUMN_OWNER:
+        *value = column == COLUMN_TOKEN ? job->token : job->owner;
+        return true;
     default:
         *value = job->batch;
         return job->batch != 0;
@@ -288,10 +294,39 @@ bool feed_flush(struct feed *feed, struct db *db, bool done, struct error *error
     return done;
 }
 
+bool feed_lock(struct feed *feed, struct db *db, struct error *error) {
+    const struct job *one = feed->count == 1 ? feed->rows[0].job : NULL;
+    feed->from = 0;
+    feed->to = feed->count;
+    feed->count = 0;
+    if (one)
+        return db_run(db, error,
+                      "INSERT INTO locked(id, token, owner, stream, lane)"
+                      " VALUES(?1, ?2, ?3, ?4, ?5)",
+                      "iiiiz", one->id, one->token, one->owner, one->stream, one->lane_id);
+    return feed->from == feed->to ||
+           db_run(db, error,
+                  "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"
+                  " SELECT id, token, owner, stream, lane_id FROM feed",
+                  "");
+}
+
+static bool feed_room(struct feed *feed, const struct db *db, struct error *error) {
+    return feed->rows || (feed->rows = malloc(FEED_ROWS * sizeof *feed->rows)) ||
+           error_set(error, ERROR_FAILED, "store \"%s\": out of memory", db->name);
+}
+
+bool feed_take(struct feed *feed, struct db *db, const struct job *job, struct error *error) {
+    if (!feed_room(feed, db, error))
+        return false;
+    feed->rows[feed->count++] = (struct feed_row){.job = job};
+    return feed->count < FEED_ROWS || feed_lock(feed, db, error);
+}
+
 bool feed_add(struct feed *feed, struct db *db, const struct job *job, time_ms place,
               struct error *error) {
-    if (!feed->rows && !(feed->rows = malloc(FEED_ROWS * sizeof *feed->rows)))
-        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", db->name);
+    if (!feed_room(feed, db, error))
+        return false;
     feed->rows[feed->count++] = (struct feed_row){job, place};
     return feed->count < FEED_ROWS || feed_flush(feed, db, true, error);
 }

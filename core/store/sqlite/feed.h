@@ -1,4 +1,4 @@
-/* feed.h - new jobs that are written many at a time.
+/* feed.h - jobs that are written, or locked, many at a time.
  *
  * Rows are kept until there are enough of them, and then go into each table with one statement,
  * which reads them from a virtual table of the connection: the narrow ones in the order of their
@@ -32,5 +32,10 @@ bool feed_add(struct feed *feed, struct db *db, const struct job *job, time_ms p
 /* Writes what is kept, in the open transaction; with `done` false it is dropped. Returns `done`, or
  * false after an error: then the transaction must go. */
 bool feed_flush(struct feed *feed, struct db *db, bool done, struct error *error);
+
+/* Keeps the lock of a job that has been taken for later; the job must stay until then. */
+bool feed_take(struct feed *feed, struct db *db, const struct job *job, struct error *error);
+/* Writes the locks that are kept. */
+bool feed_lock(struct feed *feed, struct db *db, struct error *error);
 
 #endif

@@ -10,7 +10,14 @@ const char *history_end_name(int end) {
 
 /* No entry tells of this end: what the last run said belongs to nothing. */
 static bool history_hush(struct store *store, int64_t job, int attempt, struct error *error) {
-    return db_run(&store->db, error, "DELETE FROM line WHERE job=?1 AND n=?2", "in", job, attempt);
+    int64_t some = 0;
+    if (store->lines < 0) {
+        if (db_value(&store->db, error, &some, "SELECT EXISTS(SELECT 1 FROM line)", "") < 0)
+            return false;
+        store->lines = some != 0;
+    }
+    return !store->lines ||
+           db_run(&store->db, error, "DELETE FROM line WHERE job=?1 AND n=?2", "in", job, attempt);
 }
 
 bool history_removed(struct store *store, const struct row *row, enum history_end end, time_ms now,
@@ -83,6 +90,7 @@ bool store_line(struct store *store, int64_t job, int32_t attempt, const char *t
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
+    store->lines = 1;
     bool done =
         db_run(&store->db, error,
                "INSERT INTO line(job, n, seq, at, text) SELECT ?1, ?2,"

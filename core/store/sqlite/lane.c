@@ -19,6 +19,7 @@ static bool lane_show(struct store *store, int64_t lane, const struct lane_key *
                       struct error *error) {
     wake_note(&store->wake, key->stream, ~key->rank);
     prelock_ready(store, key->stream, ~key->rank, key->place, key->id);
+    store->placed++;
     CRASH_POINT("lane_shown");
     return db_run(&store->db, error,
                   "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"

@@ -120,6 +120,7 @@ bool row_place(struct store *store, const struct row *row, time_ms now, struct e
                       "INSERT INTO timer(due, id, stream, rank, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                       "iiiiz", row->due, row->id, row->stream, ~row->priority, row->lane);
     prelock_ready(store, row->stream, row->priority, row->place, row->id);
+    store->placed++;
     return db_run(&store->db, error,
                   "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", row->stream, ~row->priority, row->place, row->id, row->lane);

@@ -255,7 +255,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     store->meta = meta;
     store->tally = tally;
     sweep_return(store, point);
-    store->incidents = -1;
+    store->incidents = store->lines = -1;
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
         db_run(&store->db, &ignored, "RELEASE outcome", ""))

@@ -58,7 +58,7 @@ bool store_begin(struct store *store, struct error *error) {
                          store->db.name, BEGIN_WAIT / 1000);
     }
     store->writing = true;
-    store->incidents = -1;
+    store->incidents = store->lines = -1;
     CRASH_POINT("transaction_begun");
     if (meta_read(store, error))
         return true;

@@ -187,7 +187,30 @@ static void killed(struct contract *c) {
     }
 }
 
+/* The next occurrence of a job that is late stands between jobs that an acquisition has seen. */
+static void among_others(struct contract *c) {
+    const time_ms later = NOW + 10 * HOUR;
+    struct job *list = NULL;
+    struct acquire order = everything;
+    int count = 0, promoted = 0;
+    bool more = true;
+    EXPECT(cycle(c, (struct job){.misfire = MISFIRE_ALL}, "R/PT1H") == 1);
+    for (int i = 0; i < 200; i++)
+        EXPECT(create(c, c->store,
+                      (struct job){.type = JOB_TIMER, .due = NOW + HOUR / 2 + i * (HOUR / 20)},
+                      NOW));
+    EXPECT(store_promote(c->store, later, 1000, &promoted, &c->error) && promoted == 192);
+    for (order.want = 7; more; order.want += 13) {
+        EXPECT(store_acquire(c->store, &order, later, &list, &count, &more, &c->error));
+        job_free_list(list);
+        contract_verify(c);
+        EXPECT(!c->failure);
+    }
+    EXPECT(rows(c, "{\"state\":\"locked\"}") == 191 + 10);
+}
+
 static const struct check checks[] = {
+    {"occurrences that are late are made among other jobs, and all are taken once", among_others},
     {"a repeating job makes its next when it is locked, once", locked_once},
     {"a lock that is rolled back has made no next", rolled_back},
     {"a run by hand makes a later one, after the last none", by_hand},
