@@ -50,6 +50,19 @@ describe("bench", function()
     assert.is_true(report.enqueue_one_syncs_per_10000 >= 10000)
   end)
 
+  it("leaves nothing behind when it is told to end", function()
+    local function files()
+      return select(2, process.run("ls " .. process.quote(place)))
+    end
+    local pid = process.start("/dev/null", "bench", "--dir", place, "--only", "clients,life")
+    process.await("the store", 20, function()
+      return files() ~= ""
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 20)
+    assert.equal("", files())
+  end)
+
   it("shows a person what was measured, and no more", function()
     local status, text = program.run(
       { "bench", "--jobs", "200", "--only", "drain", "--history", "none" }, { dir = place })
