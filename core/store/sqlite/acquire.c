@@ -344,6 +344,14 @@ static void taking_close(const struct taking *taking, struct offer *offer, bool 
     offer->look = offer->look || more;
 }
 
+static bool taking_all(struct taking *taking, struct store *store, bool *more,
+                       struct error *error) {
+    return starts_begin(store, taking->now, error) &&
+           merge_begin(&taking->merge, store, taking->acquire, error) &&
+           taking_run(taking, store, more, error) && run_end(taking, store, error) &&
+           taking_served(taking, store, error);
+}
+
 bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                    struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
@@ -368,11 +376,7 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     /* Locks under a lease that has run out would belong to nobody. */
     if (done && now >= store->self.lease_until)
         done = store_renew(store, now, store->self.lease, error);
-    done = done &&
-           (store->self.draining ||
-            (starts_begin(store, now, error) && merge_begin(&taking.merge, store, acquire, error) &&
-             taking_run(&taking, store, more, error) && run_end(&taking, store, error) &&
-             taking_served(&taking, store, error)));
+    done = done && (store->self.draining || taking_all(&taking, store, more, error));
     store->met.starved = taking.starved;
     store->feed.count = 0;
     taking_close(&taking, store->prelock.offer, *more);

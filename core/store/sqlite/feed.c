@@ -113,48 +113,52 @@ static int feed_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
     return SQLITE_OK;
 }
 
+/* What every row has. */
+static int64_t row_given(const struct feed_row *row, int column) {
+    const struct job *job = row->job;
+    switch (column) {
+    case COLUMN_ID:
+        return job->id;
+    case COLUMN_STREAM:
+        return job->stream;
+    case COLUMN_PRIORITY:
+        return job->priority;
+    case COLUMN_RANK:
+        return ~job->priority;
+    case COLUMN_CREATED:
+        return job->created;
+    case COLUMN_PLACE:
+        return row->place;
+    case COLUMN_RETRIES:
+        return job->retries;
+    case COLUMN_SUSPENDED:
+        return job->suspended;
+    case COLUMN_TOKEN:
+        return job->token;
+    default:
+        return job->owner;
+    }
+}
+
 /* False: the row has none. */
 static bool row_number(const struct feed_row *row, int column, int64_t *value) {
     const struct job *job = row->job;
     switch (column) {
-    case COLUMN_ID:
-        *value = job->id;
-        return true;
-    case COLUMN_STREAM:
-        *value = job->stream;
-        return true;
-    case COLUMN_PRIORITY:
-    case COLUMN_RANK:
-        *value = column == COLUMN_RANK ? ~job->priority : job->priority;
-        return true;
     case COLUMN_DUE:
         *value = job->due;
         return job->due != TIME_NONE;
-    case COLUMN_CREATED:
-        *value = job->created;
-        return true;
-    case COLUMN_PLACE:
-        *value = row->place;
-        return true;
-    case COLUMN_RETRIES:
-        *value = job->retries;
-        return true;
-    case COLUMN_SUSPENDED:
-        *value = job->suspended;
-        return true;
     case COLUMN_LANE:
         *value = job->lane_id;
         return job->exclusive;
     case COLUMN_LANE_ID:
         *value = job->lane_id;
         return job->lane_id != 0;
-    case COLUMN_TOKEN:
-    case COLUMN_OWNER:
-        *value = column == COLUMN_TOKEN ? job->token : job->owner;
-        return true;
-    default:
+    case COLUMN_BATCH:
         *value = job->batch;
         return job->batch != 0;
+    default:
+        *value = row_given(row, column);
+        return true;
     }
 }
 
