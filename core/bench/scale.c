@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 
 enum {
-    ROW_BYTES = 450,
+    ROW_BYTES = 250,
     WORKING = 1000000,
     QUIET = 200000,
     LOOK_EVERY = 2000,
