@@ -89,6 +89,9 @@ MUTANTS = [
     work->lapsed = work->renews &&
 """, """
     work->lapsed = false && work->renews &&
+"""), ("core/run/worker.c", """
+           clock_monotonic() < atomic_load(&client->lease) &&
+""", """
 """)]},
     {"name": "lease-never-renewed", "by": "I5 I6 I18",
      "breaks": "the lease is not renewed while jobs run",
@@ -96,6 +99,10 @@ MUTANTS = [
     return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
 """, """
     return
+"""), (ACQUIRE, """
+    if (done && now >= store->self.lease_until)
+""", """
+    if (done && now < 0)
 """)]},
     {"name": "overdue-is-left-alone", "by": "I18 I17 I11b", "faults": "kill",
      "breaks": "the locks of a dead executor are never taken away",
@@ -176,8 +183,8 @@ MUTANTS = [
 """, """
     if (job->due > taking->now + 200 || job->repeat) {
 """)]},
-    {"name": "timer-forgotten", "by": "I18 I11b",
-     "breaks": "nobody looks again when the next timer is due",
+    {"name": "timer-lost", "by": "I1 I15 I18",
+     "breaks": "a timer that is due leaves its place, and gets no other",
      "changes": [("core/store/sqlite/timer.c", """
                        "INSERT INTO ready(stream, rank, place, id, lane)"
                        " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<=(?1, ?2)",

@@ -116,7 +116,7 @@ def begun(evidence, report):
             report.look()
             if run.start <= since + 50 * MS or \
                     evidence.disturbed(job.id, since, run.start) or \
-                    any(a < run.start and since - 5 * SECOND < b for _, a, b in evidence.full) or \
+                    evidence.hindered(since - 5 * SECOND, run.start) or \
                     not evidence.steady(since - 5 * SECOND, run.start):
                 continue
             stops = [a for pid, a, _ in evidence.stops if pid == run.pid and a < run.start]
@@ -213,7 +213,8 @@ def crashes(evidence, report):
             if death is None or run.end is not None and run.end < death - SECOND // 5:
                 continue
             may += 1
-            must += run.word is None and run.pid in evidence.kills and not evidence.full and \
+            must += run.word is None and run.pid in evidence.kills and \
+                not evidence.hindered(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \
                 not evidence.disturbed(job.id, run.start, death)
@@ -243,11 +244,12 @@ def incidents(evidence, report):
         if row["job"] is not None and row["ended"] is None:
             opened[row["job"]].append(row)
     for job in evidence.jobs.values():
-        here, most, deaths = 0, 0, 0
+        here, most, deaths, lives = 0, 0, 0, 0
         for row in job.rows:
             here += (row["what"] == "incident") - (row["what"] == "closed")
             most = max(most, here)
             deaths += row["what"] == "retries" and row["new"] == 0
+            lives += row["what"] == "retries" and row["old"] == 0
         made = len(job.of("incident"))
         if job.id in evidence.dead or made:
             report.look()
@@ -256,6 +258,9 @@ def incidents(evidence, report):
         if made > deaths:
             report.violated("job %d died %d times and has %d incidents" % (
                 job.id, deaths, made), job.id)
+        if lives > len(job.of("closed")):
+            report.violated("job %d got retries %d times, and %d incidents were closed" % (
+                job.id, lives, len(job.of("closed"))), job.id)
         want = 1 if job.id in evidence.dead else 0
         if len(opened[job.id]) != want:
             report.violated("job %d is %s and has %d open incidents" % (

@@ -331,6 +331,13 @@ class Retries(Checked):
         self.incident(2)
         self.bad("I10", "died 1 times and has 2 incidents")
 
+    def test_an_incident_that_outlives_a_second_life(self):
+        self.failing()
+        self.incident()
+        self.story.row("retries", 1, old=0, new=1)
+        self.story.row("retries", 1, old=1, new=0)
+        self.bad("I10", "got retries 1 times, and 0 incidents were closed")
+
     def test_an_incident_of_the_living(self):
         self.failing(left=(2,))
         self.incident()

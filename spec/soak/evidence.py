@@ -210,6 +210,10 @@ class Evidence:
         """Whether nobody set the clock from `since` to `until`, with a second to spare."""
         return not any(a - SECOND < until and since - SECOND < b for _, a, b in self.jumps)
 
+    def hindered(self, since, until):
+        """Whether the disk was full at some time between."""
+        return any(a < until and since < b for _, a, b in self.full)
+
     def calm(self, since, until):
         """Whether nothing was wrong, nor had been shortly before."""
         return not any(a < until and since < b + SETTLING * SECOND
