@@ -12,15 +12,23 @@
 #define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
 #define LOG_FRAME (4096 + 24)       /* bytes of a page in the log */
 
+static const char begin_sql[] = "BEGIN IMMEDIATE", commit_sql[] = "COMMIT",
+                  rollback_sql[] = "ROLLBACK";
+
+/* What begins and ends a transaction is prepared before there is one: ending it must not fail for
+ * want of memory. */
+static bool ends_ready(struct store *store, struct error *error) {
+    return db_query(&store->db, error, begin_sql, "") &&
+           db_query(&store->db, error, commit_sql, "") &&
+           db_query(&store->db, error, rollback_sql, "");
+}
+
 /* SQLITE_BUSY: try again. The writer's byte is held only while the transaction may be open, so
  * that a checkpoint finds its gap between two busy writers. */
 static int begin_try(struct store *store) {
     if (!gate_take(&store->gate, GATE_WRITER, false))
         return SQLITE_BUSY;
-    struct error error = {ERROR_NONE, ""};
-    sqlite3_stmt *begin = db_query(&store->db, &error, "BEGIN IMMEDIATE", "");
-    if (!begin)
-        return SQLITE_ERROR;
+    sqlite3_stmt *begin = db_query(&store->db, NULL, begin_sql, "");
     store->db.impatient = true;
     int code = sqlite3_step(begin);
     store->db.impatient = false;
@@ -42,6 +50,8 @@ bool store_begin(struct store *store, struct error *error) {
         return error_set(error, ERROR_IO,
                          "store \"%s\": closed for writing after an input/output error",
                          store->db.name);
+    if (!ends_ready(store, error))
+        return false;
     gate_stand_back(&store->gate);
     time_ms deadline = clock_monotonic() + BEGIN_WAIT;
     int code = 0;
@@ -88,7 +98,7 @@ bool store_commit(struct store *store, struct error *error) {
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
     if (!batch_settle(store, &reason) || !meta_write(store, &reason) ||
-        !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, "COMMIT", "")) {
+        !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, commit_sql, "")) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
         store->broken = reason.code == ERROR_IO;
         store_rollback(store);
@@ -110,7 +120,7 @@ void store_rollback(struct store *store) {
         return;
     /* SQLite has rolled back by itself after some errors. */
     if (!sqlite3_get_autocommit(store->db.handle))
-        db_run(&store->db, NULL, "ROLLBACK", "");
+        db_run(&store->db, NULL, rollback_sql, "");
     if (store->meta.catalog != store->stored.catalog)
         store->catalog.version = 0;
     store->peers.version = 0;
@@ -141,7 +151,7 @@ bool look_begin(struct store *store, bool *own, struct error *error) {
     *own = !store->writing && sqlite3_get_autocommit(store->db.handle);
     if (!*own)
         return true;
-    if (!db_run(&store->db, error, "BEGIN", ""))
+    if (!ends_ready(store, error) || !db_run(&store->db, error, "BEGIN", ""))
         return false;
     db_question_begin(&store->db);
     if (meta_read(store, error))
@@ -154,7 +164,7 @@ void look_end(struct store *store, bool own) {
     if (!own)
         return;
     db_question_end(&store->db);
-    db_run(&store->db, NULL, "COMMIT", "");
+    db_run(&store->db, NULL, commit_sql, "");
 }
 
 bool meta_read(struct store *store, struct error *error) {
