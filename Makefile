@@ -212,6 +212,9 @@ $(BUILD)/spec/core/run/waiting_contract: DOUBLE := -Wl,--wrap=store_met
 # A disk under the store that loses its power.
 POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/power_*.c)))
 $(BUILD)/spec/core/store/power_contract: $(POWER)
+$(BUILD)/spec/core/store/error_contract: $(POWER) $(BUILD)/spec/core/store/error_memory.o
+$(BUILD)/spec/core/store/error_contract: \
+	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 
 $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
 	@echo LINK $@

@@ -26,6 +26,7 @@ struct disk_file {
 /* How a cut treats what was not synced. */
 enum fate { FATE_ALL, FATE_NOTHING, FATE_PREFIX, FATE_MIXED, FATE_SHUFFLED, FATES };
 
+volatile int disk_busy; /* the compiler believes that malloc looks at nothing */
 static struct disk_file files[FILES];
 
 uint64_t chance(uint64_t *state) {
@@ -43,7 +44,9 @@ static void *disk_room(void *block, size_t *room, size_t wanted, size_t each) {
     if (wanted <= *room)
         return block;
     *room = wanted + wanted / 2 + 64;
+    disk_busy++;
     block = realloc(block, *room * each);
+    disk_busy--;
     if (!block)
         abort();
     return block;
@@ -128,7 +131,9 @@ static struct disk_change *disk_change(struct disk_file *file) {
 }
 
 void disk_write(struct disk_file *file, const void *data, size_t size, int64_t at) {
+    disk_busy++;
     unsigned char *copy = malloc(size + !size);
+    disk_busy--;
     if (!copy)
         abort();
     memcpy(copy, data, size);

@@ -14,6 +14,8 @@
 
 struct disk_file;
 
+extern volatile int disk_busy; /* not 0: what is asked for is the disk's, not the store's */
+
 /* A growing number drawn from *state: the same seed, the same numbers. */
 uint64_t chance(uint64_t *state);
 /* From 0 to `of` - 1. */

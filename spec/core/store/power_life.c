@@ -89,8 +89,8 @@ bool life_join(struct life *life) {
     if (!store_bury(life->store, life->now, &buried, &life->error))
         return false;
     job_free_list(buried.worker_died);
-    return life_acknowledged(life) &&
-           (buried.crashed == 0 || life_wrong(life, "a slot outlived the power", 0));
+    return life_acknowledged(life) && (life->mortal || buried.crashed == 0 ||
+                                       life_wrong(life, "a slot outlived the power", 0));
 }
 
 /* ---- transactions ---- */

@@ -24,6 +24,7 @@ struct life {
     struct ledger acked, pending;
     bool committing;             /* `pending` may be on the disk without having been acknowledged */
     bool sweeps;                 /* rows of what succeeded go later */
+    bool mortal;                 /* its process dies, the machine does not: crash slots count */
     bool endless;                /* some of its jobs come again for ever */
     bool unwatched;              /* nobody looks at the tables any more */
     uint64_t sum;                /* of the store as last acknowledged; 0: nobody looked yet */

@@ -104,6 +104,8 @@ static json_t *turn_effects(struct life *life, struct store *store, const struct
     if (strcmp(job->handler, BATCH_MONITOR) != 0)
         return NULL;
     json_t *batch = store_batch(store, job->batch, &life->error);
+    if (!batch)
+        return NULL;
     int ended = json_integer_value(json_object_get(batch, "remaining")) == 0;
     json_decref(batch);
     return json_pack("[{ss,sI,sb}]", "verb", "batch_monitor", "batch", (json_int_t)job->batch,
@@ -154,6 +156,8 @@ static bool turn_settle(struct life *life, struct store *store, struct job *job,
     child.unique_until = TIME_NONE;
     child.exclusive = child.lane != NULL;
     outcome.effects = turn_effects(life, store, job);
+    if (!outcome.effects && strncmp(job->handler, ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0)
+        return error_set(&life->error, ERROR_FAILED, "out of memory");
     turn_draw(life, &outcome, success);
     if (outcome.kind == OUTCOME_SUCCESS && !success && !outcome.effects && !lot(life, 4))
         outcome.created = &child;
@@ -267,7 +271,8 @@ bool work_batch(struct life *life, struct store *store) {
     int64_t id = 0;
     json_t *ids = json_pack("[iiiii]", 1, 2, 3, 4, 5);
     struct store_batch begun = {.type = "enqueue", .jobs_per_seed = 1 + lot(life, 3)};
-    bool done = store_batch_begin(store, &begun, life->now, &id, &life->error) &&
+    bool done = (ids || error_set(&life->error, ERROR_FAILED, "out of memory")) &&
+                store_batch_begin(store, &begun, life->now, &id, &life->error) &&
                 store_batch_add(store, id, ids, &life->error) &&
                 store_batch_start(store, id, life->now, &life->error) &&
                 ledger_discover(&life->pending, life->acked.last, store, life->now, &life->error);
