@@ -194,8 +194,8 @@ def arithmetic(evidence, report, job, failed):
         return
     if any(run.word is None or run.pid in evidence.kills for run in job.runs) or evidence.full:
         return
-    if any(evidence.stopped(run.pid, run.start - 5 * SECOND, run.end + 5 * SECOND)
-           for run in job.runs):
+    if any(evidence.stopped(run.pid, run.start - 5 * SECOND, run.end + 5 * SECOND) or
+           evidence.stalled(run.start - 5 * SECOND, run.end + 5 * SECOND) for run in job.runs):
         return
     words = collections.Counter(run.word for run in job.runs)
     bad = words["fail"] + words["hopeless"]
@@ -203,11 +203,20 @@ def arithmetic(evidence, report, job, failed):
         report.violated("job %d: %s, %d failures counted" % (job.id, dict(words), failed), job.id)
 
 
+def unbegun(evidence, job):
+    """Locks under which a run may have begun, and its process was killed before it wrote that down."""
+    tokens = {run.token for run in job.runs}
+    return sum(row["token"] not in tokens and any(
+        row["t"] - SECOND < death < row["t"] + 5 * SECOND * evidence.slow
+        for death in evidence.kills.values()) for row in job.of("lock"))
+
+
 def crashes(evidence, report):
     """Counted for each job that ran when its process was killed, and for no other."""
     for job in evidence.jobs.values():
         report.look(len(job.runs))
-        counted, may, must = len(job.of("crashes")), 0, 0
+        counted = sum(row["new"] > row["old"] for row in job.of("crashes"))
+        may, must = unbegun(evidence, job), 0
         for run in job.runs:
             death = evidence.gone.get(run.pid)
             if death is None or run.end is not None and run.end < death - SECOND // 5:
@@ -217,6 +226,7 @@ def crashes(evidence, report):
                 not evidence.hindered(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \
+                not evidence.stalled(run.start - 5 * SECOND, death) and \
                 not evidence.disturbed(job.id, run.start, death)
         if counted > may:
             report.violated("job %d: %d crashes counted, it ran in %d processes that died" % (

@@ -94,14 +94,20 @@ def resources(evidence, report):
         if found:
             report.violated("%s says: %s" % (name, text[found.start():found.start() + 300]))
     for entry in evidence.by["N", "died"]:
-        hindered = any(a < entry.t and entry.t < b + 5 * SECOND for _, a, b in evidence.full) or \
-            entry.attempt == 78 or entry.attempt == -1 and any(  # before it could mind the signal
-                e.pid == entry.pid and entry.t - e.t < SECOND * evidence.slow
-                for e in evidence.by["N", "started"])
-        if not hindered:
+        if not excused(evidence, entry):
             report.violated("%s/%d died by itself: %s" % (entry.node, entry.pid, entry.attempt))
     if evidence.broken > len(evidence.kills) + 10:
         report.violated("%d broken lines in the log" % evidence.broken)
+
+
+def excused(evidence, died):
+    """A full disk, a broken folder; or a HUP before the program could mind it."""
+    if died.node == "command":
+        return False
+    young = any(e.pid == died.pid and died.t - e.t < SECOND * evidence.slow
+                for e in evidence.by["N", "started"])
+    return died.attempt == 78 or died.attempt == -1 and young or any(
+        a < died.t < b + 5 * SECOND for _, a, b in evidence.full)
 
 
 def watch(evidence, report, who, entries):

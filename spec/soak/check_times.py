@@ -6,8 +6,6 @@ from evidence import GRACE, LOCK, MS, SECOND, milliseconds
 DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200, "planned": 250, "moody": 200, "asking": 400}  # ms, as the handlers say
 WINDOW = 0.5  # seconds that a more important job must have been there to be taken first
 LATE = 5.0    # seconds after its date that the most important job may begin
-TAKEN = ("job suspend", "job cancel", "job execute", "definition suspend", "job activate",
-         "definition activate", "job delete")
 
 
 def lost_lock(evidence, one, other):
@@ -20,7 +18,7 @@ def lost_lock(evidence, one, other):
             return True
         if not evidence.steady(a, other.start):
             return True
-    if any(t - ms * MS < other.start and one.start - LOCK * SECOND < t for t, ms in evidence.stalls):
+    if evidence.stalled(one.start - LOCK * SECOND, other.start):
         return True
     return any(a < other.start and one.start < b + SECOND and min(b, other.start) - a > LOCK / 2 * SECOND
                for _, a, b in evidence.full)
@@ -42,7 +40,8 @@ def overlap(evidence, report):
         if len(job.runs) > 1:
             report.look()
         for one, other in pairs(evidence, job.runs):
-            if not lost_lock(evidence, one, other) and not evidence.touched(job.id, *TAKEN):
+            if not lost_lock(evidence, one, other) and \
+                    not evidence.disturbed(job.id, one.start, other.start):
                 report.violated("job %d ran in %s/%d and %d ms later in %s/%d" % (
                     job.id, one.node, one.pid, (other.start - one.start) // 10 ** 6, other.node,
                     other.pid), job.id)

@@ -231,6 +231,10 @@ class Evidence:
         said = self.verbs.get(job, []) + self.verbs.get(known.handler if known else None, [])
         return any(verb in TAKEN and since - TAKING * SECOND < t < until for t, verb in said)
 
+    def stalled(self, since, until):
+        """Whether the machine gave us no time at all for a second or more, between."""
+        return any(t - ms * MS < until and since < t for t, ms in self.stalls)
+
     def stopped(self, pid, since, until, least=0.0):
         """Whether the process stood still for so long, at some time between."""
         return any(who == pid and a < until and since < b and min(b, until) - a >= least * SECOND

@@ -25,6 +25,8 @@ class Executor:
 
     def start(self):
         with self.lock:
+            if self.alive():
+                return  # another fault, or the watch, was first
             with open(self.stderr, "ab") as errors:
                 self.process = self.world.start(
                     "run", self.world.folder, "--name", self.name, "--log-format", "logfmt",

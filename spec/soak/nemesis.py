@@ -80,12 +80,15 @@ class Nemesis(threading.Thread):
     # ---- faults
 
     def kill(self):
-        victims = self.executors if self.rng.random() < .2 else [self.executor()]
-        for victim in victims:
-            victim.kill()
-        time.sleep(self.rng.choice([0, 0, 0.2, 1]))
-        for victim in victims:
-            victim.start()
+        """One of them or both, once or again as soon as they are back."""
+        for _ in range(self.rng.choice([1, 1, 2, 4])):
+            victims = self.executors if self.rng.random() < .2 else [self.executor()]
+            for victim in victims:
+                victim.kill()
+            time.sleep(self.rng.choice([0, 0, 0.2, 1]))
+            for victim in victims:
+                victim.start()
+            time.sleep(self.rng.choice([0.05, 0.3, 1]))
 
     def term(self):
         victim = self.executor()

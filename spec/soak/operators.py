@@ -30,6 +30,7 @@ class Operator(threading.Thread):
         note = "%s %s" % (handler or "-", " ".join(str(word) for word in words))
         self.world.lines.write("P", "verb", job=job, note=note)
         done = self.world.run(*map(str, words))
+        self.world.heard(done, done.stderr)
         self.world.lines.write("P", "verb-done" if done.returncode == 0 else "verb-refused", job=job,
                                attempt=done.returncode, note=note)
         return done

@@ -55,14 +55,16 @@ class Producer(threading.Thread):
             else:
                 self.note("unknown" if killed or full else "nack", draft)
 
-    @staticmethod
-    def end(process, timeout=60):
+    def end(self, process):
+        """Waits for a command; what it has said."""
         try:
-            return process.communicate(timeout=timeout)
+            text, errors = process.communicate(timeout=60 * self.world.slow)
         except subprocess.TimeoutExpired:
+            self.world.lines.write("N", "overdue", node="command", pid=process.pid)
             process.kill()
-            process.communicate()
-            raise
+            text, errors = process.communicate()
+        self.world.heard(process, errors)
+        return text, errors
 
 
 class Single(Producer):

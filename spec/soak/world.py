@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import time
@@ -120,6 +121,15 @@ class World:
         if check and done.returncode != 0:
             raise RuntimeError("%s: %s" % (" ".join(words), done.stderr.strip()))
         return done
+
+    def heard(self, process, errors):
+        """What a command said on its way, and how it ended if a signal has ended it."""
+        text = errors.decode("utf-8", "replace") if isinstance(errors, bytes) else errors or ""
+        if text:
+            with open(os.path.join(self.root, "commands.log"), "a", encoding="utf-8") as file:
+                file.write(text)
+        if process.returncode < 0 and process.returncode != -signal.SIGKILL:
+            self.lines.write("N", "died", node="command", attempt=process.returncode)
 
     def interpreter(self):
         host = os.path.join(os.path.dirname(self.program), "host")
