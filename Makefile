@@ -252,4 +252,5 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 .PHONY: bench fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
-	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d
+	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \
+	$(POWER:.o=.d) $(BUILD)/spec/core/store/error_memory.d
