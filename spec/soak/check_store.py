@@ -101,13 +101,13 @@ def resources(evidence, report):
 
 
 def excused(evidence, died):
-    """A full disk, a broken folder; or a HUP before the program could mind it."""
-    if died.node == "command":
+    """A start in a broken folder or on a full disk; or a HUP before the program could mind it. Who
+    runs already has to live on."""
+    begun = max((e.t for e in evidence.by["N", "started"] if e.pid == died.pid), default=died.t)
+    if died.node == "command" or died.t - begun > 2 * SECOND * evidence.slow:
         return False
-    young = any(e.pid == died.pid and died.t - e.t < SECOND * evidence.slow
-                for e in evidence.by["N", "started"])
-    return died.attempt == 78 or died.attempt == -1 and young or any(
-        a < died.t < b + 5 * SECOND for _, a, b in evidence.full)
+    return died.attempt in (78, -1) or died.attempt == 74 and any(
+        a < died.t and begun < b for _, a, b in evidence.full)
 
 
 def watch(evidence, report, who, entries):

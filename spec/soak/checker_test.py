@@ -621,6 +621,23 @@ class Rest(Checked):
         self.story.logs["north.log"] = "==1==ERROR: AddressSanitizer: heap-use-after-free"
         self.bad("I19", "AddressSanitizer")
 
+    def full(self, start):
+        """Its disk fills up; who began then, or before, ends with 74."""
+        self.story.line("N", "filling")
+        if start:
+            self.story.line("N", "started", pid=13, node="north")
+        self.story.wait(100)
+        self.story.line("N", "died", pid=13 if start else 11, node="north", attempt=74)
+        self.story.line("N", "emptied")
+
+    def test_an_executor_that_cannot_begin_on_a_full_disk(self):
+        self.full(start=True)
+        self.assertEqual([], self.reports()["I19"].violations)
+
+    def test_an_executor_that_dies_of_a_full_disk(self):
+        self.full(start=False)
+        self.bad("I19", "died by itself: 74")
+
     def test_an_executor_that_dies_by_itself(self):
         self.story.line("N", "died", pid=11, node="north", attempt=-11)
         self.bad("I19", "died by itself")
