@@ -249,7 +249,7 @@ MUTANTS = [
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
 """, """
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error) &&
-               incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+               incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error);
 """)]},
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
@@ -411,7 +411,21 @@ MUTANTS = [
     return waiting->misfire == MISFIRE_SKIP ? cycle_next(&waiting->cycle, waiting->date)
 """)]},
 
-    # ---- what a soak cannot see, for there all the time something is going on
+    # ---- what a soak cannot see: power cuts, and who is asleep, for there something always goes on
+    {"name": "sync-normal", "by": "spec/core/store/power_contract",
+     "breaks": "what is acknowledged is not synced",
+     "changes": [("core/store/sqlite/db.c", """
+                                  "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
+""", """
+                                  "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF;"
+""")]},
+    {"name": "sync-off", "by": "spec/core/store/power_contract",
+     "breaks": "nothing is synced",
+     "changes": [("core/store/sqlite/db.c", """
+                                  "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
+""", """
+                                  "PRAGMA synchronous=OFF; PRAGMA secure_delete=OFF;"
+""")]},
     {"name": "doorbell-silent", "by": "spec/faults/executors_spec.lua",
      "breaks": "nobody is rung for when a job has been created",
      "changes": [(TRANSACTION, """
