@@ -358,6 +358,12 @@ MUTANTS = [
 """, """
     if (outcome->kind == OUTCOME_RETURNED)
         return true;
+"""), ("core/script/run.c", """
+        job_free_list(outcome->created);
+""", """
+"""), ("core/script/run.c", """
+        outcome->created = NULL;
+""", """
 """)]},
     {"name": "children-lost", "by": "I15b",
      "breaks": "one of the jobs that a run creates is left out",

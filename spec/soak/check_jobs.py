@@ -194,7 +194,7 @@ def arithmetic(evidence, report, job, failed):
         return
     if any(run.word is None or run.pid in evidence.kills for run in job.runs) or evidence.full:
         return
-    if any(evidence.stopped(run.pid, run.start - 5 * SECOND, run.end + 5 * SECOND) or
+    if any(evidence.stood(run.start - 5 * SECOND, run.end + 5 * SECOND) or
            evidence.stalled(run.start - 5 * SECOND, run.end + 5 * SECOND) for run in job.runs):
         return
     words = collections.Counter(run.word for run in job.runs)

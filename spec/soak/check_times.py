@@ -10,9 +10,12 @@ LATE = 5.0    # seconds after its date that the most important job may begin
 
 def lost_lock(evidence, one, other):
     """Whether the earlier run may have lost its lock before the later one began: its process, or the
-    whole machine, stood still beyond the lease, or it could not write to renew it."""
+    whole machine, stood still beyond the lease, or it could not write to renew it, for the disk was
+    full, or another process stood still while it was writing."""
     for pid, a, b in evidence.stops:
-        if pid != one.pid or a > other.start or b < one.start - LOCK * SECOND:
+        if a > other.start or b < one.start - LOCK * SECOND:
+            continue
+        if pid != one.pid and b - a < (LOCK * 2 / 3 - 0.1) * SECOND:
             continue
         if other.start - a >= (LOCK * 2 / 3 - 0.1) * SECOND:
             return True

@@ -231,6 +231,10 @@ class Evidence:
         said = self.verbs.get(job, []) + self.verbs.get(known.handler if known else None, [])
         return any(verb in TAKEN and since - TAKING * SECOND < t < until for t, verb in said)
 
+    def stood(self, since, until):
+        """Whether any process stood still: if it was writing, nobody else could write."""
+        return any(a < until and since < b for _, a, b in self.stops)
+
     def stalled(self, since, until):
         """Whether the machine gave us no time at all for a second or more, between."""
         return any(t - ms * MS < until and since < t for t, ms in self.stalls)

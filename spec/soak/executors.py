@@ -27,6 +27,7 @@ class Executor:
         with self.lock:
             if self.alive():
                 return  # another fault, or the watch, was first
+            self.world.forget_the_dead()
             with open(self.stderr, "ab") as errors:
                 self.process = self.world.start(
                     "run", self.world.folder, "--name", self.name, "--log-format", "logfmt",

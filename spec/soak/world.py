@@ -46,6 +46,7 @@ class World:
         os.makedirs(self.disk)
         self.lines = line.Log(self.path)
         self.set_clock(0)
+        self.forget_the_dead()
         self._mount()
         if self.sanitized:
             self.missing["clock"] = "a sanitized program takes no other clock"
@@ -91,6 +92,18 @@ class World:
 
     def now(self):
         return time.time_ns() // 1000000 + self.offset
+
+    @staticmethod
+    def forget_the_dead():
+        """What libfaketime has left behind of processes that were killed: the next process of that
+        number would meet it, and end."""
+        for path in glob.glob("/dev/shm/*faketime_*_*"):
+            number = path.rsplit("_", 1)[1]
+            if number.isdigit() and not os.path.exists("/proc/" + number):
+                try:
+                    os.unlink(path)
+                except FileNotFoundError:
+                    pass
 
     # ---- running the program
 

@@ -10,4 +10,5 @@ return soak.handler(function(job, payload)
       { lane = job.lane, priority = job.priority })
   end
   soak.work(job, payload)
+  if job.attempt <= (payload.fails or 0) then error("not yet", 0) end
 end)
