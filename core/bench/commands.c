@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS = 16, SETTLING = 500000, WATCHED = 1000000 }; /* microseconds */
+enum { WORDS = 16, SETTLING = 1250000, WATCHED = 1000000 }; /* microseconds */
 
 /* ---- processes ---- */
 

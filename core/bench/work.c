@@ -1,4 +1,4 @@
-/* work.c - jobs run by the executor: a backlog, chains, beside their creation, by two workers. */
+/* work.c - jobs run by the executor: a backlog, chains, beside their creation. */
 #include "api/guest.h"
 #include "bench/phases.h"
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CHAINS = 1000, SPINS = 100000, ROUNDS = 2 };
+enum { CHAINS = 1000 };
 
 static int64_t file_size(const struct rig *rig, const char *name) {
     char path[PATH_MAX];
@@ -120,39 +120,4 @@ bool phase_life(struct bench *bench, struct error *error) {
            put_rate(bench, "life_per_second", jobs, used.at, error);
     rig_close(&rig);
     return fine;
-}
-
-/* ---- two workers ---- */
-
-/* Microseconds that `jobs` handlers of `rounds` each take. */
-static bool spin(struct bench *bench, int workers, int64_t jobs, int64_t rounds, int64_t *span,
-                 struct error *error) {
-    struct rig rig;
-    struct meter used;
-    json_t *payload = json_integer(rounds);
-    bool fine = rig_open(&rig, bench, jobs, error) && rig_feed(&rig, "spin", payload, jobs, error);
-    rig_release(&rig);
-    fine = fine && rig_drain(&rig, "two workers", workers, jobs, &used, error);
-    rig_close(&rig);
-    json_decref(payload);
-    *span = fine ? used.at : 0;
-    return fine;
-}
-
-bool phase_workers(struct bench *bench, struct error *error) {
-    int64_t jobs = bench->options->jobs / 400, one = 0, two = 0, span;
-    jobs = jobs < 20 ? 20 : jobs > 500 ? 500 : jobs;
-    if (!spin(bench, 1, 20, SPINS, &span, error))
-        return false;
-    int64_t rounds = SPINS * 20 * 1000 / (span > 0 ? span : 1); /* a millisecond's */
-    for (int i = 0; i < ROUNDS; i++) {
-        if (!spin(bench, 1, jobs, rounds, &span, error))
-            return false;
-        one += span;
-        if (!spin(bench, 2, jobs, rounds, &span, error))
-            return false;
-        two += span;
-    }
-    return meter_put(bench->report, "workers_speedup", (double)one / (double)(two ? two : 1)) ||
-           rig_no_memory(error);
 }

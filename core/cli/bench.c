@@ -86,6 +86,7 @@ static const struct line {
     {"latency_process_p99_ms", "from another process, 99 of 100", "ms"},
     {"latency_process_max_ms", "from another process, longest", "ms"},
     {"workers_speedup", "two workers against one", "times as fast, 1 ms of CPU a job"},
+    {"workers_ceiling", "two processes against one", "times as fast, without an executor"},
     {"cpu_seconds_per_10000", "CPU, draining", "s per 10 000 jobs"},
     {"commits_per_10000", "commits, draining", "per 10 000 jobs"},
     {"syncs_per_10000", "syncs, draining", "per 10 000 jobs"},

@@ -111,7 +111,7 @@ local rows = {
   { "other process p99 ms", us "latency_process_p99_ms", nil, "<= 5" },
   { "call to start p50 ms", us "latency_call_p50_ms", their("lat_p50_us", nil, 0.001), "" },
   { "call to start p99 ms", us "latency_call_p99_ms", their("lat_p99_us", nil, 0.001), "" },
-  { "two workers against one", us "workers_speedup", nil, ">= 1.8 (1.95)" },
+  { "two workers against one", us "workers_speedup", us "workers_ceiling", ">= 1.8 (1.95)" },
   { "CPU s per 10 000, none", us "cpu_seconds_per_10000", their("drain_cpu_us", nil, 0.01), "" },
   { "CPU s per 10 000, full", us("cpu_seconds_per_10000", "full"),
     their("drain_cpu_us", nil, 0.01), "" },

@@ -30,7 +30,8 @@ describe("bench", function()
       "enqueue_processes_per_second", "enqueue_bulk_per_second", "enqueue_from_per_second",
       "chains_per_second", "idle_kb",
       "life_per_second", "cpu_seconds_per_10000", "syncs_per_10000", "commits_per_10000",
-      "log_bytes_per_job", "peak_kb", "database_kb", "workers_speedup", "seconds",
+      "log_bytes_per_job", "peak_kb", "database_kb", "workers_speedup", "workers_ceiling",
+      "seconds",
     } do
       assert.is_number(report[name], name)
       assert.is_true(report[name] > 0, name)
