@@ -3,7 +3,7 @@
 #include "base/log.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
-enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 2 };
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
 enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
