@@ -1,4 +1,5 @@
 #include "base/brief.h"
+#include "base/plain.h"
 #include "base/text.h"
 #include <string.h>
 
@@ -59,21 +60,6 @@ static bool copy(struct scan *scan, size_t size) {
 
 /* ---- texts ---- */
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* A byte of them is 0. */
-static bool has_zero(uint64_t bytes) {
-    return (bytes - EACH(0x01)) & ~bytes & EACH(0x80);
-}
-
-/* Eight bytes of text that need no look: printable ASCII, no quote and no backslash. */
-static bool is_plain(const char *at) {
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-    return !((bytes | (bytes - EACH(0x20))) & EACH(0x80)) && !has_zero(bytes ^ EACH('"')) &&
-           !has_zero(bytes ^ EACH('\\')) && !has_zero(bytes ^ EACH(0x7f));
-}
-
 /* Bytes up to the closing quote; `plain`: they are printable ASCII without escapes. Of escapes only
  * those that json_write would write, too. */
 static bool text_end(const struct scan *scan, size_t *size, bool *plain) {
@@ -81,7 +67,7 @@ static bool text_end(const struct scan *scan, size_t *size, bool *plain) {
     *plain = true;
     const char *at = scan->at, *next = at; /* where eight are looked at again */
     for (;; at++) {
-        for (; at >= next && scan->end - at >= 8 && is_plain(at); next = at)
+        for (; at >= next && scan->end - at >= 8 && plain_is_text(at); next = at)
             at += 8;
         next = at >= next ? at + 8 : next;
         if (at == scan->end || *at == '"')

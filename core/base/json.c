@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/plain.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void write_escaped(struct text *out, unsigned char byte) {
 void json_add_text(struct text *out, const char *string, size_t size) {
     size_t from = 0;
     text_append(out, "\"", 1);
-    for (size_t at = 0; at < size; at++) {
+    for (size_t at = plain_size(string, size); at < size; at++) {
         unsigned char byte = (unsigned char)string[at];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;

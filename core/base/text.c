@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "base/plain.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -80,6 +81,8 @@ static size_t character(const unsigned char *data, size_t size) {
 
 bool utf8_valid(const char *data, size_t size, size_t *offset) {
     size_t at = 0;
+    while (size - at >= 8 && plain_is_ascii(data + at))
+        at += 8;
     while (at < size) {
         size_t length = character((const unsigned char *)data + at, size - at);
         if (length == 0) {

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/span.h"
 #include "base/text.h"
+#include "script/decode.h"
 #include "script/value.h"
 #include <string.h>
 
@@ -114,6 +115,8 @@ static void decode(lua_State *L, struct handle *handle, const char *text, size_t
         lua_newtable(L);
         return;
     }
+    if (decode_push(L, text, size))
+        return;
     handle->json = json_read(text, size, what, &error);
     if (!handle->json)
         luaL_error(L, "%s", error.text);

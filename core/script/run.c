@@ -43,11 +43,12 @@ static bool refuse_unknown(const struct script *script, const char *handler, str
     return false;
 }
 
+/* One that this executor does not have. */
 static bool check_handler(const struct script *script, const struct draft *draft,
                           struct error *error) {
     const struct script_host *host = &script->host;
     const char *handler = draft->job.handler;
-    if (draft->unchecked || definitions_find(&script->definitions, handler))
+    if (draft->unchecked)
         return true;
     int knows = host->knows ? host->knows(host->arg, handler, error) : 0;
     return knows > 0 || (knows == 0 && refuse_unknown(script, handler, error));
@@ -61,14 +62,19 @@ static bool complete_priority(struct script *script, struct draft *draft, struct
 }
 
 static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t *spec,
-                     struct error *error) {
+                     const struct brief *brief, struct error *error) {
     struct script *script = run->script;
     struct draft_rules rules = draft_rules(script->settings);
-    if (!draft_read(draft, spec, &rules, clock_now(script->clock), error) ||
-        !check_handler(script, draft, error))
+    time_ms now = clock_now(script->clock);
+    if (!(spec ? draft_read(draft, spec, &rules, now, error)
+               : draft_brief(draft, brief, &rules, now, error)))
+        return false;
+    const struct definition *definition =
+        definitions_find(&script->definitions, draft->job.handler);
+    if (!definition && !check_handler(script, draft, error))
         return false;
     draft_inherit(draft, run->outcome->job);
-    draft_define(draft, definitions_find(&script->definitions, draft->job.handler), &rules);
+    draft_define(draft, definition, &rules);
     if (!draft_keyed(draft, error))
         return false;
     lua_State *before = state_enter(&script->state, L);
@@ -95,9 +101,10 @@ static int64_t collect(struct run *run, struct draft *draft, struct error *error
     return job->id;
 }
 
-int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *error) {
+int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct brief *brief,
+                   struct error *error) {
     struct draft draft = {0};
-    int64_t id = complete(run, L, &draft, spec, error) ? collect(run, &draft, error) : 0;
+    int64_t id = complete(run, L, &draft, spec, brief, error) ? collect(run, &draft, error) : 0;
     draft_clear(&draft);
     return id;
 }

@@ -63,8 +63,10 @@ void run_line(struct run *run, const char *text, size_t size);
 /* The store has refused something with `error`: notes whether that is the store's own trouble. */
 void run_lost(struct run *run, const struct error *error);
 
-/* Collects a job that the handler creates; its id, or 0. `L` is the coroutine that asks. */
-int64_t run_create(struct run *run, lua_State *L, json_t *spec, struct error *error);
+/* Collects a job that the handler creates, of an object or (`spec` is NULL) in short; its id, or 0.
+ * `L` is the coroutine that asks. */
+int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct brief *brief,
+                   struct error *error);
 
 /* Collects an operator's verb that the handler asks for; see order.h. */
 bool run_operate(struct run *run, json_t *order, struct error *error);

@@ -1,9 +1,11 @@
 /* What a handler does through `job`: the natives behind lua/moonshift/job.lua (rules §20: progress,
  * lines, cancelled). Expected failure returns nil, message; the Lua half raises it where the
  * handler called. */
+#include "base/text.h"
 #include "script/handle.h"
 #include "script/natives.h"
 #include "script/value.h"
+#include <string.h>
 
 static int fail(lua_State *L, struct run *run, const struct error *error) {
     run_lost(run, error);
@@ -49,14 +51,64 @@ static json_t *read_spec(lua_State *L, struct error *error) {
     return NULL;
 }
 
+/* ---- in short ---- */
+
+/* The text at `index`, which stays where it is; UTF-8 and no zero byte. */
+static bool brief_name(lua_State *L, int index, const char **name, size_t *size) {
+    if (lua_type(L, index) != LUA_TSTRING)
+        return false;
+    *name = lua_tolstring(L, index, size);
+    return *size <= JOB_NAME_MAX && !memchr(*name, 0, *size) && utf8_valid(*name, *size, NULL);
+}
+
+/* The option on top of the stack, its key below. Its text gets a place of its own on the stack:
+ * the table may be changed by a function that is asked for a priority. */
+static bool brief_option(lua_State *L, struct brief *brief) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+    if (strcmp(key, "priority") == 0) {
+        brief->priority_given = lua_isinteger(L, -1);
+        brief->priority = lua_tointeger(L, -1);
+        return brief->priority_given;
+    }
+    for (int i = BRIEF_HANDLER + 1; i < BRIEF_NAMES; i++)
+        if (strcmp(key, brief_key((enum brief_name)i)) == 0) {
+            lua_pushvalue(L, -1);
+            lua_replace(L, 4 + i);
+            return brief_name(L, 4 + i, &brief->names[i], &brief->sizes[i]);
+        }
+    return false;
+}
+
+/* handler, payload, options (arguments 2 to 4) as most jobs have them; false: read_spec knows
+ * more, or why not. */
+static bool read_brief(lua_State *L, struct brief *brief, struct text *payload) {
+    bool fine = brief_name(L, 2, &brief->names[0], &brief->sizes[0]) &&
+                (lua_isnil(L, 4) || lua_istable(L, 4));
+    if (fine && lua_istable(L, 4))
+        for (lua_pushnil(L); fine && lua_next(L, 4); lua_pop(L, 1))
+            fine = brief_option(L, brief);
+    if (!fine || lua_isnil(L, 3))
+        return fine;
+    fine = value_to_text(L, 3, payload);
+    brief->payload = payload->data;
+    brief->payload_size = payload->size;
+    return fine;
+}
+
 static int verb_enqueue(lua_State *L) {
     struct handle *handle = handle_check(L);
     struct error error;
+    struct brief brief = {0};
+    struct text payload = {0};
     luaL_checkstring(L, 2);
     lua_settop(L, 4);
-    json_t *spec = read_spec(L, &error);
-    int64_t id = spec ? run_create(handle->run, L, spec, &error) : 0;
+    lua_settop(L, 4 + BRIEF_NAMES - 1);
+    luaL_checkstack(L, 8, NULL);
+    bool brief_is = read_brief(L, &brief, &payload);
+    json_t *spec = brief_is ? NULL : read_spec(L, &error);
+    int64_t id = brief_is || spec ? run_create(handle->run, L, spec, &brief, &error) : 0;
     json_decref(spec);
+    text_clear(&payload);
     if (id == 0)
         return fail(L, handle->run, &error);
     lua_pushinteger(L, id);

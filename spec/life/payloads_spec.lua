@@ -103,3 +103,56 @@ describe("a query by payload", function()
     assert.equal("2", found { invoice = 8 })
   end)
 end)
+
+describe("a payload that a job hands on", function()
+  local null = moonshift.null
+  local payloads = {
+    "", "text", 'quoted "text" \\ and\ttab', "\127 and Grüße, 世界", "a longer text without more",
+    0, -7, 123456789012345678, math.maxinteger, math.mininteger, 1.5, -0.0, 1e300, true, false,
+    {}, moonshift.array {}, { 1, "two", { 3 }, null }, { a = null, b = {}, c = moonshift.array {} },
+    { ["key with \"quotes\""] = 1, ["ключ"] = "значение", deep = { { { x = { 1, 2.5, "z" } } } } },
+  }
+
+  it("arrives as it was, and is stored alike", function()
+    local seen, ids = {}, {}
+    local engine = testing.engine {
+      handlers = {
+        first = function(job)
+          ids[#ids + 1] = job:enqueue("second", job.payload, { priority = 1 })
+          ids[#ids + 1] = job:enqueue("second", job.payload, { retries = 2 })
+        end,
+        second = function(job)
+          seen[#seen + 1] = { job.payload }
+        end,
+      },
+    }
+    for i, payload in ipairs(payloads) do
+      engine:enqueue("first", payload)
+      engine:drain()
+      assert.same({ payload }, seen[2 * i - 1])
+      assert.same(seen[2 * i - 1], seen[2 * i])
+    end
+    engine:close()
+  end)
+
+  it("comes out of tables nested deeply, too", function()
+    local deep, depth = { "bottom" }, 0
+    for _ = 1, 60 do
+      deep = { deep }
+    end
+    local engine = testing.engine {
+      handlers = {
+        dive = function(job)
+          local at = job.payload
+          while type(at) == "table" do
+            at, depth = at[1], depth + 1
+          end
+        end,
+      },
+    }
+    engine:enqueue("dive", deep)
+    engine:drain()
+    assert.equal(61, depth)
+    engine:close()
+  end)
+end)

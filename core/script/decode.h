@@ -1,0 +1,14 @@
+/* decode.h - JSON text to Lua values without anything between (rules §1: payloads). */
+#ifndef MOONSHIFT_SCRIPT_DECODE_H
+#define MOONSHIFT_SCRIPT_DECODE_H
+
+#include <lua.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Pushes what value_push_json makes of json_read, if the text is as plain as payloads mostly are.
+ * False says nothing, and pushes nothing: read it with json_read. May raise for memory: call it
+ * under protection. */
+bool decode_push(lua_State *L, const char *text, size_t size);
+
+#endif
