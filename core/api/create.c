@@ -2,6 +2,8 @@
 #include "base/crash_point.h"
 #include <stdlib.h>
 
+enum { ROOM_KEPT = 4096 }; /* drafts */
+
 /* The store's word goes before the function, and spares the call. */
 static bool draft_priority(struct engine *engine, struct script *script, struct draft *draft,
                            struct error *error) {
@@ -11,9 +13,8 @@ static bool draft_priority(struct engine *engine, struct script *script, struct 
 
 /* From what the creator says to a job that can be written; draft_clear in any case. */
 static bool draft_complete(struct engine *engine, struct draft *draft,
-                           const struct engine_draft *said, struct error *error) {
+                           const struct engine_draft *said, time_ms now, struct error *error) {
     struct draft_rules rules = draft_rules(engine->options.settings);
-    time_ms now = engine_now(engine);
     if (!(said->spec ? draft_read(draft, said->spec, &rules, now, error)
                      : draft_brief(draft, &said->brief, &rules, now, error)))
         return false;
@@ -54,9 +55,10 @@ static size_t refused_of(const struct draft *drafts, size_t count) {
 
 static bool create(struct engine *engine, const struct engine_draft *said, struct draft *drafts,
                    size_t count, size_t *refused, struct error *error) {
+    time_ms now = engine_now(engine);
     for (size_t i = 0; i < count; i++) {
         *refused = i;
-        if (!draft_complete(engine, &drafts[i], &said[i], error))
+        if (!draft_complete(engine, &drafts[i], &said[i], now, error))
             return false;
         drafts[i].job.next = i + 1 < count ? &drafts[i + 1].job : NULL;
     }
@@ -68,6 +70,27 @@ static bool create(struct engine *engine, const struct engine_draft *said, struc
     return done;
 }
 
+/* The room of the last time, if it is enough: memory is not asked for at every call. */
+static struct draft_room room_take(struct engine *engine, size_t count) {
+    struct draft_room room = engine->room;
+    if (room.count >= count) {
+        engine->room = (struct draft_room){0};
+        return room;
+    }
+    room.drafts = calloc(count, sizeof *room.drafts);
+    room.count = room.drafts ? count : 0;
+    return room;
+}
+
+static void room_give(struct engine *engine, struct draft_room room) {
+    if (room.count > ROOM_KEPT || room.count <= engine->room.count) {
+        free(room.drafts);
+        return;
+    }
+    free(engine->room.drafts);
+    engine->room = room;
+}
+
 bool engine_enqueue(struct engine *engine, const struct engine_draft *said, size_t count,
                     struct engine_created *created, size_t *refused, struct error *error) {
     size_t nobody, *who = refused ? refused : &nobody;
@@ -75,7 +98,8 @@ bool engine_enqueue(struct engine *engine, const struct engine_draft *said, size
     if (count == 0)
         return true;
     CRASH_POINT("enqueue_accepted");
-    struct draft *drafts = calloc(count, sizeof *drafts);
+    struct draft_room room = room_take(engine, count);
+    struct draft *drafts = room.drafts;
     if (!drafts)
         return error_set(error, ERROR_FAILED, "out of memory");
     bool ok = create(engine, said, drafts, count, who, error);
@@ -83,14 +107,14 @@ bool engine_enqueue(struct engine *engine, const struct engine_draft *said, size
         created[i] = created_of(&drafts[i].job);
         draft_clear(&drafts[i]);
     }
-    free(drafts);
+    room_give(engine, room);
     return ok;
 }
 
 bool engine_check_draft(struct engine *engine, const struct engine_draft *said,
                         struct error *error) {
     struct draft draft = {0};
-    bool ok = draft_complete(engine, &draft, said, error);
+    bool ok = draft_complete(engine, &draft, said, engine_now(engine), error);
     draft_clear(&draft);
     return ok;
 }

@@ -112,6 +112,7 @@ void engine_close(struct engine *engine) {
         generation_free(engine->older);
     }
     free(engine->served.list);
+    free(engine->room.drafts);
     store_close(engine->store);
     folder_release(engine->options.folder);
     clock_release(engine->options.clock);

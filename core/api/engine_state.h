@@ -15,6 +15,11 @@ struct generation {
     bool replaced; /* it was the engine's own: what no newer one has is still served */
 };
 
+struct draft_room {
+    struct draft *drafts; /* all clear */
+    size_t count;
+};
+
 struct engine {
     struct engine_options options;
     struct store *store;
@@ -26,6 +31,7 @@ struct engine {
     const struct settings *joined_as;
     int64_t next_id, ids_left; /* handed out ahead for jobs that handlers create */
     bool running;              /* a handler runs: no second turn, no close */
+    struct draft_room room;    /* of the jobs that are created next; none while some are */
 };
 
 /* Loads `folder` (retained). NULL: error. generation_free closes it; NULL is fine. */

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A transaction ends with either: fewer of them are faster, but nobody else can write meanwhile. */
+enum { JOBS_MAX = 4000, BYTES_MAX = 1 << 20 };
+
 #define BAD_SHOWN 20 /* bad lines that are said before giving up, unless they are skipped */
 
 struct bulk {
@@ -19,13 +22,14 @@ struct bulk {
     int64_t good;
     int64_t *bad; /* numbers of the bad lines, in order */
     size_t bad_count;
-    size_t bad_passed;                      /* second pass: those behind us */
-    struct arena texts;                     /* of the drafts below */
-    struct engine_draft drafts[BULK_CHUNK]; /* to be written, */
-    int64_t numbers[BULK_CHUNK];            /* from these lines */
-    size_t count;
-    int64_t first;   /* number of the first line that is not written yet */
-    int64_t refused; /* lines that turned out bad as they were written */
+    size_t bad_passed;                    /* second pass: those behind us */
+    struct arena texts;                   /* of the drafts below */
+    struct engine_draft drafts[JOBS_MAX]; /* to be written, */
+    int64_t numbers[JOBS_MAX];            /* from these lines, */
+    struct engine_created created[JOBS_MAX];
+    size_t count, bytes; /* of the lines */
+    int64_t first;       /* number of the first line that is not written yet */
+    int64_t refused;     /* lines that turned out bad as they were written */
 };
 
 static bool no_memory(struct error *error) {
@@ -153,16 +157,15 @@ static bool say_how_far(const struct bulk *bulk, struct error *error) {
 /* Drafts `from` to `to` - 1; *refused as engine_enqueue has it. */
 static bool drafts_write(struct bulk *bulk, size_t from, size_t to, size_t *refused,
                          struct error *error) {
-    struct engine_created created[BULK_CHUNK];
     bool fine =
-        engine_enqueue(bulk->engine, &bulk->drafts[from], to - from, created, refused, error);
+        engine_enqueue(bulk->engine, &bulk->drafts[from], to - from, bulk->created, refused, error);
     if (!fine) {
         *refused += from;
         return false;
     }
     *refused = to;
     bulk->first = bulk->numbers[to - 1] + 1;
-    return receipt_add(bulk->receipt, created, to - from, error);
+    return receipt_add(bulk->receipt, bulk->created, to - from, error);
 }
 
 /* As drafts_write, but leaves out what is refused: what is before it goes in first. */
@@ -190,7 +193,7 @@ static bool drafts_write_good(struct bulk *bulk, struct error *error) {
 static void chunk_clear(struct bulk *bulk) {
     for (size_t i = 0; i < bulk->count; i++)
         json_decref(bulk->drafts[i].spec);
-    bulk->count = 0;
+    bulk->count = bulk->bytes = 0;
     arena_empty(&bulk->texts);
 }
 
@@ -222,7 +225,8 @@ static bool line_write(struct bulk *bulk, struct error *error) {
     if (!line_read(bulk, &bulk->drafts[bulk->count], error))
         return say_how_far(bulk, error);
     bulk->numbers[bulk->count++] = bulk->lines.number;
-    return bulk->count < BULK_CHUNK || chunk_write(bulk, error);
+    bulk->bytes += size;
+    return (bulk->count < JOBS_MAX && bulk->bytes < BYTES_MAX) || chunk_write(bulk, error);
 }
 
 static bool lines_write(struct bulk *bulk, struct error *error) {

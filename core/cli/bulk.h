@@ -5,8 +5,6 @@
 #include "api/engine.h"
 #include "cli/receipt.h"
 
-#define BULK_CHUNK 1000 /* jobs a transaction */
-
 struct bulk_options {
     const char *path; /* "-": standard input */
     size_t line_max;  /* bytes */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COUNT_CHUNK = 1000 };        /* jobs a transaction */
 #define TEXT_MAX ((int64_t)1 << 30) /* bytes of one JSON text on the way in */
 
 static const struct flag enqueue_flags[] = {
@@ -155,8 +156,8 @@ static json_t *spec_make(const struct cli *cli, const struct flags *flags, struc
 
 static bool chunk_enqueue(struct engine *engine, json_t *spec, size_t count,
                           struct receipt *receipt, struct error *error) {
-    struct engine_created created[BULK_CHUNK];
-    struct engine_draft drafts[BULK_CHUNK];
+    struct engine_created created[COUNT_CHUNK];
+    struct engine_draft drafts[COUNT_CHUNK];
     for (size_t i = 0; i < count; i++)
         drafts[i] = (struct engine_draft){.spec = spec};
     return engine_enqueue(engine, drafts, count, created, NULL, error) &&
@@ -170,7 +171,7 @@ static bool count_enqueue(const struct cli *cli, struct engine *engine, json_t *
     bool fine = true;
     while (fine && receipt->count < count) {
         int64_t left = count - receipt->count;
-        size_t part = left < BULK_CHUNK ? (size_t)left : BULK_CHUNK;
+        size_t part = left < COUNT_CHUNK ? (size_t)left : COUNT_CHUNK;
         fine = chunk_enqueue(engine, spec, part, receipt, error);
         progress_show(&progress, "writing", receipt->count, count);
     }

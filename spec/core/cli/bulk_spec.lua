@@ -78,8 +78,8 @@ describe("enqueue --from", function()
 
     before_each(function()
       local text = {}
-      for i = 1, 2500 do
-        text[i] = line:format(i % 1000 == 7 and "same" or i)
+      for i = 1, 5000 do
+        text[i] = line:format(i % 4000 == 7 and "same" or i)
       end
       write("keys.jsonl", table.concat(text))
     end)
@@ -87,20 +87,19 @@ describe("enqueue --from", function()
     it("stops at the first one", function()
       local status, _, errors = place.run("enqueue", "--from", "keys.jsonl")
       assert.equal(5, status)
-      assert.equal('moonshift: keys.jsonl: 1000 of 2500 jobs are in, none from line 1001 on: '
+      assert.equal('moonshift: keys.jsonl: 4000 of 5000 jobs are in, none from line 4001 on: '
         .. 'unique "same" of "work" is held by job 7\n', errors)
-      assert.equal(1000, count())
+      assert.equal(4000, count())
     end)
 
     it("goes on with --skip-bad, lists and counts them", function()
       local status, output, errors = place.run("enqueue", "--from", "keys.jsonl", "--skip-bad",
         "--json")
       assert.equal(0, status)
-      assert.equal('{"count":2498,"first":1,"last":2498,"kept":0,"replaced":0,"skipped":2}\n',
+      assert.equal('{"count":4999,"first":1,"last":4999,"kept":0,"replaced":0,"skipped":1}\n',
         output)
-      assert.equal('moonshift: keys.jsonl:1007: unique "same" of "work" is held by job 7\n'
-        .. 'moonshift: keys.jsonl:2007: unique "same" of "work" is held by job 7\n', errors)
-      assert.equal(2498, count())
+      assert.equal('moonshift: keys.jsonl:4007: unique "same" of "work" is held by job 7\n', errors)
+      assert.equal(4999, count())
     end)
 
     it("leaves all of them out", function()
@@ -108,7 +107,7 @@ describe("enqueue --from", function()
       local status, output, errors = place.run("enqueue", "--from", "keys.jsonl", "--skip-bad")
       assert.equal(0, status)
       assert.equal("0 - -\n", output)
-      assert.equal(2500, select(2, errors:gsub("\n", "\n")))
+      assert.equal(5000, select(2, errors:gsub("\n", "\n")))
     end)
   end)
 
