@@ -33,6 +33,7 @@ struct outcome {
     bool permanent;             /* the failure said so: no more retries */
     bool undone;                /* out, of store_settle: refused alone, as if never settled */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
+    bool fenced;                /* by store_fence: its lock is given back already */
     bool lane_ends;             /* the last of its work item: its lane is released */
     bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */
     int64_t lane_token;         /* token of the item's first job: the lane row's fence */

@@ -6,6 +6,7 @@
 #include "run/pace.h"
 #include "run/profile.h"
 #include "run/settling.h"
+#include "store/tidy.h"
 #include <stdlib.h>
 
 enum { PROMOTE_MAX = 1000, SECOND = 1000 };

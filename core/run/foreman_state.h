@@ -10,6 +10,7 @@
 #include "run/generations.h"
 #include "run/reload.h"
 #include "run/thread.h"
+#include "store/tidy.h"
 #include <stdatomic.h>
 
 enum { FILE_STEP = 1000 }; /* ended jobs that are filed at once at most */

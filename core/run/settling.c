@@ -103,6 +103,8 @@ bool settling_write(struct settling *settling, struct store *store, struct offer
         return error_set(error, ERROR_FAILED, "out of memory");
     unsigned char *verdict = settling->verdicts;
     unfollow(settling);
+    if (!store_fence(store, settling->list, error))
+        return false;
     for (struct outcome *outcome = settling->list; outcome; outcome = outcome->next) {
         enum settled settled = SETTLED;
         struct error reason = {0};

@@ -184,6 +184,11 @@ enum settled {
     SETTLED_STALE /* the lock was lost: nothing written (its lane is released all the same) */
 };
 
+/* Before a list of outcomes is settled in the open transaction, all or none of it: gives the locks
+ * of plain successes back many at a time, and says so in them. What they write to the history
+ * follows with the commit: they must stay until then. */
+bool store_fence(struct store *store, struct outcome *outcomes, struct error *error);
+
 /* Writes one outcome with everything the job created, and does the verbs it asked for (its
  * effects); fenced by id, owner and token. With an offer outcome->follows are those that
  * run next in its lane, which is then not released. An outcome of which something is refused says
@@ -230,21 +235,6 @@ bool store_progress(struct store *store, int64_t job, double fraction, const cha
                     time_ms now, struct error *error);
 bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,
                 struct error *error);
-
-/* Behind everything else: files at most `limit` ended jobs by their number, so that the log of one
- * job is found at once. *more: there are others. Questions are right in between. */
-bool store_file_ended(struct store *store, int limit, bool *more, struct error *error);
-
-/* ---- rows of jobs that have succeeded ---- */
-
-/* From now on, until it leaves, the joined executor leaves such rows behind; nobody sees them, and
- * they go by whole ranges of ids with store_sweep. */
-void store_sweep_behind(struct store *store);
-/* In a turn: what can go at once; `idle`: a step of about a thousand rows of the rest. */
-bool store_sweep(struct store *store, bool idle, struct error *error);
-bool store_owes(const struct store *store); /* something is left to sweep */
-/* store_file_ended and an idle store_sweep in one transaction. *more: call again. */
-bool store_tidy(struct store *store, int limit, bool *more, struct error *error);
 
 /* ---- questions (also on STORE_READ connections) ---- */
 

@@ -119,7 +119,7 @@ struct store {
     struct self self;
     struct journal journal;
     struct prelock prelock;
-    struct feed feed;
+    struct feed feed, endings;
     struct held_config config;
     struct tally tally;
     struct ring ring;

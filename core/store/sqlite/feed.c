@@ -21,19 +21,24 @@ enum column {
     COLUMN_BATCH,
     COLUMN_TOKEN,
     COLUMN_OWNER,
+    COLUMN_ATTEMPT,
+    COLUMN_STARTED,
+    COLUMN_ENDED,
     COLUMN_LANE_KEY, /* texts from here on, and the payload */
     COLUMN_INSTANCE,
     COLUMN_ROOT,
     COLUMN_ACTIVITY,
     COLUMN_TENANT,
     COLUMN_PAYLOAD,
-    COLUMN_TERM
+    COLUMN_TERM,
+    COLUMN_RESULT
 };
 
 /* lane: as the job's row has it; lane_id: as the narrow rows have it. */
 #define COLUMNS                                                                                    \
     "CREATE TABLE feed(id, stream, priority, rank, due, created, place, retries, suspended, lane," \
-    " lane_id, batch, token, owner, lane_key, instance, root, activity, tenant, payload, term)"
+    " lane_id, batch, token, owner, attempt, started, ended, lane_key, instance, root, activity, " \
+    "tenant, payload, term, result)"
 
 struct table {
     sqlite3_vtab base;
@@ -135,6 +140,10 @@ static int64_t row_given(const struct feed_row *row, int column) {
         return job->suspended;
     case COLUMN_TOKEN:
         return job->token;
+    case COLUMN_ATTEMPT:
+        return job->attempt;
+    case COLUMN_ENDED:
+        return row->outcome->ended;
     default:
         return job->owner;
     }
@@ -153,6 +162,9 @@ static bool row_number(const struct feed_row *row, int column, int64_t *value) {
     case COLUMN_LANE_ID:
         *value = job->lane_id;
         return job->lane_id != 0;
+    case COLUMN_STARTED:
+        *value = row->outcome->started;
+        return *value != TIME_NONE;
     case COLUMN_BATCH:
         *value = job->batch;
         return job->batch != 0;
@@ -162,8 +174,11 @@ static bool row_number(const struct feed_row *row, int column, int64_t *value) {
     }
 }
 
-static const char *row_text(const struct job *job, int column) {
+static const char *row_text(const struct feed_row *row, int column) {
+    const struct job *job = row->job;
     switch (column) {
+    case COLUMN_RESULT:
+        return row->outcome->result;
     case COLUMN_LANE_KEY:
         return job->lane;
     case COLUMN_INSTANCE:
@@ -189,14 +204,14 @@ static int feed_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int c
         if (row_number(row, column, &value))
             sqlite3_result_int64(result, value);
     } else if (column != COLUMN_PAYLOAD) {
-        sqlite3_result_text(result, row_text(job, column), -1, SQLITE_STATIC);
+        sqlite3_result_text(result, row_text(row, column), -1, SQLITE_STATIC);
     } else if (job->payload) {
         sqlite3_result_blob64(result, job->payload, job->payload_size, SQLITE_STATIC);
     }
     return SQLITE_OK;
 }
 
-bool feed_attach(struct feed *feed, struct db *db, struct error *error) {
+bool feed_attach(struct feed *feed, struct db *db, const char *name, struct error *error) {
     static const sqlite3_module module = {.xConnect = feed_connect,
                                           .xBestIndex = feed_plan,
                                           .xDisconnect = feed_disconnect,
@@ -207,7 +222,7 @@ bool feed_attach(struct feed *feed, struct db *db, struct error *error) {
                                           .xEof = feed_end,
                                           .xColumn = feed_column,
                                           .xRowid = feed_rowid};
-    return sqlite3_create_module_v2(db->handle, "feed", &module, feed, NULL) == SQLITE_OK ||
+    return sqlite3_create_module_v2(db->handle, name, &module, feed, NULL) == SQLITE_OK ||
            db_fail(db, error);
 }
 
@@ -331,6 +346,27 @@ bool feed_add(struct feed *feed, struct db *db, const struct job *job, time_ms p
               struct error *error) {
     if (!feed_room(feed, db, error))
         return false;
-    feed->rows[feed->count++] = (struct feed_row){job, place};
+    feed->rows[feed->count++] = (struct feed_row){.job = job, .place = place};
     return feed->count < FEED_ROWS || feed_flush(feed, db, true, error);
+}
+
+bool feed_settled(struct feed *feed, struct db *db, struct error *error) {
+    feed->from = 0;
+    feed->to = feed->count;
+    feed->count = 0;
+    return feed->from == feed->to ||
+           db_run(db, error,
+                  "INSERT OR FAIL INTO ended(job, stream, outcome, executor, started, at, retries,"
+                  " attempt, result, created, due, priority, batch) SELECT id, stream, 1, owner,"
+                  " started, ended, retries, attempt, result, created, due, priority, batch"
+                  " FROM endings",
+                  "");
+}
+
+bool feed_settle(struct feed *feed, struct db *db, const struct outcome *outcome,
+                 struct error *error) {
+    if (!feed_room(feed, db, error))
+        return false;
+    feed->rows[feed->count++] = (struct feed_row){.job = outcome->job, .outcome = outcome};
+    return feed->count < FEED_ROWS || feed_settled(feed, db, error);
 }

@@ -37,6 +37,8 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
     const struct job *job = outcome->job;
     if (store->settings->history != HISTORY_FULL)
         return history_hush(store, job->id, job->attempt, error);
+    if (outcome->fenced && end == ENDED_SUCCESSFUL)
+        return feed_settle(&store->endings, &store->db, outcome, error);
     return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
                   " result, created, due, priority, batch)"

@@ -4,6 +4,7 @@
 
 #include "base/outcome.h"
 #include "store/sqlite/row.h"
+#include "store/tidy.h"
 
 /* In the column ended.outcome. */
 enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };

@@ -88,7 +88,8 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
     store->gate.file = -1;
     store->bell = (struct bell){-1, -1, -1};
     if (open_database(store, path, error) && db_configure(&store->db, mode != STORE_READ, error) &&
-        feed_attach(&store->feed, &store->db, error) && migrate(store, error) &&
+        feed_attach(&store->feed, &store->db, "feed", error) &&
+        feed_attach(&store->endings, &store->db, "endings", error) && migrate(store, error) &&
         share_settle(store, error))
         return store;
     store_close(store);
@@ -108,6 +109,7 @@ void store_close(struct store *store) {
     bell_close(&store->bell);
     db_close(&store->db);
     feed_clear(&store->feed);
+    feed_clear(&store->endings);
     gate_close(&store->gate);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);

@@ -219,9 +219,12 @@ static int settle_fence(struct store *store, const struct job *job, struct passe
 static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
                        enum settled *settled, struct error *error) {
     const struct job *job = outcome->job;
-    struct passed passed;
+    struct passed passed = {0};
     CRASH_POINT("settle_begun");
-    int fenced = settle_fence(store, job, &passed, error);
+    /* What others do comes after what is kept of those before. */
+    if (!outcome->fenced && !feed_settled(&store->endings, &store->db, error))
+        return false;
+    int fenced = outcome->fenced ? 1 : settle_fence(store, job, &passed, error);
     CRASH_POINT("settle_fenced");
     *settled = SETTLED_STALE;
     if (fenced < 0)

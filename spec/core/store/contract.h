@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/span.h"
-#include "store/store.h"
+#include "store/tidy.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "power_disk.h"
 #include "store/batch.h"
+#include "store/tidy.h"
 #include <stdio.h>
 #include <string.h>
 
