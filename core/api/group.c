@@ -10,9 +10,9 @@ struct asked {
     size_t count;
     struct engine_created *created;
     struct error error;
-    bool done, fine;
-    bool leads; /* it is its turn to write for all */
-    struct condition condition;
+    bool fine;
+    bool leads;              /* it is its turn to write for all; else it is answered */
+    struct semaphore called; /* once, if it has to wait */
 };
 
 struct group {
@@ -128,35 +128,48 @@ static struct asked *write_all(struct group *group, struct asked *list) {
     return answered;
 }
 
-/* With the mutex held, as everything below: takes what waits and writes it. */
-static void lead(struct group *group) {
-    struct asked *list = group->first, *next;
+/* Takes what waits. */
+static struct asked *take(struct group *group) {
+    mutex_lock(&group->mutex);
+    struct asked *list = group->first;
     group->first = NULL;
     group->end = &group->first;
     mutex_unlock(&group->mutex);
-    list = write_all(group, list);
+    return list;
+}
+
+/* The next one to lead; it takes what waits by then. NULL: nobody waits. */
+static struct asked *successor(struct group *group) {
     mutex_lock(&group->mutex);
-    group->writing = group->first != NULL;
-    if (group->first) {
-        group->first->leads = true;
-        condition_signal(&group->first->condition);
+    struct asked *next = group->first;
+    group->writing = next != NULL;
+    mutex_unlock(&group->mutex);
+    return next;
+}
+
+/* Writes what waits; the next transaction is under way before the others are told of this one. */
+static void lead(struct group *group, const struct asked *self) {
+    struct asked *list = write_all(group, take(group)), *next = successor(group);
+    if (next) {
+        next->leads = true;
+        semaphore_post(&next->called);
     }
     for (; list; list = next) {
-        next = list->next; /* once it is done its thread may be gone */
-        list->done = true;
-        condition_signal(&list->condition);
+        next = list->next; /* once it is called its thread may be gone */
+        if (list != self)
+            semaphore_post(&list->called);
     }
 }
 
-static void wait_for(struct group *group, struct asked *asked) {
+/* True: it leads at once. */
+static bool join(struct group *group, struct asked *asked) {
+    mutex_lock(&group->mutex);
+    bool leads = !group->writing;
     *group->end = asked;
     group->end = &asked->next;
-    asked->leads = !group->writing;
     group->writing = true;
-    while (!asked->done && !asked->leads)
-        condition_wait(&asked->condition, &group->mutex);
-    if (!asked->done)
-        lead(group);
+    mutex_unlock(&group->mutex);
+    return leads;
 }
 
 bool group_enqueue(struct group *group, const struct engine_draft *drafts, size_t count,
@@ -164,10 +177,14 @@ bool group_enqueue(struct group *group, const struct engine_draft *drafts, size_
     struct asked asked = {.drafts = drafts, .count = count, .created = created};
     if (count == 0)
         return true;
-    condition_init(&asked.condition);
-    mutex_lock(&group->mutex);
-    wait_for(group, &asked);
-    mutex_unlock(&group->mutex);
-    condition_free(&asked.condition);
+    semaphore_init(&asked.called);
+    bool leads = join(group, &asked);
+    if (!leads) {
+        semaphore_wait(&asked.called);
+        leads = asked.leads;
+    }
+    if (leads)
+        lead(group, &asked);
+    semaphore_free(&asked.called);
     return asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);
 }

@@ -1,4 +1,5 @@
 #include "run/thread.h"
+#include <errno.h>
 #include <string.h>
 
 bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg) {
@@ -110,4 +111,21 @@ void condition_signal(struct condition *condition) {
 
 void condition_broadcast(struct condition *condition) {
     pthread_cond_broadcast(&condition->handle);
+}
+
+void semaphore_init(struct semaphore *semaphore) {
+    sem_init(&semaphore->handle, 0, 0);
+}
+
+void semaphore_free(struct semaphore *semaphore) {
+    sem_destroy(&semaphore->handle);
+}
+
+void semaphore_wait(struct semaphore *semaphore) {
+    while (sem_wait(&semaphore->handle) != 0 && errno == EINTR)
+        ;
+}
+
+void semaphore_post(struct semaphore *semaphore) {
+    sem_post(&semaphore->handle);
 }

@@ -1,10 +1,11 @@
 /* thread.h - the only file that includes pthread.h: threads that block all signals, a mutex, a
- * condition. */
+ * condition, a semaphore. */
 #ifndef MOONSHIFT_RUN_THREAD_H
 #define MOONSHIFT_RUN_THREAD_H
 
 #include "base/clock.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -17,6 +18,9 @@ struct mutex {
 };
 struct condition {
     pthread_cond_t handle;
+};
+struct semaphore {
+    sem_t handle;
 };
 
 /* Starts `run(arg)` with every signal blocked. False: no thread. */
@@ -52,5 +56,11 @@ void condition_wait(struct condition *condition, struct mutex *mutex);
 bool condition_wait_until(struct condition *condition, struct mutex *mutex, time_ms until);
 void condition_signal(struct condition *condition);
 void condition_broadcast(struct condition *condition);
+
+/* At 0. Who waits for it may free it as soon as it is posted. */
+void semaphore_init(struct semaphore *semaphore);
+void semaphore_free(struct semaphore *semaphore);
+void semaphore_wait(struct semaphore *semaphore);
+void semaphore_post(struct semaphore *semaphore);
 
 #endif
