@@ -9,6 +9,7 @@
 #include "store/sqlite/gate.h"
 #include "store/sqlite/peers.h"
 #include "store/sqlite/slots.h"
+#include "store/sqlite/tray.h"
 #include "store/store.h"
 #include <sys/types.h>
 
@@ -111,6 +112,7 @@ struct store {
     enum store_mode mode;
     char *path; /* NULL: in memory */
     struct gate gate;
+    struct tray tray;
     struct catalog catalog;
     struct peers peers;
     struct wake wake;

@@ -105,6 +105,7 @@ void store_close(struct store *store) {
         store_leave(store, NULL);
     if (store->gate.file >= 0 && store->db.log_pages)
         store_checkpoint(store, pages, NULL);
+    tray_close(&store->tray);
     slots_close(&store->slots);
     bell_close(&store->bell);
     db_close(&store->db);

@@ -149,6 +149,9 @@ CREATE TABLE schedule(           -- what the files in schedules/ declare
 CREATE TABLE occurrence(         -- runs of schedules that have begun and may not have ended
   job INTEGER PRIMARY KEY, schedule TEXT NOT NULL, begun INT NOT NULL) STRICT;
 CREATE INDEX occurrence_schedule ON occurrence(schedule);
+CREATE TABLE tray(        -- jobs that were written for other processes: the latest of each place there
+  place INTEGER PRIMARY KEY, ticket INT NOT NULL, job INT NOT NULL,
+  creation INT NOT NULL) STRICT;
 CREATE TABLE metric(
   executor INT, definition INT, name INT, value INT,
   PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;

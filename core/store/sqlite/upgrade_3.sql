@@ -3,6 +3,9 @@
 ALTER TABLE locked RENAME COLUMN cancel TO edited; -- nothing was ever written to it
 ALTER TABLE executor ADD COLUMN debt INT NOT NULL DEFAULT 0;
 CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
+CREATE TABLE tray(        -- jobs that were written for other processes: the latest of each place there
+  place INTEGER PRIMARY KEY, ticket INT NOT NULL, job INT NOT NULL,
+  creation INT NOT NULL) STRICT;
 -- The jobs that are there. While nobody has left a row behind it is the table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE
   NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)
