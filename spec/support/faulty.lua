@@ -59,7 +59,7 @@ end
 -- A sanitizer cannot look for leaks under strace.
 local function tracer(one, inject)
   local words = { "strace -E ASAN_OPTIONS=detect_leaks=0 -f -qq -o " .. one.dir .. "/trace" }
-  for _, suffix in ipairs { "", "-wal", "-shm", "-gate", "-slots-1", "-slots-2" } do
+  for _, suffix in ipairs { "", "-wal", "-shm", "-gate", "-tray", "-slots-1", "-slots-2" } do
     words[#words + 1] = "-P " .. one.store .. suffix
   end
   words[#words + 1] = inject and "-e inject=" .. inject or ""

@@ -51,35 +51,78 @@ function life:environment()
   return table.concat(words, " ")
 end
 
--- One process, under self.tracer if that is set: status, standard output.
-function life:start(...)
-  local words = { self:environment(), self.tracer or "", self.program }
+function life:line(...)
+  local words = { "env", self:environment(), self.tracer or "", self.program }
   for _, word in ipairs { ... } do
     words[#words + 1] = process.quote(word)
   end
   words[#words + 1] = ("--store sqlite:%s 2>>%s </dev/null"):format(self.store, self.log)
-  local status, output = process.run("env " .. table.concat(words, " "))
+  return table.concat(words, " ")
+end
+
+function life:note_death(status)
   if status == KILLED then
     self.first_death = self.first_death or #process.read(self.passes)
     self.deaths = self.deaths + 1
   end
+end
+
+-- One process, under self.tracer if that is set: status, standard output.
+function life:start(...)
+  local status, output = process.run(self:line(...))
+  self:note_death(status)
   return status, output
+end
+
+function life:keep_answer(name, status, output)
+  local answer = self.answers[name] or { ids = {}, told = 0, untold = 0 }
+  self.answers[name] = answer
+  local told = false
+  for id in output:gmatch("%d+") do
+    answer.ids[#answer.ids + 1], told = tonumber(id), true
+  end
+  told = told or status == 0
+  answer.told = answer.told + (told and 1 or 0)
+  answer.untold = answer.untold + (told and 0 or 1)
+end
+
+-- The same command by three clients at once. The store is locked until all are there, so that the
+-- first one, which may die as planned, has something to do for the others.
+local TOGETHER = [[
+cd %s
+sqlite3 %s "BEGIN IMMEDIATE" ".system touch held; sleep 0.2" "COMMIT" &
+until [ -e held ]; do sleep 0.01; done
+for i in 1 2 3; do
+  { if [ $i = 1 ]; then %s; else %s; fi >told$i; echo $? >status$i; } 2>/dev/null &
+  sleep 0.04
+done
+wait
+rm held]]
+
+function life:together(name, ...)
+  local first, plan = self:line(...), self.plan
+  self.plan = plan and { point = "none", hit = 1, after = 0 }
+  local other = self:line(...)
+  self.plan = plan
+  process.run(TOGETHER:format(self.dir, self.store, first, other))
+  for i = 1, 3 do
+    local status = tonumber(process.read(self.dir .. "/status" .. i))
+    self:note_death(status)
+    self:keep_answer(name, status, process.read(self.dir .. "/told" .. i))
+    if status == KILLED then
+      self:command(name, ...)
+    elseif status ~= 0 then
+      self:problem("%s ended with %d", name, status)
+    end
+  end
 end
 
 -- A command that a client gives again until it knows that it is done. What it was told is in
 -- answers[name]: the ids of each answer, and how many answers never came.
 function life:command(name, ...)
-  local answer = self.answers[name] or { ids = {}, told = 0, untold = 0 }
-  self.answers[name] = answer
   for _ = 1, 3 do
     local status, output = self:start(...)
-    local told = false
-    for id in output:gmatch("%d+") do
-      answer.ids[#answer.ids + 1], told = tonumber(id), true
-    end
-    told = told or status == 0
-    answer.told = answer.told + (told and 1 or 0)
-    answer.untold = answer.untold + (told and 0 or 1)
+    self:keep_answer(name, status, output)
     if status == 0 then
       return
     elseif status ~= KILLED then

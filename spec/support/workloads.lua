@@ -150,11 +150,12 @@ function workloads.jobs.files()
 end
 
 function workloads.jobs.live(one)
+  one:command("file", "enqueue", "--from", one.dir .. "/jobs.jsonl", "--ids", "-C", one.dir)
+  one:together("crowd", "enqueue", "work", '{"label":"crowd"}', "-C", one.dir)
   one:command("held", "enqueue", "work", '{"label":"held"}', "--unique", "kept", "--in", "P1D",
     "-C", one.dir)
   one:command("held", "enqueue", "work", '{"label":"replaced"}', "--unique", "kept", "--in", "P2D",
     "--on-conflict", "replace", "-C", one.dir)
-  one:command("file", "enqueue", "--from", one.dir .. "/jobs.jsonl", "--ids", "-C", one.dir)
   one:command("single", "enqueue", "work", '{"label":"stubborn","fails":3}', "--retries", "2",
     "-C", one.dir)
   one:drain()
@@ -170,6 +171,7 @@ function workloads.jobs.check(one)
     clash = { n = 1, dead = "failedJob", ran = true },
     talk = { n = 1 }, poison = { n = 1, dead = "workerDied" },
   })
+  one:created("crowd", { crowd = { n = 1 } })
   local held = process.sql(one.store, "SELECT count(*), max(json_extract(payload, '$.label'))"
     .. " FROM job WHERE unique_key='kept'")[1]
   if held ~= "1|replaced" then
