@@ -1,5 +1,6 @@
 #include "api/engine_state.h"
 #include "base/crash_point.h"
+#include "store/enqueue.h"
 #include <stdlib.h>
 
 enum { ROOM_KEPT = 4096 }; /* drafts */

@@ -91,11 +91,6 @@ int store_knows(struct store *store, const char *handler, int64_t *deployment, s
 bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
                   struct error *error);
 
-/* One job, with id 0, in a transaction of its own; synced when it returns. Of several processes
- * that ask at the same moment one writes for all. After an error it is not there, unless that is
- * one of the disk's. */
-bool store_enqueue(struct store *store, struct job *job, time_ms now, struct error *error);
-
 /* Hands out `count` ids ahead of a commit, so that job:enqueue can return them: 0 on error. Ids
  * that are never written are simply skipped. In a transaction of its own if none is open. */
 int64_t store_reserve_ids(struct store *store, int count, struct error *error);

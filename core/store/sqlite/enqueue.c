@@ -6,6 +6,7 @@
  * table `tray`, with the ticket of what was asked for, in the same transaction: if the writer dies
  * before it has answered, whoever takes the request up finds that it is done, and as which job. So
  * a request is never done twice, and needs no trust in who leads. */
+#include "store/enqueue.h"
 #include "base/crash_point.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/parcel.h"
