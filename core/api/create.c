@@ -38,7 +38,8 @@ static bool draft_complete(struct engine *engine, struct draft *draft,
 static bool write_jobs(struct engine *engine, struct job *jobs, struct error *error) {
     if (!jobs->next) {
         bool done = store_enqueue(engine->store, jobs, engine_now(engine), error);
-        engine_tidy(engine);
+        if (done)
+            engine_tidy(engine);
         return done;
     }
     return store_begin(engine->store, error) &&
