@@ -125,7 +125,7 @@ bool settling_write(struct settling *settling, struct store *store, struct offer
         *verdict++ = (unsigned char)settled;
     }
     CRASH_POINT("settling_written");
-    return true;
+    return store_settle_end(store, error);
 }
 
 static void log_failure(const struct outcome *outcome, bool dead) {

@@ -195,6 +195,10 @@ bool store_fence(struct store *store, struct outcome *outcomes, struct error *er
  * that it is `undone` and leaves the transaction as it was: settle it again as a failure. */
 bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                   struct error *error);
+/* With an offer the rows of what plain successes created are kept, and written many at a time:
+ * behind the last outcome, before anything else is asked of the store. The outcomes must stay until
+ * then. */
+bool store_settle_end(struct store *store, struct error *error);
 
 /* Makes at most `limit` due timers ready; *count of them. */
 bool store_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);

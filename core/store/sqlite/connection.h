@@ -72,6 +72,7 @@ struct prelock {
     struct offer *offer;     /* NULL: nothing */
     struct outcome *creator; /* whose jobs are being created; NULL: nobody's */
     bool fits;               /* there is room for all of them */
+    bool keeps;              /* their rows are kept in the feed until store_settle_end */
     struct job *last;        /* of the offer's jobs */
     int64_t stream;          /* asked about last */
     bool served;             /* that stream, by the joined executor */

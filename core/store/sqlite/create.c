@@ -102,16 +102,26 @@ static int create_halted(struct store *store, const struct job *job, struct erro
                     "t", job->instance);
 }
 
-/* It only needs rows of its own: nobody asks for them before the others of its list are there. */
+/* It only needs rows of its own: nobody asks for them before the others are there. */
 static bool create_is_plain(const struct store *store, const struct job *job) {
     return store->feed.open && job->retries > 0 && !job->unique_key && !job->repeat;
 }
 
-static bool create_later(struct store *store, const struct job *job, time_ms place,
+/* Is locked at once, or will have a narrow row. */
+static bool create_later(struct store *store, struct job *job, time_ms place, time_ms now,
                          struct error *error) {
-    if (job->state != JOB_SUSPENDED)
+    int locked = prelock(store, job, now, error);
+    if (locked == 0 && job->state == JOB_READY)
+        prelock_ready(store, job->stream, job->priority, place, job->id);
+    if (locked == 0 && job->state != JOB_SUSPENDED)
         wake_note(&store->wake, job->stream, job->priority);
-    return feed_add(&store->feed, &store->db, job, place, error);
+    return locked >= 0 && feed_add(&store->feed, &store->db, job, place, error);
+}
+
+static bool create_locked(struct store *store, const struct job *job, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id);
 }
 
 bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
@@ -135,11 +145,12 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
         !backlog_move(store, job->stream, job->lane_id, 1, error))
         return false;
     if (create_is_plain(store, job))
-        return create_later(store, job, row.place, error);
+        return create_later(store, job, row.place, now, error);
     if (!create_row(store, job, row.place, error) || !CRASH_POINT("create_inserted"))
         return false;
     int locked = prelock(store, job, now, error);
-    return (locked > 0 || (locked == 0 && row_place(store, &row, now, error))) &&
+    return locked >= 0 &&
+           (locked ? create_locked(store, job, error) : row_place(store, &row, now, error)) &&
            CRASH_POINT("create_placed");
 }
 
@@ -180,14 +191,15 @@ bool store_create(struct store *store, struct job *jobs, int64_t deployment, tim
     bool own = false, done = true;
     if (!unit_begin(store, &own, error))
         return false;
-    /* What may be locked as it is written is written one by one. */
-    store->feed.open = jobs && jobs->next && !store->prelock.offer;
+    bool keeps = store->prelock.keeps;
+    store->feed.open = keeps || (jobs && jobs->next && !store->prelock.offer);
     for (struct job *job = jobs; done && job; job = job->next) {
         done = create_one(store, job, deployment, now, error);
         job->refused = !done && error && error->code == ERROR_CONFLICT;
     }
     store->feed.open = false;
-    done = feed_flush(&store->feed, &store->db, done, error);
+    if (!keeps)
+        done = feed_flush(&store->feed, &store->db, done, error);
     return unit_end(store, own, done, error);
 }
 

@@ -233,6 +233,10 @@ void feed_clear(struct feed *feed) {
 
 /* ---- writing ---- */
 
+#define LOCK_SQL                                                                                   \
+    "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"                                   \
+    " SELECT id, token, owner, stream, lane_id FROM feed"
+
 /* Most jobs leave the columns of the others to their defaults. */
 static bool row_is_short(const struct job *job) {
     return job->due == TIME_NONE && !job->suspended && !job->exclusive && !job->batch &&
@@ -262,29 +266,36 @@ static bool flush_jobs(struct feed *feed, struct db *db, struct error *error) {
                   "");
 }
 
-/* Ready ones, timers, and suspended ones, which have no narrow row. */
-static int row_kind(const struct job *job) {
-    return job->state == JOB_READY ? 0 : job->state == JOB_SCHEDULED ? 1 : 2;
+/* Ready ones, timers, those that are locked already, and suspended ones, which have no narrow row.
+ */
+enum kind { KIND_READY, KIND_TIMER, KIND_LOCKED, KIND_NONE };
+
+static enum kind row_kind(const struct job *job) {
+    return job->state == JOB_READY       ? KIND_READY
+           : job->state == JOB_SCHEDULED ? KIND_TIMER
+           : job->state == JOB_LOCKED    ? KIND_LOCKED
+                                         : KIND_NONE;
 }
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* In the order of the keys of `ready` and `timer`. */
+/* In the order of the keys of `ready`, `timer` and `locked`. */
 static int row_compare(const void *left, const void *right) {
     const struct feed_row *a = left, *b = right;
-    int kind = row_kind(a->job), order = ORDER(kind, row_kind(b->job));
-    if (order == 0 && kind == 1)
+    enum kind kind = row_kind(a->job);
+    int order = ORDER(kind, row_kind(b->job));
+    if (order == 0 && kind == KIND_TIMER)
         order = ORDER(a->job->due, b->job->due);
-    if (order == 0 && kind == 0)
+    if (order == 0 && kind == KIND_READY)
         order = ORDER(a->job->stream, b->job->stream);
-    if (order == 0 && kind == 0)
+    if (order == 0 && kind == KIND_READY)
         order = ORDER(~a->job->priority, ~b->job->priority);
-    if (order == 0 && kind == 0)
+    if (order == 0 && kind == KIND_READY)
         order = ORDER(a->place, b->place);
     return order ? order : ORDER(a->job->id, b->job->id);
 }
 
-static bool flush_kind(struct feed *feed, struct db *db, int kind, const char *sql,
+static bool flush_kind(struct feed *feed, struct db *db, enum kind kind, const char *sql,
                        struct error *error) {
     feed->from = feed->to;
     while (feed->to < feed->count && row_kind(feed->rows[feed->to].job) == kind)
@@ -295,14 +306,15 @@ static bool flush_kind(struct feed *feed, struct db *db, int kind, const char *s
 static bool flush_places(struct feed *feed, struct db *db, struct error *error) {
     qsort(feed->rows, feed->count, sizeof *feed->rows, row_compare);
     feed->to = 0;
-    return flush_kind(feed, db, 0,
+    return flush_kind(feed, db, KIND_READY,
                       "INSERT OR FAIL INTO ready(stream, rank, place, id, lane)"
                       " SELECT stream, rank, place, id, lane_id FROM feed",
                       error) &&
-           flush_kind(feed, db, 1,
+           flush_kind(feed, db, KIND_TIMER,
                       "INSERT OR FAIL INTO timer(due, id, stream, rank, lane)"
                       " SELECT due, id, stream, rank, lane_id FROM feed",
-                      error);
+                      error) &&
+           flush_kind(feed, db, KIND_LOCKED, LOCK_SQL, error);
 }
 
 bool feed_flush(struct feed *feed, struct db *db, bool done, struct error *error) {
@@ -323,11 +335,7 @@ bool feed_lock(struct feed *feed, struct db *db, struct error *error) {
                       "INSERT INTO locked(id, token, owner, stream, lane)"
                       " VALUES(?1, ?2, ?3, ?4, ?5)",
                       "iiiiz", one->id, one->token, one->owner, one->stream, one->lane_id);
-    return feed->from == feed->to ||
-           db_run(db, error,
-                  "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"
-                  " SELECT id, token, owner, stream, lane_id FROM feed",
-                  "");
+    return feed->from == feed->to || db_run(db, error, LOCK_SQL, "");
 }
 
 static bool feed_room(struct feed *feed, const struct db *db, struct error *error) {

@@ -77,14 +77,12 @@ static int prelock_allowed(struct store *store, const struct job *job, time_ms n
     return prelock_serves(store, job->stream, error);
 }
 
+/* Its row follows with that of the job. */
 static bool prelock_lock(struct store *store, struct job *job, struct error *error) {
     CRASH_POINT("prelock_begun");
     job->token = meta_token(store);
     row_locked(store, job);
-    return db_run(&store->db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id) &&
-           limit_locked(store, job->stream, job->id, job->owner, error);
+    return limit_locked(store, job->stream, job->id, job->owner, error);
 }
 
 /* A copy of the locked job, for the caller. */

@@ -9,7 +9,8 @@
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable);
 void prelock_end(struct store *store);
 
-/* 1 locked, 0 it has to be placed (row_place), -1 error. The job's row is written. */
+/* 1 it is locked as soon as the caller writes its row of `locked`, 0 it has to be placed
+ * (row_place), -1 error. */
 int prelock(struct store *store, struct job *job, time_ms now, struct error *error);
 
 /* A job has become ready: what stands behind it is not next any more. */

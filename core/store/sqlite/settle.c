@@ -266,14 +266,28 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     return false;
 }
 
+/* Nothing that it does asks for the rows of other jobs. */
+static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
+    const struct job *job = outcome->job;
+    return store->prelock.offer && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
+           !job->batch && !job->unique_key && !job->repeat && !store->catalog.backlogs;
+}
+
+bool store_settle_end(struct store *store, struct error *error) {
+    return feed_flush(&store->feed, &store->db, true, error);
+}
+
 bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                   struct error *error) {
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
     outcome->undone = false;
-    bool done = settle_refusable(store, outcome)
-                    ? settle_carefully(store, outcome, now, settled, error)
-                    : settle_run(store, outcome, now, settled, error);
+    bool refusable = settle_refusable(store, outcome);
+    store->prelock.keeps = !refusable && settle_is_plain(store, outcome);
+    bool done = (store->prelock.keeps || feed_flush(&store->feed, &store->db, true, error)) &&
+                (refusable ? settle_carefully(store, outcome, now, settled, error)
+                           : settle_run(store, outcome, now, settled, error));
+    store->prelock.keeps = false;
     return unit_end(store, own, done, error);
 }

@@ -131,6 +131,7 @@ void store_rollback(struct store *store) {
     store->tally.batch = 0;
     store->ring.anchored = false;
     store->endings.count = 0;
+    store->feed.count = 0;
     sweep_rolled_back(store);
     transaction_over(store);
 }

@@ -218,7 +218,7 @@ static bool settle_run(struct contract *c, struct node *node, struct outcome *en
         return false;
     store_offer(node->store, offer);
     return store_settle(node->store, end, now, settled, &c->error) &&
-           store_commit(node->store, &c->error);
+           store_settle_end(node->store, &c->error) && store_commit(node->store, &c->error);
 }
 
 static struct outcome end_of(struct job *job, bool refused) {

@@ -143,9 +143,11 @@ static bool turn_told(struct life *life, const struct outcome *outcome) {
     return true;
 }
 
-static bool turn_settle(struct life *life, struct store *store, struct job *job, bool success) {
+/* `child`: room for what it creates. */
+static bool turn_settle(struct life *life, struct store *store, struct job *job, bool success,
+                        struct job *child) {
     enum settled settled = SETTLED_STALE;
-    struct job child = {.handler = "child", .due = TIME_NONE, .retries = 2, .lane = job->lane};
+    *child = (struct job){.handler = "child", .due = TIME_NONE, .retries = 2, .lane = job->lane};
     char message[] = "not today";
     struct outcome outcome = {.job = job,
                               .lane_ends = true,
@@ -154,14 +156,14 @@ static bool turn_settle(struct life *life, struct store *store, struct job *job,
                               .ended = life->now,
                               .due = TIME_NONE,
                               .message = message};
-    child.unique_until = TIME_NONE;
-    child.exclusive = child.lane != NULL;
+    child->unique_until = TIME_NONE;
+    child->exclusive = child->lane != NULL;
     outcome.effects = turn_effects(life, store, job);
     if (!outcome.effects && strncmp(job->handler, ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0)
         return error_set(&life->error, ERROR_FAILED, "out of memory");
     turn_draw(life, &outcome, success);
     if (outcome.kind == OUTCOME_SUCCESS && !success && !outcome.effects && !lot(life, 4))
-        outcome.created = &child;
+        outcome.created = child;
     if (outcome.kind != OUTCOME_FAILURE)
         outcome.message = NULL;
     bool done = store_settle(store, &outcome, life->now, &settled, &life->error);
@@ -176,6 +178,7 @@ void work_turn_begin(bool success) {
 }
 
 bool work_turn(struct life *life, struct store *store) {
+    struct job children[LIFE_HELD];
     int count = 0;
     bool more = false;
     bool offers = life->held_count < LIFE_HELD / 2 && lot(life, 2);
@@ -184,9 +187,10 @@ bool work_turn(struct life *life, struct store *store) {
         store_offer(store, &turn.offer);
     for (int i = 0; i < life->held_count; i++)
         if ((turn.ended[i] = turn.success || lot(life, 4) > 0) &&
-            !turn_settle(life, store, life->held[i], turn.success))
+            !turn_settle(life, store, life->held[i], turn.success, &children[i]))
             return false;
-    if (!store_promote(store, life->now, 50, &count, &life->error))
+    if (!store_settle_end(store, &life->error) ||
+        !store_promote(store, life->now, 50, &count, &life->error))
         return false;
     turn.taken = turn.offer.jobs;
     return (turn.taken || life->held_count >= LIFE_HELD / 2 ||
