@@ -217,9 +217,24 @@ end
 -- A batch, a cycle, a schedule that is loaded anew, operators' verbs, history that goes.
 workloads.batches = {}
 
+-- The last job waits once, so that the batch is looked after before it is over.
+local MARK = [[
+return function(job, ids)
+  local waited = os.getenv("RUNS") .. "-waited"
+  local file = io.open(waited)
+  if ids[#ids] == 10 and not file then
+    io.open(waited, "w"):close()
+    job:snooze(0.04)
+  elseif file then
+    file:close()
+  end
+  return ids
+end
+]]
+
 function workloads.batches.files()
   local files = handler()
-  files["batches/mark.lua"] = "return function(job, ids) return ids end\n"
+  files["batches/mark.lua"] = MARK
   files["handlers/tick.lua"], files["handlers/over.lua"] = WORK, "return function() end\n"
   files["schedules/tick.lua"] = "return { handler = 'tick', cycle = 'R2/PT0.03S', misfire = 'all',"
     .. " overlap = 'queue', payload = { label = 'tick' } }\n"
