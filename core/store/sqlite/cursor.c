@@ -44,13 +44,9 @@ static void merge_rise(struct merge *merge, size_t at) {
     }
 }
 
-static struct head cursor_head_at(sqlite3_stmt *row, int at) {
-    return (struct head){sqlite3_column_int64(row, at), sqlite3_column_int64(row, at + 1),
-                         sqlite3_column_int64(row, at + 2), sqlite3_column_int64(row, at + 3)};
-}
-
 static struct head cursor_head(sqlite3_stmt *row) {
-    return cursor_head_at(row, 0);
+    return (struct head){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                         sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
 }
 
 /* With ensure_due_date jobs without a date are read past inside the database: no row of theirs is
@@ -78,12 +74,12 @@ static sqlite3_stmt *cursor_query_whole(struct store *store, const struct cursor
     const struct head *head = &cursor->head;
     if (cursor->level)
         return db_query(&store->db, error,
-                        "SELECT " ROW_COLUMNS ", r.rank, r.place, r.id, r.lane FROM ready r"
+                        "SELECT " ROW_COLUMNS ", r.place FROM ready r"
                         " CROSS JOIN job j ON j.id=r.id WHERE r.stream=?1 AND r.rank=?2"
                         " AND (r.place, r.id)>(?3, ?4) ORDER BY r.place, r.id LIMIT ?5",
                         "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
     return db_query(&store->db, error,
-                    "SELECT " ROW_COLUMNS ", r.rank, r.place, r.id, r.lane FROM ready r"
+                    "SELECT " ROW_COLUMNS ", r.place FROM ready r"
                     " CROSS JOIN job j ON j.id=r.id WHERE r.stream=?1"
                     " AND (r.rank, r.place, r.id)>(?2, ?3, ?4)"
                     " ORDER BY r.rank, r.place, r.id LIMIT ?5",
@@ -109,11 +105,14 @@ static sqlite3_stmt *cursor_query(struct store *store, const struct cursor *curs
 static bool ahead_read(const struct store *store, sqlite3_stmt *row, bool whole,
                        struct ahead *ahead, struct error *error) {
     struct job job;
-    *ahead = (struct ahead){.head = cursor_head_at(row, whole ? ROW_COLUMN_COUNT : 0)};
-    if (!whole)
+    if (!whole) {
+        *ahead = (struct ahead){.head = cursor_head(row)};
         return true;
+    }
     if (!row_read(store, row, &job, error))
         return false;
+    *ahead = (struct ahead){
+        .head = {~job.priority, sqlite3_column_int64(row, ROW_COLUMN_COUNT), job.id, job.lane_id}};
     if (job.repeat || job.batch)
         return true;
     row_locked(store, &job);
