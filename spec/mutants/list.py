@@ -84,7 +84,8 @@ MUTANTS = [
                : -1;
 """)]},
     {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "freeze,freeze,freeze",
-     "breaks": "a lease that has run out is renewed, and what was locked under it begins",
+     "breaks": "a lease that has run out is renewed, and what was locked under it begins; three"
+               " places look after it, none of them does",
      "changes": [(EXECUTOR, """
     work->lapsed = work->renews &&
 """, """
@@ -92,6 +93,10 @@ MUTANTS = [
 """), ("core/run/worker.c", """
            clock_monotonic() < atomic_load(&client->lease) &&
 """, """
+"""), ("core/run/client.c", """
+                atomic_store(&item->refused, 1);
+""", """
+                continue;
 """)]},
     {"name": "lease-never-renewed", "by": "I5 I6 I18",
      "breaks": "the lease is not renewed while jobs run",

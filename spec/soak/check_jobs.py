@@ -114,13 +114,14 @@ def begun(evidence, report):
             if since is None:
                 continue
             report.look()
-            if run.start <= since + 50 * MS or \
-                    evidence.disturbed(job.id, since, run.start) or \
-                    evidence.hindered(since - 5 * SECOND, run.start) or \
-                    not evidence.steady(since - 5 * SECOND, run.start):
+            if run.start <= since + 50 * MS or evidence.disturbed(job.id, since, run.start):
                 continue
-            stops = [a for pid, a, _ in evidence.stops if pid == run.pid and a < run.start]
-            late[run.node, run.pid, max(stops, default=0)].append((run, since))
+            stop = max((a for pid, a, b in evidence.stops
+                        if pid == run.pid and a < since < b + SECOND and a < run.start), default=0)
+            margin = 0 if stop else 5 * SECOND
+            if evidence.steady(since - margin, run.start) and \
+                    (stop or not evidence.hindered(since - margin, run.start)):
+                late[run.node, run.pid, stop].append((run, since))
     for (node, pid, stop), runs in late.items():
         if len(runs) > (WORKERS if stop else 0):
             run, since = runs[-1]
@@ -204,19 +205,21 @@ def arithmetic(evidence, report, job, failed):
 
 
 def unbegun(evidence, job):
-    """Locks under which a run may have begun, and its process was killed before it wrote that down."""
+    """Deaths of processes that may have begun a run of the job and not written that down."""
     tokens = {run.token for run in job.runs}
-    return sum(row["token"] not in tokens and any(
-        row["t"] - SECOND < death < row["t"] + 5 * SECOND * evidence.slow
-        for death in evidence.kills.values()) for row in job.of("lock"))
+    return [death for row in job.of("lock") if row["token"] not in tokens
+            for death in evidence.kills.values()
+            if row["t"] - SECOND < death < row["t"] + 5 * SECOND * evidence.slow]
 
 
 def crashes(evidence, report):
-    """Counted for each job that ran when its process was killed, and for no other."""
+    """Counted for each job that ran when its process was killed, and for no other. A worker may be
+    killed between the two: then nobody has written the run down."""
+    guessed = collections.Counter()
     for job in evidence.jobs.values():
         report.look(len(job.runs))
         counted = sum(row["new"] > row["old"] for row in job.of("crashes"))
-        may, must = unbegun(evidence, job), 0
+        may = must = 0
         for run in job.runs:
             death = evidence.gone.get(run.pid)
             if death is None or run.end is not None and run.end < death - SECOND // 5:
@@ -228,12 +231,19 @@ def crashes(evidence, report):
                 not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \
                 not evidence.stalled(run.start - 5 * SECOND, death) and \
                 not evidence.disturbed(job.id, run.start, death)
-        if counted > may:
+        deaths = unbegun(evidence, job) if counted > may else []
+        if deaths and counted - may <= len(job.of("lock")) - len(job.runs):
+            guessed[min(deaths, key=lambda death: guessed[death])] += counted - may
+        elif counted > may:
             report.violated("job %d: %d crashes counted, it ran in %d processes that died" % (
                 job.id, counted, may), job.id)
         if counted < must:
             report.violated("job %d: %d crashes counted, %d processes were killed under it" % (
                 job.id, counted, must), job.id)
+    for death, many in guessed.items():
+        if many > WORKERS:
+            report.violated("%d crashes counted of jobs that had not begun, by the death of %s" % (
+                many, [pid for pid, t in evidence.kills.items() if t == death]))
 
 
 def suspended(evidence, report):

@@ -116,18 +116,21 @@ class Jobs(Checked):
 
     def late(self, count, stopped=True):
         """So many jobs begin in north after their locks have gone; south has them."""
-        if stopped:
-            self.story.line("N", "stop", pid=11, node="north")
+        tokens = {}
         for job in range(1, count + 1):
             self.story.create(job)
-            token = self.story.lock(job)
-            self.story.wait(2100)
-            self.story.unlock(job)
+            tokens[job] = self.story.lock(job)
+        if stopped:
+            self.story.line("N", "stop", pid=11, node="north")
+        self.story.wait(2100)
+        for job, token in tokens.items():
+            self.story.unlock(job, token)
             self.story.run(job, pid=12, node="south")
             self.story.ended(job)
-            self.story.wait(60)
-            if stopped:
-                self.story.line("N", "cont", pid=11, node="north")
+        self.story.wait(60)
+        if stopped:
+            self.story.line("N", "cont", pid=11, node="north")
+        for job, token in tokens.items():
             self.story.start(job, token=token)
 
     def test_two_that_begin_without_a_lock_behind_a_stop(self):
@@ -226,6 +229,26 @@ class Jobs(Checked):
     def test_a_crash_that_was_not_counted(self):
         self.crash(1, counted=False)
         self.bad("I8b", "0 crashes counted, 1 processes were killed")
+
+    def unwritten(self, count):
+        """Crashes of jobs that were locked, and of which no run is written down."""
+        for job in range(1, count + 1):
+            self.story.create(job)
+            self.story.lock(job)
+        self.story.line("N", "kill", pid=11, node="north")
+        for job in range(1, count + 1):
+            self.story.unlock(job, job)
+            self.story.row("crashes", job, old=0, new=1)
+            self.story.run(job, pid=12, node="south")
+            self.story.ended(job)
+
+    def test_two_crashes_that_nobody_has_written_down(self):
+        self.unwritten(2)
+        self.assertEqual([], self.reports()["I8b"].violations)
+
+    def test_three_crashes_that_nobody_has_written_down(self):
+        self.unwritten(3)
+        self.bad("I8b", "3 crashes counted of jobs that had not begun, by the death of [11]")
 
     def test_a_crash_of_another_job(self):
         self.crash(2, counted=True)

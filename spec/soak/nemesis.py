@@ -101,7 +101,7 @@ class Nemesis(threading.Thread):
 
     def freeze(self):
         """So long that others take over what it has locked."""
-        self.bait.lay(12, 250)
+        self.bait.lay(24, 250)  # more than one executor takes at once
         self.executor().pause(LOCK + self.rng.choice([0.7, 1, 1.5, 2]))
 
     def jump(self):
