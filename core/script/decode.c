@@ -46,11 +46,11 @@ static bool push_integer(struct scan *scan) {
     bool negative = take(scan, '-');
     const char *from = scan->at;
     lua_Integer number = 0;
-    for (; is_digit(scan) && scan->at - from <= DIGITS_MAX; scan->at++)
+    for (; is_digit(scan) && scan->at - from < DIGITS_MAX; scan->at++)
         number = number * 10 + (*scan->at - '0');
     ptrdiff_t digits = scan->at - from;
     bool real = scan->at < scan->end && (*scan->at == '.' || *scan->at == 'e' || *scan->at == 'E');
-    if (digits == 0 || digits > DIGITS_MAX || real || (*from == '0' && (digits > 1 || negative)))
+    if (digits == 0 || is_digit(scan) || real || (*from == '0' && (digits > 1 || negative)))
         return false;
     lua_pushinteger(scan->L, negative ? -number : number);
     return true;
