@@ -130,14 +130,20 @@ def begun(evidence, report):
 
 
 def fence(evidence, report):
+    """One transaction may write its locks in any order; what it draws lies above all that has ever
+    been given up."""
     last = 0
-    locks = set()
+    locks, drawn = set(), set()
     for row in evidence.dump["witness"]:
         if row["what"] == "lock":
             report.look()
             locks.add((row["job"], row["token"]))
-            if row["token"] <= last:
+            if row["token"] in drawn:
+                report.violated("token %d was drawn twice" % row["token"], row["job"])
+            elif row["token"] <= last:
                 report.violated("token %d was drawn after %d" % (row["token"], last), row["job"])
+            drawn.add(row["token"])
+        elif row["what"] == "unlock":
             last = max(last, row["token"])
     for (job, token), times in collections.Counter(
             (run.job, run.token) for run in evidence.runs).items():

@@ -149,7 +149,26 @@ class Jobs(Checked):
         self.story.live(1)
         self.story.token -= 1
         self.story.live(2)
-        self.bad("I7", "was drawn after")
+        self.bad("I7", "token 1 was drawn twice")
+
+    def test_a_token_below_one_that_was_given_up(self):
+        self.story.token = 5
+        self.story.live(1)
+        self.story.token = 3
+        self.story.live(2)
+        self.bad("I7", "token 4 was drawn after 6")
+
+    def test_tokens_in_any_order_in_one_transaction(self):
+        for job, token in ((1, 2), (2, 1)):
+            self.story.create(job)
+            self.story.token = token - 1
+            self.story.lock(job)
+        for job, token in ((1, 2), (2, 1)):
+            self.story.start(job, token=token)
+            self.story.end(job, token=token)
+            self.story.row("unlock", job, token=token, owner=1)
+            self.story.row("ended", job, old=1, new=1)
+        self.good("I7")
 
     def test_a_run_with_a_token_of_nobody(self):
         self.story.live(1)
