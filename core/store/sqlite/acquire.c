@@ -368,7 +368,8 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
         return false;
     taking_open(store->prelock.offer);
     CRASH_POINT("acquire_begun");
-    bool written = batch_settle(store, error); /* it may make a monitor ready */
+    /* What was created is there, and a monitor may be ready now. */
+    bool written = feed_flush(&store->feed, &store->db, true, error) && batch_settle(store, error);
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
     bool done =
         written && (taking.lanes != NULL ||

@@ -97,9 +97,9 @@ bool store_commit(struct store *store, struct error *error) {
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
-    if (!batch_settle(store, &reason) || !feed_settled(&store->endings, &store->db, &reason) ||
-        !meta_write(store, &reason) || !CRASH_POINT("commit_before") ||
-        !db_run(&store->db, &reason, commit_sql, "")) {
+    if (!batch_settle(store, &reason) || !feed_flush(&store->feed, &store->db, true, &reason) ||
+        !feed_settled(&store->endings, &store->db, &reason) || !meta_write(store, &reason) ||
+        !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, commit_sql, "")) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
         store->broken = reason.code == ERROR_IO;
         store_rollback(store);
