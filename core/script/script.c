@@ -99,6 +99,10 @@ static int plan_all(lua_State *L) {
     return 0;
 }
 
+static bool refuse_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory while the script folder was loaded");
+}
+
 static bool plan_definitions(struct script *script, struct error *error) {
     if (definitions_read(&script->definitions, script->rows))
         script->plans = calloc(script->definitions.count + 1, sizeof *script->plans);
@@ -106,7 +110,7 @@ static bool plan_definitions(struct script *script, struct error *error) {
         script->plans[i].handler = LUA_NOREF;
     if (script->plans && state_call(&script->state, plan_all, script, 0, LOAD_SPAN) == LUA_OK)
         return true;
-    return error_set(error, ERROR_FAILED, "out of memory while the script folder was loaded");
+    return refuse_memory(error);
 }
 
 /* ---- the script ---- */
@@ -147,6 +151,11 @@ static struct script *script_load(const struct script_options *options, struct e
     return script;
 }
 
+/* Whoever was refused memory says so first; that is no fault of the file it was needed for. */
+static bool lacks_memory(const char *message) {
+    return message && strncmp(message, "out of memory", strlen("out of memory")) == 0;
+}
+
 static bool report(const struct script *script, struct error *error) {
     size_t count = json_array_size(script->problems);
     if (count == 0)
@@ -158,6 +167,8 @@ static bool report(const struct script *script, struct error *error) {
     char more[64] = "";
     if (count > 1)
         snprintf(more, sizeof more, " (and %zu more: see moonshift check)", count - 1);
+    if (lacks_memory(message))
+        return refuse_memory(error);
     if (!file || !*file)
         return error_set(error, ERROR_CONFIG, "script folder: %s%s", message ? message : "?", more);
     if (line <= 0)
