@@ -58,7 +58,9 @@ def lanes(evidence, report):
             report.look()
     for lane, runs in members.items():
         for one, other in pairs(evidence, runs):
-            if one.job != other.job and not lost_lock(evidence, one, other):
+            # One that was suspended or cancelled is cut off, which it cannot say.
+            cut = one.end is None and evidence.disturbed(one.job, one.start, other.start)
+            if one.job != other.job and not cut and not lost_lock(evidence, one, other):
                 report.violated("lane %s: job %d ran in %s/%d, and %d ms later job %d in %s/%d" % (
                     lane, one.job, one.node, one.pid, (other.start - one.start) // 10 ** 6,
                     other.job, other.node, other.pid), other.job)
