@@ -114,7 +114,7 @@ json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, in
     (void)rig;
     if (spec && json_put_text(spec, "handler", handler) &&
         json_put(spec, "priority", json_integer(priority)) &&
-        (!payload || json_is_null(payload) || json_put(spec, "payload", json_incref(payload))))
+        (!payload || json_is_null(payload) || json_put(spec, "payload", json_deep_copy(payload))))
         return spec;
     json_decref(spec);
     return NULL;

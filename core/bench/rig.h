@@ -45,7 +45,8 @@ void rig_release(struct rig *rig);
 /* A connection for a client of its own. NULL: error. */
 struct engine *rig_connect(const struct rig *rig, struct error *error);
 
-/* One job as it is asked for: { handler, payload, priority }. NULL: no memory. */
+/* One job as it is asked for: { handler, payload, priority }, with a payload of its own: several
+ * threads may ask. NULL: no memory. */
 json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, int priority);
 /* The next one, from 0 up. */
 int rig_priority(const struct rig *rig, uint32_t *random);
