@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A transaction ends with either: fewer of them are faster, but nobody else can write meanwhile. */
-enum { JOBS_MAX = 4000, BYTES_MAX = 1 << 20 };
+/* A transaction ends with a whole thousand of jobs, if they are of usual size. Fewer transactions
+ * are faster, but nobody else can write meanwhile. */
+enum { JOBS_MAX = 4000, JOBS_WHOLE = 1000, BYTES_MANY = 1 << 20, BYTES_MAX = 16 << 20 };
 
 #define BAD_SHOWN 20 /* bad lines that are said before giving up, unless they are skipped */
 
@@ -218,6 +219,11 @@ static bool line_is_bad(struct bulk *bulk) {
     return true;
 }
 
+static bool chunk_full(const struct bulk *bulk) {
+    bool whole = bulk->count % JOBS_WHOLE == 0;
+    return bulk->count == JOBS_MAX || bulk->bytes >= (whole ? BYTES_MANY : BYTES_MAX);
+}
+
 static bool line_write(struct bulk *bulk, struct error *error) {
     size_t size;
     if (is_blank(line_text(&bulk->lines, &size)) || line_is_bad(bulk))
@@ -226,7 +232,7 @@ static bool line_write(struct bulk *bulk, struct error *error) {
         return say_how_far(bulk, error);
     bulk->numbers[bulk->count++] = bulk->lines.number;
     bulk->bytes += size;
-    return (bulk->count < JOBS_MAX && bulk->bytes < BYTES_MAX) || chunk_write(bulk, error);
+    return !chunk_full(bulk) || chunk_write(bulk, error);
 }
 
 static bool lines_write(struct bulk *bulk, struct error *error) {
