@@ -83,6 +83,17 @@ MUTANTS = [
                ? 1
                : -1;
 """)]},
+    {"name": "fence-of-many-unchecked", "by": "I1 I3 I4 I7 I15 I17 I18 I19",
+     "breaks": "with the locks of several runs that have succeeded those between them go",
+     "changes": [("core/store/sqlite/fence.c", """
+                "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
+""", """
+                "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND ?3<=?4"
+"""), ("core/store/sqlite/fence.c", """
+    *whole = *whole && db_changes(&store->db) == run->count;
+""", """
+    *whole = *whole && db_changes(&store->db) >= run->count;
+""")]},
     {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "freeze,freeze,freeze",
      "breaks": "a lease that has run out is renewed, and what was locked under it begins; three"
                " places look after it, none of them does",
