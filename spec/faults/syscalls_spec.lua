@@ -7,6 +7,8 @@ local process = require "spec.support.process"
 local sweep = require "spec.support.sweep"
 
 local most = tonumber(os.getenv("SPEC_FAULTS") or "2")
+-- A slow build shares more of its commits: of some calls there are fewer in one run than in another.
+local enough = (os.getenv("SPEC_PROGRAM") or ""):find("san/", 1, true) and 0.5 or 0.8
 
 -- Spread over all calls of a kind, the last one among them.
 local function plans_of(who)
@@ -33,7 +35,7 @@ describe("a call that fails", function()
         failures[#failures + 1] = problems ~= "0" and plan .. "\n" .. output or nil
       end
       assert.equal("", table.concat(failures, "\n"))
-      assert.is_true(injected > #plans * 0.8, injected .. " of " .. #plans .. " faults came")
+      assert.is_true(injected > #plans * enough, injected .. " of " .. #plans .. " faults came")
     end)
   end
 end)
