@@ -33,6 +33,26 @@ local function plans_of(name, result, list)
   end
 end
 
+-- What depends on who is faster is tried again, in each workload, after a death and without one.
+local function plans_for(missing)
+  local plans = {}
+  for _, point in ipairs(missing) do
+    for _, name in ipairs(workloads.names) do
+      plans[#plans + 1] = ("%s %s 1 0"):format(name, point)
+      plans[#plans + 1] = ("%s %s 1 1"):format(name, point)
+    end
+  end
+  return plans
+end
+
+local function missing_of(points, died)
+  local missing = {}
+  for point in pairs(points) do
+    missing[#missing + 1] = not died[point] and point or nil
+  end
+  return missing
+end
+
 describe("a crash point", function()
   local points, twice = named()
 
@@ -51,21 +71,27 @@ describe("a crash point", function()
   end)
 
   it("is reached, and a death there loses nothing and leaves nothing half", function()
-    local plans, died, failures, unreached = {}, {}, {}, {}
+    local plans, died, failures = {}, {}, {}
+    local function kill(list)
+      for plan, output in pairs(sweep("spec/support/crash_run.lua", list)) do
+        local point, came, problems = output:match("^%w+ (%S+) %d+ %d+\t(%w+)\t(%d+)\n")
+        died[point or plan] = died[point or plan] or came == "died"
+        failures[#failures + 1] = problems ~= "0" and plan .. "\n" .. output or nil
+      end
+    end
     for _, name in ipairs(workloads.names) do
       local result = workloads.run(name)
       assert.same({}, result.problems, result.told)
       plans_of(name, result, plans)
     end
-    for plan, output in pairs(sweep("spec/support/crash_run.lua", plans)) do
-      local point, came, problems = output:match("^%w+ (%S+) %d+ %d+\t(%w+)\t(%d+)\n")
-      died[point or plan] = died[point or plan] or came == "died"
-      failures[#failures + 1] = problems ~= "0" and plan .. "\n" .. output or nil
-    end
-    for point in pairs(points) do
-      unreached[#unreached + 1] = not died[point] and point or nil
+    kill(plans)
+    for _ = 1, 3 do
+      local missing = missing_of(points, died)
+      if #missing > 0 then
+        kill(plans_for(missing))
+      end
     end
     assert.equal("", table.concat(failures, "\n"))
-    assert.same({}, unreached)
+    assert.same({}, missing_of(points, died))
   end)
 end)

@@ -7,7 +7,7 @@ local process = require "spec.support.process"
 local sweep = require "spec.support.sweep"
 
 local most = tonumber(os.getenv("SPEC_FAULTS") or "2")
--- A slow build shares more of its commits: of some calls there are fewer in one run than in another.
+-- A slow build shares more of its commits: of some calls there are fewer in the next run.
 local enough = (os.getenv("SPEC_PROGRAM") or ""):find("san/", 1, true) and 0.5 or 0.8
 
 -- Spread over all calls of a kind, the last one among them.
