@@ -105,6 +105,7 @@ static enum error_code db_error_code(int code, int system) {
         return ERROR_DAMAGED;
     case SQLITE_IOERR:
         return system == ENOSPC || system == EDQUOT ? ERROR_FULL : ERROR_IO;
+    case SQLITE_PROTOCOL: /* after ten seconds: a lock of its own that could not be given back */
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
