@@ -38,12 +38,12 @@ local WANTED = {
   later = { n = 1 }, hopeless = { n = 1, attempt = 2, dead = "failedJob" },
 }
 
--- What the system may answer, by call. KILL: it kills instead.
+-- What the system may answer, by call. KILL: it kills instead. Locks are never waited for: no EINTR.
 faulty.answers = {
   pread64 = { "EIO", "EINTR", "KILL" }, pwrite64 = { "EIO", "ENOSPC", "EDQUOT", "EINTR", "KILL" },
   fdatasync = { "EIO", "ENOSPC", "EINTR", "KILL" }, mmap = { "ENOMEM", "KILL" },
   openat = { "EMFILE", "EACCES", "ENOSPC", "EROFS", "ENOMEM", "KILL" },
-  ftruncate = { "EIO", "ENOSPC", "KILL" }, fcntl = { "EIO", "ENOLCK", "EINTR", "KILL" },
+  ftruncate = { "EIO", "ENOSPC", "KILL" }, fcntl = { "EIO", "ENOLCK", "KILL" },
   fallocate = { "EIO", "ENOSPC", "KILL" }, newfstatat = { "EIO", "KILL" }, access = { "EIO" },
   unlink = { "EIO", "KILL" }, close = { "EIO", "KILL" }, fchown = { "EPERM" },
 }
