@@ -38,7 +38,7 @@ local WANTED = {
   later = { n = 1 }, hopeless = { n = 1, attempt = 2, dead = "failedJob" },
 }
 
--- What the system may answer, by call. KILL: it kills instead. Locks are never waited for: no EINTR.
+-- What the system may answer, by call. KILL: it kills instead. Nobody waits for a lock: no EINTR.
 faulty.answers = {
   pread64 = { "EIO", "EINTR", "KILL" }, pwrite64 = { "EIO", "ENOSPC", "EDQUOT", "EINTR", "KILL" },
   fdatasync = { "EIO", "ENOSPC", "EINTR", "KILL" }, mmap = { "ENOMEM", "KILL" },
