@@ -137,9 +137,8 @@ struct store {
     int lines;      /* what runs have said, the same way */
     int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
     struct store_met met;
-    bool progress;    /* this store has written progress */
-    int64_t log_size; /* bytes of the write-ahead log after the last checkpoint */
-    int64_t *gone;    /* executors buried in this transaction: their files go after it */
+    bool progress; /* this store has written progress */
+    int64_t *gone; /* executors buried in this transaction: their files go after it */
     size_t gone_count;
     struct unserved *unserved; /* as seen by store_missing last */
     size_t unserved_count;

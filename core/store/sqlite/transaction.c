@@ -10,7 +10,6 @@
 
 #define BEGIN_WAIT 30000            /* ms until a writer gives up */
 #define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
-#define LOG_FRAME (4096 + 24)       /* bytes of a page in the log */
 
 static const char begin_sql[] = "BEGIN IMMEDIATE", commit_sql[] = "COMMIT",
                   rollback_sql[] = "ROLLBACK";
@@ -218,7 +217,8 @@ void store_rest(struct store *store) {
         db_shrink(&store->db);
 }
 
-/* Bytes of the log's file; it only shrinks when a checkpoint cuts it. */
+/* Bytes of the log's file; it only shrinks when a checkpoint cuts it. Not asked for at every
+ * commit: a file whose times have been looked at has new ones to sync after the next write. */
 static int64_t checkpoint_log_size(const struct store *store) {
     char name[PATH_MAX];
     struct stat log;
@@ -233,7 +233,6 @@ static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
     int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
     CRASH_POINT("checkpoint_ended");
     store->db.impatient = false;
-    store->log_size = checkpoint_log_size(store);
     /* Busy: a reader holds an old state; the rest is moved next time. */
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) {
         struct error reason;
@@ -248,9 +247,7 @@ static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
 bool store_checkpoint(struct store *store, int pages, struct error *error) {
     if (!store->path || store->writing || store->broken || store->mode == STORE_READ)
         return true;
-    int64_t size = checkpoint_log_size(store);
-    int64_t grown = size - store->log_size;
-    if (pages > 0 && store->db.log_pages <= pages && grown <= (int64_t)pages * LOG_FRAME)
+    if (pages > 0 && store->db.log_pages <= pages)
         return true;
     if (!store->self.checkpointer && !gate_take(&store->gate, GATE_CHECKPOINTER, true))
         return true;
@@ -258,7 +255,7 @@ bool store_checkpoint(struct store *store, int pages, struct error *error) {
         store->self.checkpointer = true;
     bool done = true;
     if (gate_take(&store->gate, GATE_WRITER, true))
-        done = checkpoint_run(store, pages <= 0 || size > LOG_KEPT, error);
+        done = checkpoint_run(store, pages <= 0 || checkpoint_log_size(store) > LOG_KEPT, error);
     gate_drop(&store->gate, GATE_WRITER);
     if (!store->self.checkpointer)
         gate_drop(&store->gate, GATE_CHECKPOINTER);
