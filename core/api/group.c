@@ -1,3 +1,6 @@
+/* Those whose jobs have just been written mostly come back with the next ones at once. So a
+ * transaction waits until as many ask for it as there were lately: half of the time that one takes,
+ * at most. The last to come writes for all; if some stay away, the first one does. */
 #include "api/group.h"
 #include "run/thread.h"
 #include <stdlib.h>
@@ -11,15 +14,18 @@ struct asked {
     struct engine_created *created;
     struct error error;
     bool fine;
-    bool leads;              /* it is its turn to write for all; else it is answered */
-    struct semaphore called; /* once, if it has to wait */
+    int64_t patience;        /* microseconds; not 0: it leads if the others do not come in time */
+    struct semaphore called; /* when it is to gather, and when it is answered */
 };
 
 struct group {
     struct engine *engine;
     struct mutex mutex;
     struct asked *first, **end; /* those that wait for the next transaction */
+    size_t waiting, expected;   /* how many; how many it waits for */
     bool writing;               /* some thread leads */
+    struct asked *gatherer;     /* of those that wait; NULL: none yet */
+    int64_t patience;           /* of a gatherer */
     /* Of the thread that leads: room for what it writes. */
     struct engine_draft *drafts;
     struct engine_created *created;
@@ -134,26 +140,35 @@ static struct asked *take(struct group *group) {
     struct asked *list = group->first;
     group->first = NULL;
     group->end = &group->first;
+    group->waiting = 0;
     mutex_unlock(&group->mutex);
     return list;
 }
 
-/* The next one to lead; it takes what waits by then. NULL: nobody waits. */
-static struct asked *successor(struct group *group) {
+/* The next transaction is for those who wait and for as many as were answered. Returns who is to
+ * gather them; NULL: nobody waits. */
+static struct asked *over(struct group *group, size_t answered, int64_t took) {
     mutex_lock(&group->mutex);
     struct asked *next = group->first;
-    group->writing = next != NULL;
+    group->expected = answered + group->waiting;
+    group->patience = took / 2 + 1;
+    group->writing = false;
+    group->gatherer = next;
+    if (next)
+        next->patience = group->patience;
     mutex_unlock(&group->mutex);
     return next;
 }
 
-/* Writes what waits; the next transaction is under way before the others are told of this one. */
 static void lead(struct group *group, const struct asked *self) {
-    struct asked *list = write_all(group, take(group)), *next = successor(group);
-    if (next) {
-        next->leads = true;
+    int64_t began = clock_monotonic_us();
+    struct asked *list = write_all(group, take(group));
+    size_t answered = 0;
+    for (const struct asked *asked = list; asked; asked = asked->next)
+        answered++;
+    struct asked *next = over(group, answered, clock_monotonic_us() - began);
+    if (next)
         semaphore_post(&next->called);
-    }
     for (; list; list = next) {
         next = list->next; /* once it is called its thread may be gone */
         if (list != self)
@@ -161,15 +176,46 @@ static void lead(struct group *group, const struct asked *self) {
     }
 }
 
-/* True: it leads at once. */
+/* ---- the threads that wait ---- */
+
+/* True: it is the last one to come, and leads. */
 static bool join(struct group *group, struct asked *asked) {
     mutex_lock(&group->mutex);
-    bool leads = !group->writing;
     *group->end = asked;
     group->end = &asked->next;
-    group->writing = true;
+    group->waiting++;
+    bool leads = !group->writing && group->waiting >= group->expected;
+    if (leads) {
+        group->writing = true;
+        group->gatherer = NULL;
+    } else if (!group->writing && !group->gatherer) {
+        group->gatherer = asked;
+        asked->patience = group->patience;
+    }
     mutex_unlock(&group->mutex);
     return leads;
+}
+
+/* True: the others did not come in time, and it leads; false: it is answered. */
+static bool gather(struct group *group, struct asked *asked) {
+    bool called = semaphore_wait_for(&asked->called, asked->patience);
+    mutex_lock(&group->mutex);
+    bool leads = !called && group->gatherer == asked;
+    if (leads) {
+        group->writing = true;
+        group->gatherer = NULL;
+    }
+    mutex_unlock(&group->mutex);
+    if (!called && !leads)
+        semaphore_wait(&asked->called);
+    return leads;
+}
+
+/* True: it leads; false: it is answered. */
+static bool await(struct group *group, struct asked *asked) {
+    if (asked->patience == 0)
+        semaphore_wait(&asked->called);
+    return asked->patience > 0 && gather(group, asked);
 }
 
 bool group_enqueue(struct group *group, const struct engine_draft *drafts, size_t count,
@@ -178,12 +224,7 @@ bool group_enqueue(struct group *group, const struct engine_draft *drafts, size_
     if (count == 0)
         return true;
     semaphore_init(&asked.called);
-    bool leads = join(group, &asked);
-    if (!leads) {
-        semaphore_wait(&asked.called);
-        leads = asked.leads;
-    }
-    if (leads)
+    if (join(group, &asked) || await(group, &asked))
         lead(group, &asked);
     semaphore_free(&asked.called);
     return asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);

@@ -126,6 +126,15 @@ void semaphore_wait(struct semaphore *semaphore) {
         ;
 }
 
+bool semaphore_wait_for(struct semaphore *semaphore, int64_t microseconds) {
+    int64_t until = clock_monotonic_us() + microseconds;
+    struct timespec at = {.tv_sec = until / 1000000, .tv_nsec = until % 1000000 * 1000};
+    int code = 0;
+    while ((code = sem_clockwait(&semaphore->handle, CLOCK_MONOTONIC, &at)) != 0 && errno == EINTR)
+        ;
+    return code == 0;
+}
+
 void semaphore_post(struct semaphore *semaphore) {
     sem_post(&semaphore->handle);
 }

@@ -61,6 +61,8 @@ void condition_broadcast(struct condition *condition);
 void semaphore_init(struct semaphore *semaphore);
 void semaphore_free(struct semaphore *semaphore);
 void semaphore_wait(struct semaphore *semaphore);
+/* False: it was not posted for so many microseconds. */
+bool semaphore_wait_for(struct semaphore *semaphore, int64_t microseconds);
 void semaphore_post(struct semaphore *semaphore);
 
 #endif
