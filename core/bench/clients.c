@@ -1,8 +1,10 @@
 /* clients.c - jobs created one a call, by one client and by many. */
 #include "api/group.h"
+#include "base/json.h"
 #include "bench/crowd.h"
 #include "bench/phases.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MANY = 16, TIME_MAX = 5000000 }; /* clients; microseconds of one measurement */
 
@@ -18,18 +20,21 @@ struct asked {
 struct party {
     const struct rig *rig;
     struct group *group; /* NULL: processes */
+    const char *payload; /* as JSON */
+    size_t payload_size;
 };
 
 static bool ask(const struct party *party, struct engine *engine, int priority,
                 struct error *error) {
-    const struct rig *rig = party->rig;
     struct engine_created created;
-    struct engine_draft draft = {.spec = rig_spec(rig, "noop", rig->payload, priority)};
-    bool fine = !draft.spec    ? rig_no_memory(error)
-                : party->group ? group_enqueue(party->group, &draft, 1, &created, error)
-                               : engine_enqueue(engine, &draft, 1, &created, NULL, error);
-    json_decref(draft.spec);
-    return fine;
+    struct engine_draft draft = {.brief = {.names = {[BRIEF_HANDLER] = "noop"},
+                                           .sizes = {[BRIEF_HANDLER] = sizeof "noop" - 1},
+                                           .payload = party->payload,
+                                           .payload_size = party->payload_size,
+                                           .priority = priority,
+                                           .priority_given = true}};
+    return party->group ? group_enqueue(party->group, &draft, 1, &created, error)
+                        : engine_enqueue(engine, &draft, 1, &created, NULL, error);
 }
 
 /* One client: as many jobs as its share, or as it gets done in time. The first one is created
@@ -54,11 +59,11 @@ static bool work(struct crowd *crowd, int index, void *arg, struct error *error)
 }
 
 /* Threads on one connection. */
-static bool crowd_group(struct crowd *crowd, struct rig *rig, struct error *error) {
-    struct engine *engine = rig_connect(rig, error);
-    struct party party = {rig, engine ? group_new(engine, error) : NULL};
-    bool fine = party.group && crowd_thread(crowd, work, &party, error);
-    group_free(party.group);
+static bool crowd_group(struct crowd *crowd, struct party *party, struct error *error) {
+    struct engine *engine = rig_connect(party->rig, error);
+    party->group = engine ? group_new(engine, error) : NULL;
+    bool fine = party->group && crowd_thread(crowd, work, party, error);
+    group_free(party->group);
     engine_close(engine);
     return fine;
 }
@@ -81,10 +86,15 @@ static bool create(struct rig *rig, const struct asked *asked, struct crowd *cro
     rig_tell(rig, asked->doing, 0, 0);
     crowd->share = (asked->jobs + asked->clients - 1) / asked->clients;
     crowd->span = TIME_MAX;
+    struct party party = {.rig = rig};
+    char *payload = json_write(rig->payload, &party.payload_size);
+    party.payload = payload;
     struct meter from = meter_read();
-    bool fine = asked->processes ? crowd_fork(crowd, work, &(struct party){rig, NULL}, error)
-                                 : crowd_group(crowd, rig, error);
+    bool fine = !payload           ? rig_no_memory(error)
+                : asked->processes ? crowd_fork(crowd, work, &party, error)
+                                   : crowd_group(crowd, &party, error);
     struct meter used = meter_since(&from);
+    free(payload);
     return fine && (put(rig->bench, asked, crowd, &used) || rig_no_memory(error));
 }
 
