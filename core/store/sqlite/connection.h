@@ -130,6 +130,7 @@ struct store {
     struct sweep sweep;
     bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */
+    bool served;               /* it has been an executor */
     bool broken;               /* an input/output error was met: nothing is written any more */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */
     struct meta meta, stored;  /* as used, and as the table has it */

@@ -90,6 +90,12 @@ describe("run", function()
     end
   end)
 
+  it("leaves all that it wrote in one file", function()
+    place.run("enqueue", "work", "--count", "20")
+    place.run("run", "--drain")
+    assert.equal(0, #process.read(place.store .. "-wal"))
+  end)
+
   it("starts a job that another process creates", function()
     start()
     place.run("enqueue", "work")
