@@ -40,6 +40,8 @@ static bool filter_state(struct query *query, const struct filter *filter, const
     /* One state alone can be found through its index. */
     if (json_is_string(value) && strcmp(json_string_value(value), "dead") == 0)
         query_add(query, "j.retries=0 AND ");
+    if (json_is_string(value) && strcmp(json_string_value(value), "suspended") == 0)
+        query_add(query, "j.suspended<>0 AND ");
     if (json_is_string(value) && strcmp(json_string_value(value), "locked") == 0)
         query_add(query, "l.id IS NOT NULL AND ");
     return filter_texts(query, filter, value, error);
