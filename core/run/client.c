@@ -357,9 +357,13 @@ time_ms client_deadline(struct client *client) {
 
 /* ---- the end ---- */
 
+void client_halt(struct client *client) {
+    atomic_store(&client->stopping, true);
+}
+
 void client_stop(struct client *client, bool cut_off) {
     struct pool *pool = client->pool;
-    atomic_store(&client->stopping, true);
+    client_halt(client);
     mutex_lock(&pool->mutex);
     condition_broadcast(&pool->follow);
     client->cutting = client->cutting || cut_off;

@@ -67,6 +67,8 @@ void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job,
  * none. */
 time_ms client_deadline(struct client *client);
 
+/* Any thread: nothing begins any more; client_stop follows. */
+void client_halt(struct client *client);
 /* Stops taking items; those not begun come back as OUTCOME_RETURNED. With `cut` running handlers
  * are cut off too, again at each client_tick. Returns at once; the outcomes follow. */
 void client_stop(struct client *client, bool cut);

@@ -170,6 +170,7 @@ static void call(struct foreman *foreman) {
 
 void foreman_stop(struct foreman *foreman) {
     atomic_fetch_add(&foreman->stops, 1);
+    client_halt(foreman->client); /* the loop may wait for the store */
     call(foreman);
 }
 

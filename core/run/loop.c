@@ -74,6 +74,7 @@ static bool watch_signals(struct loop *loop) {
     watch_signal(loop, &loop->terminate, SIGTERM, on_stop);
     watch_signal(loop, &loop->interrupt, SIGINT, on_stop);
     watch_signal(loop, &loop->hang_up, SIGHUP, on_hang_up);
+    thread_on_stop(ev_feed_signal); /* in the place of ev's own handler, which does no more */
     return thread_hold_hang_up(false);
 }
 

@@ -1,6 +1,10 @@
 #include "run/thread.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
+
+static _Atomic bool told_to_stop;
+static void (*stop_then)(int signal);
 
 bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg) {
     sigset_t all, before;
@@ -53,6 +57,22 @@ bool thread_hold_hang_up(bool hold) {
     sigaddset(&hang_up, SIGHUP);
     pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &hang_up, &before);
     return sigismember(&before, SIGHUP) == 1;
+}
+
+static void on_stop(int signal) {
+    atomic_store(&told_to_stop, true);
+    stop_then(signal);
+}
+
+void thread_on_stop(void (*then)(int signal)) {
+    atomic_store(&told_to_stop, false);
+    stop_then = then;
+    handle(SIGTERM, on_stop);
+    handle(SIGINT, on_stop);
+}
+
+bool thread_told_to_stop(void) {
+    return atomic_load(&told_to_stop);
 }
 
 static void nothing(int signal) {

@@ -39,6 +39,10 @@ void thread_interrupt(struct thread *thread);
 /* A hang-up that comes while it is held waits; without that it would end a program that is not
  * ready for it. Returns whether it was held before. */
 bool thread_hold_hang_up(bool hold);
+/* TERM and INT (rules §15), in the program only: `then` is called inside the signal. What the
+ * signal says is true from that instant on, however long the thread that acts on it is busy. */
+void thread_on_stop(void (*then)(int signal));
+bool thread_told_to_stop(void);
 /* Writing to a closed pipe is an error, not the end of the program. An empty handler rather than
  * SIG_IGN, which programs started by handlers would inherit. */
 void thread_survive_pipes(void);

@@ -95,7 +95,7 @@ void turning_turn(struct foreman *foreman, time_ms now) {
     turn.outcomes = client_outcomes(foreman->client);
     turn.room = client_room(foreman->client);
     turn.idle = client_idle(foreman->client);
-    turn.acquiring = foreman->stage == WORKING &&
+    turn.acquiring = foreman->stage == WORKING && atomic_load(&foreman->stops) == 0 &&
                      (!foreman->paused || (!turn.outcomes && !executor_pending(foreman->executor)));
     foreman->rang = false;
     if (executor_turn(foreman->executor, &turn, &error))

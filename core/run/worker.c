@@ -38,9 +38,13 @@ static void close_seat(struct worker *worker, struct seat *seat) {
     seat_closed(worker, seat);
 }
 
+static bool stops(const struct client *client) {
+    return atomic_load(&client->stopping) || thread_told_to_stop();
+}
+
 /* A job whose lock may be lost, or whose lane is, must not begin. */
 static bool may_begin(struct client *client, struct item *item) {
-    return !atomic_load(&client->stopping) && !atomic_load(&item->refused) &&
+    return !stops(client) && !atomic_load(&item->refused) &&
            clock_monotonic() < atomic_load(&client->lease) &&
            (!item->jobs->begin_by || clock_monotonic() <= item->jobs->begin_by) &&
            item->lapses == atomic_load(&client->lapses);

@@ -312,7 +312,7 @@ MUTANTS = [
     {"name": "drain-goes-on", "by": "I20", "faults": "term,term",
      "breaks": "who is told to end takes new jobs until it has ended",
      "changes": [("core/run/turning.c", """
-    turn.acquiring = foreman->stage == WORKING &&
+    turn.acquiring = foreman->stage == WORKING && atomic_load(&foreman->stops) == 0 &&
 """, """
     turn.acquiring = foreman->stage != ENDED &&
 """)]},

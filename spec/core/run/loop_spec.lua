@@ -21,6 +21,13 @@ return function(job)
   file:close()
   while true do end
 end]],
+  ["handlers/gated.lua"] = [[
+return function(job)
+  local file = assert(io.open(job.payload.begun, "a"))
+  file:write("x")
+  file:close()
+  while not io.open(job.payload.begun .. job.id) do end
+end]],
   ["handlers/busy.lua"] = [[
 return function(job)
   job:progress(0.4, "2 of 5 files")
@@ -31,6 +38,11 @@ return function(job)
   os.execute("sleep 30 >" .. job.payload.begun)
 end]],
 }
+
+-- Holds the right to write until there is a file `free`.
+local hold = [[
+cd %s && sqlite3 moonshift.db "BEGIN IMMEDIATE" \
+  ".system touch held; until [ -e free ]; do sleep 0.01; done" "COMMIT" &]]
 
 describe("the loop", function()
   local folder, store, log, pid
@@ -135,6 +147,26 @@ describe("the loop", function()
     process.await_end(pid, 3)
     assert.equal(0, locked())
     assert.equal(50, count("SELECT count(*) FROM live WHERE attempt=1 AND retries=3"))
+  end)
+
+  it("begins nothing after TERM, not even while it waits for the store", function()
+    enqueue_marked("gated", "--count", "4")
+    run()
+    begun(2)
+    os.execute(hold:format(folder))
+    process.await("the store to be held", 5, function() return io.open(folder .. "/held") end)
+    os.execute("touch " .. folder .. "/begun1")
+    begun(3) -- the first one's outcome has to wait, the third one has begun
+    process.kill(pid, "TERM")
+    process.await("TERM to be heard", 5, function()
+      local status = process.read(("/proc/%d/status"):format(pid))
+      return tonumber(status:match("ShdPnd:%s*(%x+)"), 16) & 1 << 14 == 0
+    end)
+    os.execute(("cd %s && touch begun2 begun3 begun4 free"):format(folder))
+    process.await_end(pid, 5)
+    assert.equal("xxx", process.read(folder .. "/begun"))
+    assert.equal(0, locked())
+    assert.equal(1, count("SELECT count(*) FROM live WHERE id=4 AND attempt=1 AND retries=3"))
   end)
 
   it("cuts a handler off whose job was cancelled", function()
