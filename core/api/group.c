@@ -178,22 +178,28 @@ static void lead(struct group *group, const struct asked *self) {
 
 /* ---- the threads that wait ---- */
 
-/* True: it is the last one to come, and leads. */
-static bool join(struct group *group, struct asked *asked) {
+enum part { WAITS, GATHERS, LEADS };
+
+/* The last one to come leads. */
+static enum part join(struct group *group, struct asked *asked) {
     mutex_lock(&group->mutex);
     *group->end = asked;
     group->end = &asked->next;
     group->waiting++;
-    bool leads = !group->writing && group->waiting >= group->expected;
-    if (leads) {
+    bool complete = group->waiting >= group->expected;
+    enum part part = group->writing            ? WAITS
+                     : complete                ? LEADS
+                     : group->gatherer == NULL ? GATHERS
+                                               : WAITS;
+    if (part == LEADS) {
         group->writing = true;
         group->gatherer = NULL;
-    } else if (!group->writing && !group->gatherer) {
+    } else if (part == GATHERS) {
         group->gatherer = asked;
         asked->patience = group->patience;
     }
     mutex_unlock(&group->mutex);
-    return leads;
+    return part;
 }
 
 /* True: the others did not come in time, and it leads; false: it is answered. */
@@ -211,9 +217,10 @@ static bool gather(struct group *group, struct asked *asked) {
     return leads;
 }
 
-/* True: it leads; false: it is answered. */
-static bool await(struct group *group, struct asked *asked) {
-    if (asked->patience == 0)
+/* True: it leads; false: it is answered. One that waits may be asked to gather; until it is called
+ * for that, its patience is not its own to look at. */
+static bool await(struct group *group, struct asked *asked, enum part part) {
+    if (part == WAITS)
         semaphore_wait(&asked->called);
     return asked->patience > 0 && gather(group, asked);
 }
@@ -224,7 +231,8 @@ bool group_enqueue(struct group *group, const struct engine_draft *drafts, size_
     if (count == 0)
         return true;
     semaphore_init(&asked.called);
-    if (join(group, &asked) || await(group, &asked))
+    enum part part = join(group, &asked);
+    if (part == LEADS || await(group, &asked, part))
         lead(group, &asked);
     semaphore_free(&asked.called);
     return asked.fine || error_set(error, asked.error.code, "%s", asked.error.text);

@@ -2,6 +2,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
 static _Atomic bool told_to_stop;
 static void (*stop_then)(int signal);
@@ -152,6 +155,10 @@ bool semaphore_wait_for(struct semaphore *semaphore, int64_t microseconds) {
     int code = 0;
     while ((code = sem_clockwait(&semaphore->handle, CLOCK_MONOTONIC, &at)) != 0 && errno == EINTR)
         ;
+#ifdef __SANITIZE_THREAD__ /* which does not know sem_clockwait */
+    if (code == 0)
+        __tsan_acquire(&semaphore->handle);
+#endif
     return code == 0;
 }
 

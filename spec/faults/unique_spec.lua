@@ -53,6 +53,7 @@ describe("kill -9 among unique jobs", function()
   end
 
   it("leaves each key with one job, and no key without", function()
+    process.moonshift("run", dir .. "/s", "--store", "sqlite:" .. store, "--drain")
     for _ = 1, rounds do
       round()
       local status, output, errors = process.moonshift("check", "--store", "sqlite:" .. store)
