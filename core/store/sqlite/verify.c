@@ -34,8 +34,10 @@ static const struct {
      " SELECT id FROM parked UNION ALL SELECT id FROM locked) p"
      " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 100",
      "job", "waits or runs but has no row"},
-    /* once tenants take turns, places are no instants */
+    /* Once tenants take turns, places are no instants. The late run of a schedule has the place of
+     * the first that it stands for. */
     {"SELECT j.id FROM live j WHERE j.place<>coalesce(j.due, j.created)"
+     " AND (j.repeat IS NULL OR j.place>j.due)"
      " AND NOT EXISTS(SELECT 1 FROM meta WHERE key='fair_by') LIMIT 100",
      "job", "has a wrong place"},
     {"SELECT j.id FROM job j WHERE NOT EXISTS(SELECT 1 FROM stream s JOIN definition d"

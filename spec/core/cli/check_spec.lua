@@ -1,3 +1,5 @@
+local moonshift = require "moonshift"
+local process = require "spec.support.process"
 local program = require "spec.support.program"
 
 describe("check", function()
@@ -71,6 +73,25 @@ describe("check", function()
     assert.equal("sqlite:moonshift.db: nothing is wrong\n", output)
     assert.equal('{"problems":[]}\n', select(2, place.run("check", "--store", "sqlite:moonshift.db",
       "--json")))
+  end)
+
+  it("finds nothing wrong with a late run that stands for those before it", function()
+    place = program.place {
+      ["handlers/look.lua"] = "return function(job) os.execute(job.payload.command) end\n",
+    }
+    os.execute("mkdir " .. place.path .. "/schedules")
+    local file = assert(io.open(place.path .. "/schedules/hourly.lua", "w"))
+    local found = place.path .. "/found"
+    local command = process.command("check", "--store", "sqlite:" .. place.store)
+    file:write(([[return { handler = "look", cycle = "R/PT1H", misfire = "all", catch_up = 1,
+      payload = { command = %q } }]]):format(command .. " >" .. found .. " 2>&1"))
+    file:close()
+    local engine = assert(moonshift.open { store = "sqlite:" .. place.store, scripts = place.path,
+      clock = moonshift.clock.virtual("2026-01-01T00:00:00Z") })
+    engine:advance("PT5H")
+    assert.equal(1, engine:drain().done)
+    engine:close()
+    assert.equal("sqlite:" .. place.store .. ": nothing is wrong\n", process.read(found))
   end)
 
   it("finds a job that is nowhere", function()
