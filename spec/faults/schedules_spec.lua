@@ -57,8 +57,9 @@ describe("a schedule of several executors", function()
     more(5)
     process.kill(pids[3], "INT")
     process.await_end(pids[3], 30)
+    -- One waits for its date; one that was locked as the end came may have been given back.
     assert.same({ "1|1|0" }, process.sql(path, "SELECT count(*), (SELECT count(*) FROM schedule),"
-      .. " (SELECT count(*) FROM locked) FROM job"))
+      .. " (SELECT count(*) FROM locked) FROM job WHERE repeat_done IS NULL"))
     -- From the first date to the last, none is missing and none is twice.
     assert.same({ "0|100" }, process.sql(path, "SELECT count(*)-count(DISTINCT due),"
       .. " (max(due)-min(due))/(count(*)-1) FROM ended"))
