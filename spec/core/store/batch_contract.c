@@ -199,6 +199,28 @@ static void failures(struct contract *c) {
     EXPECT(drain(c, NOW) == 1 && is_state(c, id, "completed"));
 }
 
+/* A success goes with what it asked for, and with its transaction. */
+static void undone(struct contract *c) {
+    enum settled settled;
+    int64_t id = begin(c, (struct store_batch){0}, 2);
+    EXPECT(run_seed(c, id) == SETTLED);
+    EXPECT(create(c, c->store, (struct job){.unique_key = "k", .due = NOW + 1}, NOW));
+    struct job *first = acquire_one(c, c->store, NOW), *second = acquire_one(c, c->store, NOW);
+    struct job *copy = job_copy(first);
+    struct job refused = {
+        .handler = "work", .unique_key = "k", .due = TIME_NONE, .on_conflict = ON_CONFLICT_REFUSE};
+    struct outcome outcome = {
+        .job = first, .created = &refused, .due = TIME_NONE, .lane_token = first->token};
+    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(!store_settle(c->store, &outcome, NOW, &settled, &c->error) && outcome.undone);
+    EXPECT(succeed(c, second, NOW) == SETTLED && store_commit(c->store, &c->error));
+    EXPECT(counts(c, id, 2, 1, 1, 0));
+    EXPECT(store_begin(c->store, &c->error) && succeed(c, copy, NOW) == SETTLED);
+    store_rollback(c->store);
+    EXPECT(create(c, c->store, (struct job){0}, NOW) && counts(c, id, 2, 1, 1, 0));
+    EXPECT(succeed(c, first, NOW) == SETTLED && counts(c, id, 2, 2, 0, 0));
+}
+
 static void deleted_jobs(struct contract *c) {
     int64_t id = begin(c, (struct store_batch){0}, 3);
     EXPECT(run_seed(c, id) == SETTLED);
@@ -434,6 +456,7 @@ static const struct check checks[] = {
     {"what a batch cannot be is refused", refusals},
     {"the last execution job wakes the monitor", monitor},
     {"failed jobs count as remaining until they are retried", failures},
+    {"what is undone is not counted", undone},
     {"jobs that are deleted count as completed", deleted_jobs},
     {"a suspended batch rests, also while it is seeded", suspended},
     {"a seed or monitor deleted by hand comes back with an activation", revived},

@@ -108,14 +108,16 @@ static void ranges(struct contract *c) {
 
 static void rolled_back(struct contract *c) {
     store_sweep_behind(c->store);
-    int64_t id = create(c, c->store, (struct job){0}, NOW);
-    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(create_many(c, 2, 0));
+    struct job *job = acquire_one(c, c->store, NOW), *other = acquire_one(c, c->store, NOW);
     struct job *copy = job_copy(job);
     EXPECT(store_begin(c->store, &c->error));
     EXPECT(settle(c, c->store, copy, (struct outcome){0}, NOW) == SETTLED);
     store_rollback(c->store);
+    EXPECT(idle(c) && rows(c) == 2 && debts(c) == 0);
+    EXPECT(settle(c, c->store, other, (struct outcome){0}, NOW) == SETTLED && debts(c) == 1);
     EXPECT(idle(c) && rows(c) == 1 && debts(c) == 0);
-    FIELD(id, "state", NOW, "locked");
+    FIELD(job->id, "state", NOW, "locked");
     EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED);
     EXPECT(seen(c) == 0 && rows(c) == 1 && debts(c) == 1);
 }

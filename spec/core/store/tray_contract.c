@@ -2,7 +2,7 @@
  * is answered is there, exactly once, whoever dies. */
 #include "contract.h"
 #include "store/enqueue.h"
-#include "store/sqlite/tray.h"
+#include "store/sqlite/connection.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -191,6 +191,54 @@ static void dying(struct contract *c) {
     munmap(crowd, sizeof *crowd);
 }
 
+/* ---- when it is answered ---- */
+
+struct moment {
+    const struct store *store;
+    int commits, answers; /* how often it was answered by then */
+};
+
+/* The transaction is about to be committed. */
+static int before_commit(void *arg) {
+    struct moment *moment = arg;
+    moment->commits++;
+    moment->answers += tray_answered(&moment->store->tray);
+    return 0;
+}
+
+static void not_before(struct contract *c) {
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct moment moment = {.store = store};
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    EXPECT(store);
+    sqlite3_commit_hook(store->db.handle, before_commit, &moment);
+    bool done = store_enqueue(store, &job, NOW, &c->error);
+    store_close(store);
+    EXPECT(done && moment.commits == 1 && moment.answers == 0);
+}
+
+/* Who asks for a job gives up as soon as anything is written. */
+static void give_up(void *arg, int action, const char *database, const char *table,
+                    sqlite3_int64 row) {
+    (void)action;
+    (void)database;
+    (void)table;
+    (void)row;
+    tray_withdraw(arg);
+}
+
+static void given_up(struct contract *c) {
+    struct tray other = {0};
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3}, theirs = job;
+    EXPECT(store && tray_open(&other, store_file(c)) && tray_ask(&other, &theirs, NOW));
+    sqlite3_update_hook(store->db.handle, give_up, &other);
+    bool done = store_enqueue(store, &job, NOW, &c->error);
+    store_close(store);
+    tray_close(&other);
+    EXPECT(done && matches(c, "{}") == 1);
+}
+
 /* ---- one that leads and goes no further ---- */
 
 struct scene {
@@ -335,6 +383,8 @@ static void full(struct contract *c) {
 static const struct check checks[] = {
     {"of 16 processes each gets its own answer, and what is answered is there once", together},
     {"whoever is killed has created one job or none, and the others theirs", dying},
+    {"nobody is answered before the commit", not_before},
+    {"what is given up before the commit is not done", given_up},
     {"what a dead writer has committed is not done again", already_done},
     {"what a dead writer has not committed is taken up", taken_up},
     {"a writer that is stopped stops nobody for long", stopped},
