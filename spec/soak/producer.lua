@@ -1,4 +1,4 @@
--- A program with the module: producer.lua one|many|die DRAFTS FOLDER STORE
+-- A program with the module: producer.lua one|many[+die] DRAFTS FOLDER STORE
 local moonshift = require "moonshift"
 local probe = require "probe"
 
@@ -22,7 +22,7 @@ if not engine then
   os.exit(3)
 end
 
-if mode == "many" then
+if mode:find("many") then
   for _, draft in ipairs(drafts) do
     note("intent", draft)
   end
@@ -45,7 +45,7 @@ else
     end
   end
 end
-if mode == "die" then
+if mode:find("die") then
   probe.die()
 end
 engine:close()

@@ -160,15 +160,15 @@ class Bait(Bulk):
 
 
 class Module(Producer):
-    """A Lua program that carries the module, creates one by one, and dies by its own hand with the
-    last yes still in its ears; or creates a list, all or nothing."""
+    """A Lua program that carries the module and creates one by one, or a list, all or nothing; and
+    now and then dies by its own hand with the last yes still in its ears."""
 
     def create(self):
         made = [self.drafts.any() for _ in range(self.rng.choice([1, 5, 20, 40]))]
         path = os.path.join(self.world.root, "module.lua")
         with open(path, "w", encoding="ascii") as file:
             file.write("return {%s}\n" % ",\n".join(draft.lua() for draft in made))
-        mode = self.rng.choice(["one", "one", "die", "die", "many"])
+        mode = self.rng.choice(["one", "one+die", "many", "many+die"])
         process = subprocess.Popen(
             [self.world.interpreter(), os.path.join(here.HERE, "producer.lua"), mode, path,
              self.world.folder, "sqlite:" + self.world.store],
