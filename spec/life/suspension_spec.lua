@@ -121,6 +121,14 @@ describe("suspension", function()
       assert.equal("suspended", state(id))
     end)
 
+    it("ends with its jobs, and leaves those of others alone", function()
+      local own, foreign = engine:enqueue("work"), engine:enqueue("other")
+      engine:suspend { own, foreign }
+      assert.equal(1, engine:definition("work"):activate { include_jobs = true })
+      assert.equal("ready", state(own))
+      assert.equal("suspended", state(foreign))
+    end)
+
     it("is logged with the number of jobs", function()
       engine:enqueue_many { { "work" }, { "work" } }
       engine:definition("work"):suspend { include_jobs = true }

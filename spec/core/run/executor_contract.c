@@ -105,6 +105,28 @@ static void work_is_left_for_lack_of_room(struct contract *c) {
     site_close(&site);
 }
 
+/* A job ends that has created one of this priority, while others of 5 are left for lack of room;
+ * the priority of what runs next. */
+static int64_t next_beside(struct contract *c, struct site *site, int64_t priority) {
+    struct job draft = {.handler = "work", .priority = priority, .due = TIME_NONE, .retries = 3};
+    struct outcome *outcome = ended(site, OUTCOME_SUCCESS);
+    outcome->created = job_copy(&draft);
+    items_free(site->turn.items);
+    site->turn = (struct turn){.outcomes = outcome, .room = 1, .acquiring = true, .quiet = true};
+    bool done = executor_turn(site->executor, &site->turn, &c->error) && items_count(site) == 1;
+    return done ? site->turn.items->jobs->priority : -1;
+}
+
+static void what_is_created_waits_behind_what_is_better(struct contract *c) {
+    OPEN;
+    for (int i = 0; i < 4; i++)
+        JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1 && site.turn.again);
+    EXPECT(next_beside(c, &site, 9) == 9);
+    EXPECT(next_beside(c, &site, 1) == 5);
+    site_close(&site);
+}
+
 static void a_lane_is_one_item(struct contract *c) {
     OPEN;
     for (int i = 0; i < 3; i++)
@@ -214,6 +236,7 @@ static const struct check checks[] = {
     {"a quiet turn writes nothing", a_quiet_turn_writes_nothing},
     {"a quiet turn looks when something falls due", a_quiet_turn_looks_when_something_falls_due},
     {"work is left for lack of room", work_is_left_for_lack_of_room},
+    {"what is created waits behind what is better", what_is_created_waits_behind_what_is_better},
     {"the jobs of a lane are one item", a_lane_is_one_item},
     {"the rest of a lost lane is refused", the_rest_of_a_lost_lane_is_refused},
     {"a failure nobody decided follows the standard strategy",

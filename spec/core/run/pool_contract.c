@@ -446,6 +446,36 @@ static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
     CLOSE;
 }
 
+/* Neither the job that runs nor the first of those that wait. */
+static int two_have_lost(void *arg, int64_t job, int64_t token) {
+    (void)arg;
+    return job > 2 || token != 100 + job;
+}
+
+static void what_lost_its_lock_does_not_begin(struct contract *c) {
+    static const enum outcome_kind kinds[] = {OUTCOME_CANCELLED, OUTCOME_RETURNED, OUTCOME_SUCCESS};
+    OPEN(1);
+    EXPECT(busy(&site, 2));
+    client_cut_lost(site.client, two_have_lost, NULL);
+    client_cut_lost(site.client, two_have_lost, NULL);
+    struct outcome *list = outcomes(&site, 3);
+    EXPECT(list && list->next && list->next->next);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->kind == kinds[outcome->job->id - 1]);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_comes_too_late_does_not_begin(struct contract *c) {
+    OPEN(1);
+    struct job late = {.handler = "good", .begin_by = clock_monotonic() - 1};
+    EXPECT(submit_like(site.client, late, 1, 1));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_RETURNED);
+    outcome_free_list(list);
+    CLOSE;
+}
+
 static void threads_that_idle_leave_and_others_come(struct contract *c) {
     c->settings.keep_alive = 0;
     OPEN(4);
@@ -478,6 +508,8 @@ static const struct check checks[] = {
     {"an engine leaves the others alone", an_engine_leaves_the_others_alone},
     {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
     {"a run that lost its lock is cut off", a_run_that_lost_its_lock_is_cut_off},
+    {"what lost its lock does not begin", what_lost_its_lock_does_not_begin},
+    {"what comes too late for its rate does not begin", what_comes_too_late_does_not_begin},
     {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},
     {"outcomes wait for more while items wait", outcomes_wait_for_more_while_items_wait},
     {"what was created does not wait", what_was_created_does_not_wait},

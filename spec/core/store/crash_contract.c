@@ -257,6 +257,7 @@ static void comes_back(struct contract *c) {
     EXPECT(acquire_count(c, other, NOW + LEASE) == 1); /* renews before it locks */
     EXPECT(store_bury(c->store, NOW + LEASE + 1, &buried, &c->error) && buried.freed == 0);
     FIELD(1, "state", NOW, "locked");
+    EXPECT(store_bury(c->store, NOW + 2 * LEASE, &buried, &c->error) && buried.freed == 1);
     store_close(other);
 }
 
