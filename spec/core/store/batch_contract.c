@@ -2,6 +2,8 @@
 #include "contract.h"
 #include "store/batch.h"
 
+enum { ENDLESS = 1000 }; /* more runs than any batch here has */
+
 /* `count` ids from 1 on, in parts. 0: error. */
 static int64_t begin(struct contract *c, struct store_batch batch, int count) {
     int64_t id = 0;
@@ -77,15 +79,16 @@ static int run_seed(struct contract *c, int64_t id) {
     return seed ? succeed(c, seed, NOW) : -1;
 }
 
-/* Runs what is ready until nothing is; how many, -1: error. */
+/* Runs what is ready until nothing is; how many, -1: error, or there is no end to it. */
 static int drain(struct contract *c, time_ms now) {
-    for (int ran = 0;; ran++) {
+    for (int ran = 0; ran < ENDLESS; ran++) {
         struct job *job = acquire_one(c, c->store, now);
         if (!job)
             return ran;
         if (succeed(c, job, now) != SETTLED)
             return -1;
     }
+    return -1;
 }
 
 static int fail(struct contract *c, struct job *job) {
