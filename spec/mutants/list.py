@@ -13,6 +13,9 @@ LOCKS = "core/store/sqlite/locks.c"
 CYCLE = "core/store/sqlite/cycle.c"
 ACQUIRE = "core/store/sqlite/acquire.c"
 TRANSACTION = "core/store/sqlite/transaction.c"
+SWEEP = "core/store/sqlite/sweep.c"
+ENQUEUE = "core/store/sqlite/enqueue.c"
+STARTS = "core/store/sqlite/starts.c"
 EXECUTOR = "core/run/executor.c"
 
 MUTANTS = [
@@ -47,6 +50,38 @@ MUTANTS = [
         store_commit(store, NULL);
     if (store->self.id)
         store_leave(store, NULL);
+""")]},
+    {"name": "answered-before-commit", "by": "spec/core/store/tray_contract",
+     "breaks": "who has one job written by another process is told so before it is committed",
+     "changes": [(ENQUEUE, """
+    if (!round->spoilt)
+        return store_commit(round->store, error);
+""", """
+    for (int i = 0; !round->spoilt && i < round->count; i++)
+        tray_mark(&round->store->tray, round->list[i].place, round->list[i].word);
+    if (!round->spoilt)
+        return store_commit(round->store, error);
+""")]},
+    {"name": "given-up-and-written", "by": "spec/core/store/tray_contract",
+     "breaks": "a job is written for who does not wait for it any more",
+     "changes": [(ENQUEUE, """
+        if (!tray_waits(tray, round->list[i].place, round->list[i].word))
+""", """
+        if (i < 0 && !tray_waits(tray, round->list[i].place, round->list[i].word))
+""")]},
+    {"name": "done-again-for-the-dead", "by": "spec/core/store/tray_contract",
+     "breaks": "what a writer has committed before it died is created once more",
+     "changes": [(ENQUEUE, """
+    int found = own && round->fresh ? 0 : look_up(round, answer, error);
+""", """
+    int found = own || round->fresh ? 0 : look_up(round, answer, error);
+""")]},
+    {"name": "another-is-refused", "by": "spec/core/api/group_contract",
+     "breaks": "of threads that create together the wrong one is refused",
+     "changes": [("core/api/group.c", """
+    while (*list && number >= (*list)->count) {
+""", """
+    while (*list && number > (*list)->count) {
 """)]},
     {"name": "commit-refused-unnoticed", "by": "spec/faults/store_spec.lua",
      "breaks": "a commit that fails counts as one that did not",
@@ -94,6 +129,50 @@ MUTANTS = [
 """, """
     *whole = *whole && db_changes(&store->db) >= run->count;
 """)]},
+    {"name": "owner-unchecked", "by": "spec/core/store/fence_contract",
+     "breaks": "a result is written by who has the token, whoever has the lock",
+     "changes": [(SETTLE, """
+                "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
+""", """
+                "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND token=?3 AND edited=0", "iii",
+"""), (SETTLE, """
+    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+""", """
+    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND token=?3",
+""")]},
+    {"name": "edits-unseen", "by": "spec/core/store/fence_contract",
+     "breaks": "among many that end together nobody looks for what an operator has changed",
+     "changes": [("core/store/sqlite/fence.c", """
+                " AND owner=?5 AND edited=0",
+""", """
+                " AND owner=?5",
+""")]},
+    {"name": "children-later", "by": "spec/core/store/power_contract",
+     "breaks": "what a run has created is written in the transaction behind its success",
+     "changes": [(SETTLE, """
+    if (outcome->created) {
+""", """
+    if (outcome->created) {
+        struct prelock kept = store->prelock;
+        if (!store_commit(store, error) || !store_begin(store, error))
+            return false;
+        store->prelock = kept;
+""")]},
+    {"name": "thousands-untold", "by": "spec/core/store/fence_contract",
+     "breaks": "of more ends than fit into memory at once the history keeps the last ones",
+     "changes": [("core/store/sqlite/feed.c", """
+    return feed->count < FEED_ROWS || feed_settled(feed, db, error);
+""", """
+    feed->count %= FEED_ROWS;
+    return db->handle || error;
+""")]},
+    {"name": "lost-and-begun", "by": "spec/core/run/pool_contract",
+     "breaks": "a job begins that was cancelled while it waited for a worker",
+     "changes": [("core/run/client.c", """
+            if (holds(arg, job->id, job->token) == 0)
+""", """
+            if (holds(arg, job->id, job->token) < 0)
+""")]},
     {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "freeze,freeze,freeze",
      "breaks": "a lease that has run out is renewed, and what was locked under it begins; three"
                " places look after it, none of them does",
@@ -108,6 +187,13 @@ MUTANTS = [
                 atomic_store(&item->refused, 1);
 """, """
                 continue;
+""")]},
+    {"name": "locked-without-lease", "by": "spec/core/store/crash_contract",
+     "breaks": "who comes back locks jobs under the lease that has run out",
+     "changes": [(ACQUIRE, """
+    if (done && now >= store->self.lease_until)
+""", """
+    if (done && now < 0)
 """)]},
     {"name": "lease-never-renewed", "by": "I5 I6 I18",
      "breaks": "the lease is not renewed while jobs run",
@@ -154,6 +240,13 @@ MUTANTS = [
 """, """
            CRASH_POINT("lane_released");
 """)]},
+    {"name": "lane-freed-by-anybody", "by": "spec/core/store/lanes_contract",
+     "breaks": "a run that has lost its lane releases it for the one that has it now",
+     "changes": [("core/store/sqlite/lane.c", """
+    if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
+""", """
+    if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND ?2<>0", "ii", lane, token))
+""")]},
     {"name": "limit-one-more", "by": "I13",
      "breaks": "one job more than the limit allows",
      "changes": [("core/store/sqlite/limit.c", """
@@ -163,10 +256,29 @@ MUTANTS = [
 """)]},
     {"name": "rate-one-more", "by": "I13b",
      "breaks": "a start more in each window",
-     "changes": [("core/store/sqlite/starts.c", """
+     "changes": [(STARTS, """
     int64_t count = 0, wanted = definition->rate.count;
 """, """
     int64_t count = 0, wanted = definition->rate.count + !!definition->rate.count;
+""")]},
+    {"name": "rate-of-each", "by": "I13b",
+     "breaks": "a rate counts what every other executor starts",
+     "changes": [(STARTS, """
+    return found == 0 ||
+           (found > 0 &&
+            db_run(&store->db, error,
+                   "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
+""", """
+    return found == 0 || store->self.id % 2 ||
+           (found > 0 &&
+            db_run(&store->db, error,
+                   "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
+""")]},
+    {"name": "rate-begins-late", "by": "spec/core/run/pool_contract",
+     "breaks": "a job begins long after the start that its rate has counted for it",
+     "changes": [("core/run/worker.c", """
+           (!item->jobs->begin_by || clock_monotonic() <= item->jobs->begin_by) &&
+""", """
 """)]},
 
     # ---- order and time
@@ -187,6 +299,20 @@ MUTANTS = [
         .by_priority = settings->by_priority,
 """, """
         .by_priority = false,
+""")]},
+    {"name": "newest-first", "by": "spec/core/store/order_contract",
+     "breaks": "of jobs of one priority the younger goes first",
+     "changes": [("core/base/acquire.c", """
+        return a->place < b->place;
+""", """
+        return a->place > b->place;
+""")]},
+    {"name": "created-and-taken", "by": "spec/core/run/executor_contract",
+     "breaks": "a job is locked as it is created, although better ones wait",
+     "changes": [("core/store/sqlite/prelock.c", """
+        (offer->left && !acquire_before(offer->acquire, &own, &offer->best)))
+""", """
+        (offer->left && own.id < 0))
 """)]},
     {"name": "timer-early", "by": "I9 I11",
      "breaks": "a timer is ready 200 ms before its date",
@@ -253,6 +379,30 @@ MUTANTS = [
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
 """, """
     if (what->slots && (lock->id || slots_has(what->slots, lock->id, lock->token)) &&
+""")]},
+    {"name": "crash-costs-a-retry", "by": "I8", "faults": "kill,kill,kill",
+     "breaks": "a job whose process dies loses a retry",
+     "changes": [(LOCKS, """
+    return db_run(&store->db, error, "UPDATE job SET crashes=?2 WHERE id=?1", "in", row->id,
+""", """
+    return db_run(&store->db, error,
+                  "UPDATE job SET crashes=?2, retries=max(1, retries-1) WHERE id=?1", "in", row->id,
+""")]},
+    {"name": "two-suspects", "by": "spec/core/store/crash_contract",
+     "breaks": "two jobs run at once that may have killed their process",
+     "changes": [(ACQUIRE, """
+    taking->crash_runs = found > 0;
+    return found;
+""", """
+    return found < 0 ? -1 : 0;
+""")]},
+    {"name": "boot-ignored", "by": "spec/core/store/crash_contract",
+     "breaks": "what ran when the machine went down is suspected",
+     "changes": [("core/store/sqlite/slots.c", """
+    return memcmp(head.magic, now.magic, sizeof SLOTS_MAGIC) == 0 &&
+           memcmp(head.boot, now.boot, sizeof head.boot) == 0;
+""", """
+    return memcmp(head.magic, now.magic, sizeof SLOTS_MAGIC) == 0;
 """)]},
     {"name": "incident-twice", "by": "I10",
      "breaks": "a job that dies opens two incidents",
@@ -344,17 +494,32 @@ MUTANTS = [
 """)]},
     {"name": "sweep-takes-the-living", "by": "I1 I15 I17 I19", "faults": "kill,kill,kill",
      "breaks": "rows of jobs that live go with those that an executor has left behind",
-     "changes": [("core/store/sqlite/sweep.c", """
+     "changes": [(SWEEP, """
                   " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2)",
 """, """
                   " EXCEPT SELECT id FROM locked WHERE id>?1 AND id<=?2)",
 """)]},
     {"name": "sweep-takes-one-more", "by": "I1 I15 I17 I19",
      "breaks": "with the rows of jobs that have ended the next one goes",
-     "changes": [("core/store/sqlite/sweep.c", """
+     "changes": [(SWEEP, """
                     first + at, first + end - 1))
 """, """
                     first + at, first + end))
+""")]},
+    {"name": "sweep-takes-the-undone", "by": "spec/core/store/sweep_contract",
+     "breaks": "the row of a job goes whose success was rolled back",
+     "changes": [(SWEEP, """
+        sweep->gone->gone = false;
+    sweep->fresh_count = 0;
+""", """
+        sweep->gone->gone = false;
+""")]},
+    {"name": "sweep-forgets-the-dead", "by": "spec/core/store/sweep_contract",
+     "breaks": "nobody searches for the rows that a dead executor has left behind",
+     "changes": [(SWEEP, """
+           (db_changes(&store->db) == 0 || search_begin(store, error));
+""", """
+           db_changes(&store->db) >= 0;
 """)]},
     {"name": "suspended-taken", "by": "I11c",
      "breaks": "a suspended job is ready as any other",
@@ -364,6 +529,21 @@ MUTANTS = [
 """, """
     if (row->suspended && row->id % 3 == 0)
         return true;
+""")]},
+    {"name": "all-activated", "by": "spec/life/suspension_spec.lua",
+     "breaks": "with the jobs of a definition those of the others are activated",
+     "changes": [("core/store/sqlite/definitions.c", """
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND ?2=0") : NULL;
+""", """
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND ?2=0 OR suspended<>0") : NULL;
+""")]},
+    {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
+     "breaks": "a job that is cancelled while it runs keeps its lock",
+     "changes": [("core/store/sqlite/verbs.c", """
+        row->token ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) &&
+                         limit_freed(store, row->stream, row->id, error)
+""", """
+        row->token ? limit_freed(store, row->stream, row->id, error)
 """)]},
     {"name": "children-of-failures", "by": "I15b",
      "breaks": "what a failed run has created is created all the same",
@@ -399,6 +579,13 @@ MUTANTS = [
 """, """
     return holder->runs || (holder->until != TIME_NONE && holder->until > now);
 """)]},
+    {"name": "unique-until-it-runs", "by": "I13c",
+     "breaks": "a key is free as soon as its job begins",
+     "changes": [("core/store/sqlite/unique.c", """
+    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+""", """
+    return (holder->there && !holder->runs) || (holder->until != TIME_NONE && holder->until > now);
+""")]},
     {"name": "unique-never-released", "by": "I13c",
      "breaks": "the key of a job that has ended is held for ever",
      "changes": [("core/store/sqlite/unique.c", """
@@ -416,6 +603,19 @@ MUTANTS = [
     tally->gone++;
 """, """
     tally->gone = 1;
+""")]},
+    {"name": "batch-counts-the-undone", "by": "spec/core/store/batch_contract",
+     "breaks": "a job of a batch is counted although its success was rolled back",
+     "changes": [(TRANSACTION, """
+    store->tally.batch = 0;
+""", """
+""")]},
+    {"name": "batch-ends-with-failures", "by": "spec/core/store/batch_contract",
+     "breaks": "a batch is over although some of its jobs are dead",
+     "changes": [("core/store/sqlite/batch_seed.c", """
+    bool over = batch->open == 0 && batch->made == batch->total;
+""", """
+    bool over = batch->open == batch->failed && batch->made == batch->total;
 """)]},
     {"name": "successor-twice", "by": "I22",
      "breaks": "a date of a cycle gets two jobs",
@@ -463,5 +663,14 @@ MUTANTS = [
     if (stirred || !turn->quiet || fed || back || work->now >= executor->next)
 """, """
     if (fed || back || work->now >= executor->next)
+""")]},
+    {"name": "checkpoint-without-gate", "by": "spec/core/store/crash_contract",
+     "breaks": "a checkpoint begins while somebody writes",
+     "changes": [(TRANSACTION, """
+    if (gate_take(&store->gate, GATE_WRITER, true))
+        done =
+""", """
+    if (gate_take(&store->gate, GATE_WRITER, true) || true)
+        done =
 """)]},
 ]
