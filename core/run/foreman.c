@@ -51,6 +51,8 @@ static bool load(struct foreman *foreman, struct error *error) {
 static bool open_store(struct foreman *foreman, struct error *error) {
     const struct settings *settings = &foreman->settings;
     foreman->store = store_open(settings->store, STORE_CREATE, settings, error);
+    if (foreman->store)
+        store_hurry(foreman->store, thread_told_to_stop);
     return foreman->store && has_file(foreman->store, error) &&
            deployment_write(foreman->generations->list[0], foreman->store, settings->name,
                             clock_now(foreman->options.clock), error);
@@ -213,7 +215,7 @@ static void end(struct foreman *foreman) {
     if (!client_quiet(foreman->client))
         log_event(LOG_ERROR, "handlers left behind", "running:d", foreman->status.running);
     if (executor_pending(foreman->executor)) {
-        error_set(&lost, ERROR_FULL, "results could not be written (expected room on the disk)");
+        error_set(&lost, ERROR_FULL, "results could not be written: %s", foreman->refused.text);
         foreman_give_up(foreman, &lost);
     }
     CRASH_POINT("ending");

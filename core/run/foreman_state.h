@@ -36,17 +36,18 @@ struct foreman {
     time_ms turned_at;                            /* monotonic: the last turn that wrote */
     time_ms gather_until;                         /* monotonic: outcomes come together; 0: none */
     time_ms next;                                 /* wall clock: when something falls due */
-    bool rang;     /* look at the store: somebody rang, or it is time to make sure */
-    bool again;    /* work was left behind */
-    bool gathers;  /* a turn is put off until then */
-    bool keeps;    /* a worker is kept free for a job with a rate */
-    bool drained;  /* the last turn found nothing to take */
-    bool paused;   /* the store is full */
-    bool written;  /* since the last full checkpoint */
-    bool stirred;  /* something was looked at since the gap watch asked */
-    bool untidy;   /* jobs may have ended that are not filed by number, or swept, yet */
-    int file_step; /* so many at the next step */
-    int errors;    /* turns that failed, in a row */
+    bool rang;            /* look at the store: somebody rang, or it is time to make sure */
+    bool again;           /* work was left behind */
+    bool gathers;         /* a turn is put off until then */
+    bool keeps;           /* a worker is kept free for a job with a rate */
+    bool drained;         /* the last turn found nothing to take */
+    bool paused;          /* the store is full */
+    bool written;         /* since the last full checkpoint */
+    bool stirred;         /* something was looked at since the gap watch asked */
+    bool untidy;          /* jobs may have ended that are not filed by number, or swept, yet */
+    int file_step;        /* so many at the next step */
+    int errors;           /* turns that failed, in a row */
+    struct error refused; /* why the last turn failed that did */
     struct error fatal;
     _Atomic int stops;     /* how often the end was asked for */
     _Atomic bool finishes; /* end once drained */

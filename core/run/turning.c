@@ -8,6 +8,7 @@ enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
+    foreman->refused = *error;
     if (error->code == ERROR_IO || error->code == ERROR_DAMAGED) {
         foreman_give_up(foreman, error);
     } else if (error->code == ERROR_FULL) {

@@ -132,6 +132,7 @@ struct store {
     bool writing;              /* a transaction is open */
     bool served;               /* it has been an executor */
     bool broken;               /* an input/output error was met: nothing is written any more */
+    bool (*hurried)(void);     /* may be NULL; see store_hurry */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */
     struct meta meta, stored;  /* as used, and as the table has it */
     int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */

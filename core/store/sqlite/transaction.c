@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #define BEGIN_WAIT 30000            /* ms until a writer gives up */
+#define HURRIED_WAIT 1000           /* the same where somebody waits for its end */
 #define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
 
 static const char begin_sql[] = "BEGIN IMMEDIATE", commit_sql[] = "COMMIT",
@@ -38,6 +39,14 @@ static int begin_try(struct store *store) {
     return (code & 0xff) == SQLITE_BUSY ? SQLITE_BUSY : code;
 }
 
+void store_hurry(struct store *store, bool (*hurried)(void)) {
+    store->hurried = hurried;
+}
+
+static time_ms begin_wait(const struct store *store) {
+    return store->hurried && store->hurried() ? HURRIED_WAIT : BEGIN_WAIT;
+}
+
 bool store_begin(struct store *store, struct error *error) {
     if (store->mode == STORE_READ)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
@@ -52,9 +61,10 @@ bool store_begin(struct store *store, struct error *error) {
     if (!ends_ready(store, error))
         return false;
     gate_stand_back(&store->gate);
-    time_ms deadline = clock_monotonic() + BEGIN_WAIT;
+    time_ms begun = clock_monotonic();
     int code = 0;
-    while ((code = begin_try(store)) == SQLITE_BUSY && clock_monotonic() < deadline) {
+    while ((code = begin_try(store)) == SQLITE_BUSY &&
+           clock_monotonic() - begun < begin_wait(store)) {
         gate_take(&store->gate, GATE_WAITING, false);
         gate_pause();
     }
@@ -64,7 +74,7 @@ bool store_begin(struct store *store, struct error *error) {
             return db_fail(&store->db, error);
         return error_set(error, ERROR_CONFLICT,
                          "store \"%s\": busy: another process has been writing for %d s",
-                         store->db.name, BEGIN_WAIT / 1000);
+                         store->db.name, (int)(begin_wait(store) / 1000));
     }
     store->writing = true;
     store->incidents = store->lines = -1;
