@@ -105,11 +105,11 @@ static void work_is_left_for_lack_of_room(struct contract *c) {
     site_close(&site);
 }
 
-/* A job ends that has created one of this priority, while others of 5 are left for lack of room;
- * the priority of what runs next. */
-static int64_t next_beside(struct contract *c, struct site *site, int64_t priority) {
+/* A job has ended that creates one of this priority; the priority of what runs next, -1: nothing.
+ */
+static int64_t next_beside(struct contract *c, struct site *site, struct outcome *outcome,
+                           int64_t priority) {
     struct job draft = {.handler = "work", .priority = priority, .due = TIME_NONE, .retries = 3};
-    struct outcome *outcome = ended(site, OUTCOME_SUCCESS);
     outcome->created = job_copy(&draft);
     items_free(site->turn.items);
     site->turn = (struct turn){.outcomes = outcome, .room = 1, .acquiring = true, .quiet = true};
@@ -122,8 +122,20 @@ static void what_is_created_waits_behind_what_is_better(struct contract *c) {
     for (int i = 0; i < 4; i++)
         JOB(.priority = 5);
     EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1 && site.turn.again);
-    EXPECT(next_beside(c, &site, 9) == 9);
-    EXPECT(next_beside(c, &site, 1) == 5);
+    EXPECT(next_beside(c, &site, ended(&site, OUTCOME_SUCCESS), 9) == 9);
+    EXPECT(next_beside(c, &site, ended(&site, OUTCOME_SUCCESS), 1) == 5);
+    site_close(&site);
+}
+
+static void who_drains_takes_nothing_that_is_created(struct contract *c) {
+    OPEN;
+    size_t touched = 0;
+    JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    EXPECT(store_drain(c->store, c->settings.name, true, &touched, NOW, &c->error));
+    struct outcome *outcome = ended(&site, OUTCOME_SUCCESS);
+    EXPECT(quiet_turn(c, &site) && site.turn.draining);
+    EXPECT(next_beside(c, &site, outcome, 9) == -1 && !site.turn.items && site.turn.settled == 1);
     site_close(&site);
 }
 
@@ -237,6 +249,7 @@ static const struct check checks[] = {
     {"a quiet turn looks when something falls due", a_quiet_turn_looks_when_something_falls_due},
     {"work is left for lack of room", work_is_left_for_lack_of_room},
     {"what is created waits behind what is better", what_is_created_waits_behind_what_is_better},
+    {"who drains takes nothing that is created", who_drains_takes_nothing_that_is_created},
     {"the jobs of a lane are one item", a_lane_is_one_item},
     {"the rest of a lost lane is refused", the_rest_of_a_lost_lane_is_refused},
     {"a failure nobody decided follows the standard strategy",

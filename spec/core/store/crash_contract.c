@@ -239,6 +239,8 @@ static void extended(struct contract *c) {
     EXPECT(store_renew(c->store, NOW + LEASE, 10 * LEASE, &c->error));
     EXPECT(bury(c, NOW + LEASE, &buried) && buried.freed == 1);
     FIELD(1, "state", NOW, "locked");
+    EXPECT(create(c, c->store, (struct job){.lane = "a"}, NOW));
+    EXPECT(acquire_count(c, c->store, NOW) == 1); /* its lane goes on, too */
     EXPECT(!store_sees_dead(c->store, NOW + 2 * LEASE - 1));
     EXPECT(bury(c, NOW + 2 * LEASE, &buried) && buried.freed == 1);
     EXPECT(acquire_count(c, c->store, NOW) == 2);
