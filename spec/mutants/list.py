@@ -240,6 +240,14 @@ MUTANTS = [
 """, """
            CRASH_POINT("lane_released");
 """)]},
+    {"name": "lane-freed-beside-its-job", "by": "spec/core/store/crash_contract",
+     "breaks": "the lane of a job whose lock was extended goes with its executor's lease",
+     "changes": [(LOCKS, """
+                    "SELECT id, token FROM lane WHERE owner=?1 AND id NOT IN"
+                    " (SELECT lane FROM locked WHERE lane IS NOT NULL)",
+""", """
+                    "SELECT id, token FROM lane WHERE owner=?1",
+""")]},
     {"name": "lane-freed-by-anybody", "by": "spec/core/store/lanes_contract",
      "breaks": "a run that has lost its lane releases it for the one that has it now",
      "changes": [("core/store/sqlite/lane.c", """
@@ -466,6 +474,13 @@ MUTANTS = [
 """, """
     turn.acquiring = foreman->stage != ENDED &&
 """)]},
+    {"name": "draining-and-taking", "by": "spec/core/run/executor_contract",
+     "breaks": "an executor that is drained takes what its own jobs create",
+     "changes": [("core/store/sqlite/prelock.c", """
+    if (store->self.draining || job->suspended || !due || job->repeat ||
+""", """
+    if (job->suspended || !due || job->repeat ||
+""")]},
     {"name": "dead-executors-jobs-lost", "by": "I1 I15 I18", "faults": "kill,kill",
      "breaks": "what a dead executor had locked is unlocked without a place to stand in",
      "changes": [(LOCKS, """
@@ -631,6 +646,13 @@ MUTANTS = [
     return waiting->misfire == MISFIRE_ALL ? cycle_next(&waiting->cycle, waiting->date)
 """, """
     return waiting->misfire == MISFIRE_SKIP ? cycle_next(&waiting->cycle, waiting->date)
+""")]},
+    {"name": "date-too-many", "by": "spec/life/overlap_spec.lua",
+     "breaks": "one late date more runs than are to be caught up",
+     "changes": [(CYCLE, """
+    for (int32_t over = due_count(waiting, from, now, INT32_MAX) - most; over > 0; over--)
+""", """
+    for (int32_t over = due_count(waiting, from, now, INT32_MAX) - most; over > 1; over--)
 """)]},
 
     # ---- what a soak cannot see: power cuts, and who is asleep, for there something always goes on
