@@ -201,11 +201,13 @@ static bool all_settled(const struct foreman *foreman) {
     return client_quiet(foreman->client) && (lost || !executor_pending(foreman->executor));
 }
 
-/* Nothing acknowledged is lost with them, but whoever started us must hear of a broken disk. */
+/* The last one to leave has one whole file behind it. Nothing acknowledged is lost with what fails
+ * here, but whoever started us must hear of a broken disk. */
 static void write_last(struct foreman *foreman) {
     struct error error = {0};
     if (foreman->fatal.code == ERROR_NONE &&
-        (!executor_flush(foreman->executor, &error) || !store_leave(foreman->store, &error)) &&
+        (!executor_flush(foreman->executor, &error) || !store_leave(foreman->store, &error) ||
+         !store_checkpoint(foreman->store, 0, &error)) &&
         (error.code == ERROR_IO || error.code == ERROR_DAMAGED))
         foreman_give_up(foreman, &error);
 }

@@ -130,7 +130,6 @@ struct store {
     struct sweep sweep;
     bool stirred;              /* something became ready in a transaction without an offer */
     bool writing;              /* a transaction is open */
-    bool served;               /* it has been an executor */
     bool broken;               /* an input/output error was met: nothing is written any more */
     bool (*hurried)(void);     /* may be NULL; see store_hurry */
     ino_t files[INTACT_FILES]; /* as joined; see intact.c */

@@ -103,7 +103,6 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
     }
     CRASH_POINT("joined");
     store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
-    store->served = true;
     store->self.steady = executor->serves && executor->serves->steady;
     store->ring = (struct ring){.next = TIME_NEVER};
     store->self.checkpointer = store->path && gate_take(&store->gate, GATE_CHECKPOINTER, true);

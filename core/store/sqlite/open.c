@@ -99,7 +99,7 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
 void store_close(struct store *store) {
     if (!store)
         return;
-    int pages = store->served ? 0 : CLOSE_PAGES; /* an executor leaves one whole file behind */
+    int pages = store->self.id ? 0 : CLOSE_PAGES; /* an executor leaves one whole file behind */
     store_rollback(store);
     if (store->self.id)
         store_leave(store, NULL);
