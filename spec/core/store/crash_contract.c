@@ -159,6 +159,31 @@ static void killed_idle(struct contract *c) {
     EXPECT(bury(c, NOW, &buried) && buried.freed == 1 && buried.crashed == 0);
 }
 
+/* Of "work" one runs at a time. */
+static bool limit_to_one(struct contract *c) {
+    char name[] = "work", file[] = "handlers/work.lua";
+    struct definition work = {
+        .name = name, .file = file, .cluster_limit = 1, .properties = json_object()};
+    struct definitions definitions = {1, &work};
+    struct store_deployment deployment = {.name = "x", .hash = "h", .definitions = &definitions};
+    int64_t id = 0;
+    bool done = store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);
+    json_decref(work.properties);
+    return done;
+}
+
+static void killed_limited(struct contract *c) {
+    struct child child;
+    struct store_buried buried;
+    EXPECT(limit_to_one(c));
+    for (int i = 0; i < 2; i++)
+        EXPECT(create(c, c->store, (struct job){0}, NOW));
+    EXPECT(child_start(c, &child, hold_and_run));
+    EXPECT(acquire_count(c, c->store, NOW) == 0);
+    EXPECT(child_end(&child, SIGKILL) == -SIGKILL && bury(c, NOW, &buried) && buried.freed == 1);
+    EXPECT(acquire_count(c, c->store, NOW) == 1);
+}
+
 static void killer(struct contract *c) {
     struct child child;
     struct store_buried buried;
@@ -346,6 +371,7 @@ static void leaves_no_files(struct contract *c) {
 static const struct check checks[] = {
     {"a killed executor's jobs are free at once; only what ran has crashed", killed},
     {"a job that had ended before the kill has not crashed", killed_idle},
+    {"what a killed executor ran counts for no limit any more", killed_limited},
     {"a job that kills its process three times is an incident, its neighbours go on", killer},
     {"suspects run one at a time", suspects},
     {"slots from before the last boot count for nothing", earlier_boot},
