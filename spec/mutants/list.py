@@ -262,6 +262,13 @@ MUTANTS = [
 """, """
     return limit + 1 > locked ? limit + 1 - locked : 0;
 """)]},
+    {"name": "limit-kept-by-the-dead", "by": "spec/core/store/crash_contract",
+     "breaks": "what a dead executor ran counts for its limit for ever",
+     "changes": [(LOCKS, """
+    if (!limit_freed(store, row.stream, row.id, error))
+        return false;
+""", """
+""")]},
     {"name": "rate-one-more", "by": "I13b",
      "breaks": "a start more in each window",
      "changes": [(STARTS, """
