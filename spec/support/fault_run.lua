@@ -22,7 +22,8 @@ local function check_status()
     return expect(status == 137, "it was not killed")
   elseif call == "fdatasync" or (call == "pwrite64" and answer == "EIO") then
     expect(status == 74, "it went on")
-    expect(not result.syncs, "it synced once more")
+    -- SQLite takes back a store that is half made, and syncs that.
+    expect(not result.syncs or who == "first", "it synced once more")
   elseif answer == "EINTR" then
     return expect(status == 0, "an interrupted call ended it")
   end
