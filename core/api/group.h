@@ -2,8 +2,8 @@
  * together (rules §1).
  *
  * A thread fills in its drafts, calls group_enqueue, and has its ids when that returns: then the
- * jobs are on disk. There is no thread and no timer behind it; of the threads that wait, one writes
- * for all. */
+ * jobs are on disk. There is no thread behind it; of the threads that wait, one writes for all. It
+ * waits for those of the last transaction, half as long as that one took at most. */
 #ifndef MOONSHIFT_API_GROUP_H
 #define MOONSHIFT_API_GROUP_H
 

@@ -217,7 +217,8 @@ static void end(struct foreman *foreman) {
     if (!client_quiet(foreman->client))
         log_event(LOG_ERROR, "handlers left behind", "running:d", foreman->status.running);
     if (executor_pending(foreman->executor)) {
-        error_set(&lost, ERROR_FULL, "results could not be written: %s", foreman->refused.text);
+        const char *why = foreman->refused.code ? foreman->refused.text : "there was no time left";
+        error_set(&lost, ERROR_FULL, "results could not be written: %s", why);
         foreman_give_up(foreman, &lost);
     }
     CRASH_POINT("ending");
