@@ -4,7 +4,7 @@
 #include "store/sqlite/connection.h"
 #include <stdio.h>
 
-#define SCHEMA_VERSION 3
+#define SCHEMA_VERSION 4
 #define JOURNAL_TRIES 25000       /* 5 s */
 #define APPLICATION_ID 0x4d6f6f6e /* "Moon" */
 

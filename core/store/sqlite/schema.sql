@@ -155,6 +155,10 @@ CREATE TABLE tray(        -- jobs that were written for other processes: the lat
 CREATE TABLE metric(
   executor INT, definition INT, name INT, value INT,
   PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;
+CREATE TABLE request(     -- what a creation was asked for under a key, so that asking again is harmless
+  scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
+  PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
+CREATE INDEX request_until ON request(until);
 -- The jobs that are there. While nobody has left a row behind it is the table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE
   NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)

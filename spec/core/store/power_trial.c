@@ -237,12 +237,13 @@ static enum verdict work(struct trial *trial) {
 
 struct told_golden {
     int version;
-    int64_t done[2], alive[9], dead, suspended;
+    int64_t done[2], alive[11], dead, suspended[3];
 };
 
 static const struct told_golden goldens[] = {
-    {1, {1}, {2, 3, 4, 5, 6}, 2, 6},
-    {2, {2, 4}, {1, 3, 5, 6, 7, 8, 9, 10}, 3, 10},
+    {1, {1}, {2, 3, 4, 5, 6}, 2, {6}},
+    {2, {2, 4}, {1, 3, 5, 6, 7, 8, 9, 10}, 3, {10}},
+    {3, {2, 4}, {1, 3, 5, 6, 7, 8, 9, 10, 11, 12}, 3, {9, 10, 11}},
 };
 
 static void golden_told(struct ledger *told, const struct told_golden *golden) {
@@ -253,8 +254,9 @@ static void golden_told(struct ledger *told, const struct told_golden *golden) {
         *ledger_job(told, golden->alive[i]) = alive;
     *ledger_job(told, golden->dead) = (struct told_job){
         .told = TOLD_ALIVE, .ours = true, .key = -1, .failures = 2, .priority = 5};
-    ledger_job(told, golden->suspended)->suspended = true;
-    if (golden->version == 2)
+    for (int i = 0; i < 3 && golden->suspended[i]; i++)
+        ledger_job(told, golden->suspended[i])->suspended = true;
+    if (golden->version >= 2)
         ledger_job(told, 5)->priority = 9;
 }
 
@@ -274,7 +276,7 @@ static bool golden_make(const char *path, const char *sql, bool log) {
 static bool golden(struct trial *trial) {
     static char sql[1 << 16];
     char name[64];
-    const struct told_golden *golden = &goldens[chance_of(&trial->seed, 2)];
+    const struct told_golden *golden = &goldens[chance_of(&trial->seed, 3)];
     snprintf(name, sizeof name, "spec/core/store/golden/v%d.sql", golden->version);
     FILE *file = fopen(name, "rb");
     size_t size = file ? fread(sql, 1, sizeof sql - 1, file) : 0;
@@ -282,7 +284,7 @@ static bool golden(struct trial *trial) {
     if (file)
         fclose(file);
     golden_told(&trial->life.acked, golden);
-    trial->life.endless = golden->version == 2; /* a schedule, a cycle */
+    trial->life.endless = golden->version >= 2; /* a schedule, a cycle */
     return size > 0 && golden_make(trial->life.path, sql, chance_of(&trial->seed, 2));
 }
 

@@ -83,6 +83,27 @@ static void version_2(struct contract *c) {
     EXPECT(problems == 0 && count == 8 && same && next == 11);
 }
 
+static void version_3(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 3, url, sizeof url));
+    EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
+    EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 3 is older"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, &c->error);
+    json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
+    bool same = has_state(store, 1, "scheduled") && has_state(store, 3, "dead") &&
+                has_state(store, 5, "locked") && has_state(store, 6, "locked") &&
+                has_state(store, 9, "suspended") && has_state(store, 10, "suspended") &&
+                has_state(store, 11, "suspended") && has_state(store, 12, "scheduled");
+    int64_t next = create(c, store, (struct job){.handler = "fine"}, NOW);
+    store_close(store);
+    size_t count = json_array_size(jobs), problems = json_array_size(found);
+    json_decref(found);
+    json_decref(jobs);
+    EXPECT(problems == 0 && count == 10 && same && next > 12);
+}
+
 /* What an upgraded store is made of is what a new one is made of. */
 static void same_tables(struct contract *c, int version) {
     char url[160], sql[512];
@@ -107,11 +128,17 @@ static void same_tables_2(struct contract *c) {
     same_tables(c, 2);
 }
 
+static void same_tables_3(struct contract *c) {
+    same_tables(c, 3);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
+    {"a store of version 3 is upgraded by whoever writes", version_3},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
     {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
+    {"a store upgraded from version 3 has every table and column of a new one", same_tables_3},
 };
 
 int main(void) {
