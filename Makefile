@@ -58,7 +58,7 @@ testing: ## build the program with its crash points, in build/testing
 check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
 	@$(MAKE) --no-print-directory all contracts testing $(BUILD)/spec/fuzz/replay \
 	  $(BUILD)/faults/memory.so
-	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run $(SPECS) \
+	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
 	  --step "clang builds it without a warning" \
 	    "$(MAKE) -s --no-print-directory objects CC=clang BUILD=$(BUILD)/clang" \
 	  --step "clang-format and luacheck have nothing to say" \
@@ -86,7 +86,7 @@ sanitized:
 	@LUA=build/$(NAME)/host BUILD=build/$(NAME) TESTING=build/$(NAME) LIMIT=1800 \
 	  SPEC_HITS=1 SPEC_FAULTS=1 CUTS=500 \
 	  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
-	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run $(SPECS) \
+	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
 	  $(foreach contract,$(wildcard spec/*/*/*_contract.c), \
 	    --step $(contract) build/$(NAME)/$(contract:.c=))
 

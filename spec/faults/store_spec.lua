@@ -36,14 +36,14 @@ describe("a store", function()
 
   it("of a newer schema is refused with 78 and names both versions", function()
     assert.equal(0, (verb { "run", "--drain" }))
-    process.run("sqlite3 " .. path .. " 'PRAGMA user_version=99'")
+    process.run("sqlite3 -cmd '.timeout 60000' " .. path .. " 'PRAGMA user_version=99'")
     local status, _, errors = verb { "stats" }
     assert.equal(78, status)
     assert.truthy(errors:find("99", 1, true), errors)
   end)
 
   it("of another program is refused and left alone", function()
-    process.run("sqlite3 " .. path .. " 'CREATE TABLE song(id)'")
+    process.run("sqlite3 -cmd '.timeout 60000' " .. path .. " 'CREATE TABLE song(id)'")
     local status, _, errors = verb { "enqueue", "work" }
     assert.is_true(status == 65 or status == 78, errors)
     assert.same({ "song" }, process.sql(path, "SELECT name FROM sqlite_master"))
@@ -51,7 +51,7 @@ describe("a store", function()
 
   it("with overwritten pages fails with 65 and never looks healthy", function()
     assert.equal(0, (verb { "enqueue", "work", "--count", "2000" }))
-    process.run("sqlite3 " .. path .. " 'PRAGMA wal_checkpoint(TRUNCATE)'")
+    process.run("sqlite3 -cmd '.timeout 60000' " .. path .. " 'PRAGMA wal_checkpoint(TRUNCATE)'")
     process.run(("dd if=/dev/urandom of=%s bs=4096 seek=2 count=60 conv=notrunc"):format(path))
     assert.equal(65, (verb { "check", "--store" }))
   end)

@@ -90,7 +90,7 @@ end
 -- first one, which may die as planned, has something to do for the others.
 local TOGETHER = [[
 cd %s
-sqlite3 %s "BEGIN IMMEDIATE" ".system touch held; sleep 0.2" "COMMIT" &
+sqlite3 -cmd ".timeout 60000" %s "BEGIN IMMEDIATE" ".system touch held; sleep 0.2" "COMMIT" &
 until [ -e held ]; do sleep 0.01; done
 for i in 1 2 3; do
   { if [ $i = 1 ]; then %s; else %s; fi >told$i; echo $? >status$i; } 2>/dev/null &

@@ -67,16 +67,20 @@ function process.pause(seconds)
   os.execute(("sleep %.3f"):format(seconds))
 end
 
--- Asks `condition` every 20 ms until it answers, at most `seconds`: its answer, or an error.
+-- A busy machine takes so many times longer than an idle one before a wait is given up.
+local PATIENCE = 12
+
+-- Asks `condition` every 20 ms until it answers: its answer, or an error after about PATIENCE
+-- times `seconds`, which is what an idle machine needs at most.
 function process.await(what, seconds, condition)
-  for _ = 1, math.ceil(seconds / 0.02) do
+  for _ = 1, math.ceil(PATIENCE * seconds / 0.02) do
     local answer = condition()
     if answer then
       return answer
     end
     process.pause(0.02)
   end
-  error(("waited %g s for %s"):format(seconds, what), 2)
+  error(("waited %g s for %s"):format(PATIENCE * seconds, what), 2)
 end
 
 function process.await_end(pid, seconds)
@@ -116,7 +120,7 @@ end
 
 -- Rows of a question put to the database by its own command line tool, not by our code.
 function process.sql(store, question)
-  local _, output = process.run(("sqlite3 -cmd '.timeout 5000' -readonly %s %s"):format(
+  local _, output = process.run(("sqlite3 -cmd '.timeout 60000' -readonly %s %s"):format(
     process.quote(store), process.quote(question)))
   local rows = {}
   for line in output:gmatch("[^\n]+") do
