@@ -16,7 +16,8 @@ local function tries_of(who)
     local tried = math.min(count, most)
     for _, answer in ipairs(faulty.answers[call] or {}) do
       for i = 1, tried do
-        tries[#tries + 1] = { kind = ("%s %s %s"):format(who, call, answer), call = i * count // tried }
+        local kind = ("%s %s %s"):format(who, call, answer)
+        tries[#tries + 1] = { kind = kind, call = i * count // tried }
       end
     end
   end

@@ -185,7 +185,7 @@ describe("enqueue --from", function()
   end)
 
   it("stops when it is interrupted", function()
-    local script = "cd %s; sleep 1 | timeout --preserve-status -s INT 0.3 %s"
+    local script = "cd %s; mkfifo in; exec 3<>in; timeout --preserve-status -s INT 2 %s <&3"
     local status, _, errors = process.run(script:format(place.path,
       process.command("enqueue", "--from", "-")))
     assert.equal(130, status)

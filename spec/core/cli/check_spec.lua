@@ -97,7 +97,8 @@ describe("check", function()
   it("finds a job that is nowhere", function()
     place = program.place { ["handlers/a.lua"] = "return function() end\n" }
     place.run("enqueue", "a", "--count", "3")
-    os.execute("sqlite3 -cmd '.timeout 60000' " .. place.store .. " 'DELETE FROM ready WHERE id = 2'")
+    process.run(("sqlite3 -cmd '.timeout 60000' %s 'DELETE FROM ready WHERE id = 2'"):format(
+      place.store))
     local status, _, errors = place.run("check", "--store")
     assert.equal(65, status)
     assert.truthy(errors:find("2", 1, true), errors)
