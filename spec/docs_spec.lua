@@ -191,7 +191,7 @@ describe("what the pages list", function()
     local settings = pages.read("docs/settings.md").text
     local own = { name = "the host's", who = "the user's", workers = "processors" }
     local offenders = {}
-    local _, output = program.run({ "settings", "-C", "examples/hello" })
+    local _, output = program.run({ "settings" }, { dir = "examples/hello" })
     for name, value in output:gmatch("\n([%w_]+) +(%S+) +default") do
       local row = ("\n| `%s` | %s |"):format(name, own[name] or ("`%s`"):format(value))
       if not settings:find(row, 1, true) then

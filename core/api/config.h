@@ -6,7 +6,8 @@
 #include "script/folder.h"
 
 /* Applies moonshift.lua of the folder (NULL: nothing to do). A relative store in it is relative to
- * that file: `paths` are the folders that were read, as text in a JSON array. */
+ * that file, and the default store is in the folder: `paths` are the folders that were read, as
+ * texts in a JSON array. */
 bool config_apply(struct settings *settings, const struct folder *folder, const json_t *paths,
                   struct error *error);
 

@@ -1,6 +1,7 @@
 #include "api/lua_engine.h"
 #include "api/config.h"
 #include "api/engine_state.h"
+#include "api/home.h"
 #include "base/json.h"
 #include "script/value.h"
 #include <math.h>
@@ -82,7 +83,9 @@ static bool configure(lua_State *L, struct lua_engine *self, bool borrowed, stru
     if ((self->paths || borrowed) && !self->folder)
         return false;
     self->has_settings = true;
-    return config_settings(&self->settings, self->folder, self->paths, self->options, NULL, error);
+    return config_settings(&self->settings, self->folder, self->paths, self->options, NULL,
+                           error) &&
+           home_check(&self->settings, error);
 }
 
 static int open_engine(lua_State *L) {

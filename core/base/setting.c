@@ -133,6 +133,22 @@ static bool set_text(const struct target *target, const json_t *value) {
     return true;
 }
 
+/* "/var/lib/shop.db", "./shop.db" and "shop.db" name no scheme. */
+static bool is_path(const char *text) {
+    return *text == '/' || *text == '.' || !strchr(text, ':');
+}
+
+static bool set_store(const struct target *target, const json_t *value) {
+    const char *text = json_string_value(value);
+    if (!text || !*text || !is_path(text))
+        return set_text(target, value);
+    json_t *url = json_sprintf("sqlite:%s", text);
+    bool fine =
+        url ? set_text(target, url) : error_set(target->error, ERROR_FAILED, "out of memory");
+    json_decref(url);
+    return fine;
+}
+
 static bool set_list(const struct target *target, const json_t *value) {
     json_t **field = target->field;
     bool empty_object = json_is_object(value) && json_object_size(value) == 0; /* {} of Lua */
@@ -274,14 +290,23 @@ static bool set_counts(const struct target *target, const json_t *value) {
 bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
                  const char *label, struct error *error) {
     static bool (*const setters[])(const struct target *, const json_t *) = {
-        [SETTING_BOOL] = set_bool,        [SETTING_INT] = set_int,
-        [SETTING_INT64] = set_int64,      [SETTING_FACTOR] = set_factor,
-        [SETTING_SPAN] = set_span,        [SETTING_SPAN_OFF] = set_span_off,
-        [SETTING_SPAN_AS] = set_span_off, [SETTING_SIZE] = set_size,
-        [SETTING_TEXT] = set_text,        [SETTING_LIST] = set_list,
-        [SETTING_RANGE] = set_range,      [SETTING_WORKERS] = set_workers,
-        [SETTING_SCOPE] = set_scope,      [SETTING_ACQUISITIONS] = set_acquisitions,
-        [SETTING_FAIR] = set_word,        [SETTING_HISTORY] = set_word,
+        [SETTING_BOOL] = set_bool,
+        [SETTING_INT] = set_int,
+        [SETTING_INT64] = set_int64,
+        [SETTING_FACTOR] = set_factor,
+        [SETTING_SPAN] = set_span,
+        [SETTING_SPAN_OFF] = set_span_off,
+        [SETTING_SPAN_AS] = set_span_off,
+        [SETTING_SIZE] = set_size,
+        [SETTING_TEXT] = set_text,
+        [SETTING_STORE] = set_store,
+        [SETTING_LIST] = set_list,
+        [SETTING_RANGE] = set_range,
+        [SETTING_WORKERS] = set_workers,
+        [SETTING_SCOPE] = set_scope,
+        [SETTING_ACQUISITIONS] = set_acquisitions,
+        [SETTING_FAIR] = set_word,
+        [SETTING_HISTORY] = set_word,
         [SETTING_COUNTS] = set_counts,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
@@ -291,6 +316,7 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
 json_t *setting_from_text(const struct setting *setting, const char *text) {
     switch (setting->kind) {
     case SETTING_TEXT:
+    case SETTING_STORE:
     case SETTING_RANGE:
     case SETTING_WORKERS:
         return json_string(text);
@@ -313,6 +339,16 @@ static json_t *side_value(int64_t side, int64_t open) {
     return side == open ? json_null() : json_integer(side);
 }
 
+static json_t *range_value(const int64_t range[2]) {
+    if (range[0] == INT64_MIN && range[1] == INT64_MAX)
+        return json_null();
+    return json_pack("[o, o]", side_value(range[0], INT64_MIN), side_value(range[1], INT64_MAX));
+}
+
+static json_t *text_value(const char *text) {
+    return text ? json_string(text) : json_null();
+}
+
 json_t *setting_value(const struct setting *setting, const struct settings *settings) {
     const void *field = (const char *)settings + setting->offset;
     const int64_t *numbers = field;
@@ -333,16 +369,14 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_SPAN_OFF:
         return *numbers < 0 ? json_null() : *numbers ? span_value(*numbers) : json_false();
     case SETTING_TEXT:
-        return *(char *const *)field ? json_string(*(char *const *)field) : json_null();
+    case SETTING_STORE:
+        return text_value(*(char *const *)field);
     case SETTING_LIST:
     case SETTING_COUNTS:
     case SETTING_ACQUISITIONS:
         return *(json_t *const *)field ? json_deep_copy(*(json_t *const *)field) : json_null();
     case SETTING_RANGE:
-        if (numbers[0] == INT64_MIN && numbers[1] == INT64_MAX)
-            return json_null();
-        return json_pack("[o, o]", side_value(numbers[0], INT64_MIN),
-                         side_value(numbers[1], INT64_MAX));
+        return range_value(numbers);
     case SETTING_WORKERS:
         return pair[0] == pair[1] ? json_integer(*pair) : json_pack("[i, i]", pair[0], pair[1]);
     case SETTING_SCOPE:

@@ -16,6 +16,7 @@ enum setting_kind {
     SETTING_SPAN_AS,      /* the same; null is -1: as another setting is */
     SETTING_SIZE,         /* int64_t, bytes; "64MiB" */
     SETTING_TEXT,         /* char *, at most `high` bytes; NULL only if low is 0 */
+    SETTING_STORE,        /* char *; a path without a scheme becomes "sqlite:PATH" */
     SETTING_LIST,         /* json_t *, array of texts or NULL for all */
     SETTING_COUNTS,       /* json_t *, whole numbers from low to high by name, or NULL */
     SETTING_RANGE,        /* two int64_t from `offset` on, open ends allowed */

@@ -17,7 +17,7 @@
 
 /* `priority_range` and `workers` write the field after theirs, too (setting.h). */
 static const struct setting table[] = {
-    {"store", SETTING_TEXT, FIELD(store), 1, 4096, "sqlite:moonshift.db"},
+    {"store", SETTING_STORE, FIELD(store), 1, 4096, "sqlite:moonshift.db"},
     {"name", SETTING_TEXT, FIELD(name), 1, JOB_NAME_MAX, NULL},
     {"who", SETTING_TEXT, FIELD(who), 1, JOB_NAME_MAX, NULL},
     {"active", SETTING_BOOL, FIELD(active), 0, 0, "true"},
@@ -148,7 +148,7 @@ static bool copy_value(const struct setting *setting, struct settings *copy) {
     void *field = (char *)copy + setting->offset;
     char **text = field;
     json_t **list = field;
-    if (setting->kind == SETTING_TEXT && *text)
+    if ((setting->kind == SETTING_TEXT || setting->kind == SETTING_STORE) && *text)
         return (*text = strdup(*text)) != NULL;
     bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_COUNTS ||
                 setting->kind == SETTING_ACQUISITIONS;

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct flag list_flags[] = {
@@ -35,11 +36,28 @@ bool executors_print(json_t *rows, struct error *error) {
     return table_print(columns, rows, output_width(), error);
 }
 
+void executors_none_say(const struct cli *cli, struct store *store) {
+    size_t i;
+    json_t *row, *rows = NULL;
+    if (!cli->json)
+        rows = store_executors(store, false, clock_now(clock_system()), NULL);
+    bool none = rows != NULL;
+    json_array_foreach(rows, i, row) {
+        const char *state = json_string_value(json_object_get(row, "state"));
+        none = none && state && strcmp(state, "live") != 0 && strcmp(state, "draining") != 0;
+    }
+    json_decref(rows);
+    if (none)
+        fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", store_path(store));
+}
+
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct store *store = setup_store(cli, flags, STORE_READ, error);
     json_t *rows =
         store ? store_executors(store, flags_has(flags, "--gone"), clock_now(clock_system()), error)
               : NULL;
+    if (rows)
+        executors_none_say(cli, store);
     store_close(store);
     if (cli->json && rows)
         return output_json(rows, error);

@@ -2,9 +2,15 @@
 #ifndef MOONSHIFT_CLI_EXECUTOR_H
 #define MOONSHIFT_CLI_EXECUTOR_H
 
+#include "cli/cli.h"
 #include "cli/table.h"
+#include "store/store.h"
 
 /* Prints the rows of store_executors as a table; adds to them what it shows. */
 bool executors_print(json_t *rows, struct error *error);
+
+/* Names the store on standard error if no executor lives there: it may be another one than was
+ * meant. Says nothing under --json. */
+void executors_none_say(const struct cli *cli, struct store *store);
 
 #endif

@@ -8,7 +8,7 @@
 
 const struct flag flags_common[] = {
     {"-C", "DIR", "the script folder (else MOONSHIFT_DIR, else the working directory)"},
-    {"--store", "URL", "the store (else moonshift.lua's, else sqlite:moonshift.db)"},
+    {"--store", "URL", "the store (else moonshift.lua's, else moonshift.db in the script folder)"},
     {"--json", NULL, "one JSON document instead of text"},
     {"--help", NULL, "this page"},
     {0},
@@ -146,10 +146,11 @@ static bool given_add(struct flags *flags, const struct flag *flag, char *name, 
     return true;
 }
 
-/* "sqlite:jobs.db" begins with a scheme, a folder's name does not. */
-static bool has_scheme(const char *word) {
-    size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz");
-    return letters > 0 && word[letters] == ':';
+/* "sqlite:jobs.db" and "/var/jobs.db" name a store, "shop" a folder. */
+static bool is_store(const char *word) {
+    size_t letters = strspn(word, "abcdefghijklmnopqrstuvwxyz"), size = strlen(word);
+    return (letters > 0 && word[letters] == ':') ||
+           (size > 3 && strcmp(word + size - 3, ".db") == 0);
 }
 
 /* Reads the flag at `*at`, and its value behind it; moves `*at` to the last word it took. */
@@ -171,7 +172,7 @@ static bool flag_read(struct flags *flags, int argc, char **argv, int *at, struc
                              flag->value);
         else
             value = argv[++*at];
-    } else if (flag->value && !equals && *at + 1 < argc && has_scheme(argv[*at + 1]))
+    } else if (flag->value && !equals && *at + 1 < argc && is_store(argv[*at + 1]))
         value = argv[++*at];
     if (fine)
         return given_add(flags, flag, name, value, error);

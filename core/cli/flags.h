@@ -9,7 +9,7 @@
 struct flag {
     const char *name;  /* "--priority" */
     const char *value; /* what the help calls its value: "N"; NULL: a switch; "[URL]": optional, and
-                          then only after `=`, or as the next word if that begins with a scheme */
+                          then only after `=`, or as the next word if that names a store */
     const char *help;
 };
 

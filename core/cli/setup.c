@@ -1,5 +1,6 @@
 #include "cli/setup.h"
 #include "api/config.h"
+#include "api/home.h"
 #include "script/folder.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +95,9 @@ bool setup_needs_folder(const struct cli *cli, struct error *error) {
 }
 
 bool setup_keeps(const struct cli *cli, struct error *error) {
-    return strcmp(cli->settings.store, "sqlite::memory:") != 0 ||
-           error_set(error, ERROR_USAGE,
+    if (strcmp(cli->settings.store, "sqlite::memory:") != 0)
+        return home_check(&cli->settings, error);
+    return error_set(error, ERROR_USAGE,
                      "store \"%s\": would be gone with this command (expected sqlite:PATH)",
                      cli->settings.store);
 }

@@ -27,7 +27,8 @@ bool setup_directory(struct cli *cli, const struct flags *flags, const char *dir
 /* True if there is a script folder; else an error that says how to name one. */
 bool setup_needs_folder(const struct cli *cli, struct error *error);
 
-/* False: the store is one in memory, which no other process would ever see. */
+/* False: the store is one in memory, which no other process would ever see, or a new one while jobs
+ * wait in the working directory (api/home.h). */
 bool setup_keeps(const struct cli *cli, struct error *error);
 
 /* setup_settings, then the store alone: for questions and operators. */

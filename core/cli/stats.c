@@ -93,6 +93,8 @@ static bool stats_print(const json_t *stats, struct error *error) {
 static bool stats_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct store *store = setup_store(cli, flags, STORE_READ, error);
     json_t *stats = store ? store_stats(store, clock_now(clock_system()), error) : NULL;
+    if (stats)
+        executors_none_say(cli, store);
     store_close(store);
     if (!stats)
         return false;

@@ -1,6 +1,8 @@
+#include "cli/executor.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include <stdlib.h>
+#include <string.h>
 
 static bool why_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
@@ -8,6 +10,9 @@ static bool why_run(struct cli *cli, const struct flags *flags, struct error *er
         return false;
     struct store *store = setup_store(cli, flags, STORE_READ, error);
     json_t *answer = store ? store_why(store, id, clock_now(clock_system()), error) : NULL;
+    const char *state = json_string_value(json_object_get(answer, "state"));
+    if (state && strcmp(state, "ended") != 0)
+        executors_none_say(cli, store);
     store_close(store);
     if (cli->json && answer)
         return output_json(answer, error);

@@ -32,6 +32,17 @@ describe("stats", function()
     assert.truthy(output:find('^{.*"ready":3.*}\n$'), output)
   end)
 
+  it("names the store while no executor runs on it, as job why and executor list do", function()
+    local note = ('moonshift: no executor runs on "%s"\n'):format(place.store)
+    for _, line in ipairs { { "stats" }, { "job", "why", "1" }, { "executor", "list" } } do
+      local status, _, errors = place.run(table.unpack(line))
+      assert.equal(0, status)
+      assert.equal(note, errors)
+      line[#line + 1] = "--json"
+      assert.equal("", (select(3, place.run(table.unpack(line)))))
+    end
+  end)
+
   it("shows nothing of a store that is not there", function()
     assert.equal(4, (place.run("stats", "--store", "sqlite:none.db")))
   end)
