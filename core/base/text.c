@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool text_reserve(struct text *text, size_t more) {
     if (text->failed || more > SIZE_MAX / 4 - text->size)
@@ -181,10 +182,7 @@ const char *suggest(const char *word, const char *const *names) {
     return closest;
 }
 
-char *file_read(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rbe");
-    if (!file)
-        return NULL;
+static char *read_all(FILE *file, size_t *size) {
     struct text text = {0};
     char part[16384];
     size_t got;
@@ -200,4 +198,19 @@ char *file_read(const char *path, size_t *size) {
     }
     *size = text.size;
     return text.data;
+}
+
+char *file_read(const char *path, size_t *size) {
+    FILE *file = fopen(path, "rbe");
+    return file ? read_all(file, size) : NULL;
+}
+
+char *file_read_open(int file, size_t *size) {
+    FILE *stream = fdopen(file, "rb");
+    if (stream)
+        return read_all(stream, size);
+    int reason = errno;
+    close(file);
+    errno = reason;
+    return NULL;
 }

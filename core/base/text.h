@@ -37,5 +37,7 @@ const char *suggest(const char *word, const char *const *names);
 
 /* The whole file into malloc'ed, NUL-terminated memory; *size without the NUL. NULL: errno says. */
 char *file_read(const char *path, size_t *size);
+/* The same of an open file, which is closed in any case. */
+char *file_read_open(int file, size_t *size);
 
 #endif

@@ -58,16 +58,22 @@ bool bell_empty(const struct bell *bell) {
     return rang;
 }
 
-/* A full bell is ringing already, a missing one rings nobody: the result does not matter. */
+/* A full bell is ringing already, a missing one rings nobody: the result does not matter. The name
+ * is opened first, and the socket reached through that: so no link is followed. */
 void bell_ring(struct bell *bell, const char *path, int64_t id) {
     struct sockaddr_un address;
     if (!bell_address(bell, path, id, &address))
         return;
+    int file = open(address.sun_path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return;
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", file);
     if (bell->sender < 0)
         bell->sender = bell_socket();
     if (bell->sender >= 0)
         sendto(bell->sender, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address,
                sizeof address);
+    close(file);
 }
 
 void bell_close(struct bell *bell) {

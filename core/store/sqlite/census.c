@@ -1,6 +1,5 @@
 #include "store/sqlite/census.h"
 #include "base/json.h"
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +24,7 @@ char *census_settings(const struct acquire *serves, int workers) {
 static bool citizen_died(struct store *store, int64_t id) {
     if (!store->path || id == store->self.id)
         return false;
-    if (store->gate.file < 0)
-        store->gate.file = gate_open_beside(store->path, "-gate", O_RDONLY);
+    gate_look(&store->gate, store->path);
     return store->gate.file >= 0 && gate_free(&store->gate, GATE_EXECUTORS + id);
 }
 

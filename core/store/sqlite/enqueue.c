@@ -147,9 +147,10 @@ static bool await(struct store *store, struct error *error) {
     return run(store, false, false, error);
 }
 
-static bool shares(struct store *store) {
+static bool shares(struct store *store, struct error *error) {
+    store->tray.foreign = false;
     return store->path && store->mode != STORE_READ && !store->writing && !store->broken &&
-           !store->self.id && tray_open(&store->tray, store->path);
+           !store->self.id && tray_open(&store->tray, store->path, error);
 }
 
 static bool take_answer(struct store *store, struct job *job, struct error *error) {
@@ -162,9 +163,9 @@ static bool take_answer(struct store *store, struct job *job, struct error *erro
 }
 
 bool store_enqueue(struct store *store, struct job *job, time_ms now, struct error *error) {
-    if (!shares(store))
-        return store_create(store, job, 0, now, error);
     struct tray *tray = &store->tray;
+    if (!shares(store, error))
+        return !tray->foreign && store_create(store, job, 0, now, error);
     job->retries = job->retries < 1 ? store->settings->retries : job->retries;
     bool leads = tray_lead(tray);
     bool asked = tray_ask(tray, job, now), done;

@@ -1,11 +1,7 @@
 #include "store/sqlite/gate.h"
 #include "base/crash_point.h"
-#include <errno.h>
+#include "store/sqlite/beside.h"
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,29 +11,18 @@ void gate_pause(void) {
     nanosleep(&(struct timespec){0, 200000}, NULL);
 }
 
-int gate_open_beside(const char *path, const char *suffix, int flags) {
-    char name[PATH_MAX];
-    if ((size_t)snprintf(name, sizeof name, "%s%s", path, suffix) >= sizeof name) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    struct stat store;
-    mode_t mode = stat(path, &store) == 0 ? store.st_mode & 0666 : 0644;
-    int file = open(name, flags | O_CLOEXEC, mode);
-    /* As SQLite does for its own files: root must not lock the owner out. */
-    if (file >= 0 && geteuid() == 0 && (flags & O_CREAT) && stat(path, &store) == 0)
-        if (fchown(file, store.st_uid, store.st_gid) != 0)
-            errno = 0;
-    return file;
-}
-
 bool gate_open(struct gate *gate, const char *path, struct error *error) {
-    gate->file = gate_open_beside(path, "-gate", O_RDWR | O_CREAT);
-    if (gate->file < 0)
-        return error_set(error, ERROR_IO, "store \"%s\": cannot open \"%s-gate\": %s", path, path,
-                         strerror(errno));
+    int file = beside_open(path, "-gate", O_RDWR | O_CREAT, error);
+    gate->file = file < 0 ? -1 : file;
+    if (file < 0)
+        return false;
     CRASH_POINT("gate_opened");
     return true;
+}
+
+void gate_look(struct gate *gate, const char *path) {
+    int file = gate->file < 0 ? beside_open(path, "-gate", O_RDONLY, NULL) : gate->file;
+    gate->file = file < 0 ? -1 : file;
 }
 
 void gate_close(struct gate *gate) {

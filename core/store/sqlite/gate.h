@@ -21,6 +21,8 @@ struct gate {
 
 /* Opens (creates) the gate beside the database at `path`. */
 bool gate_open(struct gate *gate, const char *path, struct error *error);
+/* For those that only read: opens it, if it is there, to look who holds what. */
+void gate_look(struct gate *gate, const char *path);
 void gate_close(struct gate *gate);
 
 /* Without waiting. Taking what is held already is fine. */
@@ -35,8 +37,5 @@ void gate_stand_back(const struct gate *gate);
 
 /* 0.2 ms. */
 void gate_pause(void);
-
-/* Opens "<path><suffix>" with the owner and mode of the file at `path`. -1: errno says. */
-int gate_open_beside(const char *path, const char *suffix, int flags);
 
 #endif

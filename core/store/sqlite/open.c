@@ -1,4 +1,5 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
+#include "store/sqlite/beside.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/sweep.h"
@@ -35,6 +36,8 @@ static bool open_directory(const char *path, struct error *error) {
 /* Looks without opening: opening and closing the file would drop SQLite's locks on it. */
 static bool open_look(const char *path, enum store_mode mode, struct error *error) {
     struct stat is;
+    if (!beside_link_sound(path, error))
+        return false;
     if (stat(path, &is) != 0) {
         if (errno != ENOENT)
             return open_refuse(path, "cannot look at it", errno, error);
@@ -58,6 +61,12 @@ static bool open_look(const char *path, enum store_mode mode, struct error *erro
     return open_directory(path, error);
 }
 
+/* SQLite follows no link either; but root would give away what it opens. */
+static bool open_beside(const char *path, struct error *error) {
+    return beside_sound(path, "-wal", error) && beside_sound(path, "-shm", error) &&
+           beside_sound(path, "-journal", error);
+}
+
 static bool open_database(struct store *store, const char *path, struct error *error) {
     int flags = store->mode == STORE_READ && path ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     if (store->mode == STORE_CREATE || !path)
@@ -69,6 +78,8 @@ static bool open_database(struct store *store, const char *path, struct error *e
     store->path = strdup(sqlite3_db_filename(store->db.handle, "main"));
     if (!store->path)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", path);
+    if (!open_beside(store->path, error))
+        return false;
     if (store->mode != STORE_READ && sqlite3_db_readonly(store->db.handle, "main") == 1)
         return open_refuse(path, "not writable", EROFS, error);
     return true;

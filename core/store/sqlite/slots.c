@@ -1,7 +1,7 @@
 #include "store/sqlite/slots.h"
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/sqlite/gate.h"
+#include "store/sqlite/beside.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -47,11 +47,12 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
     slots_suffix(suffix, sizeof suffix, id);
     *slots = (struct slots){.count = count};
     slots->size = sizeof(struct slots_head) + (size_t)count * sizeof(struct slot);
-    int file = gate_open_beside(path, suffix, O_RDWR | O_CREAT | O_TRUNC);
-    if (file < 0 || !slots_map(slots, file)) {
+    int file = beside_open(path, suffix, O_RDWR | O_CREAT | O_EXCL, error);
+    if (file < 0)
+        return *slots = (struct slots){0}, false;
+    if (!slots_map(slots, file)) {
         int reason = errno;
-        if (file >= 0)
-            close(file);
+        close(file);
         *slots = (struct slots){0};
         return error_set(error, reason == ENOSPC ? ERROR_FULL : ERROR_IO,
                          "store \"%s\": cannot make \"%s%s\": %s", path, path, suffix,
@@ -102,13 +103,18 @@ static bool slots_valid(const char *data, size_t size) {
            memcmp(head.boot, now.boot, sizeof head.boot) == 0;
 }
 
-bool slots_read(struct slots_found *found, const char *path, int64_t id) {
-    char name[PATH_MAX], suffix[40];
-    *found = (struct slots_found){0};
+/* NULL: there is none, or what lies there is not ours. */
+static char *slots_data(const char *path, int64_t id, size_t *size) {
+    char suffix[40];
     slots_suffix(suffix, sizeof suffix, id);
-    snprintf(name, sizeof name, "%s%s", path, suffix);
+    int file = beside_open(path, suffix, O_RDONLY, NULL);
+    return file < 0 ? NULL : file_read_open(file, size);
+}
+
+bool slots_read(struct slots_found *found, const char *path, int64_t id) {
+    *found = (struct slots_found){0};
     size_t size = 0;
-    char *data = file_read(name, &size);
+    char *data = slots_data(path, id, &size);
     if (!data || !slots_valid(data, size)) {
         free(data);
         return true;

@@ -1,5 +1,6 @@
 #include "store/sqlite/tray.h"
 #include "base/crash_point.h"
+#include "store/sqlite/beside.h"
 #include "store/sqlite/parcel.h"
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define TRAY_MAGIC "moonshift tray "
 #define ENTER_TRIES 1250 /* pauses: 250 ms */
 
 /* Bytes of the file that are locked: one for each place, and */
@@ -75,7 +77,7 @@ static void word_wake(_Atomic uint32_t *word) {
 
 static void magic_of(char magic[64]) {
     memset(magic, 0, 64);
-    snprintf(magic, 64, "moonshift tray %d %zu", PARCEL_LAYOUT, sizeof(struct job));
+    snprintf(magic, 64, TRAY_MAGIC "%d %zu", PARCEL_LAYOUT, sizeof(struct job));
 }
 
 /* The room is taken now: a page that finds the disk full later would be a SIGBUS. */
@@ -90,11 +92,21 @@ static bool is_deserted(const struct gate *file) {
     return true;
 }
 
+/* Nothing is emptied that is not a tray, of whatever layout, or one that was never finished. */
+static bool is_tray(const struct gate *file) {
+    static const char nothing[sizeof TRAY_MAGIC - 1];
+    char magic[sizeof nothing];
+    ssize_t size = pread(file->file, magic, sizeof magic, 0);
+    return size == 0 || (size == sizeof magic && (memcmp(magic, TRAY_MAGIC, sizeof magic) == 0 ||
+                                                  memcmp(magic, nothing, sizeof magic) == 0));
+}
+
 static bool make(const struct gate *file) {
     char magic[64];
     magic_of(magic);
-    return ftruncate(file->file, 0) == 0 && ftruncate(file->file, sizeof(struct tray_map)) == 0 &&
-           reserve(file, 0) && pwrite(file->file, magic, sizeof magic, 0) == sizeof magic;
+    return is_tray(file) && ftruncate(file->file, 0) == 0 &&
+           ftruncate(file->file, sizeof(struct tray_map)) == 0 && reserve(file, 0) &&
+           pwrite(file->file, magic, sizeof magic, 0) == sizeof magic;
 }
 
 /* Is it one of this layout? Another version's has another word. */
@@ -132,11 +144,15 @@ static bool enter(struct tray *tray) {
     return true;
 }
 
-bool tray_open(struct tray *tray, const char *path) {
+bool tray_open(struct tray *tray, const char *path, struct error *error) {
     if (tray->map || tray->unusable)
         return tray->map != NULL;
-    tray->file.file = gate_open_beside(path, "-tray", O_RDWR | O_CREAT);
-    tray->unusable = tray->file.file < 0;
+    int file = beside_open(path, "-tray", O_RDWR | O_CREAT, error);
+    tray->file.file = file < 0 ? -1 : file;
+    tray->foreign = file == BESIDE_FOREIGN;
+    if (tray->foreign)
+        return false;
+    tray->unusable = file < 0;
     int tries = 0;
     while (!tray->unusable && !gate_take(&tray->file, BYTE_ENTRANCE, true)) {
         tray->unusable = ++tries == ENTER_TRIES;

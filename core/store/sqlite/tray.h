@@ -26,6 +26,7 @@ struct tray {
     int place;            /* of this process */
     int64_t ticket;       /* of what it asks for; no two are the same, in any process */
     bool unusable;        /* it could not be opened: everybody writes for himself */
+    bool foreign;         /* something that is not ours lies in its place */
 };
 
 /* What lies in a place. */
@@ -38,8 +39,9 @@ struct tray_request {
     unsigned char parcel[TRAY_PARCEL];
 };
 
-/* Opens the tray of the store at `path`, once. False: there is none to use. */
-bool tray_open(struct tray *tray, const char *path);
+/* Opens the tray of the store at `path`, once. False: there is none to use; `foreign`: because
+ * something else lies there, which `error` tells. */
+bool tray_open(struct tray *tray, const char *path, struct error *error);
 void tray_close(struct tray *tray);
 
 /* Without waiting: the right to write for all. */

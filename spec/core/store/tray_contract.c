@@ -231,7 +231,7 @@ static void given_up(struct contract *c) {
     struct tray other = {0};
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3}, theirs = job;
-    EXPECT(store && tray_open(&other, store_file(c)) && tray_ask(&other, &theirs, NOW));
+    EXPECT(store && tray_open(&other, store_file(c), NULL) && tray_ask(&other, &theirs, NOW));
     sqlite3_update_hook(store->db.handle, give_up, &other);
     bool done = store_enqueue(store, &job, NOW, &c->error);
     store_close(store);
@@ -263,7 +263,7 @@ static pid_t one_call(struct contract *c, struct crowd *crowd) {
 /* Somebody leads, and somebody else has asked. */
 static bool scene_open(struct contract *c, struct scene *scene) {
     *scene = (struct scene){.crowd = crowd_new()};
-    if (!scene->crowd || !tray_open(&scene->tray, store_file(c)) || !tray_lead(&scene->tray))
+    if (!scene->crowd || !tray_open(&scene->tray, store_file(c), NULL) || !tray_lead(&scene->tray))
         return false;
     scene->child = one_call(c, scene->crowd);
     for (int tries = 0; tries < 10000; tries++, gate_pause())
@@ -373,8 +373,8 @@ static void full(struct contract *c) {
     struct tray trays[TRAY_PLACES + 1] = {0};
     bool fine = true;
     for (int i = 0; i < TRAY_PLACES; i++)
-        fine = tray_open(&trays[i], store_file(c)) && fine;
-    bool one_more = tray_open(&trays[TRAY_PLACES], store_file(c)), done = enqueue_one(c);
+        fine = tray_open(&trays[i], store_file(c), NULL) && fine;
+    bool one_more = tray_open(&trays[TRAY_PLACES], store_file(c), NULL), done = enqueue_one(c);
     for (int i = 0; i < TRAY_PLACES; i++)
         tray_close(&trays[i]);
     EXPECT(fine && !one_more && done);
