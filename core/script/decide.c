@@ -53,12 +53,13 @@ static struct question *ask(lua_State *L, const char *name) {
 
 static int ask_priority(lua_State *L) {
     struct question *question = ask(L, "priority");
-    question->priority = lua_tointeger(L, -1);
+    if (!lua_isnil(L, -1)) /* nil: no opinion */
+        question->priority = lua_tointeger(L, -1);
     return 0;
 }
 
 bool script_priority(struct script *script, struct job *draft, struct error *error) {
-    struct question question = {.script = script, .job = draft};
+    struct question question = {.script = script, .job = draft, .priority = draft->priority};
     struct state *state = &script->state;
     int status = state_call(state, ask_priority, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);
@@ -114,7 +115,8 @@ struct decision {
     struct handle *handle;
     time_ms delay; /* TIME_NONE: give up */
     int32_t retries;
-    bool given; /* retries was */
+    bool given;    /* retries was */
+    bool standard; /* the strategy leaves it to the standard rule */
 };
 
 static void push_failure(lua_State *L, const struct outcome *outcome) {
@@ -135,7 +137,7 @@ static void push_failure(lua_State *L, const struct outcome *outcome) {
     lua_setfield(L, -2, "attempt");
 }
 
-/* decide(name, job, failure) -> delay in ms or nil, retries or nil */
+/* decide(name, job, failure) -> delay in ms or nil, retries or nil; or false */
 static int ask_strategy(lua_State *L) {
     struct decision *decision = lua_touserdata(L, 1);
     if (decision->script->worn && !decision->script->state.borrowed)
@@ -146,6 +148,7 @@ static int ask_strategy(lua_State *L) {
     decision->handle = handle_push(decision->script, L, decision->outcome->job, NULL);
     push_failure(L, decision->outcome);
     lua_call(L, 3, 2);
+    decision->standard = lua_isboolean(L, -2);
     decision->delay = lua_isnil(L, -2) ? TIME_NONE : lua_tointeger(L, -2);
     decision->given = !lua_isnil(L, -1);
     decision->retries = (int32_t)lua_tointeger(L, -1);
@@ -179,6 +182,8 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
         keep_warning(script, outcome);
         return false;
     }
+    if (decision.standard)
+        return false;
     int32_t left = outcome->job->retries - 1;
     bool again = decision.delay != TIME_NONE;
     outcome->due = again ? outcome->ended + decision.delay : TIME_NONE;

@@ -225,6 +225,14 @@ static int push_field(lua_State *L, struct handle *handle, enum field field) {
     }
 }
 
+void handle_push_fields(lua_State *L) {
+    lua_newtable(L);
+    for (int i = 0; i < FIELD_ENGINE - 1; i++) {
+        lua_pushstring(L, names[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
 /* ---- the metatable ---- */
 
 static int refuse_name(lua_State *L) {

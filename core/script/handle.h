@@ -18,6 +18,9 @@ struct handle {
  * lua/moonshift/job.lua, on top of the stack and popped. May raise. */
 void handle_prepare(struct script *script, lua_State *L);
 
+/* Pushes the array of the names of a job's fields; methods and the engine are none. */
+void handle_push_fields(lua_State *L);
+
 /* Pushes a new object for `job`. It must be ended before `job` goes. May raise for memory. */
 struct handle *handle_push(struct script *script, lua_State *L, const struct job *job,
                            struct run *run);

@@ -4,6 +4,7 @@
 #include "base/rate.h"
 #include "base/retry.h"
 #include "base/text.h"
+#include "script/handle.h"
 #include "script/value.h"
 #include <lauxlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static const char *check_text(lua_State *L, int index) {
     return text;
 }
 
-static int raise(lua_State *L) {
+static int out_of_memory(lua_State *L) {
     return luaL_error(L, "out of memory");
 }
 
@@ -81,7 +82,7 @@ static int rules_encode(lua_State *L) {
     text.data = json_write(value, &text.size);
     json_decref(value);
     if (!text.data)
-        return raise(L);
+        return out_of_memory(L);
     bool ok = push_protected(L, push_text, &text);
     text_clear(&text);
     return ok ? 1 : lua_error(L);
@@ -255,5 +256,7 @@ int luaopen_moonshift_rules(lua_State *L) {
     luaL_newlib(L, functions);
     value_push_null(L);
     lua_setfield(L, -2, "null");
+    handle_push_fields(L);
+    lua_setfield(L, -2, "job_fields");
     return 1;
 }

@@ -10,7 +10,8 @@
  * retry(text) -> { runs, delays = { { months, days, ms }, … } },
  * retry_due(text, retries_before, now) -> ms,
  * dates(cycle, zone or nil, after, count[, origin]) -> array of ms after `after` (the origin is
- * `after` unless given), cycle(text, zone or nil) -> true, suggest(word, list) -> name or nil }.
+ * `after` unless given), cycle(text, zone or nil) -> true, suggest(word, list) -> name or nil,
+ * job_fields = the names of a job's fields }.
  * Bad input gives nil, message; a wrong type raises. */
 int luaopen_moonshift_rules(lua_State *L);
 

@@ -80,7 +80,8 @@ struct outcome *script_run(struct script *script, struct job *job);
 /* The retry decision for a failure without a run (worker died, cut off): fills retries and due. */
 void script_decide(struct script *script, struct outcome *outcome);
 
-/* The priority of a draft whose definition has a function; limited to 1 s. */
+/* The priority of a draft whose definition has a function or an expression; the present one stays
+ * where it has no opinion. Limited to 1 s. */
 bool script_priority(struct script *script, struct job *draft, struct error *error);
 
 /* The unique key of a draft whose definition has a function for it, if it gives one; limited to 1

@@ -220,8 +220,8 @@ local function check_properties(value)
 end
 
 -- settle(name, file, declared, context, report) -> row, functions. `context`: priorities, retries
--- (by name), retry (the setting, if it is good), timeout (the setting, seconds) and env (of
--- scripts). The row is what definitions_read of core/base/definition.h expects.
+-- (by name), retry (the setting, if it is good) and timeout (the setting, seconds). The row is what
+-- definitions_read of core/base/definition.h expects.
 function definition.settle(name, file, declared, context, report)
   local function check(key, fn, ...)
     if declared[key] == nil then
@@ -234,9 +234,8 @@ function definition.settle(name, file, declared, context, report)
     return value
   end
   local wanted = check("priority", priority.resolve, context.priorities, file) or {}
-  local world = { env = context.env, properties = declared.properties }
-  local strategy = check("retry", retry.resolve, context.retries, world)
-    or context.retry and retry.resolve(context.retry, context.retries, world) or {}
+  local setting = context.retry and retry.resolve(context.retry, context.retries)
+  local strategy = check("retry", retry.resolve, context.retries, setting) or setting or {}
   local row = {
     name = name,
     file = file,

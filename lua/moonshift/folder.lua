@@ -229,7 +229,7 @@ function Loader:resolve_setting()
   if value == nil then
     return nil
   end
-  local resolved, message = retry.resolve(value, self.retries, { env = self.sandbox.env })
+  local resolved, message = retry.resolve(value, self.retries)
   if not resolved then
     local label = self.options.retry_label
     if label ~= "retry" then -- a flag or a variable
@@ -266,7 +266,6 @@ function Loader:settle_all()
     priorities = self.priorities,
     retries = self.retries,
     retry = self:resolve_setting(),
-    env = self.sandbox.env,
     timeout = self.options.timeout,
   }
   for _, entry in ipairs(self.list) do

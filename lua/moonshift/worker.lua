@@ -11,9 +11,10 @@ local unique = require "moonshift.unique"
 local worker = {}
 
 -- load(natives, options) -> folder.load's table with methods, engine (for `job`) and functions:
--- priority(name, job) -> integer; decide(name, job, failure) -> delay in ms or nil, retries or nil;
--- runs(name, job) -> the runs that an expression of its retry gives a new job, or nil;
--- unique(name, job) -> the key that the definition gives a new job, or nil.
+-- priority(name, job) -> integer, or nil for no opinion; decide(name, job, failure) -> delay in ms
+-- or nil, retries or nil, or false for the standard rule; runs(name, job) -> the
+-- runs that an expression of its retry gives a new job, or nil; unique(name, job) -> the key that
+-- the definition gives a new job, or nil.
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)

@@ -1,5 +1,6 @@
 -- Which job runs first: priority, age, lanes.
 local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
 local testing = require "moonshift.testing"
 
 describe("the order of jobs", function()
@@ -69,6 +70,65 @@ describe("the order of jobs", function()
     assert.equal(21, private:job(private:enqueue("pay", { amount = 120 })).priority)
     assert.equal(80, private:job(private:enqueue("pay", { amount = 10 ^ 6 })).priority)
     assert.equal(5, private:job(private:enqueue("pay", {}, { priority = 5 })).priority)
+  end)
+
+  it("reads a priority from an expression", function()
+    local function priority_of(text, payload, settings)
+      local private = engines.private({
+        ["handlers/pay.lua"] = ("return { priority = %q, run = print }"):format(text),
+      }, settings)
+      local id, message = private:enqueue("pay", payload)
+      return id and private:job(id).priority, message, private
+    end
+    assert.equal(50, (priority_of("${50}")))
+    assert.equal(-7, (priority_of(" #{ -7.0 } ")))
+    assert.equal(3, (priority_of("${payload.rank}", { rank = 3 })))
+    assert.equal(3, (priority_of("#{rank}", { rank = 3.0 })))
+    assert.equal(9, (priority_of("${order.rank}", { order = { rank = 9 } })))
+    assert.equal(3, (priority_of("${job.retries}")))
+    assert.equal(8, (priority_of("${payload}", 8)))
+    assert.equal(4, (priority_of("${rank}", {}, { priority = 4 })))
+    assert.equal(4, (priority_of("${nil}", {}, { priority = 4 })))
+    for _, value in ipairs { "7", 0.5, true, { 1 }, "${7}", 1e300 } do
+      local priority, message, private = priority_of("${rank}", { rank = value })
+      assert.is_nil(priority)
+      assert.matches('priority of "pay": the expression ${rank} ', message, 1, true)
+      assert.equal(0, private:jobs():count())
+    end
+  end)
+
+  it("refuses an expression of a priority that is none, or a program", function()
+    local refused = {
+      ["${1 + 1}"] = "expected } (position 5) (an expression is a literal or a dotted path such as "
+        .. "payload.retry; for more, write a function)",
+      ["${'7'}"] = 'got the string "7" (expected a whole number)',
+      ["${0.5}"] = "got 0.5 (expected a whole number)",
+      ["${rank"] = "expected } at the end of an expression",
+    }
+    for text, message in pairs(refused) do
+      local folder = engines.folder {
+        ["handlers/pay.lua"] = ("return {\n priority = %q, run = print }"):format(text),
+      }
+      local _, got = moonshift.open { store = "sqlite::memory:", scripts = folder }
+      assert.equal(('handlers/pay.lua:2: priority "%s": %s'):format(text, message), got)
+    end
+  end)
+
+  it("asks the next rule where a priority function has no opinion", function()
+    local files = {
+      ["handlers/pay.lua"] = "return { priority = function() end, run = print }",
+      ["handlers/make.lua"] = "return function(job) job:enqueue('pay') end",
+    }
+    local private = engines.private(files, { priority = 6 })
+    assert.equal(6, private:job(private:enqueue("pay")).priority)
+    assert.equal(2, private:job(private:enqueue("pay", nil, { priority = 2 })).priority)
+    private:definition("pay"):override_priority(40)
+    assert.equal(40, private:job(private:enqueue("pay")).priority)
+    private:definition("pay"):clear_override()
+    private:delete(private:jobs())
+    private:enqueue("make")
+    private:turn()
+    assert.equal(6, private:jobs({ handler = "pay" }):one().priority)
   end)
 
   it("refuses a priority that is no integer, and writes nothing", function()

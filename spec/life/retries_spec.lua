@@ -231,45 +231,92 @@ describe("a failing job", function()
 
     it("reads each of the forms, in either spelling", function()
       assert.same({ 1, 2 }, (asked('"#{delay}"', { delay = "PT1S, PT2S" })))
-      assert.same({ 7 }, (asked('" ${ job.payload.delay + 1 } "', { delay = 6 })))
-      assert.same({ 4 }, (asked('"${delay}"', { delay = "slow" },
-        { ["retries/slow.lua"] = "return 'PT4S'" })))
+      assert.same({ 7 }, (asked('" ${ job.payload.delay } "', { delay = 7 })))
+      assert.same({ 8 }, (asked('"${a.b.c}"', { a = { b = { c = 8 } } })))
       assert.same({ 9 }, (asked('"slow"', { delay = "PT9S" },
         { ["retries/slow.lua"] = "return '${delay}'" })))
-      assert.same({ 3, 4 }, (asked('"${name}"', { name = "own" }, {
-        ["retries/own.lua"] = "return function(job) return job.attempt < 3 and job.attempt + 2 end",
-      })))
+    end)
+
+    it("takes literals, which are read when the folder is loaded", function()
+      local list, shown = asked([["${'R3/PT5S'}"]])
+      assert.same({ 5, 5 }, list)
+      assert.equal(3, shown)
+      assert.same({ 30 }, (asked('"#{30}"')))
     end)
 
     it("is asked again at every failure", function()
-      assert.same({ 10 }, (asked('"${job.attempt * 10}"')))
-      assert.same({ 1, 2, 3 },
-        (asked([["${failure and 'PT' .. job.attempt .. 'S' or 'R4/PT9S'}"]])))
+      local private = engine_with('"${job.attempt}"')
+      local id = private:enqueue("fail", nil, { retries = 9 })
+      local seen = {}
+      for i = 1, 3 do
+        private:drain()
+        seen[i] = moonshift.time(private:job(id).due) - moonshift.time(private:advance(0))
+        private:advance(seen[i] / 1000)
+      end
+      assert.same({ 1000, 2000, 3000 }, seen)
     end)
 
-    it("goes on with what the definition's properties say", function()
-      local engine = engines.private {
-        ["handlers/fail.lua"] = "return { properties = { gap = 'PT9S' },"
-          .. " retry = '${properties.gap}', run = " .. FAIL .. " }",
+    it("has no opinion where it gives nothing: the setting counts, then the standard", function()
+      local files = {
+        ["handlers/fail.lua"] = "return { retry = '${delay}', run = " .. FAIL .. " }",
       }
-      assert.same({ 9 }, delays(engine, engine:enqueue("fail")))
+      local set = engines.private(files, { retry = "R4/PT8S" })
+      local id = set:enqueue("fail", { delay = moonshift.null })
+      assert.equal(4, set:job(id).retries)
+      assert.same({ 8, 8, 8 }, delays(set, id))
+      local standard = engines.private(files, { failed_job_wait = "PT2S", retries = 3 })
+      id = standard:enqueue("fail", "no table")
+      assert.same({ 2, 2 }, delays(standard, id))
+      assert.is_nil(standard:log({ job = id, outcome = "failed" }):list()[1].lines)
     end)
 
-    it("leaves it to the standard strategy where it gives nothing, and says so", function()
-      local engine = engine_with('"${delay}"')
-      local id = engine:enqueue("fail")
-      assert.same({ done = 0, failed = 3 }, engine:drain())
-      assert.same({ 'retry strategy of "fail" failed, the standard one decided: '
-        .. "retry: got nothing, from the expression ${delay}" },
-        engine:log({ job = id, outcome = "failed" }):list()[1].lines)
+    it("leaves it to the standard strategy where the value is none, and says so", function()
+      local values = {
+        { "soon", 'retry "soon": ' },
+        { true, "retry: got true, from the expression ${delay}" },
+        { { 1 }, "the expression ${delay} gives a table (expected a number or a text)" },
+        { -5, 'duration "PT-5S"' },
+        { 1e300, "from the expression ${delay}" },
+        { ("x"):rep(65537), "gives a text of 65537 bytes (expected at most 65536)" },
+      }
+      for _, value in ipairs(values) do
+        local engine = engine_with('"${delay}"')
+        local id = engine:enqueue("fail", { delay = value[1] })
+        assert.same({ done = 0, failed = 3 }, engine:drain())
+        local line = engine:log({ job = id, outcome = "failed" }):list()[1].lines[1]
+        assert.matches('retry strategy of "fail" failed, the standard one decided: ', line, 1, true)
+        assert.matches(value[2], line, 1, true)
+      end
+    end)
+
+    it("takes its value for data: no code, no name of a file, no expression", function()
+      local proof = os.tmpname()
+      os.remove(proof)
+      local values = {
+        ('${os.execute("touch %s") and "R2/PT0S"}'):format(proof),
+        ('${io.open("%s", "w") and "R2/PT0S"}'):format(proof),
+        "${'R2/PT0S'}", "#{payload.other}", "slow", "../retries/slow",
+        ('os.execute("touch %s")'):format(proof),
+      }
+      local private = engine_with('"${delay}"', { ["retries/slow.lua"] = "return 'PT4S'" })
+      for _, value in ipairs(values) do
+        local id = private:enqueue("fail", { delay = value, other = "R2/PT0S" })
+        assert.equal(3, private:job(id).retries)
+        private:drain()
+        local line = private:log({ job = id, outcome = "failed" }):list()[1].lines[1]
+        assert.matches("the standard one decided: ", line, 1, true)
+      end
+      assert.is_nil((io.open(proof)))
     end)
 
     it("gives up at once when the failure is permanent", function()
-      local engine = engines.private { ["handlers/fail.lua"] = [[
-        return { retry = "${'R5/PT1S'}", run = function() error { permanent = true } end }]] }
-      local id = engine:enqueue("fail")
-      assert.same({ done = 0, failed = 1 }, engine:drain())
-      assert.equal("dead", engine:job(id).state)
+      for _, text in ipairs { "${'R5/PT1S'}", "${delay}" } do
+        local engine = engines.private { ["handlers/fail.lua"] = ([[
+          return { retry = %q, run = function() error { permanent = true } end }]]):format(text) }
+        local id = engine:enqueue("fail", { delay = "R5/PT1S" })
+        assert.same({ done = 0, failed = 1 }, engine:drain())
+        assert.equal("dead", engine:job(id).state)
+      end
     end)
 
     it("may be the setting", function()
@@ -278,9 +325,22 @@ describe("a failing job", function()
       assert.same({ 6 }, delays(engine, engine:enqueue("fail", { delay = "PT6S" })))
     end)
 
-    it("is refused with its position where it is no expression", function()
+    it("is refused with its position where it is no expression, or a program", function()
+      local more = " (an expression is a literal or a dotted path such as payload.retry; for more, "
+        .. "write a function)"
       local refused = {
-        ["${1 +}"] = "unexpected symbol near <eof>",
+        ["${1 +}"] = "expected } (position 5)" .. more,
+        ["${urgent and 'R5/PT1M' or 'R5/PT1H'}"] = "expected } (position 10)" .. more,
+        ["${f()}"] = "expected } (position 4)" .. more,
+        ["${payload['x']}"] = "expected } (position 10)" .. more,
+        ["${a}${b}"] = "expected } (position 4)" .. more,
+        ["${(1)}"] = "expected a value (position 3)" .. more,
+        ["${a.}"] = "expected a name (position 5)" .. more,
+        ["${not a}"] = "expected a value (position 3)" .. more,
+        ["${'x}"] = "expected the end of the quoted text (position 6)" .. more,
+        ["${job}"] = "expected a field of the job such as job.attempt" .. more,
+        ["${job.engine}"] = 'job has no field "engine"',
+        ["${job.atempt}"] = 'job has no field "atempt" (did you mean "attempt"?)',
         ["${ }"] = "expected an expression between the braces",
         ["${x"] = "expected } at the end of an expression",
       }
@@ -290,6 +350,21 @@ describe("a failing job", function()
         }
         local _, got = moonshift.open { store = "sqlite::memory:", scripts = folder }
         assert.equal(('handlers/fail.lua:2: retry "%s": %s'):format(text, message), got)
+      end
+    end)
+
+    it("is refused where a literal is no configuration", function()
+      local refused = {
+        ["${'patient'}"] = 'retry "patient": ',
+        ["${true}"] = "retry: got true, from the expression ${true}",
+        ["${'${1}'}"] = 'retry "${1}": ',
+      }
+      for text, message in pairs(refused) do
+        local folder = engines.folder {
+          ["handlers/fail.lua"] = ("return { retry = %q, run = %s }"):format(text, FAIL),
+        }
+        local _, got = moonshift.open { store = "sqlite::memory:", scripts = folder }
+        assert.matches(message, got, 1, true)
       end
     end)
   end)
