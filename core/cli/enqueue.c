@@ -3,6 +3,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "cli/bulk.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
 #include <errno.h>
@@ -230,6 +231,35 @@ static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engi
     return fine;
 }
 
+/* The store has the handler from an earlier deployment, or nobody asks for that. */
+static bool store_has(struct engine *engine, const struct flags *flags) {
+    int64_t deployment = 0;
+    struct error ignored = {0};
+    return flags->word_count == 0 || flags_has(flags, "--unchecked") ||
+           (store_knows(engine_store(engine), flags->words[0], &deployment, &ignored) > 0 &&
+            deployment != 0);
+}
+
+/* A file of the folder is broken: creation goes on with the handlers that the store knows. NULL,
+ * `error` as it was: it does not know this one either. */
+static struct engine *engine_without_folder(struct cli *cli, const struct flags *flags,
+                                            struct error *error) {
+    struct error ignored = {0};
+    bool broken = cli->folder && (error->code == ERROR_CONFIG || error->code == ERROR_INVALID ||
+                                  error->code == ERROR_FAILED);
+    struct engine *engine = broken ? setup_open(cli, STORE_WRITE, false, &ignored) : NULL;
+    if (!engine || !store_has(engine, flags)) {
+        engine_close(engine);
+        return NULL;
+    }
+    char *text = output_clean(error->text, false);
+    fprintf(stderr, "moonshift: warning: %s (the handlers are taken as the store knows them)\n",
+            text ? text : "");
+    free(text);
+    error->code = ERROR_NONE;
+    return engine;
+}
+
 /* Without a folder no handler is known but to a store that is there: none is made by mistake. */
 static struct engine *engine_make(struct cli *cli, const struct flags *flags, struct error *error) {
     if (!setup_settings(cli, flags, error))
@@ -241,7 +271,7 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
                   "no script folder here, and no store \"%s\" (expected -C DIR, MOONSHIFT_DIR,"
                   " --store URL, or --unchecked)",
                   cli->settings.store);
-    return engine;
+    return engine ? engine : engine_without_folder(cli, flags, error);
 }
 
 static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error *error) {

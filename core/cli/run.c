@@ -158,12 +158,28 @@ static bool deploy_run(struct cli *cli, const struct flags *flags, struct error 
     return setup_settings(cli, flags, error) && deploy(cli, error);
 }
 
+static bool stock_asked(const struct settings *settings) {
+    for (const char *const *name = settings_names(); *name; name++)
+        if (strcmp(*name, "stock") == 0)
+            return settings_given(settings, *name);
+    return false;
+}
+
+/* An executor on the wrong folder would wait for ever, without a word. */
+static bool folder_usable(const struct cli *cli, struct error *error) {
+    return !folder_idle(cli->folder) || stock_asked(&cli->settings) ||
+           error_set(error, ERROR_CONFIG,
+                     "script folder \"%s\": nothing to run (expected Lua files in handlers/, "
+                     "batches/ or schedules/)",
+                     cli->directory);
+}
+
 /* The folders behind the first, with settings of their own. */
 static bool folders_read(struct cli *folders, const struct flags *flags, struct error *error) {
     bool fine = acquisitions_apply(&folders[0].settings, &folders[0].settings, error);
     for (int i = 1; i < flags->word_count && fine; i++)
         fine = setup_directory(&folders[i], flags, flags->words[i], error) &&
-               setup_keeps(&folders[i], error) &&
+               folder_usable(&folders[i], error) && setup_keeps(&folders[i], error) &&
                acquisitions_apply(&folders[i].settings, &folders[0].settings, error);
     return fine;
 }
@@ -197,7 +213,7 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
     thread_hold_hang_up(true);
     if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
-        !setup_keeps(cli, error))
+        !folder_usable(cli, error) || !setup_keeps(cli, error))
         return false;
     int count = flags->word_count > 1 ? flags->word_count : 1;
     struct cli *folders = calloc((size_t)count, sizeof *folders);

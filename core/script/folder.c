@@ -133,6 +133,16 @@ static int by_path(const void *path, const void *file) {
     return strcmp(path, ((const struct folder_file *)file)->path);
 }
 
+bool folder_idle(const struct folder *folder) {
+    static const char *const kinds[] = {"handlers/", "batches/", "schedules/"};
+    for (size_t i = 0; i < folder->count; i++)
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+            if (!folder->files[i].stock &&
+                strncmp(folder->files[i].path, kinds[kind], strlen(kinds[kind])) == 0)
+                return false;
+    return true;
+}
+
 const struct folder_file *folder_find(const struct folder *folder, const char *path) {
     if (folder->count == 0)
         return NULL;

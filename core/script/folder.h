@@ -41,6 +41,9 @@ void folder_release(struct folder *folder);
 /* By path, or NULL. */
 const struct folder_file *folder_find(const struct folder *folder, const char *path);
 
+/* True if the user's files hold nothing that could run: no handler, batch type or schedule. */
+bool folder_idle(const struct folder *folder);
+
 /* Evaluates moonshift.lua in a bare, limited state: its table as a JSON object; {} if there is
  * none. NULL: error names file, line and reason. */
 json_t *folder_settings(const struct folder *folder, struct error *error);

@@ -41,6 +41,12 @@ function program.place(files)
     return program.run({ ... }, { dir = place.path })
   end
 
+  function place.write(name, text)
+    local file = assert(io.open(place.path .. "/" .. name, "wb"))
+    file:write(text)
+    file:close()
+  end
+
   function place.clean()
     process.remove(place.path)
   end

@@ -224,3 +224,48 @@ describe("enqueue", function()
     end)
   end)
 end)
+
+describe("a broken file in the folder", function()
+  local place
+  local broken = "return function( end\n"
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+    assert.equal(0, (place.run("deploy", ".")))
+    place.write("handlers/broken.lua", broken)
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("does not stop who creates jobs of a handler that the store knows", function()
+    local status, output, errors = place.run("enqueue", "work")
+    assert.equal(0, status)
+    assert.equal("1\n", output)
+    assert.truthy(errors:find("^moonshift: warning: handlers/broken.lua:1: .*"
+      .. "%(the handlers are taken as the store knows them%)\n$"), errors)
+    place.write("handlers/work.lua", broken)
+    assert.equal(0, (place.run("enqueue", "work")))
+  end)
+
+  it("does not stop a file of jobs either", function()
+    place.write("jobs", '{"handler":"work"}\n{"handler":"work"}\n')
+    local status, output, errors = place.run("enqueue", "--from", "jobs")
+    assert.equal(0, status, errors)
+    assert.equal("2 1 2\n", output)
+    assert.truthy(errors:find("handlers/broken.lua:1", 1, true))
+  end)
+
+  it("is the error where the store does not know the handler", function()
+    local status, output, errors = place.run("enqueue", "broken")
+    assert.equal(78, status)
+    assert.equal("", output)
+    assert.truthy(errors:find("^moonshift: handlers/broken.lua:1: "), errors)
+  end)
+
+  it("that says the settings is the error", function()
+    place.write("moonshift.lua", "return {")
+    assert.equal(78, (place.run("enqueue", "work")))
+  end)
+end)

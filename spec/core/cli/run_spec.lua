@@ -2,6 +2,24 @@ local process = require "spec.support.process"
 local program = require "spec.support.program"
 
 describe("run", function()
+  it("refuses a folder in which nothing could run", function()
+    local place = program.place { ["moonshift.lua"] = "return {}\n", ["shop/note"] = "",
+      ["lib/only.lua"] = "return {}\n",
+      ["work/schedules/night.lua"] = 'return { handler = "noop", cycle = "0 3 * * *" }\n' }
+    for _, words in ipairs { { "." }, { "shop" }, { "work", "shop" } } do
+      local status, _, errors = place.run("run", "--drain", table.unpack(words))
+      assert.equal(78, status)
+      assert.equal(('moonshift: script folder "%s": nothing to run (expected Lua files in '
+        .. "handlers/, batches/ or schedules/)\n"):format(words[#words]), errors)
+      assert.is_nil(io.open(place.path .. "/moonshift.db"))
+    end
+    local status, _, errors = place.run("run", "--drain", "work")
+    assert.equal(0, status, errors)
+    place.clean()
+  end)
+end)
+
+describe("run", function()
   local place, pid
 
   before_each(function()
