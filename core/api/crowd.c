@@ -56,6 +56,14 @@ static json_t *alone(const json_t *order, const char *flag) {
     return now;
 }
 
+/* Only this reason is put or taken away; where jobs are activated, only those that have it. */
+static void read_suspension(struct crowd *crowd, bool activates, const char *reason) {
+    if (crowd->query && activates)
+        json_put_text(crowd->query, "suspended_by", reason);
+    if (crowd->config)
+        json_put_text(crowd->config, "reason", reason);
+}
+
 static void read_definition(struct crowd *crowd, const struct order *order, const json_t *object) {
     crowd->query = json_pack("{ss}", "handler", order->definition);
     switch (order->verb) {
@@ -71,14 +79,15 @@ static void read_definition(struct crowd *crowd, const struct order *order, cons
         crowd->type =
             batch_type_of(order->verb == ORDER_SUSPEND_DEFINITION ? ORDER_SUSPEND : ORDER_ACTIVATE);
         crowd->now = alone(object, "include_jobs");
-        json_put(crowd->query, "suspended", json_boolean(order->verb == ORDER_ACTIVATE_DEFINITION));
+        read_suspension(crowd, order->verb == ORDER_ACTIVATE_DEFINITION, "definition");
     }
 }
 
 static void read_instance(struct crowd *crowd, const struct order *order, const json_t *object) {
     bool suspends = order->verb == ORDER_SUSPEND_INSTANCE;
     crowd->type = batch_type_of(suspends ? ORDER_SUSPEND : ORDER_ACTIVATE);
-    crowd->query = json_pack("{sssb}", "instance", order->instance, "suspended", !suspends);
+    crowd->query = json_pack("{ss}", "instance", order->instance);
+    read_suspension(crowd, !suspends, "instance");
     crowd->now = alone(object, "include_jobs");
 }
 

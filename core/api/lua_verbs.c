@@ -1,8 +1,20 @@
 #include "api/lua_engine.h"
 #include "base/json.h"
+#include "script/value.h"
 
-/* operate(order) -> how many it touched, and of an order with a date the job that will do it; or a
- * batch's id and "batch": every verb of lua/moonshift/engine.lua and definitions.lua. */
+/* `box` holds the object from now on. */
+static int held_push(lua_State *L, json_t **box, const struct held *held) {
+    json_decref(*box);
+    *box = held_to_json(held);
+    if (!*box)
+        return luaL_error(L, "out of memory");
+    value_push_json(L, *box);
+    return 1;
+}
+
+/* operate(order) -> how many it touched, and of an order with a date the job that will do it, or of
+ * activated jobs those that stay suspended, as { jobs = 2, instance = 2 }; or a batch's id and
+ * "batch": every verb of lua/moonshift/engine.lua and definitions.lua. */
 static int operate(lua_State *L) {
     struct error error;
     struct engine_operated operated = {0};
@@ -18,10 +30,11 @@ static int operate(lua_State *L) {
         return 2;
     }
     lua_pushinteger(L, (lua_Integer)operated.touched);
-    if (!operated.job)
-        return 1;
-    lua_pushinteger(L, operated.job);
-    return 2;
+    if (operated.job) {
+        lua_pushinteger(L, operated.job);
+        return 2;
+    }
+    return operated.held.jobs ? 1 + held_push(L, order, &operated.held) : 1;
 }
 
 static int touched(lua_State *L, bool ok, size_t count, const struct error *error) {

@@ -37,6 +37,7 @@ static bool step(struct engine *engine, json_t **rest, bool *crowd,
     *rest = now.rest;
     operated->touched += now.touched;
     operated->job = now.job;
+    operated->held = now.held;
     return true;
 }
 
@@ -61,6 +62,7 @@ bool engine_operate(struct engine *engine, json_t *order, struct engine_operated
     bool crowd = crowd_is(order);
     operated->touched = 0;
     operated->job = operated->batch = 0;
+    operated->held = (struct held){0};
     return steps(engine, order, &crowd, operated, error) &&
            (!crowd || crowd_operate(engine, order, operated, error));
 }

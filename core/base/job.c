@@ -153,6 +153,7 @@ static bool put_origin(json_t *object, const struct job *job) {
 
 static bool put_state(json_t *object, const struct job *job) {
     return json_put(object, "suspended", json_boolean(job->suspended)) &&
+           json_put(object, "suspended_by", suspension_to_json(job->suspended)) &&
            json_put_text(object, "state", job_state_name(job->state)) &&
            json_put_time(object, "created", job->created) &&
            json_put_text(object, "message", job->message) &&

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/cycle.h"
 #include "base/error.h"
+#include "base/suspension.h"
 #include <jansson.h>
 #include <stddef.h>
 
@@ -57,7 +58,7 @@ struct job {
     enum job_type type;
     enum job_state state;
     bool exclusive;
-    bool suspended;
+    int32_t suspended;   /* enum suspension: why; 0: it is not */
     bool priority_given; /* draft only: the creator named the priority, overrides do not apply */
     bool retries_given;  /* draft only: the creator named the retries */
     bool starts;         /* draft only, as the next two: see struct repeat */

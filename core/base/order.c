@@ -16,7 +16,8 @@ enum key {
     KEY_HISTORY = 256,
     KEY_ENDED = 512,
     KEY_IGNORE_MISSING = 1024,
-    KEY_REMOVAL_TIME = 2048
+    KEY_REMOVAL_TIME = 2048,
+    KEY_REASON = 4096
 };
 
 /* Every verb: its name, what it is done to, what it must and what it may be told. */
@@ -31,8 +32,8 @@ static const struct {
     [ORDER_SET_DUE] = {"set_due", ORDER_JOBS, KEY_DUE, KEY_CASCADE | KEY_IGNORE_MISSING},
     [ORDER_RECALCULATE_DUE] = {"recalculate_due", ORDER_JOBS, 0,
                                KEY_FROM_CREATION | KEY_IGNORE_MISSING},
-    [ORDER_SUSPEND] = {"suspend", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
-    [ORDER_ACTIVATE] = {"activate", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
+    [ORDER_SUSPEND] = {"suspend", ORDER_JOBS, 0, KEY_IGNORE_MISSING | KEY_REASON},
+    [ORDER_ACTIVATE] = {"activate", ORDER_JOBS, 0, KEY_IGNORE_MISSING | KEY_REASON},
     [ORDER_DELETE] = {"delete", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_CANCEL] = {"cancel", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
     [ORDER_DEAD_LETTER] = {"dead_letter", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
@@ -149,6 +150,13 @@ static bool read_ignore_missing(struct order *order, const json_t *value, struct
     return read_flag(order, "ignore_missing", value, &order->ignore_missing, error);
 }
 
+/* A process has no verb of its own yet: nothing would take it away again. */
+static bool read_reason(struct order *order, const json_t *value, struct error *error) {
+    order->reason = suspension_find(json_string_value(value)) & ~SUSPENDED_PROCESS;
+    return order->reason || json_is_null(value) ||
+           refuse(order, "reason", value, "job, definition, instance, batch or schedule", error);
+}
+
 static bool read_note(struct order *order, const json_t *value, struct error *error) {
     order->note = json_string_value(value);
     return order->note || json_is_null(value) || refuse(order, "note", value, "a text", error);
@@ -171,6 +179,7 @@ static const struct {
     {"history", KEY_HISTORY, read_history},
     {"ended", KEY_ENDED, read_ended},
     {"ignore_missing", KEY_IGNORE_MISSING, read_ignore_missing},
+    {"reason", KEY_REASON, read_reason},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -334,15 +343,17 @@ bool order_read(struct order *order, const json_t *object, struct error *error) 
     order->upto = json_integer_value(json_object_get(on, "upto"));
     order->done = (size_t)json_integer_value(json_object_get(on, "done"));
     order->goes_on = on != NULL;
+    held_from_json(&order->held, json_object_get(on, "held"));
     return read_verb(order, object, error) && read_target(order, object, error) &&
            read_keys(order, object, error);
 }
 
 json_t *order_rest(const json_t *object, const struct order *order) {
     json_t *rest = json_copy((json_t *)(uintptr_t)object);
-    json_t *on = json_pack("{s:I, s:I, s:I, s:I}", "entry", (json_int_t)order->entry, "after",
+    json_t *on = json_pack("{s:I, s:I, s:I, s:I, s:o*}", "entry", (json_int_t)order->entry, "after",
                            (json_int_t)order->after, "upto", (json_int_t)order->upto, "done",
-                           (json_int_t)order->done);
+                           (json_int_t)order->done, "held",
+                           order->held.jobs ? held_to_json(&order->held) : NULL);
     if (rest && on && json_object_set_new(rest, "goes_on", on) == 0)
         return rest;
     json_decref(rest);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/suspension.h"
 #include <jansson.h>
 #include <stddef.h>
 
@@ -82,11 +83,13 @@ struct order {
     time_ms due;         /* TIME_NONE: absent */
     time_ms at;          /* not before; TIME_NONE: now */
     const char *note;    /* NULL: none */
+    int reason;          /* enum suspension, of suspend and activate; 0: those that go by id */
     /* An order for more jobs than one transaction takes goes on: */
     bool goes_on;        /* it has begun */
     int64_t entry;       /* in the operation log; 0: none yet */
     int64_t after, upto; /* of a query: the jobs between these ids are left */
     size_t done;         /* of ids: so many are dealt with */
+    struct held held;    /* so far: activated, yet suspended for other reasons */
 };
 
 /* { verb = "set_retries", ids = 7 | { 7, 8 }, retries = 3 } and so on: the target of a verb on jobs

@@ -18,10 +18,18 @@ static void tell(void *arg, size_t touched) {
     progress_show(&teller->progress, teller->done, (int64_t)touched, (int64_t)teller->of);
 }
 
-static bool counted(const struct cli *cli, size_t count, const char *done, struct error *error) {
+static bool counted(const struct cli *cli, const struct engine_operated *operated, const char *done,
+                    struct error *error) {
+    const struct held *held = &operated->held;
+    size_t count = operated->touched;
+    char stay[HELD_TEXT];
     if (cli->json)
-        return output_json(json_pack("{sI}", "count", (json_int_t)count), error);
-    output_add("%zu %s %s\n", count, count == 1 ? "job" : "jobs", done);
+        return output_json(json_pack("{sI,so*}", "count", (json_int_t)count, "held",
+                                     held->jobs ? held_to_json(held) : NULL),
+                           error);
+    held_text(held, stay);
+    output_add("%zu %s %s%s%s\n", count, count == 1 ? "job" : "jobs", done, held->jobs ? "; " : "",
+               stay);
     return true;
 }
 
@@ -84,7 +92,7 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct st
     if (!waited(cli, flags, store, order, error))
         return false;
     if (cli->json || strcmp(json_string_value(json_object_get(order, "verb")), "delete_batch") != 0)
-        return counted(cli, operated->touched, done, error);
+        return counted(cli, operated, done, error);
     output_add("batch %lld deleted\n",
                (long long)json_integer_value(json_object_get(order, "batch")));
     return true;

@@ -18,6 +18,7 @@
         {"--retries-left", "[BOOL]", "with runs left"},                                            \
         {"--no-retries-left", "[BOOL]", "dead letters"},                                           \
         {"--locked", "[BOOL]", "locked by an executor"}, {"--suspended", "[BOOL]", "suspended"},   \
+        {"--suspended-by", "NAME,…", "job, definition, instance, batch, schedule"},                \
         {"--timer", "[BOOL]", "timers"}, {"--message-job", "[BOOL]", "jobs that are no timers"},   \
         {"--with-exception", "[BOOL]", "that have failed"},                                        \
         {"--exception", "TEXT", "that have failed with this message"},                             \

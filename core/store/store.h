@@ -329,11 +329,12 @@ bool store_dead_letter(struct store *store, struct ids ids, time_ms now, struct 
 int store_overridden(struct store *store, const char *handler, struct error *error);
 
 struct store_operated {
-    size_t touched; /* jobs; 1 for an incident */
-    int64_t job;    /* of a verb with a date: the timer that will do it; that run_schedule made;
-                       else 0 */
-    json_t *rest;   /* more than 1 000 jobs: the order that goes on, in a transaction of its own;
-                       NULL: all is done. The caller's */
+    size_t touched;   /* jobs; 1 for an incident */
+    int64_t job;      /* of a verb with a date: the timer that will do it; that run_schedule made;
+                         else 0 */
+    struct held held; /* activated by this order so far, yet suspended for other reasons */
+    json_t *rest;     /* more than 1 000 jobs: the order that goes on, in a transaction of its own;
+                         NULL: all is done. The caller's */
 };
 /* Any verb of base/order.h: the one way in for people, jobs and dates. At most 1 000 jobs are all
  * or nothing; of more, each transaction is, and the verb has one entry in the log with their sum.

@@ -123,7 +123,8 @@ describe("suspension", function()
 
     it("ends with its jobs, and leaves those of others alone", function()
       local own, foreign = engine:enqueue("work"), engine:enqueue("other")
-      engine:suspend { own, foreign }
+      engine:definition("work"):suspend { include_jobs = true }
+      engine:definition("other"):suspend { include_jobs = true }
       assert.equal(1, engine:definition("work"):activate { include_jobs = true })
       assert.equal("ready", state(own))
       assert.equal("suspended", state(foreign))

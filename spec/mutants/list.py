@@ -555,9 +555,9 @@ MUTANTS = [
     {"name": "all-activated", "by": "spec/life/suspension_spec.lua",
      "breaks": "with the jobs of a definition those of the others are activated",
      "changes": [("core/store/sqlite/definitions.c", """
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND ?2=0") : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0") : NULL;
 """, """
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND ?2=0 OR suspended<>0") : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0 OR suspended&2<>0") : NULL;
 """)]},
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",

@@ -72,7 +72,7 @@ bool batch_job(struct store *store, const struct batch *batch, const struct batc
                       .priority = batch_priority(store, batch),
                       .priority_given = batch->priority_given,
                       .retries = (int32_t)what->retries,
-                      .suspended = batch->state == BATCH_SUSPENDED,
+                      .suspended = batch->state == BATCH_SUSPENDED ? SUSPENDED_BATCH : 0,
                       .due = !dated && store->settings->ensure_due_date ? now : what->due,
                       .lock_expiration = TIME_NONE,
                       .payload = payload.data,

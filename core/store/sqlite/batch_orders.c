@@ -27,9 +27,9 @@ static bool orders_jobs(struct store *store, struct step *step, struct order *or
                         enum wanted wanted, struct error *error) {
     static const char *const sql[] = {
         "SELECT id FROM live WHERE batch=?1 AND id>?2 AND id<=?3 ORDER BY id LIMIT ?4",
-        "SELECT id FROM live WHERE batch=?1 AND suspended=0 AND id>?2 AND id<=?3"
+        "SELECT id FROM live WHERE batch=?1 AND suspended&8=0 AND id>?2 AND id<=?3"
         " ORDER BY id LIMIT ?4",
-        "SELECT id FROM live WHERE batch=?1 AND suspended<>0 AND id>?2 AND id<=?3"
+        "SELECT id FROM live WHERE batch=?1 AND suspended&8<>0 AND id>?2 AND id<=?3"
         " ORDER BY id LIMIT ?4",
         "SELECT id FROM live WHERE batch=?1 AND retries=0 AND id>?2 AND id<=?3"
         " ORDER BY id LIMIT ?4"};
@@ -74,7 +74,7 @@ static bool orders_suspend(struct store *store, struct order *order, struct step
     return orders_state(store, batch, suspends ? BATCH_SUSPENDED : BATCH_ACTIVE, error) &&
            (suspends || orders_revive(store, batch, now, error)) &&
            orders_jobs(store, step, order, suspends ? WANTED_ACTIVE : WANTED_SUSPENDED, error) &&
-           verbs_set_suspended(store, step->ids, suspends, now, error) &&
+           verbs_set_suspended(store, step->ids, SUSPENDED_BATCH, suspends, now, error) &&
            orders_log(store, order, step->ids.count, batch_state_name((int)before),
                       batch_state_name((int)batch->state), now, error);
 }

@@ -65,7 +65,8 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     job->creation = CREATION_CREATED;
     job->holder = 0;
     create_priority(job, stream);
-    job->suspended = job->suspended || stream->definition->suspended;
+    if (stream->definition->suspended)
+        job->suspended |= SUSPENDED_DEFINITION;
     job->lane_id = job->exclusive && job->lane ? job_lane_id(job->lane) : 0;
     job->state = job->suspended                            ? JOB_SUSPENDED
                  : job->due != TIME_NONE && job->due > now ? JOB_SCHEDULED
@@ -129,7 +130,8 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
     int halted = create_halted(store, job, error);
     if (halted < 0)
         return false;
-    job->suspended = job->suspended || halted;
+    if (halted)
+        job->suspended |= SUSPENDED_INSTANCE;
     create_fill(store, job, stream, now);
     struct row row = {
         .id = job->id,

@@ -55,9 +55,10 @@ static const char *members_sql(const struct order *order, bool counts) {
     case ORDER_OVERRIDE_PRIORITY:
         return order->cascade ? IDS_OR_COUNT(" AND priority<>?2") : NULL;
     case ORDER_SUSPEND_DEFINITION:
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended=0 AND ?2=0") : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended&2=0 AND ?2=0") : NULL;
     case ORDER_ACTIVATE_DEFINITION:
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND ?2=0") : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0")
+                                   : NULL;
     case ORDER_SET_DEFINITION_RETRIES:
         return IDS_OR_COUNT(" AND retries=0 AND ?2=0"); /* dead ones only */
     default:
@@ -84,7 +85,8 @@ static bool members_change(struct store *store, const struct order *order, struc
     case ORDER_SET_DEFINITION_RETRIES:
         return verbs_set_retries(store, ids, order, now, error);
     default:
-        return verbs_set_suspended(store, ids, order->verb == ORDER_SUSPEND_DEFINITION, now, error);
+        return verbs_set_suspended(store, ids, SUSPENDED_DEFINITION,
+                                   order->verb == ORDER_SUSPEND_DEFINITION, now, error);
     }
 }
 

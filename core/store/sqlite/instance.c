@@ -26,9 +26,9 @@ static bool instance_jobs(struct store *store, struct step *step, struct order *
     return step_read(
         store, step, order,
         db_query(&store->db, error,
-                 suspends ? "SELECT id FROM live WHERE instance=?1 AND suspended=0 AND id>?2"
+                 suspends ? "SELECT id FROM live WHERE instance=?1 AND suspended&4=0 AND id>?2"
                             " AND id<=?3 ORDER BY id LIMIT ?4"
-                          : "SELECT id FROM live WHERE instance=?1 AND suspended<>0 AND id>?2"
+                          : "SELECT id FROM live WHERE instance=?1 AND suspended&4<>0 AND id>?2"
                             " AND id<=?3 ORDER BY id LIMIT ?4",
                  "tiin", order->instance, order->after, step_end(step, order), VERB_IDS + 1),
         error);
@@ -49,7 +49,7 @@ bool instance_operate(struct store *store, struct order *order, struct step *ste
         return error_set(error, ERROR_NOT_FOUND,
                          "instance \"%s\": neither it nor any of its jobs is suspended",
                          order->instance);
-    return verbs_set_suspended(store, step->ids, suspends, now, error) &&
+    return verbs_set_suspended(store, step->ids, SUSPENDED_INSTANCE, suspends, now, error) &&
            operation_write(store, order->name, entity, (int)step->ids.count,
                            suspends ? "active" : "suspended", suspends ? "suspended" : "active",
                            now, error);
@@ -61,6 +61,6 @@ bool instance_preview(struct store *store, const struct order *order, int64_t *c
     *count = 0;
     return !order->include_jobs ||
            db_value(&store->db, error, count,
-                    "SELECT count(*) FROM live WHERE instance=?1 AND (suspended<>0)<>?2", "tn",
+                    "SELECT count(*) FROM live WHERE instance=?1 AND (suspended&4<>0)<>?2", "tn",
                     order->instance, (int)suspends) >= 0;
 }

@@ -47,6 +47,31 @@ static bool filter_state(struct query *query, const struct filter *filter, const
     return filter_texts(query, filter, value, error);
 }
 
+/* Held by any of these reasons. */
+static bool filter_suspended_by(struct query *query, const struct filter *filter,
+                                const json_t *value, struct error *error) {
+    size_t count = json_is_string(value) ? 1 : json_array_size(value);
+    int reasons = 0;
+    (void)filter;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        int reason = suspension_find(json_string_value(one));
+        reasons |= reason;
+        if (!reason)
+            return error_set(error, ERROR_INVALID,
+                             "filter \"suspended_by\": \"%s\" (expected job, definition, "
+                             "instance, batch, schedule or process)",
+                             json_is_string(one) ? json_string_value(one) : "?");
+    }
+    if (!reasons)
+        return error_set(error, ERROR_INVALID,
+                         "filter \"suspended_by\": expected a reason or a list of reasons");
+    query_add(query, "j.suspended<>0 AND j.suspended&");
+    query_bind_new(query, json_integer(reasons));
+    query_add(query, "<>0");
+    return true;
+}
+
 static const struct filter filters[] = {
     {"id", filter_numbers, "j.id", NULL},
     {"handler", filter_texts, BY_STREAM "d.name", ")"},
@@ -66,6 +91,7 @@ static const struct filter filters[] = {
     {"no_retries_left", filter_flag, "j.retries=0", NULL},
     {"locked", filter_flag, "l.id IS NOT NULL", NULL},
     {"suspended", filter_flag, "j.suspended<>0", NULL},
+    {"suspended_by", filter_suspended_by, NULL, NULL},
     {"timer", filter_flag, BY_STREAM "s.type=1)", NULL},
     {"message_job", filter_flag, BY_STREAM "s.type=0)", NULL},
     {"with_exception", filter_flag, "j.message IS NOT NULL", NULL},

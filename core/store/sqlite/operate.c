@@ -112,9 +112,12 @@ static bool operate_now(struct store *store, const json_t *object, struct order 
     if (!order->upto)
         order->upto = store->meta.next_id - 1; /* those created meanwhile are not meant */
     store->journal.entry = store->journal.written = order->entry;
+    store->journal.held = order->held;
     bool done = operate_step(store, order, step, now, error);
     order->entry = store->journal.written;
     store->journal.entry = 0;
+    operated->held = order->held = store->journal.held;
+    store->journal.held = (struct held){0};
     operated->touched = step->ids.count;
     operated->job = step->job;
     if (done && step->more && !(operated->rest = order_rest(object, order)))

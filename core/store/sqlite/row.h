@@ -27,7 +27,8 @@ struct row {
     int64_t id, stream, priority, lane, batch; /* lane, batch 0: none */
     time_ms due, created, place;
     int32_t retries, attempt, crashes;
-    bool suspended, repeats;
+    int32_t suspended; /* enum suspension; 0: it is not */
+    bool repeats;
     bool keyed;           /* it has a unique key, held unless it is dead */
     int64_t token, owner; /* of its lock; 0: not locked */
 };

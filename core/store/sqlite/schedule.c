@@ -135,7 +135,7 @@ static bool schedule_draft(struct store *store, const struct declared *declared,
 }
 
 /* Its first job, if it has a date left. */
-static bool schedule_start(struct store *store, const struct declared *declared, bool suspended,
+static bool schedule_start(struct store *store, const struct declared *declared, int32_t suspended,
                            struct error *error) {
     struct draft draft = {0};
     bool done = schedule_draft(store, declared, &draft, error);
@@ -154,14 +154,15 @@ static bool schedule_start(struct store *store, const struct declared *declared,
     return done;
 }
 
-/* The job that waits goes, if it is there; *suspended: it was. A dead one stays, without a next. */
-static bool schedule_stop(struct store *store, int64_t id, bool *suspended, time_ms now,
+/* The job that waits goes, if it is there; what suspended the job itself is added to *suspended. A
+ * dead one stays, without a next. */
+static bool schedule_stop(struct store *store, int64_t id, int32_t *suspended, time_ms now,
                           struct error *error) {
     struct row row;
     int found = id ? row_load(store, id, &row, error) : 0;
     if (found <= 0)
         return found == 0;
-    *suspended = *suspended || row.suspended;
+    *suspended |= row.suspended & (SUSPENDED_JOB | SUSPENDED_SCHEDULE);
     if (row.retries == 0)
         return cycle_end(store, id, error);
     return verbs_delete(store, (struct ids){&id, 1}, now, error);
@@ -169,7 +170,7 @@ static bool schedule_stop(struct store *store, int64_t id, bool *suspended, time
 
 static bool schedule_replace(struct store *store, const struct declared *declared,
                              const struct stored *stored, struct error *error) {
-    bool suspended = stored->paused;
+    int32_t suspended = stored->paused ? SUSPENDED_SCHEDULE : 0;
     return schedule_stop(store, stored->job, &suspended, declared->now, error) &&
            CRASH_POINT("schedule_stopped") && schedule_start(store, declared, suspended, error);
 }
@@ -278,7 +279,8 @@ static char *schedule_undeclared(struct store *store, const struct store_deploym
 
 static bool schedules_prune(struct store *store, const struct store_deployment *deployment,
                             time_ms now, struct error *error) {
-    bool done = true, suspended = false;
+    bool done = true;
+    int32_t suspended = 0;
     int64_t job = 0;
     char *name;
     while (done && (name = schedule_undeclared(store, deployment, &job, error, &done))) {

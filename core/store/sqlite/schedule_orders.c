@@ -26,19 +26,16 @@ static bool kept_find(struct store *store, const char *name, struct kept *kept,
     return true;
 }
 
-/* A job of a suspended definition stays so. What was due meanwhile meets its misfire policy when it
- * is found. */
+/* What was due meanwhile meets its misfire policy when it is found. */
 static bool kept_suspend(struct store *store, const struct kept *kept, bool suspended, time_ms now,
                          struct error *error) {
     struct row row;
     int found = kept->job ? row_load(store, kept->job, &row, error) : 0;
     if (found <= 0)
         return found == 0;
-    const struct catalog_stream *stream = catalog_stream(&store->catalog, row.stream);
-    if (!suspended && stream && stream->definition->suspended)
-        return true;
     wake_note(&store->wake, row.stream, row.priority); /* it may stand ready, passed over */
-    return verbs_set_suspended(store, (struct ids){&kept->job, 1}, suspended, now, error);
+    return verbs_set_suspended(store, (struct ids){&kept->job, 1}, SUSPENDED_SCHEDULE, suspended,
+                               now, error);
 }
 
 static bool schedule_pause(struct store *store, const struct order *order, bool pauses, time_ms now,
@@ -67,7 +64,7 @@ static bool copy_create(struct store *store, const struct job *waiting, int64_t 
     copy.due = now;
     copy.retries = (int32_t)retries;
     copy.priority_given = true;
-    copy.suspended = false;
+    copy.suspended = 0;
     copy.message = copy.failed_activity = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, waiting->stream);
     bool done = create_occurrence(store, &copy, stream, now, error);

@@ -4,3 +4,13 @@ CREATE TABLE request(     -- what a creation was asked for under a key, so that 
   scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
   PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
 CREATE INDEX request_until ON request(until);
+
+-- A job was suspended or not; from now on it is known why: job 1, definition 2, instance 4, batch 8,
+-- schedule 16. What holds it now is its reason; where nothing else does, it was the job itself.
+UPDATE job SET suspended=coalesce(nullif(
+    coalesce((SELECT 2*d.suspended FROM stream s JOIN definition d ON d.id=s.definition
+      WHERE s.id=job.stream), 0)
+    + 4*EXISTS(SELECT 1 FROM suspended_instance i WHERE i.instance=job.instance)
+    + 8*EXISTS(SELECT 1 FROM batch b WHERE b.id=job.batch AND b.state=2)
+    + 16*EXISTS(SELECT 1 FROM schedule s WHERE s.job=job.id AND s.paused<>0), 0), 1)
+  WHERE suspended<>0;

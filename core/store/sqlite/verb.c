@@ -52,8 +52,9 @@ static bool verb_log(struct store *store, const struct verb *verb, struct ids id
     char entity[64];
     snprintf(entity, sizeof entity, ids.count == 1 ? "job %lld" : "%lld jobs",
              ids.count == 1 ? (long long)ids.list[0] : (long long)ids.count);
-    return operation_write(store, verb->name, entity, (int)ids.count, common_text(before),
-                           common_text(after), verb->now, error);
+    const char *now = store->journal.held.jobs ? "active" : common_text(after);
+    return operation_write(store, verb->name, entity, (int)ids.count, common_text(before), now,
+                           verb->now, error);
 }
 
 static bool verb_all(struct store *store, const struct verb *verb, struct ids ids,

@@ -6,7 +6,7 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/verbs.h"
 
-#define VERB_TEXT 64
+#define VERB_TEXT 80
 
 struct verb {
     const char *name;
@@ -17,6 +17,7 @@ struct verb {
     /* the value for the log, asked before and after; `text` has VERB_TEXT bytes; may be NULL */
     void (*show)(const struct row *row, char *text);
     int64_t value; /* the new retries, priority, due date … */
+    bool suspends; /* the reasons in `value` are put, not taken away */
     bool set_due;
     bool cascade; /* a due date: the cycle's later ones move with it */
     bool silent;  /* part of another verb, which writes the log's entry */

@@ -137,15 +137,25 @@ bool store_set_priority(struct store *store, struct ids ids, int64_t priority, t
                     ids, error);
 }
 
+/* Written, while the job stays where it is: only its reasons are others. */
+static bool suspend_again(struct store *store, const struct row *row, struct error *error) {
+    return db_run(&store->db, error, "UPDATE job SET suspended=?2, rev=rev+1 WHERE id=?1", "in",
+                  row->id, (int)row->suspended);
+}
+
 /* A running job loses its lock and so cannot commit; its lane is held until the run ends. */
 static bool suspend_apply(struct store *store, const struct verb *verb, struct row *row,
                           struct error *error) {
     struct row old = *row;
-    bool suspended = verb->value != 0;
-    if (row->suspended == suspended)
+    int32_t reasons = (int32_t)verb->value;
+    row->suspended = verb->suspends ? row->suspended | reasons : row->suspended & ~reasons;
+    if (!verb->suspends)
+        held_add(&store->journal.held, row->suspended);
+    if (row->suspended == old.suspended)
         return true;
-    row->suspended = suspended;
-    if (suspended && row->token) {
+    if (row->suspended && old.suspended)
+        return suspend_again(store, row, error);
+    if (row->suspended && row->token) {
         if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) ||
             !limit_freed(store, row->stream, row->id, error))
             return false;
@@ -156,26 +166,45 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
 }
 
 static void suspend_show(const struct row *row, char *text) {
-    snprintf(text, VERB_TEXT, "%s", row->suspended ? "suspended" : "active");
+    char reasons[SUSPENSION_TEXT];
+    suspension_text(row->suspended, reasons);
+    snprintf(text, VERB_TEXT, row->suspended == SUSPENDED_JOB ? "suspended" : "suspended (%s)",
+             reasons);
+    if (!row->suspended)
+        snprintf(text, VERB_TEXT, "active");
 }
 
-bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
-                         struct error *error) {
-    return verb_run(
-        store,
-        &(struct verb){.apply = suspend_apply, .value = suspended, .now = now, .silent = true}, ids,
-        error);
+bool verbs_set_suspended(struct store *store, struct ids ids, int reasons, bool suspended,
+                         time_ms now, struct error *error) {
+    return verb_run(store,
+                    &(struct verb){.apply = suspend_apply,
+                                   .value = reasons,
+                                   .suspends = suspended,
+                                   .now = now,
+                                   .silent = true},
+                    ids, error);
 }
 
-bool store_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
-                         struct error *error) {
+/* `reason` 0: what is done by id. */
+static bool verbs_suspend(struct store *store, struct ids ids, int reason, bool suspended,
+                          time_ms now, struct error *error) {
+    int by_id = suspended ? SUSPENDED_JOB : SUSPENDED_BY_NAME;
     return verb_run(store,
                     &(struct verb){.name = suspended ? "suspend" : "activate",
                                    .apply = suspend_apply,
                                    .show = suspend_show,
-                                   .value = suspended,
+                                   .value = reason ? reason : by_id,
+                                   .suspends = suspended,
                                    .now = now},
                     ids, error);
+}
+
+bool store_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
+                         struct error *error) {
+    store->journal.held = (struct held){0};
+    bool done = verbs_suspend(store, ids, 0, suspended, now, error);
+    store->journal.held = (struct held){0};
+    return done;
 }
 
 /* ---- delete, cancel ---- */
@@ -283,9 +312,9 @@ static bool verbs_do(struct store *store, const struct order *order, struct ids 
     case ORDER_RECALCULATE_DUE:
         return store_recalculate_due(store, ids, order->from_creation, now, error);
     case ORDER_SUSPEND:
-        return store_set_suspended(store, ids, true, now, error);
+        return verbs_suspend(store, ids, order->reason, true, now, error);
     case ORDER_ACTIVATE:
-        return store_set_suspended(store, ids, false, now, error);
+        return verbs_suspend(store, ids, order->reason, false, now, error);
     case ORDER_DELETE:
         return store_delete(store, ids, now, error);
     case ORDER_CANCEL:

@@ -19,8 +19,9 @@ bool verbs_set_retries(struct store *store, struct ids ids, const struct order *
                        struct error *error);
 bool verbs_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
                         struct error *error);
-bool verbs_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
-                         struct error *error);
+/* Puts the reasons, or takes them away; what stays suspended is counted in store->journal.held. */
+bool verbs_set_suspended(struct store *store, struct ids ids, int reasons, bool suspended,
+                         time_ms now, struct error *error);
 /* Running ones, too. */
 bool verbs_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
 bool verbs_delete(struct store *store, struct ids ids, time_ms now, struct error *error);

@@ -130,32 +130,37 @@ static bool why_dead(struct why *why, struct error *error) {
     return said;
 }
 
+/* Each reason with the name of what holds the job. */
+static bool suspended_say(struct why *why, const char *instance) {
+    struct text words = {0};
+    static const char *const says[] = {"by itself",    "by its definition", "by its instance",
+                                       "by its batch", "by its schedule",   "by its process"};
+    for (int i = 0; i < SUSPENSIONS; i++) {
+        const char *name = NULL;
+        if (1 << i == SUSPENDED_DEFINITION)
+            name = why->stream->definition->name;
+        else if (1 << i == SUSPENDED_INSTANCE)
+            name = instance;
+        if (why->row.suspended & 1 << i)
+            text_add(&words, "%s%s%s%s%s", words.size ? ", " : "", says[i], name ? " \"" : "",
+                     name ? name : "", name ? "\"" : "");
+    }
+    bool said = !words.failed && why_say(why, "suspended", "is suspended %s", words.data);
+    text_clear(&words);
+    return said;
+}
+
 static bool why_suspended(struct why *why, struct error *error) {
-    const struct catalog_definition *definition = why->stream->definition;
+    bool by_instance = why->row.suspended & SUSPENDED_INSTANCE;
     sqlite3_stmt *row =
-        db_query(&why->store->db, error,
-                 "SELECT s.instance FROM job j JOIN suspended_instance s ON s.instance=j.instance"
-                 " WHERE j.id=?1",
-                 "i", why->row.id);
+        db_query(&why->store->db, error, "SELECT instance FROM job WHERE id=?1", "i", why->row.id);
     int step = row ? db_step(&why->store->db, row, error) : -1;
-    if (step < 0)
+    if (step <= 0)
         return false;
-    const char *instance = step > 0 ? db_column_text(row, 0) : NULL;
-    json_put_text(why->answer, "by",
-                  instance                ? "instance"
-                  : definition->suspended ? "definition"
-                                          : "job");
-    json_put_text(why->answer, "instance", instance);
-    bool said = false;
-    if (instance)
-        said = why_say(why, "suspended", "is suspended, and so is its instance \"%s\"", instance);
-    else if (definition->suspended)
-        said = why_say(why, "suspended", "is suspended, and so is its definition \"%s\"",
-                       definition->name);
-    else
-        said = why_say(why, "suspended", "is suspended");
-    if (step > 0)
-        sqlite3_reset(row);
+    const char *instance = by_instance ? db_column_text(row, 0) : NULL;
+    bool said = json_put(why->answer, "by", suspension_to_json(why->row.suspended)) &&
+                json_put_text(why->answer, "instance", instance) && suspended_say(why, instance);
+    sqlite3_reset(row);
     return said;
 }
 

@@ -16,7 +16,7 @@ describe("a job as users see it", function()
       exclusive = true, lane = "q", instance = rules.null, root = rules.null,
       activity = rules.null, definition = job.definition, deployment = job.deployment,
       category = rules.null, tenant = rules.null, unique = rules.null, batch = rules.null,
-      suspended = false, state = "ready", message = rules.null,
+      suspended = false, suspended_by = rules.null, state = "ready", message = rules.null,
       failed_activity = rules.null, rev = job.rev,
     }, job)
     place.clean()

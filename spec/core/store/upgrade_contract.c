@@ -104,6 +104,42 @@ static void version_3(struct contract *c) {
     EXPECT(problems == 0 && count == 10 && same && next > 12);
 }
 
+/* The names of the reasons, joined by commas. */
+static bool has_reasons(struct store *store, int64_t id, const char *wanted) {
+    struct error error;
+    size_t i;
+    json_t *reason, *job = store_job(store, id, NOW, &error);
+    char text[SUSPENSION_TEXT] = "";
+    json_array_foreach(json_object_get(job, "suspended_by"), i, reason)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? "," : "",
+                 json_string_value(reason));
+    json_decref(job);
+    return strcmp(text, wanted) == 0;
+}
+
+/* What was only suspended until then is held by what is suspended at the upgrade, else by itself.
+ */
+static void reasons(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 3, url, sizeof url));
+    EXPECT(execute("UPDATE definition SET suspended=1 WHERE id=(SELECT definition FROM stream WHERE"
+                   " id=(SELECT stream FROM job WHERE id=11));"
+                   "UPDATE schedule SET paused=1; DELETE FROM timer WHERE id IN (1, 7, 8);"
+                   "UPDATE job SET suspended=1 WHERE id IN (1, 7, 8);"
+                   "UPDATE job SET stream=(SELECT id FROM stream WHERE definition<>(SELECT"
+                   " definition FROM stream WHERE id=2) LIMIT 1) WHERE id IN (1, 7, 8, 9);"
+                   "INSERT INTO batch(id, type, state, jobs_per_seed, invocations, upto, created)"
+                   " VALUES(9, 'suspend', 2, 1, 1, 1, 1); UPDATE job SET batch=9 WHERE id=7"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    bool same = has_reasons(store, 1, "schedule") && has_reasons(store, 7, "batch") &&
+                has_reasons(store, 8, "job") && has_reasons(store, 9, "instance") &&
+                has_reasons(store, 10, "definition,instance") &&
+                has_reasons(store, 11, "definition") && has_reasons(store, 12, "");
+    store_close(store);
+    EXPECT(same);
+}
+
 /* What an upgraded store is made of is what a new one is made of. */
 static void same_tables(struct contract *c, int version) {
     char url[160], sql[512];
@@ -136,6 +172,7 @@ static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
     {"a store of version 3 is upgraded by whoever writes", version_3},
+    {"what was suspended is held by what is suspended at the upgrade", reasons},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
     {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
     {"a store upgraded from version 3 has every table and column of a new one", same_tables_3},

@@ -177,12 +177,12 @@ static void dead(struct contract *c) {
 static void suspended(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
     EXPECT(store_set_suspended(c->store, IDS(id), true, NOW, &c->error));
-    WHY(id, NOW, "job 1 is suspended");
-    FACT("by", "job");
-    why(c, id, NOW);
-    EXPECT(contract_operate(c, "{ss,ss}", "verb", "suspend_definition", "definition", "work"));
-    WHY(id, NOW, "job 1 is suspended, and so is its definition \"work\"");
-    FACT("by", "definition");
+    WHY(id, NOW, "job 1 is suspended by itself");
+    EXPECT(strcmp(json_string_value(json_array_get(json_object_get(facts, "by"), 0)), "job") == 0);
+    EXPECT(contract_operate(c, "{ss,ss,sb}", "verb", "suspend_definition", "definition", "work",
+                            "include_jobs", 1));
+    WHY(id, NOW, "job 1 is suspended by itself, by its definition \"work\"");
+    EXPECT(json_array_size(json_object_get(facts, "by")) == 2);
 }
 
 static void lane(struct contract *c) {
