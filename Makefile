@@ -3,24 +3,36 @@ VERSION  := 0.1.0
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 LUA      ?= lua5.4
 BUILD    ?= build
-prefix   ?= /usr/local
 DESTDIR  ?=
+prefix   ?= /usr/local
+bindir   ?= $(prefix)/bin
+luadir   ?= $(prefix)/share/lua/5.4
+cmoddir  ?= $(prefix)/lib/lua/5.4
+datadir  ?= $(prefix)/share
+mandir   ?= $(datadir)/man
+pkgconfigdir ?= $(prefix)/lib/pkgconfig
+unitdir  ?= $(prefix)/lib/systemd/system
 ifeq ($(MAKELEVEL)$(findstring -j,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
 	-Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wpointer-arith \
-	-Wwrite-strings -Wundef -Wformat=2 -Wvla -Werror
+	-Wwrite-strings -Wundef -Wformat=2 -Wvla
+# What a packager sets: CC, CPPFLAGS, CFLAGS and LDFLAGS reach every compile and every link; WERROR=
+# lets a compiler warn that nobody has met yet; LUA_INCDIR is where lua.h is.
+WERROR   ?= -Werror
 CFLAGS   ?= -O2 -g
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) -fPIC -Icore \
-	-I/usr/include/lua5.4 $(CFLAGS) $(SANITIZE)
+LUA_INCDIR ?= /usr/include/lua5.4
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -fPIC -Icore \
+	-I$(LUA_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
+LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 LIBS     := -lsqlite3 -lev -ljansson -lpthread -lm
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
-EMBED    := $(sort $(wildcard lua/moonshift/*.lua scripts/*/*.lua \
-	scripts/*/*/*.lua core/store/sqlite/*.sql core/bench/*.lua))
+STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
+EMBED    := $(sort $(wildcard lua/moonshift/*.lua core/store/sqlite/*.sql core/bench/*.lua) $(STOCK))
 CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch])
@@ -30,7 +42,7 @@ LUA_FILES := core/base/embed.lua core/bench lua scripts examples spec spec/run e
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
-	strace faketime python3
+	strace faketime python3 lua5.1 luajit
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 PROGRAM  ?= $(BUILD)/moonshift
@@ -118,7 +130,7 @@ mutants: ## break the program on purpose: each of spec/mutants must be caught (S
 	@python3 -B spec/mutants/run --build $(BUILD) --seconds $(or $(SECONDS),60) \
 	  $(if $(SEED),--seed $(SEED)) $(MUTANTS)
 mutants: export MUTANT_COMPILE = $(CC) $(ALL_CFLAGS) -w -c
-mutants: export MUTANT_LINK = $(CC)
+mutants: export MUTANT_LINK = $(CC) $(LDFLAGS)
 mutants: export MUTANT_OBJECTS = $(OBJECTS)
 mutants: export MUTANT_LIBS = $(LIBS)
 
@@ -160,19 +172,50 @@ get() { apt-get install -qq -y --no-install-recommends $$missing </dev/null 2>&1
 log=$$(get) || { apt-get -qq update; log=$$(get); } || { echo "$$log" >&2; exit 1; }
 endef
 
-install: all ## install program, module, Lua files, stock scripts and man page (DESTDIR=, prefix=)
-	@sh -e -c 'put() { install -d "$$2"; install -m $$3 $$1 "$$2"; }; at="$(DESTDIR)$(prefix)"; \
-	  put $(BUILD)/moonshift "$$at/bin" 755; \
-	  put $(BUILD)/lua/moonshift/core.so "$$at/lib/lua/5.4/moonshift" 644; \
-	  put "$(wildcard lua/moonshift/*.lua)" "$$at/share/lua/5.4/moonshift" 644; \
-	  for kind in scripts/* scripts/handlers/moonshift; do \
-	    put "$$kind/*.lua" "$$at/share/moonshift/$$kind" 644; done; \
-	  put docs/moonshift.1 "$$at/share/man/man1" 644'
+install: all $(BUILD)/gen/moonshift.pc $(BUILD)/gen/moonshift@.service ## install all that a machine needs (DESTDIR=, prefix=, bindir=, luadir=, cmoddir=)
+	@sh -e -c 'put() { [ "$$2" ] || return 0; mode=$$1; to="$(DESTDIR)$$2"; shift 2; \
+	  install -d "$$to"; install -m $$mode "$$@" "$$to"; }; $(each-installed)'
+	@$(if $(DESTDIR),,$(say-what-to-export))
 
-uninstall: ## remove what `make install` put there
-	@rm -rf "$(DESTDIR)$(prefix)/bin/moonshift" "$(DESTDIR)$(prefix)/share/moonshift" \
-	  "$(DESTDIR)$(prefix)/lib/lua/5.4/moonshift" "$(DESTDIR)$(prefix)/share/lua/5.4/moonshift" \
-	  "$(DESTDIR)$(prefix)/share/man/man1/moonshift.1"
+uninstall: ## remove what `make install` put there, and nothing else (the same variables)
+	@sh -e -c 'put() { to="$(DESTDIR)$$2"; shift 2; for file; do rm -f "$$to/$${file##*/}"; done; }; \
+	  $(each-installed); for folder in "$(cmoddir)" "$(luadir)" "$(datadir)"; do \
+	    folder="$(DESTDIR)$$folder/moonshift"; \
+	    [ ! -d "$$folder" ] || find "$$folder" -depth -type d -empty -delete; done'
+
+# `put MODE FOLDER FILE...` for everything that is installed: install and uninstall say what put does.
+# What has no folder is left out (unitdir=).
+define each-installed
+put 755 "$(bindir)" $(BUILD)/moonshift; \
+put 644 "$(cmoddir)/moonshift" $(BUILD)/lua/moonshift/core.so; \
+put 644 "$(luadir)/moonshift" $(wildcard lua/moonshift/*.lua); \
+for folder in $(patsubst %/,%,$(sort $(dir $(STOCK)))); do \
+  put 644 "$(datadir)/moonshift/$$folder" $$folder/*.lua; done; \
+put 644 "$(mandir)/man1" docs/moonshift.1; \
+put 644 "$(pkgconfigdir)" $(BUILD)/gen/moonshift.pc; \
+put 644 "$(unitdir)" $(BUILD)/gen/moonshift@.service
+endef
+
+# Says nothing where the shell, the interpreter and pkg-config look there anyway.
+define say-what-to-export
+path=$$($(LUA) -e "io.write(package.path, ';')"); cpath=$$($(LUA) -e "io.write(package.cpath, ';')"); \
+say() { echo "export $$1"; }; \
+case ":$$PATH:" in *":$(bindir):"*) ;; *) say 'PATH="$(bindir):$$PATH"';; esac; \
+case "$$path" in *"$(luadir)/?.lua;"*) ;; *) \
+  say 'LUA_PATH="$(luadir)/?.lua;$(luadir)/?/init.lua;$${LUA_PATH-;}"';; esac; \
+case "$$cpath" in *"$(cmoddir)/?.so;"*) ;; *) say 'LUA_CPATH="$(cmoddir)/?.so;$${LUA_CPATH-;}"';; esac
+endef
+
+$(BUILD)/gen/moonshift.pc: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(prefix)' 'bindir=$(bindir)' 'luadir=$(luadir)' 'cmoddir=$(cmoddir)' \
+	  'datadir=$(datadir)/moonshift' '' 'Name: moonshift' \
+	  'Description: A durable job executor scripted in Lua, as a module for Lua 5.4' \
+	  'Version: $(VERSION)' 'Requires: lua5.4' >$@
+
+$(BUILD)/gen/moonshift@.service: docs/moonshift@.service FORCE
+	@mkdir -p $(@D)
+	@sed 's|/usr/local/bin/|$(bindir)/|' $< >$@
 
 clean: ## remove what was built
 	@rm -rf $(BUILD)
@@ -182,29 +225,30 @@ contracts: $(CONTRACTS) $(BUILD)/yardstick
 
 $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4 -Wl,-E
+	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
 
 $(BUILD)/host: $(BUILD)/core/host.o $(OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4 -Wl,-E
+	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
 
-# Never unloaded: an executor's threads may outlive the Lua state. Not linked to liblua: a foreign
-# interpreter then says "undefined symbol" instead of crashing.
-$(BUILD)/lua/moonshift/core.so: $(OBJECTS)
+# Never unloaded: an executor's threads may outlive the Lua state. Not linked to liblua: the module uses
+# the host's. It exports its entry points alone, so that a function of the host that has the name of
+# one of ours is never called in its place.
+$(BUILD)/lua/moonshift/core.so: $(OBJECTS) core/exports.map
 	@echo LINK $@
 	@mkdir -p $(@D)
-	@$(CC) $(SANITIZE) -shared -Wl,-z,nodelete -o $@ $^ $(LIBS)
+	@$(LINK) -shared -Wl,-z,nodelete,--version-script=core/exports.map -o $@ $(OBJECTS) $(LIBS)
 
 # What handlers under test write their log with; never instrumented.
 $(BUILD)/faults/memory.so: spec/faults/memory.c
 	@echo CC $<
 	@mkdir -p $(@D)
-	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -shared -o $@ $<
+	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
 $(BUILD)/soak/probe.so: spec/soak/probe.c
 	@echo CC $<
 	@mkdir -p $(@D)
-	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) -shared -o $@ $<
+	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
 # A double in place of one function of the store: what no SQLite ever reports.
 $(BUILD)/spec/core/run/waiting_contract: DOUBLE := -Wl,--wrap=store_met
@@ -218,20 +262,20 @@ $(BUILD)/spec/core/store/error_contract: \
 
 $(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
 
 $(BUILD)/spec/fuzz/replay: $(BUILD)/spec/fuzz/replay.o $(FUZZED) $(OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
 
 $(BUILD)/spec/fuzz/fuzz: $(BUILD)/spec/fuzz/libfuzzer.o $(FUZZED) $(OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(LIBS) -llua5.4
+	@$(LINK) -fsanitize=fuzzer -o $@ $^ $(LIBS) -llua5.4
 
 YARDSTICK_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard spec/bench/*.c spec/bench/*/*.c))
 $(BUILD)/yardstick: $(YARDSTICK_OBJECTS)
 	@echo LINK $@
-	@$(CC) $(SANITIZE) -o $@ $^ -lsqlite3 -llua5.4 -lpthread -lm
+	@$(LINK) -o $@ $^ -lsqlite3 -llua5.4 -lpthread -lm
 
 $(BUILD)/%.o: %.c
 	@echo CC $<
@@ -248,7 +292,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
 .PHONY: all help demo faults testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
-	objects contracts
+	objects contracts FORCE
 .PHONY: bench fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \

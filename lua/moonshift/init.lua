@@ -2,6 +2,14 @@
 --
 -- Expected failure returns nil, message, code; misuse raises. Instants are text
 -- ("2026-01-01T00:00:00.000Z"), spans ISO 8601 text or seconds.
+
+-- Any Lua can read this file and testing.lua, so that an older one hears what is wrong.
+if _VERSION ~= "Lua 5.4" then
+  local jit = rawget(_G, "jit")
+  local other = jit and ("%s (%s)"):format(jit.version, _VERSION) or _VERSION
+  error("moonshift needs Lua 5.4, this is " .. other, 0)
+end
+
 local core = require "moonshift.core"
 local dates = require "moonshift.dates"
 local engine = require "moonshift.engine"

@@ -5,6 +5,7 @@
 --   engine:enqueue("send_invoice", { invoice = 7 })
 --   engine:advance("PT5M")
 --   engine:drain()
+require "moonshift" -- refuses an older Lua
 local core = require "moonshift.core"
 local engine = require "moonshift.engine"
 local options = require "moonshift.options"

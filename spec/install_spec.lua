@@ -1,0 +1,193 @@
+-- `make install` and the build as a packager meets them: folders, flags, what a host is told.
+local process = require "spec.support.process"
+
+local build = (os.getenv("SPEC_PROGRAM") or "build/moonshift"):match("^(.*)/")
+local quote = process.quote
+
+-- Runs make as somebody would by hand: what a calling make exports is not passed on.
+local function make(...)
+  local words = { "env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make --no-print-directory -s" }
+  for _, word in ipairs { "BUILD=" .. build, ... } do
+    words[#words + 1] = quote(word)
+  end
+  local status, output, errors = process.run(table.concat(words, " "))
+  assert.equal(0, status, output .. errors)
+  return output
+end
+
+-- Files and links below a folder, sorted.
+local function files(folder)
+  local _, output = process.run(("cd %s && find . ! -type d | LC_ALL=C sort"):format(quote(folder)))
+  local list = {}
+  for line in output:gmatch("%./([^\n]+)") do
+    list[#list + 1] = line
+  end
+  return list
+end
+
+-- What `git` knows under these patterns, each put behind `prefix`.
+local function add(list, prefix, pattern, strip)
+  for path in io.popen("ls -1 " .. pattern):lines() do
+    list[#list + 1] = prefix .. path:sub(#strip + 1)
+  end
+end
+
+local function expected()
+  local list = {
+    "usr/bin/moonshift",
+    "usr/lib/lua/5.4/moonshift/core.so",
+    "usr/lib/pkgconfig/moonshift.pc",
+    "usr/lib/systemd/system/moonshift@.service",
+    "usr/share/man/man1/moonshift.1",
+  }
+  add(list, "usr/share/lua/5.4/", "lua/moonshift/*.lua", "lua/")
+  add(list, "usr/share/moonshift/", "scripts/*/*.lua scripts/*/*/*.lua", "")
+  table.sort(list)
+  return list
+end
+
+describe("make install", function()
+  local place
+
+  before_each(function()
+    place = process.folder()
+  end)
+
+  after_each(function()
+    process.remove(place)
+  end)
+
+  it("puts everything below DESTDIR, where a distribution expects it", function()
+    assert.equal("", make("install", "DESTDIR=" .. place, "prefix=/usr"))
+    assert.same(expected(), files(place))
+  end)
+
+  it("takes each folder by its name", function()
+    make("install", "DESTDIR=" .. place, "prefix=/p", "bindir=/b", "luadir=/l", "cmoddir=/c",
+      "datadir=/d", "mandir=/m", "pkgconfigdir=/k", "unitdir=/u")
+    local folders = {}
+    for _, path in ipairs(files(place)) do
+      folders[path:match("^[^/]+")] = true
+    end
+    assert.same({ b = true, l = true, c = true, d = true, m = true, k = true, u = true }, folders)
+    assert.matches("\nluadir=/l\ncmoddir=/c\n", process.read(place .. "/k/moonshift.pc"))
+    assert.matches("\nExecStart=/b/moonshift run ", process.read(place .. "/u/moonshift@.service"))
+  end)
+
+  it("is undone by make uninstall, which leaves what others put there", function()
+    local own = place .. "/usr/share/moonshift/scripts/handlers/mine.lua"
+    make("install", "DESTDIR=" .. place, "prefix=/usr")
+    process.run("touch " .. quote(own))
+    make("uninstall", "DESTDIR=" .. place, "prefix=/usr")
+    assert.same({ "usr/share/moonshift/scripts/handlers/mine.lua" }, files(place))
+    os.remove(own)
+    make("uninstall", "DESTDIR=" .. place, "prefix=/usr")
+    local _, left = process.run(("find %s -name '*moonshift*'"):format(quote(place .. "/usr")))
+    assert.equal("", left)
+  end)
+
+  it("says what to export, and what it says is enough", function()
+    local said = make("install", "prefix=" .. place)
+    assert.matches("^export PATH=.*\nexport LUA_PATH=.*\nexport LUA_CPATH=", said)
+    local status, output, errors = process.run("unset LUA_PATH LUA_CPATH\n" .. said .. [[
+      cd / && moonshift version && lua5.4 -e '
+        print(package.searchpath("moonshift.core", package.cpath))
+        print(package.searchpath("moonshift", package.path))
+        print(package.searchpath("moonshift.dates", package.path))']])
+    assert.equal(0, status, errors)
+    assert.matches("moonshift %d+%.%d+%.%d+", output)
+    assert.is_truthy(output:find(place .. "/lib/lua/5.4/moonshift/core.so\n", 1, true))
+    assert.is_truthy(output:find(place .. "/share/lua/5.4/moonshift/init.lua\n", 1, true))
+    assert.is_truthy(output:find(place .. "/share/lua/5.4/moonshift/dates.lua\n", 1, true))
+  end)
+
+  it("has nothing to say where everything is found", function()
+    local paths = { PATH = os.getenv("PATH") .. ":" .. place .. "/bin" }
+    paths.LUA_PATH = place .. "/share/lua/5.4/?.lua;;"
+    paths.LUA_CPATH = place .. "/lib/lua/5.4/?.so;;"
+    local words = { "env -u MAKEFLAGS -u MAKELEVEL" }
+    for name, value in pairs(paths) do
+      words[#words + 1] = quote(name .. "=" .. value)
+    end
+    local status, output = process.run(("%s make -s BUILD=%s install prefix=%s"):format(
+      table.concat(words, " "), quote(build), quote(place)))
+    assert.equal(0, status)
+    assert.equal("", output)
+  end)
+end)
+
+describe("the rockspec", function()
+  local rock = {}
+  assert(loadfile("moonshift-0.1.0-1.rockspec", "t", rock))()
+
+  it("has the version of the Makefile", function()
+    assert.equal(process.read("Makefile"):match("\nVERSION%s*:= (%S+)") .. "-1", rock.version)
+  end)
+
+  it("installs where LuaRocks looks", function()
+    local place = process.folder()
+    local known = { PREFIX = place, BINDIR = place .. "/bin", LUADIR = place .. "/lua",
+      LIBDIR = place .. "/lib", LUA = "lua5.4" }
+    local words = {}
+    for name, value in pairs(rock.build.install_variables) do
+      words[#words + 1] = name .. "=" .. value:gsub("%$%((%w+)%)", known)
+    end
+    assert.equal("", make("install", table.unpack(words)))
+    local tops = {}
+    for _, path in ipairs(files(place)) do
+      tops[#tops + 1] = path:match("^share/man/") or path:match("^share/moonshift/") or path
+      if tops[#tops] == tops[#tops - 1] or path:match("^lua/moonshift/%l+%.lua$") then
+        tops[#tops] = nil
+      end
+    end
+    process.remove(place)
+    assert.same({ "bin/moonshift", "lib/moonshift/core.so", "share/man/", "share/moonshift/" },
+      tops)
+  end)
+end)
+
+describe("the build", function()
+  it("passes CPPFLAGS, CFLAGS and LDFLAGS to every compile and link", function()
+    local none = build .. "/unbuilt"
+    local plan = make("-n", "CC=gcc", "CPPFLAGS=-DCPP_GIVEN", "CFLAGS=-O1 -DC_GIVEN",
+      "LDFLAGS=-Wl,-z,relro", "BUILD=" .. none, "all", "contracts", none .. "/host",
+      none .. "/spec/fuzz/replay", none .. "/soak/probe.so", none .. "/faults/memory.so")
+    local compiled, linked, offenders = 0, 0, {}
+    for line in plan:gmatch("[^\n]+") do
+      if line:find(" -o ", 1, true) and line:match("^gcc ") then
+        local compile, link = line:find(" %-c "), not line:find(" %-c ")
+        compiled, linked = compiled + (compile and 1 or 0), linked + (link and 1 or 0)
+        if not line:find("-DC_GIVEN", 1, true)
+          or compile and not line:find("-DCPP_GIVEN", 1, true)
+          or link and not line:find("-Wl,-z,relro", 1, true) then
+          offenders[#offenders + 1] = line
+        end
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_true(compiled > 200 and linked > 10, compiled .. ", " .. linked)
+  end)
+end)
+
+describe("the unit of systemd", function()
+  local unit = process.read("docs/moonshift@.service")
+
+  it("stands in the page about operating as it is installed", function()
+    local page = process.read("docs/operating.md"):match("```ini\n(.-)```")
+    local count = 0
+    for line in page:gmatch("[^\n]+") do
+      assert.is_truthy(("\n" .. unit):find("\n" .. line .. "\n", 1, true), line)
+      count = count + 1
+    end
+    assert.is_true(count > 10)
+  end)
+
+  it("starts the program with flags that it knows", function()
+    local place = process.folder { ["handlers/hello.lua"] = "return function() end" }
+    local line = unit:match("\nExecStart=/usr/local/bin/moonshift ([^\n]+)")
+    local status, _, errors = process.run(("cd %s && %s %s --drain"):format(quote(place),
+      process.command(), line))
+    process.remove(place)
+    assert.equal(0, status, errors)
+  end)
+end)
