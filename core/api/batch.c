@@ -99,6 +99,11 @@ static bool check_handler(struct engine *engine, const char *handler, struct err
     struct error cause;
     if (!handler)
         return true;
+    const char *prefix = job_reserved(handler);
+    if (prefix)
+        return error_set(error, ERROR_INVALID,
+                         "on_complete: names under %s are reserved (expected another handler)",
+                         prefix);
     if (!engine_find(engine, handler, &generation, &definition, error))
         return false;
     if (definition || generation)

@@ -56,12 +56,22 @@ static bool read_name(const struct draft *draft, const char *key, const char **n
     return check_name(key, *name, json_string_length(value), error);
 }
 
+/* Jobs of these are made by verbs of an engine and by job:operate, never by name. */
+static bool check_handler(const char *handler, struct error *error) {
+    const char *prefix = job_reserved(handler);
+    return !prefix ||
+           error_set(error, ERROR_INVALID,
+                     "handler \"%.255s\": names under %s are reserved (expected another handler)",
+                     handler, prefix);
+}
+
 static bool read_names(struct draft *draft, struct error *error) {
     struct job *job = &draft->job;
     if (!member(draft, "handler"))
         return error_set(error, ERROR_INVALID, "handler: expected the name of a handler");
-    return read_name(draft, "handler", &job->handler, error) &&
-           read_name(draft, "lane", &job->lane, error) &&
+    if (!read_name(draft, "handler", &job->handler, error) || !check_handler(job->handler, error))
+        return false;
+    return read_name(draft, "lane", &job->lane, error) &&
            read_name(draft, "instance", &job->instance, error) &&
            read_name(draft, "root", &job->root, error) &&
            read_name(draft, "activity", &job->activity, error) &&
@@ -275,6 +285,8 @@ bool draft_brief(struct draft *draft, const struct brief *brief, const struct dr
         if (*names[i] && !check_name(brief_key(i), *names[i], brief->sizes[i], error))
             return false;
     }
+    if (!check_handler(job->handler, error))
+        return false;
     job->exclusive = job->lane || job->instance;
     job->due = rules->ensure_due_date ? now : TIME_NONE;
     job->priority = brief->priority;

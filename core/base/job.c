@@ -65,6 +65,14 @@ int64_t job_lane_id(const char *lane) {
     return id ? id : 1;
 }
 
+const char *job_reserved(const char *handler) {
+    static const char *const prefixes[] = {"moonshift/", "process/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(handler, prefixes[i], strlen(prefixes[i])) == 0)
+            return prefixes[i];
+    return NULL;
+}
+
 const char *job_state_name(enum job_state state) {
     static const char *const names[] = {
         [JOB_READY] = "ready",     [JOB_SCHEDULED] = "scheduled", [JOB_LOCKED] = "locked",

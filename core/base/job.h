@@ -99,6 +99,10 @@ void job_free_list(struct job *job); /* the whole `next` chain */
  */
 int64_t job_lane_id(const char *lane);
 
+/* The prefix of a handler's name under which nobody creates jobs by name and no folder has files:
+ * "moonshift/" or "process/" (rules §1). NULL: the name is free. */
+const char *job_reserved(const char *handler);
+
 const char *job_state_name(enum job_state state);
 const char *job_type_name(enum job_type type);
 const char *creation_name(enum creation creation);

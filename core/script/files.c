@@ -1,4 +1,5 @@
 #include "script/files.h"
+#include "base/job.h"
 #include "base/order.h"
 #include "base/text.h"
 #include <dirent.h>
@@ -12,7 +13,7 @@
 
 static const char *const kinds[] = {"handlers",  "priorities", "retries", "listeners",
                                     "schedules", "batches",    "lib",     NULL};
-static const char reserved[] = "handlers/" ORDER_RESERVED;
+static const char handlers[] = "handlers/";
 static const char batches[] = "handlers/" BATCH_HANDLERS; /* what batches/x.lua is defined as */
 static const char *const others[] = {"spec", "docs", NULL};
 
@@ -47,10 +48,12 @@ bool files_add(struct files *files, const char *path, const char *text, size_t s
     if (size > FILE_SIZE_MAX)
         return error_set(error, ERROR_CONFIG, "%s: %zu bytes (expected at most %d)", path, size,
                          FILE_SIZE_MAX);
-    if (!stock && strncmp(path, reserved, sizeof reserved - 1) == 0)
+    bool handler = strncmp(path, handlers, sizeof handlers - 1) == 0;
+    const char *prefix = handler && !stock ? job_reserved(path + sizeof handlers - 1) : NULL;
+    if (prefix)
         return error_set(error, ERROR_CONFIG,
-                         "%s: handlers under moonshift/ are reserved (expected another name)",
-                         path);
+                         "%s: handlers under %s are reserved (expected another name)", path,
+                         prefix);
     if (strncmp(path, batches, sizeof batches - 1) == 0)
         return error_set(error, ERROR_CONFIG,
                          "%s: handlers under batch/ are reserved (expected batches/%s)", path,

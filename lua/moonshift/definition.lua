@@ -261,6 +261,11 @@ function definition.settle(name, file, declared, context, report)
   return row, functions
 end
 
+-- reserved(name): the prefix under which no folder has handlers, or nil.
+function definition.reserved(name)
+  return name:match("^moonshift/") or name:match("^process/")
+end
+
 -- check_name(name): nil, or what is wrong with a name made from a path.
 function definition.check_name(name)
   if not utf8.len(name) or name:find("%c") then

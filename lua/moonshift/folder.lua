@@ -170,7 +170,13 @@ function Loader:read_handlers()
     end
   end)
   for _, name in ipairs(given_names(given, false)) do
-    self:define(("handlers/%s.lua"):format(name), name, given[name])
+    local path, prefix = ("handlers/%s.lua"):format(name), definition.reserved(name)
+    if prefix then
+      self:problem(path, nil, ("handlers under %s are reserved (expected another name)"):format(
+        prefix))
+    else
+      self:define(path, name, given[name])
+    end
   end
 end
 
