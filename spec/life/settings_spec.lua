@@ -1,5 +1,6 @@
 -- Settings that no other spec changes: each does what it says.
 local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
@@ -74,6 +75,57 @@ describe("the setting", function()
     local id = engine:enqueue("work")
     assert.equal("2026-01-01T00:00:00.000Z", engine:job(id).due)
     assert.same({ done = 1, failed = 0 }, engine:drain())
+  end)
+
+  describe("ensure_due_date", function()
+    local engine, now
+
+    before_each(function()
+      engine = testing.engine { ensure_due_date = true, failed_job_wait = "PT0S",
+        handlers = { work = function() end, fail = function() error("no luck", 0) end } }
+      engine:advance(60)
+      now = "2026-01-01T00:01:00.000Z"
+    end)
+
+    after_each(function()
+      engine:close()
+    end)
+
+    it("makes now of the date that a verb takes away", function()
+      local id = engine:enqueue("work", nil, { after = "P1D" })
+      engine:set_due(id)
+      assert.equal(now, engine:job(id).due)
+      assert.same({ done = 1, failed = 0 }, engine:drain())
+    end)
+
+    it("makes now of the date that a retry does not name", function()
+      local id = engine:enqueue("fail", nil, { retries = 1 })
+      engine:drain()
+      engine:advance(60)
+      engine.core:operate { verb = "retry", ids = id, due = moonshift.null }
+      assert.equal("2026-01-01T00:02:00.000Z", engine:job(id).due)
+      assert.same({ done = 0, failed = 3 }, engine:drain())
+    end)
+
+    it("makes now of the date that a batch takes away", function()
+      local id = engine:enqueue("work", nil, { after = "P1D" })
+      engine:batch { type = "set-due-date", ids = { id } }
+      engine:drain()
+      assert.equal("not_found", select(3, engine:job(id)))
+    end)
+
+    it("dates what is replaced and what goes on as jobs of the store", function()
+      engine:enqueue("work", nil, { unique = "k", after = "P1D" })
+      local id = engine:enqueue("work", nil, { unique = "k", on_conflict = "replace" })
+      assert.equal(now, engine:job(id).due)
+    end)
+
+    it("has the history cleaned", function()
+      engine:drain()
+      local ids = assert(engine:clean_history())
+      assert.equal(now, engine:job(ids[1]).due)
+      assert.same({ done = 1, failed = 0 }, engine:drain { max = 1 })
+    end)
   end)
 end)
 

@@ -61,7 +61,6 @@ static int64_t batch_priority(const struct store *store, const struct batch *bat
 bool batch_job(struct store *store, const struct batch *batch, const struct batch_job *what,
                time_ms now, int64_t *id, struct error *error) {
     struct text payload = {0};
-    bool dated = what->due != TIME_NONE;
     text_add(&payload, "{\"batch\":%lld%s", (long long)batch->id, what->ids ? ",\"ids\":[" : "");
     if (what->ids)
         text_append(&payload, what->ids, strlen(what->ids));
@@ -73,7 +72,7 @@ bool batch_job(struct store *store, const struct batch *batch, const struct batc
                       .priority_given = batch->priority_given,
                       .retries = (int32_t)what->retries,
                       .suspended = batch->state == BATCH_SUSPENDED ? SUSPENDED_BATCH : 0,
-                      .due = !dated && store->settings->ensure_due_date ? now : what->due,
+                      .due = what->due,
                       .lock_expiration = TIME_NONE,
                       .payload = payload.data,
                       .payload_size = payload.size};

@@ -6,6 +6,7 @@
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/prelock.h"
 #include "store/sqlite/replace.h"
+#include "store/sqlite/row.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/unique.h"
 
@@ -56,6 +57,7 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     job->definition = stream->definition->id;
     job->deployment = stream->deployment;
     job->created = now;
+    job->due = row_due(store, job->due, now);
     job->attempt = 1;
     job->crashes = 0;
     job->token = job->owner = 0;

@@ -25,6 +25,7 @@ static void due_show(const struct row *row, char *text) {
 
 bool store_set_due(struct store *store, struct ids ids, time_ms due, bool cascade, time_ms now,
                    struct error *error) {
+    due = row_due(store, due, now);
     if (cascade && due == TIME_NONE)
         return error_set(error, ERROR_INVALID, "cascade: expected a due date");
     return verb_run(store,

@@ -41,7 +41,8 @@ struct hole { /* of one stream, in priority */
     const struct catalog_stream *stream;
     enum serves_stage stage;
     int64_t min, max;
-    size_t gap; /* of the list below */
+    bool undated; /* only of jobs without a due date */
+    size_t gap;   /* of the list below */
 };
 
 struct gap {
@@ -70,15 +71,16 @@ static bool hole_add(struct gaps *gaps, struct hole hole) {
     return true;
 }
 
-/* The lowest begin, and with it the highest end, of what reaches `from` or lies above it. */
+/* The lowest begin, and with it the highest end, of what reaches `from` or lies above it.
+ * `undated`: of executors that take jobs without a due date. */
 static bool next_range(const struct census *census, const struct catalog_stream *stream,
-                       int64_t from, int64_t *min, int64_t *max) {
+                       bool undated, int64_t from, int64_t *min, int64_t *max) {
     bool found = false;
     for (size_t i = 0; i < census->count; i++) {
         const struct citizen *citizen = &census->list[i];
         const struct acquire *acquire = &citizen->acquire;
         if (citizen->standing != STANDING_LIVE || acquire->priority_max < from ||
-            !serves_stream(&citizen->serves, stream))
+            (undated && acquire->ensure_due_date) || !serves_stream(&citizen->serves, stream))
             continue;
         int64_t begin = acquire->priority_min > from ? acquire->priority_min : from;
         if (!found || begin < *min || (begin == *min && acquire->priority_max > *max)) {
@@ -93,9 +95,9 @@ static bool next_range(const struct census *census, const struct catalog_stream 
 /* What is left between the ranges of those who serve the stream. */
 static bool holes_between(struct gaps *gaps, const struct census *census,
                           const struct catalog_stream *stream) {
-    struct hole hole = {stream, SERVES_STREAM, INT64_MIN, INT64_MAX, 0};
+    struct hole hole = {stream, SERVES_STREAM, INT64_MIN, INT64_MAX, false, 0};
     int64_t from = INT64_MIN, min = 0, max = 0;
-    while (next_range(census, stream, from, &min, &max)) {
+    while (next_range(census, stream, false, from, &min, &max)) {
         hole.min = from;
         hole.max = min - (min > INT64_MIN);
         if (min > from && !hole_add(gaps, hole))
@@ -109,15 +111,55 @@ static bool holes_between(struct gaps *gaps, const struct census *census,
     return hole_add(gaps, hole);
 }
 
+/* The parts of a range that are served, but not to jobs without a due date. */
+static bool undated_between(struct gaps *gaps, const struct census *census, struct hole hole) {
+    int64_t from = hole.min, end = hole.max;
+    while (next_range(census, hole.stream, false, from, &hole.min, &hole.max) && hole.min <= end) {
+        hole.max = hole.max < end ? hole.max : end;
+        if (!hole_add(gaps, hole))
+            return false;
+        if (hole.max == end)
+            return true;
+        from = hole.max + 1;
+    }
+    return true;
+}
+
+/* What is left between the ranges of those who take jobs without a due date. */
+static bool holes_undated(struct gaps *gaps, const struct census *census,
+                          const struct catalog_stream *stream) {
+    struct hole hole = {stream, SERVES_STREAM, INT64_MIN, INT64_MAX, true, 0};
+    int64_t from = INT64_MIN, min = 0, max = 0;
+    while (next_range(census, stream, true, from, &min, &max)) {
+        hole.min = from;
+        hole.max = min - (min > INT64_MIN);
+        if (min > from && !undated_between(gaps, census, hole))
+            return false;
+        if (max == INT64_MAX)
+            return true;
+        from = max + 1;
+    }
+    hole.min = from;
+    hole.max = INT64_MAX;
+    return undated_between(gaps, census, hole);
+}
+
+static bool is_dating(const struct census *census) {
+    for (size_t i = 0; i < census->count; i++)
+        if (census->list[i].standing == STANDING_LIVE && census->list[i].acquire.ensure_due_date)
+            return true;
+    return false;
+}
+
 static bool holes_find(struct gaps *gaps, const struct store *store, const struct census *census) {
-    bool nobody = census_count(census, STANDING_LIVE) == 0;
+    bool nobody = census_count(census, STANDING_LIVE) == 0, dating = is_dating(census);
     for (size_t i = 0; i < store->catalog.stream_count; i++) {
         const struct catalog_stream *stream = &store->catalog.streams[i];
         enum serves_stage stage = census_stage(census, STANDING_LIVE, stream);
-        struct hole whole = {stream, stage, INT64_MIN, INT64_MAX, 0};
-        bool done = stage == SERVES_STREAM && !nobody ? holes_between(gaps, census, stream)
-                                                      : hole_add(gaps, whole);
-        if (!done)
+        struct hole whole = {stream, stage, INT64_MIN, INT64_MAX, false, 0};
+        bool served = stage == SERVES_STREAM && !nobody;
+        bool done = served ? holes_between(gaps, census, stream) : hole_add(gaps, whole);
+        if (!done || (served && dating && !holes_undated(gaps, census, stream)))
             return false;
     }
     return true;
@@ -129,6 +171,9 @@ static char *hole_text(const struct hole *hole, const char *nobody) {
     struct text words = {0};
     if (nobody)
         text_add(&words, "%s", nobody);
+    else if (hole->undated)
+        text_add(&words, "no live executor takes jobs without a due date (setting "
+                         "ensure_due_date)");
     else {
         text_add(&words, "no live executor serves ");
         gap_add_missing(&words, hole->stage, hole->stream, hole->min, hole->max);
@@ -152,19 +197,24 @@ static bool gap_of(struct gaps *gaps, struct hole *hole, const char *nobody) {
         return false;
     }
     gaps->list = list;
-    list[gaps->count++] = (struct gap){text, nobody ? "executor" : gap_kind(hole->stage), hole, 0};
+    const char *kind = hole->undated ? "due_date" : gap_kind(hole->stage);
+    list[gaps->count++] = (struct gap){text, nobody ? "executor" : kind, hole, 0};
     return true;
 }
 
 /* ---- counting, never further than GAP_MAX ---- */
 
+/* Jobs that nobody takes gather at the head of their priority: the first ones are looked at. */
+#define READY_IN_HOLE                                                                              \
+    "SELECT count(*) FROM (SELECT id FROM ready WHERE stream=?1"                                   \
+    " AND rank BETWEEN ?2 AND ?3 LIMIT ?4) r"
+#define UNDATED " WHERE EXISTS(SELECT 1 FROM job j WHERE j.id=r.id AND j.due IS NULL)"
+
 static bool count_ready(struct store *store, struct gaps *gaps, const struct hole *hole,
                         struct error *error) {
     int64_t found = 0;
     struct gap *gap = &gaps->list[hole->gap];
-    if (db_value(&store->db, error, &found,
-                 "SELECT count(*) FROM (SELECT 1 FROM ready WHERE stream=?1"
-                 " AND rank BETWEEN ?2 AND ?3 LIMIT ?4)",
+    if (db_value(&store->db, error, &found, hole->undated ? READY_IN_HOLE UNDATED : READY_IN_HOLE,
                  "iiii", hole->stream->id, ~hole->max, ~hole->min,
                  (int64_t)GAP_MAX + 1 - gap->count) < 0)
         return false;
@@ -175,7 +225,8 @@ static bool count_ready(struct store *store, struct gaps *gaps, const struct hol
 static void count_timer(struct gaps *gaps, int64_t stream, int64_t priority) {
     for (size_t i = 0; i < gaps->hole_count; i++) {
         const struct hole *hole = &gaps->holes[i];
-        if (hole->stream->id == stream && priority >= hole->min && priority <= hole->max) {
+        if (!hole->undated && hole->stream->id == stream && priority >= hole->min &&
+            priority <= hole->max) {
             gaps->list[hole->gap].count += gaps->list[hole->gap].count <= GAP_MAX;
             return;
         }

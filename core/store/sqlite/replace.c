@@ -48,7 +48,7 @@ bool replace_job(struct store *store, const struct job *draft, int64_t holder, t
     struct row row = old;
     row.stream = replace_stream(store, draft, old.stream, error);
     row.priority = draft->priority;
-    row.due = draft->due;
+    row.due = row_due(store, draft->due, now);
     return row.stream && share_place(store, &old, &row, now, error) &&
            row_unplace(store, &old, error) && CRASH_POINT("replace_unplaced") &&
            replace_write(store, draft, &row, error) && replace_cycle(store, draft, &row, error) &&

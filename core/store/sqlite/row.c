@@ -109,6 +109,10 @@ int row_load_placeless(struct store *store, int64_t id, struct row *row, struct 
     return load(store, db_query(&store->db, error, ROW_LOAD("job"), "i", id), id, row, error);
 }
 
+time_ms row_due(const struct store *store, time_ms due, time_ms now) {
+    return due == TIME_NONE && store->settings->ensure_due_date ? now : due;
+}
+
 bool row_place(struct store *store, const struct row *row, time_ms now, struct error *error) {
     if (row->retries <= 0)
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);

@@ -38,6 +38,9 @@ int row_load(struct store *store, int64_t id, struct row *row, struct error *err
 /* The same of a job that the open transaction has taken out of its place: of any row there is. */
 int row_load_placeless(struct store *store, int64_t id, struct row *row, struct error *error);
 
+/* The due date that a job gets where `due` was asked for: under ensure_due_date none is now. */
+time_ms row_due(const struct store *store, time_ms due, time_ms now);
+
 /* Puts an unlocked job where its row says: dead (with an incident), suspended, timer or ready. */
 bool row_place(struct store *store, const struct row *row, time_ms now, struct error *error);
 /* Takes a job that is not locked out of the narrow tables. */

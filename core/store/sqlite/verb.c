@@ -87,6 +87,7 @@ bool verb_run(struct store *store, const struct verb *verb, struct ids ids, stru
 
 bool verb_move(struct store *store, const struct row *old, struct row *row, time_ms now,
                struct error *error) {
+    row->due = row_due(store, row->due, now);
     /* What its run leaves of a row that is dead now is not for the run to know. */
     if (row->token &&
         !db_run(&store->db, error, "UPDATE locked SET edited=1 WHERE id=?1", "i", row->id))

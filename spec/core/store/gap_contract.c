@@ -160,6 +160,25 @@ static void not_parts(struct contract *c) {
     GAPS(NOW, "1 no executor runs");
 }
 
+static void undated(struct contract *c) {
+    struct acquire dated = everything, high = everything;
+    dated.ensure_due_date = true;
+    high.priority_min = 50;
+    EXPECT(store_leave(c->store, &c->error));
+    struct store *strict = join(c, "strict", &dated);
+    EXPECT(strict);
+    EXPECT(jobs(c, 3, (struct job){.retries = 3}));
+    EXPECT(jobs(c, 1, (struct job){.retries = 3, .priority = 70}));
+    EXPECT(jobs(c, 2, (struct job){.retries = 3, .due = NOW}));
+    EXPECT(jobs(c, 2, (struct job){.retries = 3, .due = NOW + 5}));
+    GAPS(NOW, "4 no live executor takes jobs without a due date (setting ensure_due_date)");
+    struct store *other = join(c, "high", &high);
+    GAPS(NOW, "3 no live executor takes jobs without a due date (setting ensure_due_date)");
+    store_close(strict);
+    GAPS(NOW, "7 no live executor serves priority 49 and below");
+    store_close(other);
+}
+
 static const struct check checks[] = {
     {"what somebody serves is no gap", none},
     {"without an executor everything is one gap", nobody},
@@ -171,6 +190,7 @@ static const struct check checks[] = {
     {"a draining executor serves nothing any more", drained},
     {"a gap is counted to 10 000", bounded},
     {"suspended jobs are in no gap", not_parts},
+    {"jobs without a due date are named where every executor wants one", undated},
 };
 
 int main(void) {
