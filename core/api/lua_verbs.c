@@ -1,6 +1,7 @@
 #include "api/lua_engine.h"
 #include "base/json.h"
 #include "script/value.h"
+#include <string.h>
 
 /* `box` holds the object from now on. */
 static int held_push(lua_State *L, json_t **box, const struct held *held) {
@@ -57,6 +58,14 @@ static int preview(lua_State *L) {
     return touched(L, ok, count, &error);
 }
 
+/* A name, which no zero byte may cut short; NULL: there is none. */
+static const char *verb_name(lua_State *L, int index) {
+    size_t size = 0;
+    const char *name = luaL_optlstring(L, index, NULL, &size);
+    luaL_argcheck(L, !name || strlen(name) == size, index, "control characters are not allowed");
+    return name;
+}
+
 /* drain_executor(name or id as text, draining) */
 static int drain_executor(lua_State *L) {
     struct error error;
@@ -72,7 +81,7 @@ static int set_registered(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
     lua_Integer deployment = luaL_checkinteger(L, 2);
-    const char *executor = luaL_optstring(L, 3, NULL);
+    const char *executor = verb_name(L, 3);
     size_t count = 0;
     bool ok = engine && engine_set_registered(engine, deployment, executor, lua_toboolean(L, 4),
                                               &count, &error);

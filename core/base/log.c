@@ -68,7 +68,7 @@ static bool is_bare(const char *text) {
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at <= ' ' || *at == '"' || *at == '=' || *at == '\\')
             return false;
-    return *text != 0;
+    return *text != 0 && !utf8_has_hidden(text);
 }
 
 static void write_logfmt(struct text *out, json_t *line) {
@@ -86,15 +86,17 @@ static void write_logfmt(struct text *out, json_t *line) {
     }
 }
 
+/* Hidden characters stand in quotes only, where \u means the same to who reads the line. */
 static void write_line(struct text *out, json_t *line) {
-    if (line_format == LOG_LOGFMT) {
-        write_logfmt(out, line);
-        return;
-    }
-    size_t size;
-    char *text = json_write(line, &size);
-    if (text)
-        text_append(out, text, size);
+    struct text plain = {0};
+    char *text = line_format == LOG_LOGFMT ? NULL : json_write(line, NULL);
+    if (line_format == LOG_LOGFMT)
+        write_logfmt(&plain, line);
+    else if (text)
+        text_append(&plain, text, strlen(text));
+    text_add_visible(out, plain.data ? plain.data : "", "");
+    out->failed = out->failed || plain.failed;
+    text_clear(&plain);
     free(text);
 }
 

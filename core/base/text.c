@@ -103,17 +103,58 @@ bool utf8_has_control(const char *text) {
     return false;
 }
 
+/* Bytes of the character at `at` if it is one that text_add_visible spells out; else 0. */
+static size_t hidden(const unsigned char *at) {
+    if ((at[0] < 0x20 && at[0] != 0) || at[0] == 0x7F)
+        return 1;
+    if (at[0] == 0xC2)
+        return at[1] >= 0x80 && at[1] < 0xA0 ? 2 : 0;
+    if (at[0] == 0xD8)
+        return at[1] == 0x9C ? 2 : 0;
+    if (at[0] != 0xE2 || (at[1] != 0x80 && at[1] != 0x81))
+        return 0;
+    if (at[1] == 0x80)
+        return at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE) ? 3 : 0;
+    return at[2] >= 0xA6 && at[2] <= 0xA9 ? 3 : 0;
+}
+
+/* Of a character of up to three bytes. */
+static unsigned code_point(const unsigned char *at, size_t bytes) {
+    if (bytes == 1)
+        return at[0];
+    if (bytes == 2)
+        return (at[0] & 0x1Fu) << 6 | (at[1] & 0x3Fu);
+    return (at[0] & 0x0Fu) << 12 | (at[1] & 0x3Fu) << 6 | (at[2] & 0x3Fu);
+}
+
+bool utf8_has_hidden(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (hidden(at))
+            return true;
+    return false;
+}
+
+void text_add_visible(struct text *out, const char *text, const char *kept) {
+    const unsigned char *at = (const unsigned char *)text;
+    text_append(out, "", 0);
+    while (*at && !out->failed) {
+        size_t bytes = strchr(kept, *at) ? 0 : hidden(at);
+        if (bytes)
+            text_add(out, "\\u%04x", code_point(at, bytes));
+        else
+            text_append(out, (const char *)at, 1);
+        at += bytes ? bytes : 1;
+    }
+}
+
 char *utf8_clean(const char *data, size_t size, size_t max) {
     struct text clean = {0};
     text_append(&clean, "", 0);
     for (size_t at = 0; at < size && !clean.failed;) {
         size_t length = character((const unsigned char *)data + at, size - at);
+        length = data[at] ? length : 0;
         const char *piece = length ? data + at : "\xEF\xBF\xBD";
         size_t bytes = length ? length : 3;
-        if (length == 1 && data[at] == 0) {
-            piece = "\xE2\x90\x80";
-            bytes = 3;
-        }
         if (clean.size + bytes > max)
             break;
         text_append(&clean, piece, bytes);

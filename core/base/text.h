@@ -24,8 +24,15 @@ bool utf8_valid(const char *data, size_t size, size_t *offset);
 /* True if valid UTF-8 holds a control character (C0, DEL, C1). */
 bool utf8_has_control(const char *text);
 
-/* A malloc'ed valid UTF-8, NUL-free copy of at most `max` bytes: bad bytes become U+FFFD, NUL
- * becomes U+2400, cut at a character's edge. NULL: no memory. */
+/* True if valid UTF-8 holds a character that steers whoever shows it: controls (C0, DEL, C1), line
+ * and paragraph separators, and marks, overrides and isolates of writing direction. */
+bool utf8_has_hidden(const char *text);
+
+/* Appends the text with such characters spelled out as \u202e, but for those in `kept` (ASCII). */
+void text_add_visible(struct text *out, const char *text, const char *kept);
+
+/* A malloc'ed valid UTF-8, NUL-free copy of at most `max` bytes: bad bytes and NUL become U+FFFD,
+ * cut at a character's edge. NULL: no memory. */
 char *utf8_clean(const char *data, size_t size, size_t max);
 
 /* Bytes of the first `characters` characters of valid UTF-8. */

@@ -39,14 +39,17 @@ void output_add(const char *format, ...) {
 }
 
 bool output_json(json_t *value, struct error *error) {
-    size_t size;
-    char *text = value ? json_write(value, &size) : NULL;
+    struct text visible = {0};
+    char *text = value ? json_write(value, NULL) : NULL;
     json_decref(value);
-    if (!text)
-        return error_set(error, ERROR_FAILED, "out of memory");
-    output_check(fwrite(text, 1, size, stdout) == size);
-    output_add("\n");
+    if (text)
+        text_add_visible(&visible, text, "");
     free(text);
+    if (visible.failed || !visible.data)
+        return text_clear(&visible), error_set(error, ERROR_FAILED, "out of memory");
+    output_check(fwrite(visible.data, 1, visible.size, stdout) == visible.size);
+    output_add("\n");
+    text_clear(&visible);
     return true;
 }
 
@@ -76,15 +79,16 @@ int output_error_width(void) {
     return width < 20 ? 20 : width;
 }
 
-/* Control characters of ASCII and, as UTF-8, of Latin-1 (C2 80 … C2 9F) become blanks. */
-static void clean(char *text, bool lines) {
-    for (unsigned char *byte = (unsigned char *)text; *byte; byte++) {
-        bool keeps = lines && (*byte == '\n' || *byte == '\t');
-        if ((*byte < ' ' && !keeps) || *byte == 0x7f)
-            *byte = ' ';
-        else if (*byte == 0xc2 && byte[1] >= 0x80 && byte[1] < 0xa0)
-            byte[0] = byte[1] = ' ';
-    }
+/* Without `lines`, ends of lines and tabs become blanks. */
+static char *visible(const char *text, bool lines) {
+    struct text out = {0};
+    text_add_visible(&out, text, "\n\t\r");
+    if (out.failed)
+        text_clear(&out);
+    for (char *at = out.data; at && *at; at++)
+        if (*at == '\r' || (!lines && (*at == '\n' || *at == '\t')))
+            *at = ' ';
+    return out.data;
 }
 
 static char *value_write(const json_t *value) {
@@ -98,17 +102,13 @@ static char *value_write(const json_t *value) {
 }
 
 char *output_clean(const char *text, bool lines) {
-    char *copy = strdup(text);
-    if (copy)
-        clean(copy, lines);
-    return copy;
+    return visible(text, lines);
 }
 
 char *output_value(const json_t *value, bool lines) {
-    char *text = value_write(value);
-    if (text)
-        clean(text, lines);
-    return text;
+    char *text = value_write(value), *shown = text ? visible(text, lines) : NULL;
+    free(text);
+    return shown;
 }
 
 static void field_text(const char *key, int width, const char *text) {

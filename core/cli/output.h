@@ -28,8 +28,9 @@ int output_width(void);
 /* Columns of the terminal behind standard error; at least 20. */
 int output_error_width(void);
 
-/* A malloc'ed copy without control characters; with `lines`, newlines and tabs stay. NULL: memory
- * is out. And the same of a value: null is "", booleans are yes and no. */
+/* A malloc'ed copy in which characters that steer a terminal are spelled out (base/text.h); with
+ * `lines`, newlines and tabs stay, else they become blanks. NULL: memory is out. And the same of a
+ * value: null is "", booleans are yes and no. */
 char *output_clean(const char *text, bool lines);
 char *output_value(const json_t *value, bool lines);
 

@@ -1,5 +1,8 @@
 #include "script/natives.h"
 #include "script/value.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,29 +70,76 @@ static void push_paths(const struct folder *folder, lua_State *L) {
 
 /* ---- the store's files ---- */
 
-static bool same_file(const char *store, const char *suffix, const struct stat *file) {
-    char path[4096];
-    struct stat status;
-    size_t length = strlen(store), more = strlen(suffix);
-    if (length + more >= sizeof path)
-        return false;
-    memcpy(path, store, length);
-    memcpy(path + length, suffix, more + 1);
-    return stat(path, &status) == 0 && status.st_dev == file->st_dev &&
-           status.st_ino == file->st_ino;
+/* "moonshift.db-slots-12" and its like: what the store puts beside the database. */
+static bool is_suffix(const char *suffix) {
+    static const char *const whole[] = {"", "-wal", "-shm", "-journal", "-gate", "-tray"};
+    static const char *const numbered[] = {"-slots-", "-bell-"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(suffix, whole[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
+        size_t size = strlen(numbered[i]);
+        if (strncmp(suffix, numbered[i], size) == 0 && suffix[size] &&
+            !suffix[size + strspn(suffix + size, "0123456789")])
+            return true;
+    }
+    return false;
 }
 
-/* Whoever closes the database's file drops SQLite's locks in the whole process. */
+/* Where a path leads to: its folder, open or to be made, and the name in there. */
+struct place {
+    char path[PATH_MAX];
+    struct stat folder;
+    const char *name;
+};
+
+/* False: it leads nowhere. */
+static bool place_find(struct place *place, const char *path) {
+    if (!realpath(path, place->path)) { /* nothing is there yet */
+        if (strlen(path) >= sizeof place->path)
+            return false;
+        strcpy(place->path, path);
+    }
+    char *slash = strrchr(place->path, '/');
+    place->name = slash ? slash + 1 : place->path;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - place->path) + 1 : 1,
+             slash ? place->path : ".");
+    return stat(folder, &place->folder) == 0;
+}
+
+static bool same_file(const char *left, const char *right) {
+    struct stat one, other;
+    return stat(left, &one) == 0 && stat(right, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* By its place and name, or as another name of one of the files. */
+static bool is_of_store(const char *path, const char *store) {
+    static const char *const files[] = {"", "-wal", "-shm", "-gate", "-tray"};
+    struct place one, other;
+    char name[PATH_MAX];
+    if (!place_find(&one, path) || !place_find(&other, store))
+        return false;
+    size_t size = strlen(other.name);
+    if (one.folder.st_dev == other.folder.st_dev && one.folder.st_ino == other.folder.st_ino &&
+        strncmp(one.name, other.name, size) == 0 && is_suffix(one.name + size))
+        return true;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if ((size_t)snprintf(name, sizeof name, "%s%s", other.path, files[i]) < sizeof name &&
+            same_file(path, name))
+            return true;
+    return false;
+}
+
+/* Whoever closes the database's file drops SQLite's locks in the whole process; who writes into the
+ * others harms it as well. */
 static int native_is_store(lua_State *L) {
     struct script *script = script_of(L);
     const char *path = lua_tostring(L, 1), *store = script->settings ? script->settings->store : "";
     const char *colon = strchr(store, ':');
-    struct stat status;
     store = colon ? colon + 1 : store;
-    bool is = path && *store && stat(path, &status) == 0 &&
-              (same_file(store, "", &status) || same_file(store, "-wal", &status) ||
-               same_file(store, "-shm", &status) || same_file(store, "-gate", &status));
-    lua_pushboolean(L, is);
+    lua_pushboolean(L, path && *store && *store != ':' && is_of_store(path, store));
     return 1;
 }
 

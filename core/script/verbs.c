@@ -44,7 +44,12 @@ static json_t *read_spec(lua_State *L, struct error *error) {
     } else if (ok && payload) {
         ok = put_new(spec, "payload", value, error);
     }
-    ok = ok && put_new(spec, "handler", json_string(lua_tostring(L, 2)), error);
+    size_t size = 0;
+    const char *name = lua_tolstring(L, 2, &size);
+    json_t *handler = ok ? json_stringn(name, size) : NULL;
+    if (ok && !handler)
+        ok = error_set(error, ERROR_INVALID, "handler: not valid UTF-8 (expected a name)");
+    ok = ok && put_new(spec, "handler", handler, error);
     if (ok)
         return spec;
     json_decref(spec);
@@ -158,10 +163,14 @@ static int verb_progress(lua_State *L) {
     const struct script_host *host = &handle->script->host;
     struct error error;
     double fraction = luaL_checknumber(L, 2);
-    const char *text = luaL_optstring(L, 3, NULL);
+    size_t size = 0;
+    const char *text = luaL_optlstring(L, 3, NULL, &size);
     if (!host->progress)
         return unavailable(L);
-    if (!host->progress(host->arg, handle->job, fraction, text, &error))
+    char *clean = text ? utf8_clean(text, size, SIZE_MAX) : NULL;
+    bool done = host->progress(host->arg, handle->job, fraction, clean, &error);
+    free(clean);
+    if (!done)
         return fail(L, handle->run, &error);
     lua_pushboolean(L, 1);
     return 1;

@@ -115,7 +115,7 @@ describe("script", function()
     end
 
     it("becomes valid text", function()
-      assert.equal("a␀b\u{FFFD}c", message [[error("a\0b\xFFc", 0)]])
+      assert.equal("a\u{FFFD}b\u{FFFD}c", message [[error("a\0b\xFFc", 0)]])
     end)
 
     it("is kept with a traceback", function()
