@@ -13,7 +13,7 @@ return function(job)
   local file = assert(io.open(os.getenv("RUNS"), "a"))
   file:write("run ", job.id, "\n")
   file:close()
-  os.execute("sleep 3")
+  os.execute("until [ -e $RUNS.go ]; do sleep 0.05; done")
 end
 ]],
 }
@@ -92,12 +92,13 @@ describe("a wall clock that is set", function()
       for _, range in ipairs { "1:1", "5:5", "0:9" } do
         start(range)
       end
-      process.await("both runs", 5, function()
-        return runs() == 2
+      process.await("both runs and three executors", 5, function()
+        return runs() == 2 and #leases() == 3
       end)
       for hours = 10, 30, 10 do
         step(sign .. hours .. "h")
       end
+      os.execute("touch " .. dir .. "/runs.go")
       process.await("both ends", 8, function()
         return process.sql(path, "SELECT count(*) FROM ended WHERE outcome=1")[1] == "2"
       end)
