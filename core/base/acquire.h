@@ -7,8 +7,19 @@
 #include "base/job.h"
 #include "base/settings.h"
 
+/* How far ahead an acquisition fills the workers' time: what would begin later is left where it is,
+ * for others or for what comes later and goes first. */
+struct horizon {
+    double (*run)(const void *arg, int64_t definition); /* ms that a run is expected to take; NULL:
+                                                           nothing is left for want of time */
+    const void *arg;
+    double span; /* ms */
+    double time; /* ms of the workers' time in that span that nothing fills yet, all together */
+};
+
 struct acquire {
-    int want;             /* at most so many jobs */
+    int want; /* at most so many jobs */
+    struct horizon horizon;
     int idle;             /* workers that can begin at once: so many jobs with a rate at most */
     int lane_run;         /* at most so many jobs of one lane in one work item (16) */
     int64_t priority_min; /* inclusive; INT64_MIN: open */

@@ -9,6 +9,7 @@ struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
     outcome->kind = kind;
     outcome->started = outcome->ended = outcome->due = TIME_NONE;
     outcome->retries = job->retries;
+    outcome->took = -1;
     return outcome;
 }
 

@@ -38,6 +38,8 @@ struct outcome {
     bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */
     int64_t lane_token;         /* token of the item's first job: the lane row's fence */
     int followed;               /* follow-ups in a row up to the jobs of this item */
+    bool late;                  /* given back because no worker was going to be free soon */
+    double took;                /* ms that the run took; below 0: not measured */
     int awaited;                /* 1 + the worker that waits for follow-ups; 0: nobody */
     struct job *follows;        /* what it created that is locked to run next in its lane; owned */
     time_ms started;            /* wall clock; TIME_NONE if it never ran */

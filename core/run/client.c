@@ -68,6 +68,7 @@ bool client_free(struct client *client) {
     if (!gone)
         return false;
     outcome_free_list(atomic_load(&client->outcomes));
+    estimate_clear(&client->estimate);
     free(client);
     return true;
 }
@@ -98,10 +99,17 @@ static void call(struct pool *pool, int count) {
         condition_signal(&pool->work);
 }
 
+static void expect(const struct client *client, struct item *item) {
+    for (const struct job *job = item->jobs; job; job = job->next)
+        item->expected += estimate_run(&client->estimate, job->definition);
+}
+
 /* Follow-ups go to the worker that waits for them, else before the others. True: it is queued. */
-static bool enter(struct client *client, struct item *item) {
+static bool enter(struct client *client, struct item *item, time_ms now) {
     client->inside += item->count;
     item->lapses = atomic_load(&client->lapses);
+    item->since = now;
+    expect(client, item);
     if (item->worker && crew_hand(client->pool, item))
         return false;
     if (!item->jobs) {
@@ -114,6 +122,7 @@ static bool enter(struct client *client, struct item *item) {
         queue_unshift(&client->queue, item);
     else
         queue_insert(suspected(item) ? &client->suspects : &client->queue, &client->order, item);
+    client->filled += estimate_fills(item->expected);
     return true;
 }
 
@@ -121,10 +130,11 @@ void client_submit(struct client *client, struct item *items) {
     struct pool *pool = client->pool;
     struct item *next;
     int count = 0;
+    time_ms now = clock_monotonic();
     mutex_lock(&pool->mutex);
     for (struct item *item = items; item; item = next) {
         next = item->next;
-        count += enter(client, item);
+        count += enter(client, item, now);
     }
     client->queued += count;
     pool->queued += count;
@@ -134,13 +144,43 @@ void client_submit(struct client *client, struct item *items) {
     call(pool, workers);
 }
 
-/* The mutex is held. */
+/* ---- the workers' time until the horizon; the mutex is held ---- */
+
+/* What the running items leave of it. */
+static double unfilled(const struct pool *pool, time_ms now) {
+    double time = 0;
+    for (int i = 0; i < pool->count; i++) {
+        const struct worker *worker = &pool->workers[i];
+        double left = worker->state == WORKER_BUSY
+                          ? estimate_left(worker->expected, (double)(now - worker->busy_since))
+                          : 0;
+        time += HORIZON - estimate_fills(left);
+    }
+    return time;
+}
+
+/* The engines take turns: those that have something waiting get equal parts of it. */
+static double part(const struct client *client, time_ms now) {
+    const struct pool *pool = client->pool;
+    int sharers = client->queued == 0;
+    for (int i = 0; i < pool->client_count; i++)
+        sharers += pool->clients[i]->queued > 0;
+    return unfilled(pool, now) / sharers;
+}
+
+/* A worker that is kept for what must begin at once is not filled by what waits. */
+static double time_left(const struct client *client) {
+    const struct pool *pool = client->pool;
+    int kept = pool->keeper == client && pool->busy < pool->count;
+    return part(client, clock_monotonic()) - client->filled + kept * HORIZON;
+}
+
 static int room(const struct client *client) {
     const struct pool *pool = client->pool;
     bool stuck = client->blocked > 0 && client->blocked >= pool->threads;
     int share = (pool->options.queue + pool->count) / pool->client_count;
     int free = (share > 0 ? share : 1) - client->inside;
-    return stuck || free < 0 ? 0 : free;
+    return stuck || free <= 0 || time_left(client) <= 0 ? 0 : free;
 }
 
 int client_room(struct client *client) {
@@ -148,6 +188,19 @@ int client_room(struct client *client) {
     int free = room(client);
     mutex_unlock(&client->pool->mutex);
     return free;
+}
+
+static double run_of(const void *arg, int64_t definition) {
+    return estimate_run(arg, definition);
+}
+
+struct horizon client_horizon(struct client *client, int places) {
+    mutex_lock(&client->pool->mutex);
+    double time = time_left(client);
+    mutex_unlock(&client->pool->mutex);
+    bool matters = estimate_longest(&client->estimate) * places > time;
+    return (struct horizon){
+        .run = matters ? run_of : NULL, .arg = &client->estimate, .span = HORIZON, .time = time};
 }
 
 int client_idle(struct client *client) {
@@ -202,6 +255,8 @@ struct outcome *client_outcomes(struct client *client) {
         list = newest;
         newest = next;
         client->inside--;
+        if (list->took >= 0)
+            estimate_note(&client->estimate, list->job->definition, list->took);
     }
     return list;
 }
@@ -222,7 +277,81 @@ static void give_back_all(struct client *client) {
     mutex_lock(&client->pool->mutex);
     struct item *items = crew_take_all(client);
     mutex_unlock(&client->pool->mutex);
-    crew_give_back(client, items);
+    crew_give_back(client, items, false);
+}
+
+/* ---- what waits for too long ---- */
+
+/* A walk through what waits, in the order in which it begins. */
+struct walk {
+    time_ms now;
+    double time; /* what the items before leave until the horizon */
+    bool (*goes)(void *arg, const struct job *job);
+    void *arg;
+};
+
+/* Follow-ups go on in a lane that runs. */
+static bool late_item(struct walk *walk, const struct item *item) {
+    bool begins = walk->time > 0;
+    walk->time -= estimate_fills(item->expected);
+    return !begins && walk->now - item->since >= HORIZON && !item->followed;
+}
+
+static struct walk walk_of(const struct client *client) {
+    time_ms now = clock_monotonic();
+    return (struct walk){.now = now, .time = part(client, now)};
+}
+
+static bool has_late(struct walk *walk, const struct queue *queue) {
+    for (const struct item *item = queue->first; item; item = item->next)
+        if (late_item(walk, item))
+            return true;
+    return false;
+}
+
+bool client_late(struct client *client) {
+    mutex_lock(&client->pool->mutex);
+    struct walk walk = walk_of(client);
+    bool late = has_late(&walk, &client->suspects) || has_late(&walk, &client->queue);
+    mutex_unlock(&client->pool->mutex);
+    return late;
+}
+
+bool client_waits(struct client *client) {
+    mutex_lock(&client->pool->mutex);
+    bool waits = client->queued > 0;
+    mutex_unlock(&client->pool->mutex);
+    return waits;
+}
+
+static bool goes(void *arg, const struct item *item) {
+    struct walk *walk = arg;
+    return late_item(walk, item) && walk->goes(walk->arg, item->jobs);
+}
+
+static int forget(struct client *client, const struct item *items) {
+    int count = 0;
+    for (; items; items = items->next, count++)
+        client->filled -= estimate_fills(items->expected);
+    client->queued -= count;
+    client->pool->queued -= count;
+    return count;
+}
+
+int client_yield(struct client *client, bool (*wanted)(void *arg, const struct job *job),
+                 void *arg) {
+    struct queue late;
+    queue_init(&late);
+    mutex_lock(&client->pool->mutex);
+    struct walk walk = walk_of(client);
+    walk.goes = wanted;
+    walk.arg = arg;
+    queue_pull(&client->suspects, goes, &walk, &late);
+    queue_pull(&client->queue, goes, &walk, &late);
+    int count = forget(client, late.first);
+    mutex_unlock(&client->pool->mutex);
+    crew_give_back(client, queue_take(&late), true);
+    return count;
 }
 
 void client_lapse(struct client *client) {

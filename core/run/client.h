@@ -33,6 +33,8 @@ void client_submit(struct client *client, struct item *items);
 /* Free places of its share: all places of the pool (queue and workers) divided by the engines, one
  * at least. Never negative; 0 while no worker can load the folder. */
 int client_room(struct client *client);
+/* How far ahead so many places may be filled, by the runs measured so far. */
+struct horizon client_horizon(struct client *client, int places);
 /* Workers that begin an item of its at once; those that are kept free for it count. */
 int client_idle(struct client *client);
 /* Keeps the next worker that gets free from other items, until the next call or items that must
@@ -46,6 +48,15 @@ struct outcome *client_outcomes(struct client *client);
 bool client_patient(struct client *client, bool more);
 /* Jobs running now, jobs waiting in memory. */
 void client_load(struct client *client, int *running, int *waiting);
+/* Something waits for a worker. */
+bool client_waits(struct client *client);
+/* Something has waited for longer than the horizon, and no worker will be free for it within
+ * another. */
+bool client_late(struct client *client);
+/* Gives such items back of whose first job `wanted` says true: they come back as OUTCOME_RETURNED.
+ * The number of items. */
+int client_yield(struct client *client, bool (*wanted)(void *arg, const struct job *job),
+                 void *arg);
 /* Until then (monotonic) jobs may begin; later they are given back: their locks may be lost. */
 void client_lease(struct client *client, time_ms until);
 /* The lease ran out: what was submitted so far and has not begun comes back as OUTCOME_RETURNED. */

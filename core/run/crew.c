@@ -64,6 +64,7 @@ struct item *crew_take_all(struct client *client) {
     queue_append(&client->queue, &client->suspects);
     client->pool->queued -= client->queued;
     client->queued = 0;
+    client->filled = 0;
     return queue_take(&client->queue);
 }
 
@@ -73,6 +74,11 @@ static void begin(struct worker *worker, const struct job *job) {
     worker->token = job->token;
     worker->cut_off = TIME_NONE;
     worker->complained = 0;
+}
+
+static void lasts(struct worker *worker, const struct item *item) {
+    worker->busy_since = clock_monotonic();
+    worker->expected = item->expected;
 }
 
 static void idle(struct pool *pool, struct worker *worker) {
@@ -104,6 +110,8 @@ static void take(struct pool *pool, struct worker *worker, struct duty *duty) {
     duty->kind = DUTY_RUN;
     duty->item = queue_shift(queue);
     client->queued--;
+    client->filled = client->queued ? client->filled - estimate_fills(duty->item->expected) : 0;
+    lasts(worker, duty->item);
     client->busy++;
     pool->queued--;
     pool->busy++;
@@ -234,8 +242,10 @@ struct item *crew_follow(struct worker *worker, const struct client *client) {
     struct item *item = worker->follow;
     worker->awaits = false;
     worker->follow = NULL;
-    if (item && item->jobs)
+    if (item && item->jobs) {
         begin(worker, item->jobs);
+        lasts(worker, item);
+    }
     mutex_unlock(&pool->mutex);
     return item;
 }
@@ -281,19 +291,21 @@ void crew_deliver(struct client *client, struct item *item, struct outcome *outc
         client->options.wake(client->options.wake_arg);
 }
 
-void crew_return(struct client *client, struct item *item) {
+void crew_return(struct client *client, struct item *item, bool late) {
     struct job *job;
     while ((job = item_take(item))) {
         struct outcome *outcome = outcome_new(job, OUTCOME_RETURNED);
-        if (!outcome)
+        if (outcome)
+            outcome->late = late;
+        else
             job_free(job);
         crew_deliver(client, item, outcome);
     }
 }
 
-void crew_give_back(struct client *client, struct item *items) {
+void crew_give_back(struct client *client, struct item *items, bool late) {
     for (struct item *item = items; item; item = item->next)
-        crew_return(client, item);
+        crew_return(client, item, late);
     items_free(items);
 }
 

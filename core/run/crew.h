@@ -8,6 +8,7 @@
 #define MOONSHIFT_RUN_CREW_H
 
 #include "run/client.h"
+#include "run/estimate.h"
 #include "run/queue.h"
 #include "run/thread.h"
 #include <stdatomic.h>
@@ -39,6 +40,8 @@ struct worker {
     int64_t seen;            /* token of the job that ran at the last client_cut_lost */
     const struct job *begun; /* the same; its client's loop may look while the script runs it */
     time_ms idle_since;      /* monotonic */
+    time_ms busy_since;      /* monotonic: it has had its item since then */
+    double expected;         /* ms that the item is expected to run */
     time_ms cut_off;         /* the deadline that was acted upon; TIME_NONE: none */
     time_ms complained;      /* monotonic; when a handler that does not end was last logged */
 };
@@ -52,6 +55,7 @@ struct client {
     struct queue prompt;   /* items that must begin at once */
     struct queue suspects; /* items with a job that was running in a crash */
     int queued;            /* items in all queues */
+    double filled;         /* ms of the workers' time until the horizon that those fill */
     int busy;              /* workers that have an item of it */
     int seats;             /* there are for it */
     int blocked;           /* of those: could not be opened */
@@ -69,6 +73,7 @@ struct client {
     _Atomic int lapses;                 /* an item from before the last one does not begin */
     _Atomic int lost;                   /* jobs without an outcome: memory was out */
     int inside;                         /* the loop's own count: submitted, not yet taken back */
+    struct estimate estimate;           /* the loop's own */
 };
 
 struct pool {
@@ -95,8 +100,9 @@ void crew_grow(struct pool *pool);
 void crew_shrink(struct pool *pool, time_ms now);
 /* Takes everything out of its queues; the mutex is held. */
 struct item *crew_take_all(struct client *client);
-/* Gives the jobs of all these items back unrun; any thread, the mutex is not held. */
-void crew_give_back(struct client *client, struct item *items);
+/* Gives the jobs of all these items back unrun, `late` or not; any thread, the mutex is not held.
+ */
+void crew_give_back(struct client *client, struct item *items, bool late);
 
 /* ---- for worker.c ---- */
 
@@ -128,7 +134,7 @@ void crew_begin(struct worker *worker, const struct job *job);
 /* Hands an outcome over; NULL: there was no memory for it. */
 void crew_deliver(struct client *client, struct item *item, struct outcome *outcome);
 /* Gives the item's remaining jobs back unrun. */
-void crew_return(struct client *client, struct item *item);
+void crew_return(struct client *client, struct item *item, bool late);
 /* Its thread ends; the last call. */
 void crew_leave(struct worker *worker);
 

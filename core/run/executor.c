@@ -174,7 +174,7 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->misses =
         work->may_look && (work->looks || work->settles) && must_look_for_missing(executor, work);
     return !executor->published || work->settles || work->buries || work->renews || work->flushes ||
-           work->looks || notes_at <= work->at;
+           work->looks || turn->probes || notes_at <= work->at;
 }
 
 /* ---- inside the transaction ---- */
@@ -190,6 +190,7 @@ static bool acquire(struct executor *executor, const struct turn *turn, struct w
     work->asked =
         strategy_page(executor->settings, executor->pace.strategy.failure_level, work->offer.room);
     executor->acquire.want = work->asked;
+    executor->acquire.horizon = turn->horizon;
     executor->acquire.idle = turn->idle - (turn->room - work->offer.room); /* some are pre-locked */
     if (!store_acquire(executor->store, &executor->acquire, work->now, &work->jobs, &work->count,
                        &work->more, error))
@@ -220,7 +221,13 @@ static bool find_missing(struct executor *executor, const struct turn *turn, str
                                           turn->grace, &work->missed_next, error);
 }
 
-static bool write(struct executor *executor, const struct turn *turn, struct work *work,
+static bool probe(struct executor *executor, struct turn *turn, const struct work *work,
+                  struct error *error) {
+    return !turn->probes || store_best(executor->store, &executor->acquire, work->now, &turn->best,
+                                       &turn->left, error);
+}
+
+static bool write(struct executor *executor, struct turn *turn, struct work *work,
                   struct error *error) {
     struct store *store = executor->store;
     time_ms now = work->now;
@@ -238,7 +245,8 @@ static bool write(struct executor *executor, const struct turn *turn, struct wor
                            turn->acquiring || turn->following, now, &work->again, error)) &&
            (!work->settles || store_sweep(store, false, error)) &&
            (!work->buries || store_bury(store, now, &work->buried, error)) &&
-           acquire(executor, turn, work, error) && find_missing(executor, turn, work, error) &&
+           acquire(executor, turn, work, error) && probe(executor, turn, work, error) &&
+           find_missing(executor, turn, work, error) &&
            (!work->flushes || metrics_write(&executor->metrics, store, error)) &&
            store_next(store, now, &work->next, error);
 }
@@ -355,7 +363,7 @@ bool executor_turn(struct executor *executor, struct turn *turn, struct error *e
     turn->items = NULL;
     turn->settled = turn->done = turn->failed = turn->stale = 0;
     turn->acquired = turn->promoted = turn->freed = 0;
-    turn->written = turn->lapsed = false;
+    turn->written = turn->lapsed = turn->left = false;
     while (plan(executor, turn, &work)) {
         if (attempt(executor, turn, &work, error)) {
             committed(executor, turn, &work);

@@ -15,6 +15,8 @@ struct turn {
                                  for the next */
     int room;                 /* jobs that may be acquired (free places of the queue); 0: none */
     int idle;                 /* workers that begin at once: jobs with a rate wait for one */
+    struct horizon horizon;   /* how far ahead they may be filled */
+    bool probes;              /* say what is ready and left behind, even without room */
     bool acquiring;           /* false while stopping or paused */
     bool following;           /* follow-ups may be locked even where `acquiring` is false */
     bool quiet;               /* nobody rang since the last turn: look only if work is known of */
@@ -25,10 +27,12 @@ struct turn {
     int settled, done, failed, stale, acquired, promoted, freed;
     time_ms next; /* wall-clock instant of the next turn if nobody rings; TIME_NEVER: none */
     bool again; /* work was left behind for lack of room or bounds: turn again when there is room */
-    bool starved;  /* a job with a rate could start, but no worker is idle for it */
-    bool written;  /* a transaction was committed */
-    bool draining; /* told to take nothing more */
-    bool lapsed;   /* the lease had run out before it was renewed: earlier items may be lost */
+    bool left;  /* after a probe: something is ready that was not acquired: */
+    struct spot best; /* the best of it */
+    bool starved;     /* a job with a rate could start, but no worker is idle for it */
+    bool written;     /* a transaction was committed */
+    bool draining;    /* told to take nothing more */
+    bool lapsed;      /* the lease had run out before it was renewed: earlier items may be lost */
 };
 
 struct executor;

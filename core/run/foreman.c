@@ -282,6 +282,8 @@ static time_ms next_turn(struct foreman *foreman, time_ms now) {
     time_ms until = earlier(notes_due(foreman->notes), executor_renewal(foreman->executor));
     if (foreman->stage != WORKING)
         return until;
+    if (client_waits(foreman->client))
+        until = earlier(until, foreman->yield_at);
     if (foreman->gathers)
         return earlier(until, foreman->gather_until);
     if (foreman->again || foreman->rang)

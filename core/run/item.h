@@ -14,6 +14,8 @@ struct item {
     int followed;         /* follow-ups in a row in the lane, the jobs of this item included */
     int worker;           /* 1 + the worker that waits for it, be it empty; 0: anybody's */
     int lapses;           /* of the pool's leases, when it took the item */
+    time_ms since;        /* monotonic: in the pool since then */
+    double expected;      /* ms that its jobs are expected to run */
     _Atomic int refused;  /* set when an outcome was stale: give the rest back unrun */
     _Atomic int owners;   /* private: the caller, and the executor while it may refuse the rest */
     struct item *watched; /* private: the executor's list of lanes that run */

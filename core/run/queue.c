@@ -61,6 +61,15 @@ void queue_append(struct queue *queue, struct queue *from) {
     queue_init(from);
 }
 
+void queue_pull(struct queue *queue, bool (*test)(void *arg, const struct item *item), void *arg,
+                struct queue *to) {
+    struct item *item = queue_take(queue), *next;
+    for (; item; item = next) {
+        next = item->next;
+        queue_push(test(arg, item) ? to : queue, item);
+    }
+}
+
 struct item *queue_take(struct queue *queue) {
     struct item *items = queue->first;
     queue_init(queue);

@@ -20,6 +20,10 @@ void queue_unshift(struct queue *queue, struct item *item);
 struct item *queue_shift(struct queue *queue);
 /* Moves everything in `from` to the end of `queue`. */
 void queue_append(struct queue *queue, struct queue *from);
+/* Moves the items for which `test` says true, asked from the first to the last, to the end of `to`.
+ */
+void queue_pull(struct queue *queue, bool (*test)(void *arg, const struct item *item), void *arg,
+                struct queue *to);
 /* Everything, as a list. */
 struct item *queue_take(struct queue *queue);
 

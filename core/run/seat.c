@@ -73,7 +73,7 @@ void seat_opened(struct worker *worker, struct seat *seat, struct script *script
         seat->retry_at = seat->retry_wait = 0;
     }
     mutex_unlock(&worker->pool->mutex);
-    crew_give_back(client, items);
+    crew_give_back(client, items, false);
     if (recovered)
         client->options.wake(client->options.wake_arg);
 }

@@ -177,6 +177,7 @@ static void count(const struct outcome *outcome, enum settled settled, struct tu
         turn->failed++;
         metrics_add(metrics, definition, METRIC_FAILED, 1);
     } else if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE &&
+               !outcome->late &&
                turn->acquiring) { /* nobody could run it; at the end that is no refusal */
         metrics_add(metrics, definition, METRIC_REJECTED, 1);
     }

@@ -1,10 +1,12 @@
 #include "run/turning.h"
 #include "base/crash_point.h"
 #include "base/log.h"
+#include "run/estimate.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
 enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
 enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };
+enum { YIELD_WAIT = 1000 }; /* so often at most is given back what waits */
 
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
@@ -34,6 +36,37 @@ static void count(struct foreman *foreman, const struct turn *turn) {
     mutex_unlock(&foreman->mutex);
 }
 
+/* ---- what waits for too long ---- */
+
+static bool probes(struct foreman *foreman, time_ms now) {
+    if (foreman->stage != WORKING || foreman->paused || now < foreman->yield_at)
+        return false;
+    bool late = client_late(foreman->client);
+    foreman->yield_at = now + (late ? YIELD_WAIT : HORIZON);
+    return late;
+}
+
+struct yielding {
+    const struct foreman *foreman;
+    const struct turn *turn;
+    time_ms now;
+};
+
+/* To another executor, or for a job of higher priority that is ready. */
+static bool yields(void *arg, const struct job *job) {
+    const struct yielding *yielding = arg;
+    const struct foreman *foreman = yielding->foreman;
+    const struct turn *turn = yielding->turn;
+    bool better =
+        foreman->settings.by_priority && turn->left && turn->best.priority > job->priority;
+    return better || store_shared(foreman->store, job, yielding->now);
+}
+
+static void yield(struct foreman *foreman, const struct turn *turn) {
+    struct yielding yielding = {foreman, turn, clock_now(foreman->options.clock)};
+    client_yield(foreman->client, yields, &yielding);
+}
+
 static void turned(struct foreman *foreman, const struct turn *turn, time_ms now) {
     foreman->errors = 0;
     foreman->next = turn->next;
@@ -59,6 +92,8 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
         client_submit(foreman->client, turn->items);
         CRASH_POINT("dispatched");
     }
+    if (turn->probes)
+        yield(foreman, turn);
     bool keep = turn->starved && turn->acquiring && turn->room > 0;
     if (keep || foreman->keeps)
         client_keep(foreman->client, keep);
@@ -95,7 +130,9 @@ void turning_turn(struct foreman *foreman, time_ms now) {
                         .notes = foreman->notes};
     turn.outcomes = client_outcomes(foreman->client);
     turn.room = client_room(foreman->client);
+    turn.horizon = client_horizon(foreman->client, turn.room);
     turn.idle = client_idle(foreman->client);
+    turn.probes = probes(foreman, now);
     turn.acquiring = foreman->stage == WORKING && atomic_load(&foreman->stops) == 0 &&
                      (!foreman->paused || (!turn.outcomes && !executor_pending(foreman->executor)));
     foreman->rang = false;

@@ -61,8 +61,11 @@ static struct outcome *run_job(struct worker *worker, struct seat *seat, struct 
     if (pool->begins)
         pool->begins(pool->begins_arg, job);
     running = seat->script;
+    int64_t begun = clock_monotonic_us();
     struct outcome *outcome = script_run(seat->script, job);
     running = NULL;
+    if (outcome)
+        outcome->took = (double)(clock_monotonic_us() - begun) / 1000;
     CRASH_POINT("handler_returned");
     store_slot_clear(store, worker->index);
     CRASH_POINT("slot_cleared");
@@ -108,7 +111,7 @@ static struct seat *run_item(struct worker *worker, struct client *client, struc
         if (item->jobs)
             seat = go_on(worker, client, seat, item->jobs);
     }
-    crew_return(client, item);
+    crew_return(client, item, false);
     item_free(item);
     return seat;
 }

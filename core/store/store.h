@@ -211,6 +211,13 @@ bool store_promote(struct store *store, time_ms now, int limit, int *count, stru
 bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                    struct job **jobs, int *count, bool *more, struct error *error);
 
+/* The best ready job that store_acquire would begin with; *found: there is one. Writes nothing. */
+bool store_best(struct store *store, const struct acquire *acquire, time_ms now, struct spot *best,
+                bool *found, struct error *error);
+/* Another live executor takes jobs like this one, as far as this store has been told: it has the
+ * handler, and range and categories let it. */
+bool store_shared(const struct store *store, const struct job *job, time_ms now);
+
 /* What the last store_acquire met beside jobs. */
 struct store_met {
     int lock_failures; /* candidates that somebody else changed meanwhile; never with SQLite */

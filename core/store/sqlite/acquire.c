@@ -14,6 +14,7 @@ struct taken_lane { /* a work item of this acquisition */
     int64_t lane;
     struct job *last;
     int count;
+    double time; /* ms that its jobs are expected to run */
 };
 
 /* Jobs of one rank that stand one behind the other and were taken: they leave `ready` together. */
@@ -30,6 +31,7 @@ struct taking {
     struct spot best; /* of what was left behind */
     struct job *jobs, **end;
     int count, items, parked;
+    double time;        /* ms until the horizon that nothing fills yet */
     int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
     bool served;        /* there is one */
     bool starved;       /* a job with a rate could start, but no worker is idle for it */
@@ -182,6 +184,19 @@ static int taking_allowed(struct taking *taking, struct store *store, const stru
     return suspects < 0 ? -1 : !suspects;
 }
 
+/* One worker runs the jobs of a lane: beyond the horizon they fill nothing. */
+static void taking_fill(struct taking *taking, struct taken_lane *lane, const struct job *job) {
+    const struct horizon *horizon = &taking->acquire->horizon;
+    if (!horizon->run)
+        return;
+    double before = lane ? lane->time : 0;
+    double after = before + horizon->run(horizon->arg, job->definition);
+    if (lane)
+        lane->time = after;
+    if (before < horizon->span)
+        taking->time -= (after < horizon->span ? after : horizon->span) - before;
+}
+
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
     taking->items += !lane;
@@ -192,12 +207,14 @@ static void taking_append(struct taking *taking, struct job *job, struct taken_l
             taking->end = &job->next;
         lane->last = job;
         lane->count++;
+        taking_fill(taking, lane, job);
         return;
     }
     *taking->end = job;
     taking->end = &job->next;
     if (job->lane_id)
-        taking->lanes[taking->lane_count++] = (struct taken_lane){job->lane_id, job, 1};
+        taking->lanes[taking->lane_count++] = (struct taken_lane){job->lane_id, job, 1, 0};
+    taking_fill(taking, job->lane_id ? &taking->lanes[taking->lane_count - 1] : NULL, job);
 }
 
 static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
@@ -258,6 +275,13 @@ static enum verdict taking_plain(struct taking *taking, struct store *store,
                : FAILED;
 }
 
+/* No more jobs of the lane go into the item. */
+static bool taking_full(const struct taking *taking, const struct taken_lane *lane) {
+    const struct horizon *horizon = &taking->acquire->horizon;
+    return lane->count >= taking->acquire->lane_run ||
+           (horizon->run && lane->time >= horizon->span);
+}
+
 static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
@@ -267,7 +291,7 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
     if (!run_end(taking, store, error))
         return FAILED;
     /* Behind another job of its lane it would not start at once. */
-    int free = !lane || (lane->count < taking->acquire->lane_run && !cursor->paced);
+    int free = !lane || (!taking_full(taking, lane) && !cursor->paced);
     if (cursor->paced && !lane && taking->items >= taking->acquire->idle)
         return STARVED;
     if (id && !lane)
@@ -315,10 +339,15 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
                                merge_took(&taking->merge, store, &best, error));
 }
 
+static bool taking_enough(const struct taking *taking) {
+    return taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX ||
+           (taking->acquire->horizon.run && taking->time <= 0);
+}
+
 static bool taking_run(struct taking *taking, struct store *store, bool *more,
                        struct error *error) {
     while (merge_best(&taking->merge)) {
-        if (taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX) {
+        if (taking_enough(taking)) {
             *more = merge_left(&taking->merge, &taking->best);
             return true;
         }
@@ -355,7 +384,7 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
 bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                    struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
-    struct taking taking = {.acquire = acquire, .now = now};
+    struct taking taking = {.acquire = acquire, .now = now, .time = acquire->horizon.time};
     *jobs = NULL;
     *count = 0;
     *more = false;
@@ -394,4 +423,21 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
 
 struct store_met store_met(const struct store *store) {
     return store->met;
+}
+
+bool store_best(struct store *store, const struct acquire *acquire, time_ms now, struct spot *best,
+                bool *found, struct error *error) {
+    struct merge merge = {0};
+    const struct store_met met = store->met;
+    bool own = false;
+    *found = false;
+    if (!look_begin(store, &own, error))
+        return false;
+    bool done = starts_begin(store, now, error) && merge_begin(&merge, store, acquire, error);
+    if (done)
+        *found = merge_left(&merge, best);
+    store->met = met;
+    merge_end(&merge);
+    look_end(store, own);
+    return done;
 }

@@ -42,6 +42,7 @@ static bool peers_add(struct peers *peers, sqlite3_stmt *row) {
         .categories =
             categories ? json_read(categories, strlen(categories), "categories", NULL) : NULL,
         .handlers = peers_handlers(db_column_text(row, 6)),
+        .draining = sqlite3_column_int(row, 7) != 0,
     };
     return true;
 }
@@ -64,7 +65,8 @@ bool peers_refresh(struct store *store, int64_t version, struct error *error) {
     sqlite3_stmt *rows =
         db_query(&store->db, error,
                  "SELECT id, lease, state, coalesce(range_min, -9223372036854775807 - 1),"
-                 " coalesce(range_max, 9223372036854775807), categories, settings FROM executor"
+                 " coalesce(range_max, 9223372036854775807), categories, settings, draining"
+                 " FROM executor"
                  " WHERE state<>0 AND id<>?1",
                  "i", store->self.id);
     int step = rows && self_refresh(store, error) ? 1 : -1;
@@ -116,6 +118,27 @@ void wake_ring(struct store *store) {
             if (peer_wants(store, &store->peers.list[i]))
                 bell_ring(&store->bell, store->path, store->peers.list[i].id);
     store->wake = (struct wake){0};
+}
+
+static bool peer_works(const struct peer *peer, time_ms now) {
+    return peer->state == EXECUTOR_LIVE && peer->lease > now && !peer->draining;
+}
+
+static bool peer_takes(const struct peer *peer, const struct catalog_stream *stream,
+                       const struct job *job) {
+    bool in_range = job->priority >= peer->priority_min && job->priority <= peer->priority_max;
+    bool has = !peer->handlers || json_object_get(peer->handlers, job->handler);
+    return in_range && (stream->definition->reserved ||
+                        (has && serves_category(peer->categories, stream->category)));
+}
+
+bool store_shared(const struct store *store, const struct job *job, time_ms now) {
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
+    for (size_t i = 0; stream && i < store->peers.count; i++)
+        if (peer_works(&store->peers.list[i], now) &&
+            peer_takes(&store->peers.list[i], stream, job))
+            return true;
+    return false;
 }
 
 bool store_sees_dead(struct store *store, time_ms now) {

@@ -14,6 +14,7 @@ struct peer {
     int64_t id, priority_min, priority_max;
     time_ms lease;
     enum executor_state state;
+    bool draining;      /* it takes nothing more */
     json_t *categories; /* NULL: all */
     json_t *handlers;   /* an object with their names; NULL: not published */
 };

@@ -1,0 +1,191 @@
+-- What waits in the queue of an executor whose workers are busy for long, with executors that are
+-- processes of their own. A gated run goes on until the spec opens the gate.
+local process = require "spec.support.process"
+
+local note = [[
+local function note(job)
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:write(job.id, "\n")
+  file:close()
+end
+]]
+
+local handlers = {
+  ["handlers/gated.lua"] = [[
+return function(job)
+  os.execute("until [ -e " .. os.getenv("RUNS") .. ".gate ]; do sleep 0.02; done")
+end]],
+  ["handlers/quick.lua"] = note .. "return note",
+  ["handlers/capped.lua"] = note .. "return { limit = { cluster = 2 }, run = note }",
+  ["handlers/paced.lua"] = note .. 'return { rate = "2/PT1H", run = note }',
+}
+
+describe("the queue of a busy executor", function()
+  local dir, file, store, runs, pids
+
+  before_each(function()
+    dir = process.folder(handlers)
+    file, runs, pids = dir .. "/jobs.db", dir .. "/runs", {}
+    store = "sqlite:" .. file
+    process.environment = "RUNS=" .. runs
+  end)
+
+  after_each(function()
+    os.execute("touch " .. runs .. ".gate")
+    for _, pid in ipairs(pids) do
+      process.kill(pid, "KILL")
+    end
+    process.remove(dir)
+  end)
+
+  local function start(...)
+    local pid = process.start(dir .. "/log", "run", dir, "--store", store, ...)
+    pids[#pids + 1] = pid
+    return pid
+  end
+
+  local function enqueue(handler, count, ...)
+    local status, output, errors = process.moonshift("enqueue", handler, "-C", dir, "--store",
+      store, "--count", tostring(count), "--ids", ...)
+    assert.equal(0, status, errors)
+    local ids = {}
+    for id in output:gmatch("%d+") do
+      ids[#ids + 1] = id
+    end
+    return ids
+  end
+
+  local function count(question)
+    return tonumber(process.sql(file, "SELECT count(*) FROM " .. question)[1])
+  end
+
+  local function await(what, question, wanted)
+    process.await(what, 20, function()
+      return count(question) == wanted
+    end)
+  end
+
+  local function ran()
+    local ids = {}
+    for id in process.read(runs):gmatch("%d+") do
+      ids[#ids + 1] = id
+    end
+    return ids
+  end
+
+  -- An executor whose only worker is busy, with these jobs in its queue.
+  local function busy(handler, jobs, ...)
+    enqueue("gated", 1, "--priority", "90")
+    local ids = enqueue(handler, jobs, ...)
+    start("--workers", "1")
+    return ids
+  end
+
+  local function stays(question, wanted)
+    for _ = 1, 15 do
+      assert.equal(wanted, count(question))
+      process.pause(0.1)
+    end
+  end
+
+  local function open_gate()
+    os.execute("touch " .. runs .. ".gate")
+  end
+
+  local function verify()
+    local status, output = process.moonshift("check", "-C", dir, "--store", store)
+    assert.equal(0, status, output)
+  end
+
+  it("goes to one that has nothing to do, in its order, counted as nothing", function()
+    local ids = busy("quick", 60)
+    await("all to be locked", "locked", 61)
+    start("--workers", "1")
+    await("the others to have run", "ended", 60)
+    assert.same(ids, ran())
+    assert.equal(60, count("ended WHERE executor=2"))
+    assert.equal(0, count("job WHERE attempt<>1 OR crashes<>0 OR retries<>3"))
+    assert.equal(0, count("attempt"))
+    open_gate()
+    await("the end", "ended", 61)
+    verify()
+  end)
+
+  it("stays while nobody else could take it", function()
+    busy("quick", 60)
+    await("all to be locked", "locked", 61)
+    local tokens = process.sql(file, "SELECT id, token FROM locked ORDER BY id")
+    local size = #process.read(file .. "-wal")
+    stays("locked", 61)
+    assert.same(tokens, process.sql(file, "SELECT id, token FROM locked ORDER BY id"))
+    assert.equal(size, #process.read(file .. "-wal"))
+    start("--workers", "1", "--priority-range", "50:")
+    stays("locked", 61)
+    assert.same(tokens, process.sql(file, "SELECT id, token FROM locked ORDER BY id"))
+    start("--workers", "1", "--priority-range", ":10")
+    await("the others to have run", "ended", 60)
+  end)
+
+  it("lets a late job of higher priority go first", function()
+    enqueue("gated", 1, "--priority", "90")
+    local ids = enqueue("quick", 20)
+    start("--workers", "1", "--queue", "20")
+    await("all to be locked", "locked", 21)
+    local urgent = enqueue("quick", 1, "--priority", "50")[1]
+    await("the others to be given back", "locked", 1)
+    open_gate()
+    await("the end", "ended", 22)
+    assert.same({ urgent, table.unpack(ids) }, ran())
+    verify()
+  end)
+
+  it("gives the run of a lane back whole", function()
+    local ids = busy("quick", 30, "--lane", "a")
+    await("a run of the lane to be locked", "locked", 17)
+    start("--workers", "4")
+    await("the lane to have run", "ended", 30)
+    assert.same(ids, ran())
+    assert.equal(0, count("lane"))
+    assert.equal(0, count("parked"))
+    verify()
+  end)
+
+  it("frees the places of a limit", function()
+    local ids = busy("capped", 10)
+    await("two to be locked", "limited", 2)
+    start("--workers", "4")
+    await("all to have run", "ended", 10)
+    assert.equal(#ids, #ran())
+    assert.equal(0, count("limited"))
+    verify()
+  end)
+
+  it("holds no job with a rate", function()
+    busy("paced", 3)
+    await("the gated one to be locked", "locked", 1)
+    start("--workers", "2")
+    await("two to have run", "ended", 2)
+    assert.equal(2, #ran())
+    assert.equal(1, count("ready"))
+    verify()
+  end)
+
+  -- It may expect the run to end when the first one did, and then have one more at hand.
+  it("stays empty once runs are known to be long", function()
+    enqueue("gated", 1)
+    start("--workers", "1")
+    await("the first to run", "locked", 1)
+    process.pause(0.2)
+    open_gate()
+    await("its end", "ended", 1)
+    os.remove(runs .. ".gate")
+    enqueue("gated", 10)
+    await("the next to run", "locked", 1)
+    for _ = 1, 15 do
+      assert.is_true(count("locked") <= 2)
+      process.pause(0.1)
+    end
+    open_gate()
+    await("the end", "ended", 11)
+  end)
+end)
