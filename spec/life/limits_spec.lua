@@ -119,4 +119,38 @@ describe("a limit", function()
   it("is that of all executors together with cluster", function()
     assert.equal(0, acquired_beside "{ cluster = 1 }")
   end)
+
+  -- The first of two executors runs a job, to which an operator does `verb` meanwhile. How many
+  -- jobs the second acquires before the run has ended, and after it.
+  local function acquired_around(verb)
+    local before
+    local folder = engines.folder {
+      ["handlers/tight.lua"] = "return { limit = { cluster = 1 }, run = function() end }",
+    }
+    local given = { store = "sqlite:" .. folder .. "/jobs.db", scripts = folder, name = "second" }
+    local second = testing.engine(given)
+    given.name = "first"
+    given.handlers = {
+      look = function()
+        assert(second[verb](second, second:jobs { handler = "tight", locked = true }:one().id))
+        before = second:turn().acquired
+      end,
+    }
+    local first = testing.engine(given)
+    enqueue(first, "tight", 3)
+    enqueue(first, "look", 1, { priority = 2 })
+    first:turn()
+    local after = second:turn().acquired
+    first:close()
+    second:close()
+    return { before, after }
+  end
+
+  it("counts a run that was cancelled until it has ended", function()
+    assert.same({ 0, 1 }, acquired_around "cancel")
+  end)
+
+  it("counts a run that was suspended until it has ended", function()
+    assert.same({ 0, 1 }, acquired_around "suspend")
+  end)
 end)

@@ -265,9 +265,20 @@ MUTANTS = [
     {"name": "limit-kept-by-the-dead", "by": "spec/core/store/crash_contract",
      "breaks": "what a dead executor ran counts for its limit for ever",
      "changes": [(LOCKS, """
-    if (!limit_freed(store, row.stream, row.id, error))
-        return false;
+    return done && limit_forget(store, what->owner, error);
 """, """
+    return done;
+""")]},
+    {"name": "limit-freed-too-early", "by": "spec/life/limits_spec.lua",
+     "breaks": "a run whose lock was taken does not count for its limit",
+     "changes": [("core/store/sqlite/limit.c", """
+    if (definition->cluster_limit &&
+        db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
+                 definition->id) < 0)
+""", """
+    if (definition->cluster_limit &&
+        db_value(&store->db, error, &all, "SELECT count(*) FROM limited l JOIN locked k"
+                 " ON k.id=l.id AND k.token=l.token WHERE definition=?1", "i", definition->id) < 0)
 """)]},
     {"name": "rate-one-more", "by": "I13b",
      "breaks": "a start more in each window",
@@ -562,10 +573,9 @@ MUTANTS = [
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",
      "changes": [("core/store/sqlite/verbs.c", """
-        row->token ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) &&
-                         limit_freed(store, row->stream, row->id, error)
+        row->token ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
 """, """
-        row->token ? limit_freed(store, row->stream, row->id, error)
+        row->token ? true
 """)]},
     {"name": "children-of-failures", "by": "I15b",
      "breaks": "what a failed run has created is created all the same",

@@ -234,8 +234,7 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
            db_run(&store->db, error,
                   "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane) &&
-           CRASH_POINT("acquire_locked") &&
-           limit_locked(store, cursor->stream, job->id, job->owner, error) &&
+           CRASH_POINT("acquire_locked") && limit_locked(store, cursor->stream, job, error) &&
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
@@ -270,7 +269,7 @@ static enum verdict taking_plain(struct taking *taking, struct store *store,
     taking_append(taking, job, NULL);
     return run_add(taking, store, cursor, error) &&
                    feed_take(&store->feed, &store->db, job, error) &&
-                   limit_locked(store, cursor->stream, job->id, job->owner, error)
+                   limit_locked(store, cursor->stream, job, error)
                ? TOOK
                : FAILED;
 }

@@ -12,16 +12,15 @@ const struct catalog_definition *limit_of(const struct store *store, int64_t str
     return of && limited(of->definition) ? of->definition : NULL;
 }
 
-bool limit_locked(struct store *store, int64_t stream, int64_t id, int64_t owner,
-                  struct error *error) {
+bool limit_locked(struct store *store, int64_t stream, const struct job *job, struct error *error) {
     const struct catalog_definition *of = limit_of(store, stream);
     return !of || db_run(&store->db, error,
-                         "INSERT OR REPLACE INTO limited(definition, id, owner)"
-                         " VALUES(?1, ?2, ?3)",
-                         "iii", of->id, id, owner);
+                         "INSERT OR IGNORE INTO limited(definition, token, id, owner)"
+                         " VALUES(?1, ?2, ?3, ?4)",
+                         "iiii", of->id, job->token, job->id, job->owner);
 }
 
-bool limit_freed(struct store *store, int64_t stream, int64_t id, struct error *error) {
+bool limit_freed(struct store *store, int64_t stream, int64_t token, struct error *error) {
     const struct catalog_definition *of = limit_of(store, stream);
     if (!of)
         return true;
@@ -30,8 +29,21 @@ bool limit_freed(struct store *store, int64_t stream, int64_t id, struct error *
         wake_note(&store->wake, stream, INT64_MIN);
         wake_note(&store->wake, stream, INT64_MAX);
     }
-    return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND id=?2", "ii",
-                  of->id, id);
+    return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND token=?2", "ii",
+                  of->id, token);
+}
+
+bool limit_forget(struct store *store, int64_t owner, struct error *error) {
+    if (!db_run(&store->db, error,
+                "DELETE FROM limited WHERE owner=?1 AND NOT EXISTS"
+                "(SELECT 1 FROM locked k WHERE k.id=limited.id AND k.token=limited.token)",
+                "i", owner))
+        return false;
+    if (db_changes(&store->db)) {
+        prelock_blind(store);
+        store->wake.everybody = true;
+    }
+    return true;
 }
 
 bool limit_changed(struct store *store, const struct definition *definition, struct error *error) {
@@ -39,8 +51,9 @@ bool limit_changed(struct store *store, const struct definition *definition, str
         return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1", "i",
                       definition->id);
     return db_run(&store->db, error,
-                  "INSERT OR IGNORE INTO limited(definition, id, owner) SELECT ?1, id, owner"
-                  " FROM locked WHERE stream IN (SELECT id FROM stream WHERE definition=?1)",
+                  "INSERT OR IGNORE INTO limited(definition, token, id, owner)"
+                  " SELECT ?1, token, id, owner FROM locked WHERE stream IN (SELECT id FROM stream "
+                  "WHERE definition=?1)",
                   "i", definition->id);
 }
 

@@ -1,8 +1,9 @@
 /* limit.h - how many jobs of a definition may be locked at once (rules §4: concurrency limits).
  *
- * Counted in the table limited, which repeats the locks of definitions with a limit: what a dead
- * process held counts until it is freed, and what two executors hold counts once. A definition
- * without a limit costs nothing. */
+ * Counted in the table limited: a row for each run of a definition with a limit, from its lock to
+ * its end. What a dead process held counts until it is freed, what two executors hold counts once.
+ * A run whose lock an operator has taken counts until it has really ended, as its lane is held. A
+ * definition without a limit costs nothing. */
 #ifndef MOONSHIFT_STORE_SQLITE_LIMIT_H
 #define MOONSHIFT_STORE_SQLITE_LIMIT_H
 
@@ -11,11 +12,12 @@
 /* The definition of the stream if it has a limit, else NULL. */
 const struct catalog_definition *limit_of(const struct store *store, int64_t stream);
 
-/* The job `id` of the stream was locked. */
-bool limit_locked(struct store *store, int64_t stream, int64_t id, int64_t owner,
-                  struct error *error);
-/* Its lock has ended: its place is free, for others too if the limit is theirs. */
-bool limit_freed(struct store *store, int64_t stream, int64_t id, struct error *error);
+/* The job of the stream was locked: id, token and owner count. */
+bool limit_locked(struct store *store, int64_t stream, const struct job *job, struct error *error);
+/* The run with this token has ended: its place is free, for others too if the limit is theirs. */
+bool limit_freed(struct store *store, int64_t stream, int64_t token, struct error *error);
+/* What the executor ran and has no lock of any more has ended with it. */
+bool limit_forget(struct store *store, int64_t owner, struct error *error);
 
 /* What a new deployment says of the definition now counts for what is locked already. */
 bool limit_changed(struct store *store, const struct definition *definition, struct error *error);

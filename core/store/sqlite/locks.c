@@ -98,8 +98,6 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     int found = row_load_placeless(store, lock->id, &row, error);
     if (found <= 0)
         return found == 0;
-    if (!limit_freed(store, row.stream, row.id, error))
-        return false;
     if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
         !locks_crashed(store, what, &row, error))
         return false;
@@ -135,5 +133,5 @@ bool locks_free(struct store *store, const struct locks_free *what, struct error
     for (int64_t i = 0; done && i < count; i++)
         done = lane_release(store, lanes[i].id, lanes[i].token, error);
     free(lanes);
-    return done;
+    return done && limit_forget(store, what->owner, error);
 }

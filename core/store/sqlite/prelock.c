@@ -82,7 +82,7 @@ static bool prelock_lock(struct store *store, struct job *job, struct error *err
     CRASH_POINT("prelock_begun");
     job->token = meta_token(store);
     row_locked(store, job);
-    return limit_locked(store, job->stream, job->id, job->owner, error);
+    return limit_locked(store, job->stream, job, error);
 }
 
 /* A copy of the locked job, for the caller. */

@@ -55,8 +55,9 @@ CREATE TABLE locked(      -- until: only after an extension
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
   lane INT, until INT,
   edited INT NOT NULL DEFAULT 0) STRICT; -- an operator has changed its row since
-CREATE TABLE limited(     -- the same rows once more, of definitions with a limit
-  definition INT, id INT, owner INT NOT NULL, PRIMARY KEY(definition, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE limited(     -- the runs of definitions with a limit, also those whose lock was taken
+  definition INT, token INT, id INT NOT NULL, owner INT NOT NULL,
+  PRIMARY KEY(definition, token)) WITHOUT ROWID, STRICT;
 CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL) STRICT;
 

@@ -229,8 +229,9 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     *settled = SETTLED_STALE;
     if (fenced < 0)
         return false;
-    if (fenced &&
-        (!limit_freed(store, job->stream, job->id, error) || !starts_end(store, outcome, error)))
+    /* The run has ended, also where its lock was taken away. */
+    if (!limit_freed(store, job->stream, job->token, error) ||
+        (fenced && !starts_end(store, outcome, error)))
         return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);

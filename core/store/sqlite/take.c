@@ -45,12 +45,13 @@ static bool take_lane(struct store *store, const struct row *row, int64_t token,
 
 static bool take_lock(struct store *store, const struct row *row, int64_t token,
                       struct error *error) {
+    const struct job job = {.id = row->id, .token = token, .owner = store->self.id};
     return (row->token || row_unplace(store, row, error)) &&
            db_run(&store->db, error,
                   "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane)"
                   " VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", row->id, token, store->self.id, row->stream, row->lane) &&
-           limit_locked(store, row->stream, row->id, store->self.id, error);
+           limit_locked(store, row->stream, &job, error);
 }
 
 /* A run by hand is an operator's doing; what becomes of it is in the job's log. */

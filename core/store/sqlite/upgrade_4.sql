@@ -14,3 +14,12 @@ UPDATE job SET suspended=coalesce(nullif(
     + 8*EXISTS(SELECT 1 FROM batch b WHERE b.id=job.batch AND b.state=2)
     + 16*EXISTS(SELECT 1 FROM schedule s WHERE s.job=job.id AND s.paused<>0), 0), 1)
   WHERE suspended<>0;
+
+CREATE TABLE limited_3 AS SELECT DISTINCT definition FROM limited;
+DROP TABLE limited;
+CREATE TABLE limited(     -- the runs of definitions with a limit, also those whose lock was taken
+  definition INT, token INT, id INT NOT NULL, owner INT NOT NULL,
+  PRIMARY KEY(definition, token)) WITHOUT ROWID, STRICT;
+INSERT INTO limited SELECT s.definition, k.token, k.id, k.owner FROM locked k
+  JOIN stream s ON s.id=k.stream WHERE s.definition IN (SELECT definition FROM limited_3);
+DROP TABLE limited_3;

@@ -5,7 +5,6 @@
 #include "store/sqlite/history.h"
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
-#include "store/sqlite/limit.h"
 #include "store/sqlite/occurrence.h"
 #include "store/sqlite/verb.h"
 #include <stdio.h>
@@ -143,7 +142,8 @@ static bool suspend_again(struct store *store, const struct row *row, struct err
                   row->id, (int)row->suspended);
 }
 
-/* A running job loses its lock and so cannot commit; its lane is held until the run ends. */
+/* A running job loses its lock and so cannot commit; its lane is held until the run ends, and so is
+ * its place under a limit. */
 static bool suspend_apply(struct store *store, const struct verb *verb, struct row *row,
                           struct error *error) {
     struct row old = *row;
@@ -156,8 +156,7 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
     if (row->suspended && old.suspended)
         return suspend_again(store, row, error);
     if (row->suspended && row->token) {
-        if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) ||
-            !limit_freed(store, row->stream, row->id, error))
+        if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id))
             return false;
         row->token = 0;
         store->wake.everybody = true; /* its owner may cut the run short */
@@ -228,10 +227,9 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
                          struct error *error) {
     if (row->token)
         store->wake.everybody = true;
-    bool removed =
-        row->token ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) &&
-                         limit_freed(store, row->stream, row->id, error)
-                   : row_unplace(store, row, error);
+    bool removed = row->token
+                       ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
+                       : row_unplace(store, row, error);
     return removed && (row->retries == 0 || alive_end(store, row, error)) &&
            history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
            (!row->batch || batch_gone(store, row, TIME_NONE, verb->now, error)) &&

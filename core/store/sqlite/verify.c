@@ -46,9 +46,13 @@ static const struct {
     {"SELECT l.id FROM locked l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "job", "is locked by an executor that is gone"},
-    {"SELECT l.id FROM limited l WHERE NOT EXISTS(SELECT 1 FROM locked k JOIN stream s ON"
-     " s.id=k.stream WHERE k.id=l.id AND k.owner=l.owner AND s.definition=l.definition) LIMIT 100",
-     "job", "counts against a limit without being locked"},
+    {"SELECT l.id FROM limited l WHERE NOT EXISTS"
+     "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
+     "job", "counts against a limit for an executor that is gone"},
+    {"SELECT l.id FROM limited l JOIN locked k ON k.id=l.id AND k.token=l.token"
+     " WHERE k.owner<>l.owner OR NOT EXISTS(SELECT 1 FROM stream s WHERE s.id=k.stream"
+     " AND s.definition=l.definition) LIMIT 100",
+     "job", "counts against a limit that is not its own"},
     {"SELECT l.id FROM lane l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "lane", "runs for an executor that is gone"},

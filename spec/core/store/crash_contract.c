@@ -184,6 +184,20 @@ static void killed_limited(struct contract *c) {
     EXPECT(acquire_count(c, c->store, NOW) == 1);
 }
 
+/* Its jobs were cancelled while it ran them: that they count must not outlive it. */
+static void killed_cancelled(struct contract *c) {
+    struct child child;
+    struct store_buried buried;
+    EXPECT(limit_to_one(c));
+    int64_t first = create(c, c->store, (struct job){0}, NOW);
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    EXPECT(child_start(c, &child, hold_and_run));
+    EXPECT(store_cancel(c->store, (struct ids){&first, 1}, NOW, &c->error));
+    EXPECT(acquire_count(c, c->store, NOW) == 0);
+    EXPECT(child_end(&child, SIGKILL) == -SIGKILL && bury(c, NOW, &buried) && buried.freed == 0);
+    EXPECT(acquire_count(c, c->store, NOW) == 1);
+}
+
 static void killer(struct contract *c) {
     struct child child;
     struct store_buried buried;
@@ -372,6 +386,7 @@ static const struct check checks[] = {
     {"a killed executor's jobs are free at once; only what ran has crashed", killed},
     {"a job that had ended before the kill has not crashed", killed_idle},
     {"what a killed executor ran counts for no limit any more", killed_limited},
+    {"nor does what was cancelled while it ran there", killed_cancelled},
     {"a job that kills its process three times is an incident, its neighbours go on", killer},
     {"suspects run one at a time", suspects},
     {"slots from before the last boot count for nothing", earlier_boot},
