@@ -6,6 +6,12 @@ bool backlog_of(const struct store *store, const char *handler) {
     return definition && (definition->backlog || definition->lane_backlog);
 }
 
+bool backlog_counts(const struct store *store, int64_t stream) {
+    const struct catalog_stream *of =
+        store->catalog.backlogs ? catalog_stream(&store->catalog, stream) : NULL;
+    return of && (of->definition->backlog || of->definition->lane_backlog);
+}
+
 /* ---- the limits ---- */
 
 static const char *check_noun(int64_t count) {

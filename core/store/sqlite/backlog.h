@@ -11,6 +11,8 @@
 
 /* Has the handler a limit? */
 bool backlog_of(const struct store *store, const char *handler);
+/* Has the definition of this stream one? */
+bool backlog_counts(const struct store *store, int64_t stream);
 
 /* ERROR_CONFLICT if one more job is one too many for its definition, or for its lane. */
 bool backlog_check(struct store *store, const struct catalog_definition *definition,

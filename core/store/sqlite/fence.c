@@ -1,6 +1,6 @@
 /* fence.c - the locks of many runs that have succeeded are given back with one statement, where
  * that is the same as one after the other (rules §1: the fence). */
-#include "store/sqlite/connection.h"
+#include "store/sqlite/backlog.h"
 #include "store/sqlite/limit.h"
 #include "store/sqlite/starts.h"
 #include <stdlib.h>
@@ -20,16 +20,16 @@ static bool fence_plain(const struct store *store, const struct outcome *outcome
     const struct job *job = outcome->job;
     return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
            job->owner == store->self.id && !job->lane_id && !job->batch && !job->repeat &&
-           !job->unique_key && !job->crashes && !store->catalog.backlogs &&
+           !job->unique_key && !job->crashes && !backlog_counts(store, job->stream) &&
            !limit_of(store, job->stream) && !starts_of(store, job->stream);
 }
 
 /* A verb may be about any job of the list; what it creates may be refused. */
-static bool fence_alone(const struct outcome *outcome) {
+static bool fence_alone(const struct store *store, const struct outcome *outcome) {
     if (outcome->effects)
         return true;
     for (const struct job *job = outcome->created; job; job = job->next)
-        if (job->unique_key)
+        if (job->unique_key || backlog_of(store, job->handler))
             return true;
     return false;
 }
@@ -134,7 +134,7 @@ bool store_fence(struct store *store, struct outcome *outcomes, struct error *er
     bool alone = false;
     for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, count++) {
         outcome->fenced = false;
-        alone = alone || fence_alone(outcome);
+        alone = alone || fence_alone(store, outcome);
     }
     if (alone || count < RUN_LEAST)
         return true;

@@ -38,7 +38,7 @@ static bool settle_remove(struct store *store, const struct job *job, struct pas
 static bool settle_give_up(struct store *store, const struct job *job, enum history_end end,
                            time_ms now, struct error *error) {
     struct row row;
-    if (!job->unique_key && !store->catalog.backlogs)
+    if (!job->unique_key && !backlog_counts(store, job->stream))
         return true;
     if (end == ENDED_SUCCESSFUL)
         return alive_done(store, job, now, error);
@@ -271,7 +271,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
 static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return store->prelock.offer && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
-           !job->batch && !job->unique_key && !job->repeat && !store->catalog.backlogs;
+           !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream);
 }
 
 bool store_settle_end(struct store *store, struct error *error) {

@@ -6,12 +6,20 @@
 #define MANY 20000
 #define PAGE 64
 
-/* Steps of all statements since the last call. */
-static int64_t steps(struct store *store) {
+/* Of all statements since the last call. */
+static int64_t status(struct store *store, int what) {
     int64_t sum = 0;
     for (sqlite3_stmt *one = NULL; (one = sqlite3_next_stmt(store->db.handle, one));)
-        sum += sqlite3_stmt_status(one, SQLITE_STMTSTATUS_VM_STEP, 1);
+        sum += sqlite3_stmt_status(one, what, 1);
     return sum;
+}
+
+static int64_t steps(struct store *store) {
+    return status(store, SQLITE_STMTSTATUS_VM_STEP);
+}
+
+static int64_t statements(struct store *store) {
+    return status(store, SQLITE_STMTSTATUS_RUN);
 }
 
 static bool make(struct contract *c, int count, struct job draft) {
@@ -182,6 +190,62 @@ static void backlog(struct contract *c) {
     job_free(runs);
 }
 
+/* A page is acquired, and settled as an executor does it. The statements of that; -1: it went
+ * wrong. */
+static int64_t plain_turn(struct contract *c) {
+    struct outcome *outcomes = NULL, **end = &outcomes;
+    struct acquire order = everything;
+    struct offer offer = {.acquire = &order};
+    struct job *list = NULL, *next;
+    enum settled settled = SETTLED;
+    int count = 0;
+    bool more = false;
+    order.want = PAGE;
+    bool done = store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error);
+    for (; list; list = next, end = &(*end)->next) {
+        next = list->next;
+        list->next = NULL;
+        *end = outcome_new(list, OUTCOME_SUCCESS);
+        (*end)->started = (*end)->ended = NOW;
+    }
+    statements(c->store);
+    done = done && count == PAGE && store_begin(c->store, &c->error);
+    store_offer(c->store, &offer);
+    done = done && store_fence(c->store, outcomes, &c->error);
+    for (struct outcome *one = outcomes; done && one; one = one->next)
+        done = store_settle(c->store, one, NOW, &settled, &c->error) && settled == SETTLED;
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    int64_t sum = statements(c->store);
+    outcome_free_list(outcomes);
+    return done ? sum : -1;
+}
+
+static bool limit_backlog(struct contract *c, const char *handler) {
+    json_t *text = json_pack("[{ss si} {ss}]", "name", handler, "backlog", 1000, "name", "third");
+    struct definitions definitions = {0};
+    int64_t id = 0;
+    bool done = definitions_read(&definitions, text) &&
+                store_deploy(c->store,
+                             &(struct store_deployment){
+                                 .name = handler, .hash = "h", .definitions = &definitions},
+                             NULL, NOW, &id, &c->error);
+    definitions_clear(&definitions);
+    json_decref(text);
+    return done;
+}
+
+static void backlog_of_others(struct contract *c) {
+    store_sweep_behind(c->store);
+    EXPECT(make(c, 4 * PAGE, (struct job){.retries = 3}));
+    EXPECT(plain_turn(c) > 0); /* says that rows are left behind */
+    int64_t before = plain_turn(c);
+    EXPECT(limit_backlog(c, "other") && make(c, 1, (struct job){.retries = 3}));
+    int64_t after = plain_turn(c);
+    SAME(before, after);
+    EXPECT(limit_backlog(c, "work") && make(c, 1, (struct job){.retries = 3}));
+    EXPECT(plain_turn(c) > PAGE && before < PAGE / 4);
+}
+
 static int cached(struct store *store) {
     int used = 0, most = 0;
     sqlite3_db_status(store->db.handle, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0);
@@ -230,6 +294,7 @@ static const struct check checks[] = {
     {"jobs that nobody here serves cost a turn nothing", foreign_streams},
     {"a busy lane costs the others less than as much again", a_busy_lane},
     {"the release of a lane costs the same however many wait", a_release},
+    {"the backlog limit of a definition costs the runs of others nothing", backlog_of_others},
     {"statistics sort no table, however long", statistics},
     {"the oldest ready job is found in front of its level", the_oldest},
     {"at rest next to no page is kept in memory", a_rest},
