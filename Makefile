@@ -42,7 +42,7 @@ LUA_FILES := core/base/embed.lua core/bench lua scripts examples spec spec/run e
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
-	strace faketime python3 lua5.1 luajit
+	strace faketime python3 mount e2fsprogs lua5.1 luajit
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 PROGRAM  ?= $(BUILD)/moonshift
@@ -52,7 +52,7 @@ SOAK     := python3 -B spec/soak/soak.py --program $(PROGRAM) --probe $(BUILD)/s
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
 
 demo: deps ## install what is missing, build, run the orders example to its end
 	@$(MAKE) --no-print-directory all
@@ -63,26 +63,34 @@ faults: check-deps ## errors and death at COUNT=25 calls of each kind, death at 
 	@LUA=$(LUA) BUILD=$(BUILD) SPEC_FAULTS=$(or $(COUNT),25) LIMIT=7200 $(LUA) spec/run \
 	  spec/faults/syscalls_spec.lua spec/faults/memory_spec.lua spec/faults/crash_points_spec.lua
 
-testing: ## build the program with its crash points, in build/testing
-	@$(MAKE) --no-print-directory BUILD=build/testing CFLAGS="$(CFLAGS) -DTESTING" \
-	  build/testing/moonshift
+testing: $(BUILD)/testing/moonshift ## build the program with its crash points, in build/testing
 
-check: check-deps ## install what is missing, build with gcc and clang, lint, run every spec
-	@$(MAKE) --no-print-directory all contracts testing $(BUILD)/spec/fuzz/replay \
-	  $(BUILD)/faults/memory.so
-	@LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
-	  --step "clang builds it without a warning" \
-	    "$(MAKE) -s --no-print-directory objects CC=clang BUILD=$(BUILD)/clang" \
+# What is quick enough for every change, and what is worth a longer wait.
+QUICK := CUTS=1200 HISTORIES=5
+WHOLE := CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100
+
+check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
+	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20
+
+check-all: check-deps ## the same with everything at full length
+	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180
+
+checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.so $(BUILD)/soak/probe.so
+	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
+	  --step "a soak of $(SOAKED) seconds" "$(SOAK) --seconds $(SOAKED) --seed 2" \
+	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract)) \
+	  --step "clang reads it without a warning" "$(MAKE) -s --no-print-directory syntax CC=clang" \
 	  --step "clang-format and luacheck have nothing to say" \
 	    "$(MAKE) -s --no-print-directory lint" \
 	  --step "every saved input of the fuzz targets keeps its promises" \
 	    "$(BUILD)/spec/fuzz/replay spec/fuzz/corpus" \
 	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
 	  --step "the soak's checker sees what it should" \
-	    "python3 -B spec/soak/checker_test.py" \
-	  --step "a soak of 20 seconds" \
-	    "$(MAKE) -s --no-print-directory soak SECONDS=20 SEED=2" \
-	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract))
+	    "python3 -B spec/soak/checker_test.py"
+
+# Reads every file and compiles nothing.
+syntax:
+	@printf '%s\n' core/main.c $(SOURCES) | xargs -P $$(nproc) -n 16 $(CC) $(ALL_CFLAGS) -fsyntax-only
 
 asan: check-deps ## run the suite with the address and undefined behaviour sanitizers
 	@$(MAKE) --no-print-directory sanitized NAME=asan \
@@ -220,7 +228,6 @@ $(BUILD)/gen/moonshift@.service: docs/moonshift@.service FORCE
 clean: ## remove what was built
 	@rm -rf $(BUILD)
 
-objects: $(BUILD)/core/main.o $(OBJECTS)
 contracts: $(CONTRACTS) $(BUILD)/yardstick
 
 $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
@@ -230,6 +237,19 @@ $(BUILD)/moonshift: $(BUILD)/core/main.o $(OBJECTS)
 $(BUILD)/host: $(BUILD)/core/host.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
+
+# Of the program with crash points only those files are compiled again that have any.
+CRASHING := $(shell grep -lE 'CRASH_POINT|TESTING' $(SOURCES))
+TESTING_OBJECTS := $(CRASHING:%.c=$(BUILD)/testing/%.o)
+$(BUILD)/testing/moonshift: $(BUILD)/core/main.o $(TESTING_OBJECTS) \
+	$(filter-out $(CRASHING:%.c=$(BUILD)/%.o),$(OBJECTS))
+	@echo LINK $@
+	@$(LINK) -o $@ $^ $(LIBS) -llua5.4 -Wl,-E
+
+$(BUILD)/testing/%.o: %.c
+	@echo CC $< with crash points
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -DTESTING -MMD -MP -c -o $@ $<
 
 # Never unloaded: an executor's threads may outlive the Lua state. Not linked to liblua: the module uses
 # the host's. It exports its entry points alone, so that a function of the host that has the name of
@@ -291,10 +311,10 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: all help demo faults testing check asan tsan sanitized lint format deps check-deps install uninstall clean \
-	objects contracts FORCE
+.PHONY: all help demo faults testing check check-all checked syntax asan tsan sanitized lint format deps check-deps install uninstall clean \
+	contracts FORCE
 .PHONY: bench fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
--include $(OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
+-include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \
 	$(POWER:.o=.d) $(BUILD)/spec/core/store/error_memory.d

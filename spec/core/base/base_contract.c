@@ -31,7 +31,7 @@ static void check_text(void) {
               !utf8_valid("\x80", 1, NULL) && !utf8_valid("\xE2\x82", 2, NULL));
     check("the first bad byte is named", !utf8_valid("ab\xFF", 3, &bad) && bad == 2);
     check("cleaning replaces bad bytes and zero bytes",
-          cleans("a\xFF\0z", 4, 100, "a\xEF\xBF\xBD\xE2\x90\x80z"));
+          cleans("a\xFF\0z", 4, 100, "a\xEF\xBF\xBD\xEF\xBF\xBDz"));
     check("cleaning cuts at a character's edge",
           cleans("ab\xE2\x82\xAC", 5, 4, "ab") && cleans("ab", 2, 1, "a") && cleans("", 0, 0, ""));
     check("a prefix counts characters", utf8_prefix("a\xE2\x82\xACz", 2) == 4 &&
