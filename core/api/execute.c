@@ -1,7 +1,16 @@
 #include "api/engine_state.h"
 #include "base/json.h"
+#include "base/stock.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* A handler of an earlier deployment that this engine's settings do not ask for is not run. */
+static bool allowed(const struct engine *engine, const struct generation *generation,
+                    const struct definition *definition, struct error *error) {
+    const struct folder_file *file = folder_find(generation->folder, definition->file);
+    return !file || !file->stock || stock_has(engine->options.settings->stock, definition->name) ||
+           draft_unknown(definition->name, NULL, error);
+}
 
 /* The generation that can run this job; ERROR_NOT_FOUND if there is no such job or handler. */
 static struct generation *generation_of(struct engine *engine, int64_t id, struct error *error) {
@@ -13,6 +22,8 @@ static struct generation *generation_of(struct engine *engine, int64_t id, struc
         engine_unknown(engine, handler, error);
         generation = NULL;
     }
+    if (generation && !allowed(engine, generation, definition, error))
+        generation = NULL;
     json_decref(row);
     return generation;
 }

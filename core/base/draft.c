@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/repeat.h"
 #include "base/span.h"
+#include "base/stock.h"
 #include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -392,7 +393,12 @@ bool draft_unknown(const char *handler, const json_t *names, struct error *error
         text_add(&known, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
     if (count > KNOWN_MAX)
         text_add(&known, ", …");
-    if (meant)
+    if (!stock_has(NULL, handler))
+        error_set(error, ERROR_NOT_FOUND,
+                  "unknown handler \"%s\" (a stock handler for which the folder must ask: stock = "
+                  "{ \"%s\" } in moonshift.lua)",
+                  handler, handler);
+    else if (meant)
         error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (did you mean \"%s\"?)", handler,
                   meant);
     else

@@ -76,6 +76,7 @@ static const struct setting table[] = {
     {"invocations_per_batch_job_by_type", SETTING_COUNTS, FIELD(invocations_by_type), 1, 1000, ""},
     {"batch_poll_time", SETTING_SPAN, FIELD(batch_poll_time), 1, 0, "PT30S"},
     {"batch_job_priority", SETTING_INT64, FIELD(batch_job_priority), INT64_MIN, INT64_MAX, "0"},
+    {"stock", SETTING_STOCK, FIELD(stock), 0, 0, ""},
     {"payload_limit", SETTING_SIZE, FIELD(payload_max), 1, 512 * MIB, "1MiB"},
 };
 #define ROWS (sizeof table / sizeof *table)
@@ -138,6 +139,7 @@ void settings_clear(struct settings *settings) {
     free(settings->acquisition);
     free(settings->history_cleanup_zone);
     json_decref(settings->categories);
+    json_decref(settings->stock);
     json_decref(settings->invocations_by_type);
     json_decref(settings->history_cleanup_window);
     json_decref(settings->acquisitions);
@@ -150,8 +152,8 @@ static bool copy_value(const struct setting *setting, struct settings *copy) {
     json_t **list = field;
     if ((setting->kind == SETTING_TEXT || setting->kind == SETTING_STORE) && *text)
         return (*text = strdup(*text)) != NULL;
-    bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_COUNTS ||
-                setting->kind == SETTING_ACQUISITIONS;
+    bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK ||
+                setting->kind == SETTING_COUNTS || setting->kind == SETTING_ACQUISITIONS;
     if (json && *list)
         return (*list = json_deep_copy(*list)) != NULL;
     return true;

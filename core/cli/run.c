@@ -158,16 +158,9 @@ static bool deploy_run(struct cli *cli, const struct flags *flags, struct error 
     return setup_settings(cli, flags, error) && deploy(cli, error);
 }
 
-static bool stock_asked(const struct settings *settings) {
-    for (const char *const *name = settings_names(); *name; name++)
-        if (strcmp(*name, "stock") == 0)
-            return settings_given(settings, *name);
-    return false;
-}
-
 /* An executor on the wrong folder would wait for ever, without a word. */
 static bool folder_usable(const struct cli *cli, struct error *error) {
-    return !folder_idle(cli->folder) || stock_asked(&cli->settings) ||
+    return !folder_idle(cli->folder) || settings_given(&cli->settings, "stock") ||
            error_set(error, ERROR_CONFIG,
                      "script folder \"%s\": nothing to run (expected Lua files in handlers/, "
                      "batches/ or schedules/)",

@@ -105,6 +105,7 @@ struct folder *folder_from_json(const json_t *stored, const char *name, struct e
     struct folder *folder = folder_new("", name);
     if (!folder)
         return refuse_memory(error);
+    folder->stored = true;
     bool ok = true;
     for (size_t i = 0; ok && i < json_array_size(stored); i++)
         ok = add_stored(&files, json_array_get(stored, i), error);

@@ -21,6 +21,7 @@ struct folder {
     char *path;       /* as the user gave it, for messages; "" for none */
     char *name;       /* of the deployment: the folder's base name */
     char hash[65];    /* hex of the user's files (not the stock ones) */
+    bool stored;      /* from a deployment: its definitions say which stock handlers it has */
     json_t *warnings; /* array of texts: unknown sub-folders and the like */
     /* a reference count follows, private */
 };

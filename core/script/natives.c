@@ -1,4 +1,5 @@
 #include "script/natives.h"
+#include "base/stock.h"
 #include "script/value.h"
 #include <limits.h>
 #include <stdio.h>
@@ -60,12 +61,26 @@ static int native_loading(lua_State *L) {
     return 0;
 }
 
-static void push_paths(const struct folder *folder, lua_State *L) {
+/* A stock handler that nobody asked for is not there. */
+static bool is_there(const struct script *script, const struct folder_file *file) {
+    static const char root[] = "handlers/";
+    char name[JOB_NAME_MAX + 1];
+    if (!file->stock || script->folder->stored || strncmp(file->path, root, strlen(root)) != 0)
+        return true;
+    snprintf(name, sizeof name, "%s", file->path + strlen(root));
+    name[strlen(name) - strlen(".lua")] = '\0';
+    return stock_has(script->settings ? script->settings->stock : NULL, name);
+}
+
+static void push_paths(const struct script *script, lua_State *L) {
+    const struct folder *folder = script->folder;
+    lua_Integer count = 0;
     lua_createtable(L, (int)folder->count, 0);
-    for (size_t i = 0; i < folder->count; i++) {
-        lua_pushstring(L, folder->files[i].path);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
+    for (size_t i = 0; i < folder->count; i++)
+        if (is_there(script, &folder->files[i])) {
+            lua_pushstring(L, folder->files[i].path);
+            lua_rawseti(L, -2, ++count);
+        }
 }
 
 /* ---- the store's files ---- */
@@ -249,7 +264,7 @@ void natives_push(struct script *script, lua_State *L) {
     add_bounded(script, L, "table", "move", native_move);
     coroutine_add(script, L);
     process_add(script, L);
-    push_paths(script->folder, L);
+    push_paths(script, L);
     lua_setfield(L, -2, "paths");
     lua_newtable(L);
     verbs_add(script, L);

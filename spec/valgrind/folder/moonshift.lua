@@ -1,1 +1,1 @@
-return { workers = 2, memory_limit = 8 * 1024 * 1024, history = "full" }
+return { workers = 2, memory_limit = 8 * 1024 * 1024, history = "full", stock = { "shell" } }

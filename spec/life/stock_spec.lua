@@ -1,0 +1,96 @@
+-- The stock handlers that a folder has: the harmless ones, and those it asks for.
+local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
+local program = require "spec.support.program"
+
+local UNKNOWN = 'unknown handler "shell" (a stock handler for which the folder must ask: '
+  .. 'stock = { "shell" } in moonshift.lua)'
+
+describe("the stock handlers", function()
+  local place
+
+  after_each(function()
+    engines.clean()
+    if place then
+      place.clean()
+      place = nil
+    end
+  end)
+
+  local function job(command)
+    return { command = command }
+  end
+
+  it("are noop and log unless the folder asks for others", function()
+    local engine = engines.private { ["handlers/a.lua"] = [[return function(job)
+      return select(2, pcall(job.enqueue, job, "shell", { command = "true" }))
+    end]] }
+    assert.is_number((engine:enqueue("noop")))
+    assert.is_number((engine:enqueue("log", "hello")))
+    assert.same({ nil, UNKNOWN, "not_found" }, { engine:enqueue("shell", job("true")) })
+    assert.matches(UNKNOWN, (engine:execute((engine:enqueue("a")))), 1, true)
+    assert.same({ nil, 'config of "enqueue": ' .. UNKNOWN, "not_found" },
+      { engine:batch { type = "enqueue", ids = { job("true") }, config = { handler = "shell" } } })
+  end)
+
+  it("are added by the setting, beside the harmless ones", function()
+    local engine = engines.private({}, { stock = { "shell" } })
+    local id = engine:enqueue("shell", job("echo hello"))
+    assert.is_number((engine:enqueue("noop")))
+    assert.same({ done = 2, failed = 0 }, engine:drain())
+    assert.same({ "hello" }, engine:log({ job = id, outcome = "successful" }):one().lines)
+  end)
+
+  it("give way to a file of the folder, which need not be asked for", function()
+    local engine = engines.private { ["handlers/shell.lua"] = "return function() return 5 end" }
+    assert.equal(5, (engine:execute((engine:enqueue("shell")))))
+  end)
+
+  it("are refused by a name that is none", function()
+    local function refusal(stock)
+      return select(2, moonshift.open { store = "sqlite::memory:", stock = stock })
+    end
+    assert.equal('stock: no stock handler "shel" (did you mean "shell"?)', refusal { "shel" })
+    assert.equal('stock: no stock handler "mailer" (expected log, noop, shell)',
+      refusal { "mailer" })
+    assert.matches("^stock: no stock handler", refusal { "moonshift/operate" })
+    assert.equal('stock "shell": expected a list of texts', refusal "shell")
+    assert.matches("expected a list of texts", refusal { 5 }, 1, true)
+  end)
+
+  it("are listed by check, and asked for by a flag or a variable, too", function()
+    place = program.place { ["handlers/a.lua"] = "return function() end" }
+    assert.is_nil(select(2, place.run("check")):match("\nshell "))
+    local file = assert(io.open(place.path .. "/moonshift.lua", "w"))
+    file:write('return { stock = { "shell" } }')
+    file:close()
+    assert.matches("\nshell .* yes ", select(2, place.run("check")))
+    os.remove(place.path .. "/moonshift.lua")
+    local status, _, errors = program.run({ "run", "--drain", "--stock", "shell" },
+      { dir = place.path })
+    assert.equal(0, status, errors)
+    assert.equal(0, (program.run({ "enqueue", "shell", '{"command":"echo x"}' },
+      { dir = place.path, env = { MOONSHIFT_STOCK = "shell" } })))
+  end)
+
+  it("run by hand only where they are asked for, whatever the store knows", function()
+    place = program.place { ["moonshift.lua"] = 'return { stock = { "shell" } }' }
+    assert.equal(0, (place.run("run", "--drain")))
+    os.remove(place.path .. "/moonshift.lua")
+    assert.equal(0, (place.run("enqueue", "shell", '{"command":"touch ran"}')))
+    local status, _, errors = place.run("job", "execute", "1")
+    assert.is_true(status ~= 0)
+    assert.equal("moonshift: " .. UNKNOWN .. "\n", errors)
+    assert.is_nil((io.open(place.path .. "/ran")))
+    local env = { MOONSHIFT_STOCK = "shell" }
+    assert.equal(0, (program.run({ "job", "execute", "1" }, { dir = place.path, env = env })))
+    assert(io.open(place.path .. "/ran")):close()
+  end)
+
+  it("leave jobs alone where the executor's folder does not ask for them", function()
+    local engine = engines.private { ["handlers/a.lua"] = "return function() end" }
+    local id = assert(engine:enqueue("shell", job("true"), { unchecked = true }))
+    assert.same({ done = 0, failed = 0 }, engine:drain())
+    assert.equal("ready", engine:job(id).state)
+  end)
+end)
