@@ -4,7 +4,10 @@ describe("settings", function()
   local place
 
   before_each(function()
-    place = program.place { ["moonshift.lua"] = 'return { store = "sqlite:shop.db", queue = 7 }\n' }
+    place = program.place {
+      ["moonshift.lua"] = 'return { store = "sqlite:shop.db", queue = 7 }\n',
+      ["handlers/work.lua"] = "return function() end",
+    }
   end)
 
   after_each(function()
