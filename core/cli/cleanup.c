@@ -130,7 +130,9 @@ static bool delete_run(struct cli *cli, const struct flags *flags, struct error 
                      "removed from the history", error);
 }
 
-#define SELECTS "By ids, or by the filters of log. More than 1000 are done 1000 at a time."
+#define SELECTS                                                                                    \
+    "By ids, or by the filters of log. Ids are looked at first: if one is missing nothing is\n"    \
+    "done. More than 1000 are done 1000 at a time."
 
 const struct cli_command cleanup_commands[] = {
     {"history status", "", "show how long history is kept, and what may go by now",

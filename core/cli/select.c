@@ -1,22 +1,35 @@
 #include "cli/select.h"
 #include "cli/list.h"
+#include <stdio.h>
 
 static bool no_memory(struct error *error) {
     return error_set(error, ERROR_FAILED, "out of memory");
 }
 
+/* Who is named twice is meant once. */
+static bool id_add(json_t *ids, json_t *seen, int64_t id) {
+    char key[24];
+    snprintf(key, sizeof key, "%lld", (long long)id);
+    return json_object_get(seen, key) || (json_object_set_new(seen, key, json_true()) == 0 &&
+                                          json_array_append_new(ids, json_integer(id)) == 0);
+}
+
+static bool ids_add(json_t *ids, const struct flags *flags, int from, struct error *error) {
+    json_t *seen = json_object();
+    bool fine = seen || no_memory(error);
+    for (int i = from; fine && i < flags->word_count; i++) {
+        int64_t id;
+        fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
+               (id_add(ids, seen, id) || no_memory(error));
+    }
+    json_decref(seen);
+    return fine;
+}
+
 static bool ids_read(json_t *order, const struct flags *flags, int from, struct error *error) {
     json_t *ids = json_array();
-    if (!ids || json_object_set_new(order, "ids", ids) != 0)
-        return no_memory(error);
-    for (int i = from; i < flags->word_count; i++) {
-        int64_t id;
-        if (!flags_number("id", flags->words[i], 1, INT64_MAX, &id, error))
-            return false;
-        if (json_array_append_new(ids, json_integer(id)) != 0)
-            return no_memory(error);
-    }
-    return true;
+    return ids && json_object_set_new(order, "ids", ids) == 0 ? ids_add(ids, flags, from, error)
+                                                              : no_memory(error);
 }
 
 bool select_read(json_t *order, const struct flags *flags, int from, const struct flag *filters,

@@ -373,3 +373,21 @@ bool joblog_step(struct store *store, struct step *step, struct order *order, st
     json_decref(rows);
     return true;
 }
+
+static json_t *count_row(struct store *store, sqlite3_stmt *row, struct error *error) {
+    (void)store, (void)error;
+    return json_integer(sqlite3_column_int64(row, 0));
+}
+
+bool joblog_count(struct store *store, const struct order *order, int64_t *count,
+                  struct error *error) {
+    struct query query = {0};
+    json_t *rows = NULL;
+    query_add(&query, "SELECT count(*) FROM (" LOG_END "ended e) g");
+    if (query_where(&query, order->query, log_filters, error))
+        rows = query_rows(&query, store, "ended jobs", count_row, error);
+    query_clear(&query);
+    *count = json_integer_value(json_array_get(rows, 0));
+    json_decref(rows);
+    return rows != NULL;
+}

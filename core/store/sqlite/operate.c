@@ -225,6 +225,8 @@ static bool preview(struct store *store, struct order *order, int64_t *count, ti
         return definition_preview(store, order, count, error);
     case ORDER_INSTANCE:
         return instance_preview(store, order, count, error);
+    case ORDER_HISTORY:
+        return history_preview(store, order, count, error);
     default:
         return error_set(error, ERROR_INVALID,
                          "%s: cannot be tried (expected a verb on jobs, a definition or an "

@@ -26,7 +26,8 @@ static int removal_find(struct store *store, const struct order *order, int64_t 
     int found = history_find(store, job, ended, error);
     if (found == 0 && order->verb == ORDER_DELETE_HISTORY)
         found = removal_nowhere(store, job, error);
-    if (found != 0 || order->ignore_missing)
+    /* That all were there was seen before the first step. */
+    if (found != 0 || order->ignore_missing || order->goes_on)
         return found;
     found = db_value(&store->db, error, &one, "SELECT 1 FROM live WHERE id=?1", "i", job);
     if (found > 0)
@@ -76,25 +77,47 @@ static bool removal_select(struct store *store, struct order *order, struct step
     return joblog_step(store, step, order, error);
 }
 
-static bool removal_each(struct store *store, const struct order *order, struct step *step,
-                         bool apply, struct error *error) {
+static bool removal_each(struct store *store, const struct order *order, const struct step *step,
+                         struct error *error) {
     for (size_t i = 0; i < step->ids.count; i++) {
         struct ended ended;
         int found = removal_find(store, order, step->list[i], &ended, error);
-        if (found < 0 || (found && apply && !removal_apply(store, order, &ended, error)))
+        if (found < 0 || (found && !removal_apply(store, order, &ended, error)))
             return false;
     }
     return true;
 }
 
-/* All are looked at first, then all are changed. */
+/* One id, or all of a list, those of later steps, too. */
+static bool removal_check(struct store *store, const struct order *order, struct error *error) {
+    size_t count = json_is_array(order->ids) ? json_array_size(order->ids) : 0;
+    struct ended ended;
+    if (order->goes_on || !order->ids)
+        return true;
+    if (json_is_integer(order->ids))
+        return removal_find(store, order, json_integer_value(order->ids), &ended, error) >= 0;
+    for (size_t i = 0; i < count; i++)
+        if (removal_find(store, order, json_integer_value(json_array_get(order->ids, i)), &ended,
+                         error) < 0)
+            return false;
+    return true;
+}
+
+bool history_preview(struct store *store, const struct order *order, int64_t *count,
+                     struct error *error) {
+    if (!order->ids)
+        return joblog_count(store, order, count, error);
+    *count = json_is_array(order->ids) ? (int64_t)json_array_size(order->ids) : 1;
+    return true;
+}
+
+/* All are looked at first, then all are changed, a thousand at a time. */
 bool history_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                      struct error *error) {
     bool more;
     return store_file_ended(store, FILE_FIRST, &more, error) &&
-           removal_select(store, order, step, error) &&
-           removal_each(store, order, step, false, error) &&
-           removal_each(store, order, step, true, error) &&
+           removal_check(store, order, error) && removal_select(store, order, step, error) &&
+           removal_each(store, order, step, error) &&
            (order->verb != ORDER_DELETE_HISTORY || clean_refile(store, error)) &&
            (step->ids.count == 0 || removal_log(store, order, step, now, error));
 }

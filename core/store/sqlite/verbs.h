@@ -72,6 +72,9 @@ bool batch_operate(struct store *store, struct order *order, struct step *step, 
 /* A verb on ended jobs; one run of history cleanup. */
 bool history_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                      struct error *error);
+/* How many ended jobs it is for; only reads. */
+bool history_preview(struct store *store, const struct order *order, int64_t *count,
+                     struct error *error);
 bool cleanup_operate(struct store *store, const struct order *order, struct step *step, time_ms now,
                      struct error *error);
 

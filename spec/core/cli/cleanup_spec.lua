@@ -46,6 +46,29 @@ describe("history", function()
     assert.equal("[]\n", select(2, place.run("log", "--json")))
   end)
 
+  it("who is named twice is meant once", function()
+    local _, changed = place.run("history", "removal-time", "never", "1", "2", "1")
+    assert.equal("2 jobs changed\n", changed)
+    local _, removed = place.run("history", "delete", "1", "1")
+    assert.equal("1 job removed from the history\n", removed)
+  end)
+
+  it("a list that is longer than a step is refused as a whole", function()
+    place.run("enqueue", "work", "--count", "1100")
+    place.run("run", "--drain")
+    local ids = {}
+    for id = 1, 1101 do
+      ids[id] = id
+    end
+    ids[1102] = 5000
+    local status, _, errors = place.run("history", "delete", table.unpack(ids))
+    assert.equal(4, status)
+    assert.equal("moonshift: no job 5000 in the history\n", errors)
+    ids[1102] = 1102
+    assert.equal("1102 jobs removed from the history\n",
+      select(2, place.run("history", "delete", table.unpack(ids))))
+  end)
+
   it("delete refuses what it does not know", function()
     local status, _, errors = place.run("history", "delete", "9")
     assert.equal(4, status)

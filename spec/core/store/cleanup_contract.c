@@ -173,6 +173,8 @@ static void by_query(struct contract *c) {
     EXPECT(end_many(c, 2300, NOW) && end_many(c, 10, NOW + DAY));
     json_t *order = json_pack("{ss,s{ss}}", "verb", "delete_history", "query", "before",
                               "2026-01-02T00:00:00Z");
+    EXPECT(store_preview(c->store, order, &touched, NOW, &c->error) && touched == 2300);
+    touched = 0;
     while (order) {
         bool done = store_operate(c->store, order, &operated, NOW, &c->error);
         json_decref(order);
