@@ -103,7 +103,7 @@ static json_t *known_names(struct engine *engine) {
     if (definitions->count > 0)
         return definitions_names(definitions);
     struct store_page page = {.limit = 1000};
-    json_t *rows = store_definitions(engine->store, NULL, &page, NULL), *row;
+    json_t *rows = store_definitions(engine->store, NULL, &page, engine_now(engine), NULL), *row;
     json_t *names = json_array();
     size_t i;
     json_array_foreach(rows, i, row)

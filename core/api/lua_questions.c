@@ -15,7 +15,8 @@ static json_t *jobs(struct engine *engine, const json_t *filters, const struct s
 
 static json_t *definitions(struct engine *engine, const json_t *filters,
                            const struct store_page *page, struct error *error) {
-    return store_definitions(engine_store(engine), filters, page, error);
+    return store_definitions(engine_store(engine), filters, page, clock_now(engine_clock(engine)),
+                             error);
 }
 
 static json_t *incidents(struct engine *engine, const json_t *filters,

@@ -50,7 +50,8 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
     json_t *rows = NULL;
     bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
                 (store = setup_store(cli, flags, STORE_READ, error)) &&
-                (rows = store_definitions(store, list.filters, &list.page, error));
+                (rows = store_definitions(store, list.filters, &list.page,
+                                          clock_now(clock_system()), error));
     for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
         fine = counts_write(json_array_get(rows, i)) ||
                error_set(error, ERROR_FAILED, "out of memory");
@@ -69,7 +70,8 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     struct store *store =
         filters ? setup_store(cli, flags, STORE_READ, error)
                 : (error_set(error, ERROR_USAGE, "definition: not valid UTF-8"), NULL);
-    json_t *rows = store ? store_definitions(store, filters, &page, error) : NULL;
+    json_t *rows =
+        store ? store_definitions(store, filters, &page, clock_now(clock_system()), error) : NULL;
     json_t *definition = json_array_get(rows, 0);
     bool fine = rows && (definition || error_set(error, ERROR_NOT_FOUND,
                                                  "unknown definition \"%s\"", flags->words[0]));

@@ -254,7 +254,8 @@ struct outcome *client_outcomes(struct client *client) {
         newest->next = list;
         list = newest;
         newest = next;
-        client->inside--;
+        atomic_fetch_sub(&client->inside, 1); /* before `ended`: nobody sees it run again */
+        atomic_fetch_sub(&client->ended, 1);
         if (list->took >= 0)
             estimate_note(&client->estimate, list->job->definition, list->took);
     }
@@ -263,10 +264,11 @@ struct outcome *client_outcomes(struct client *client) {
 
 void client_load(struct client *client, int *running, int *waiting) {
     mutex_lock(&client->pool->mutex);
-    *running = client->busy;
+    int busy = client->busy;
+    int ended = atomic_load(&client->ended), begun = atomic_load(&client->inside) - ended;
     mutex_unlock(&client->pool->mutex);
-    *running = *running < client->inside ? *running : client->inside;
-    *waiting = client->inside - *running;
+    *running = busy < begun ? busy : begun > 0 ? begun : 0;
+    *waiting = begun > *running ? begun - *running : 0;
 }
 
 void client_lease(struct client *client, time_ms until) {

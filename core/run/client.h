@@ -46,7 +46,7 @@ struct outcome *client_outcomes(struct client *client);
  * have come, and none is urgent. When enough have come, or an urgent one, `wake` is called again.
  * `more`: the store has jobs for every free place. */
 bool client_patient(struct client *client, bool more);
-/* Jobs running now, jobs waiting in memory. */
+/* Jobs running this moment, jobs waiting in memory; any thread. */
 void client_load(struct client *client, int *running, int *waiting);
 /* Something waits for a worker. */
 bool client_waits(struct client *client);

@@ -280,6 +280,7 @@ void crew_deliver(struct client *client, struct item *item, struct outcome *outc
     outcome->lane_ends = item->jobs == NULL;
     outcome->lane_token = item->lane_token;
     outcome->followed = item->followed;
+    atomic_fetch_add(&client->ended, 1);
     /* What it created, and who waits for what follows, must not wait for other outcomes. */
     bool urgent = outcome->awaited || outcome->created || outcome->effects;
     outcome->next = atomic_load(&client->outcomes);

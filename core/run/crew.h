@@ -72,7 +72,8 @@ struct client {
     _Atomic time_ms lease;              /* monotonic; nothing begins after it */
     _Atomic int lapses;                 /* an item from before the last one does not begin */
     _Atomic int lost;                   /* jobs without an outcome: memory was out */
-    int inside;                         /* the loop's own count: submitted, not yet taken back */
+    _Atomic int inside;                 /* jobs submitted and not yet taken back; by the loop */
+    _Atomic int ended;                  /* of those: their outcomes wait to be taken */
     struct estimate estimate;           /* the loop's own */
 };
 

@@ -319,4 +319,5 @@ void foreman_status(struct foreman *foreman, struct foreman_status *status) {
     mutex_lock(&foreman->mutex);
     *status = foreman->status;
     mutex_unlock(&foreman->mutex);
+    client_load(foreman->client, &status->running, &status->waiting);
 }

@@ -22,7 +22,7 @@ struct foreman_options {
     void *wake_arg;
 };
 
-struct foreman_status { /* a snapshot, for terminals and executor:status() */
+struct foreman_status { /* as it is at the call, for terminals and executor:status() */
     int64_t done, failed, stale, acquired;
     int running, waiting; /* in memory */
     bool paused;          /* the store is full */

@@ -8,6 +8,13 @@ enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
 enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };
 enum { YIELD_WAIT = 1000 }; /* so often at most is given back what waits */
 
+static void pause_work(struct foreman *foreman, bool paused) {
+    foreman->paused = paused;
+    mutex_lock(&foreman->mutex);
+    foreman->status.paused = paused;
+    mutex_unlock(&foreman->mutex);
+}
+
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
     foreman->refused = *error;
@@ -16,7 +23,7 @@ static void turn_failed(struct foreman *foreman, const struct error *error, time
     } else if (error->code == ERROR_FULL) {
         if (!foreman->paused)
             log_event(LOG_ERROR, "store full", "reason:s", error->text);
-        foreman->paused = true;
+        pause_work(foreman, true);
         foreman->retry_at = now + FULL_WAIT;
     } else {
         foreman->errors++;
@@ -81,7 +88,7 @@ static void turned(struct foreman *foreman, const struct turn *turn, time_ms now
         count(foreman, turn);
     }
     if (foreman->paused && turn->acquiring) {
-        foreman->paused = false;
+        pause_work(foreman, false);
         log_event(LOG_INFO, "resumed", "");
     }
     if (turn->lapsed)

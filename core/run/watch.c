@@ -15,7 +15,6 @@ static void check_files(struct foreman *foreman) {
 void watch_publish(struct foreman *foreman) {
     mutex_lock(&foreman->mutex);
     client_load(foreman->client, &foreman->status.running, &foreman->status.waiting);
-    foreman->status.paused = foreman->paused;
     foreman->status.stopping = foreman->stage != WORKING;
     mutex_unlock(&foreman->mutex);
 }

@@ -268,7 +268,7 @@ bool store_jobs_count(struct store *store, const json_t *filters, time_ms now, i
 /* One job with `stack`, `progress`; NULL with ERROR_NOT_FOUND. */
 json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *error);
 json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,
-                          struct error *error);
+                          time_ms now, struct error *error);
 json_t *store_incidents(struct store *store, const json_t *filters, const struct store_page *page,
                         struct error *error);
 json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,

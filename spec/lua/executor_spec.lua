@@ -103,6 +103,33 @@ describe("executor", function()
       assert.equal(0, engine:jobs():count())
     end)
 
+    it("tells what runs and what waits at this moment", function()
+      local gate = os.tmpname()
+      local engine <close> = engines.durable({ ["handlers/gated.lua"] = [[
+        return function(job)
+          while io.open(job.payload.gate) do os.execute("sleep 0.01") end
+        end]] })
+      local executor <close> = moonshift.executor { engines = { engine }, workers = 1 }
+      for _ = 1, 3 do
+        assert(engine:enqueue("gated", { gate = gate }))
+      end
+      assert(executor:start())
+      process.await("three to be acquired", 10, function()
+        return executor:status().acquired == 3
+      end)
+      process.await("the first to run", 10, function()
+        return engine:jobs({ locked = true }):count() == 3 and executor:status().running == 1
+      end)
+      assert.equal(2, executor:status().waiting)
+      os.remove(gate)
+      local status = process.await("the end", 10, function()
+        local now = executor:status()
+        return now.done == 3 and now
+      end)
+      assert.equal("0 0", status.running .. " " .. status.waiting)
+      assert.equal("0 0", status.engines[1].running .. " " .. status.engines[1].waiting)
+    end)
+
     it("cannot be started twice, but again after a stop", function()
       local engine <close> = engines.durable(files)
       local executor <close> = moonshift.executor { engines = { engine }, workers = 1 }

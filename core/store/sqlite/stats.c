@@ -10,19 +10,29 @@
 #define COUNT_MAX 10000  /* a count in the list of definitions goes no further */
 #define LEVELS_MAX 10000 /* streams and ranks whose oldest job is looked for one by one */
 
+/* The states are those of a list of jobs (JOBS_STATE in jobs.c): a date that has come makes a job
+ * ready, whoever has looked, and a running lane makes it wait, whether it has been parked or not.
+ */
+
 /* How many jobs of each stream are where: tables in the order of their streams. */
 #define STATS_PLACES                                                                               \
-    "SELECT stream, 'ready' AS state, count(*) AS count FROM ready GROUP BY stream"                \
-    " UNION ALL SELECT stream, 'suspended', count(*) FROM job WHERE suspended<>0 AND retries>0"    \
+    "SELECT stream, 'ready' AS state, count(*) AS count, sum(lane IN (SELECT id FROM lane))"       \
+    " FROM ready GROUP BY stream"                                                                  \
+    " UNION ALL SELECT stream, 'suspended', count(*), 0 FROM job WHERE suspended<>0 AND retries>0" \
     " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"                                       \
-    " UNION ALL SELECT stream, 'dead', count(*) FROM job WHERE retries=0"                          \
+    " UNION ALL SELECT stream, 'dead', count(*), 0 FROM job WHERE retries=0"                       \
     " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"
 
+#define FREE_LANE "(lane IS NULL OR lane NOT IN (SELECT id FROM lane))"
+
 /* Tables in another order: to be counted row by row, for to sort millions takes the memory of them
- * all. A lane's jobs count as waiting once they are parked. */
-static const char *const stats_scans[][2] = {{"SELECT stream FROM timer", "scheduled"},
-                                             {"SELECT stream FROM parked", "waiting"},
-                                             {"SELECT stream FROM locked", "locked"}};
+ * all. */
+static const char *const stats_scans[][2] = {
+    {"SELECT stream FROM timer WHERE due>?1", "scheduled"},
+    {"SELECT stream FROM timer WHERE due<=?1 AND " FREE_LANE, "ready"},
+    {"SELECT stream FROM timer WHERE due<=?1 AND NOT " FREE_LANE, "waiting"},
+    {"SELECT stream FROM parked WHERE ?1 IS NOT NULL", "waiting"},
+    {"SELECT stream FROM locked WHERE ?1 IS NOT NULL", "locked"}};
 #define SCANS (sizeof stats_scans / sizeof *stats_scans)
 
 static const char *const stats_states[] = {"ready",   "scheduled", "locked",
@@ -45,6 +55,7 @@ static void stats_add(json_t *counts, const char *state, int64_t count, int64_t 
 struct places {
     json_t *by_definition, *total;
     int64_t max; /* a count goes no further; 0: as far as there is */
+    time_ms now;
 };
 
 /* A stream that nobody knows counts in the sum only. */
@@ -64,9 +75,14 @@ static void places_add(const struct places *places, const struct catalog_stream 
 static bool places_group(const struct places *places, struct store *store, struct error *error) {
     sqlite3_stmt *rows = db_query(&store->db, error, STATS_PLACES, "");
     int step = rows ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
-        places_add(places, catalog_stream(&store->catalog, sqlite3_column_int64(rows, 0)),
-                   db_column_text(rows, 1), sqlite3_column_int64(rows, 2));
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+        const struct catalog_stream *stream =
+            catalog_stream(&store->catalog, sqlite3_column_int64(rows, 0));
+        int64_t waiting = sqlite3_column_int64(rows, 3);
+        places_add(places, stream, db_column_text(rows, 1),
+                   sqlite3_column_int64(rows, 2) - waiting);
+        places_add(places, stream, "waiting", waiting);
+    }
     return step == 0;
 }
 
@@ -74,7 +90,7 @@ static bool places_group(const struct places *places, struct store *store, struc
 static bool places_scan(const struct places *places, struct store *store, const char *sql,
                         const char *state, int64_t *counts, struct error *error) {
     const struct catalog *catalog = &store->catalog;
-    sqlite3_stmt *rows = db_query(&store->db, error, sql, "");
+    sqlite3_stmt *rows = db_query(&store->db, error, sql, "i", places->now);
     int step = rows ? 1 : -1;
     while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
         const struct catalog_stream *stream =
@@ -101,8 +117,9 @@ static bool places_scans(const struct places *places, struct store *store, struc
 }
 
 /* Of all definitions; `total` may be NULL. NULL: error. */
-static json_t *stats_places(struct store *store, json_t *total, int64_t max, struct error *error) {
-    struct places places = {json_object(), total, max};
+static json_t *stats_places(struct store *store, json_t *total, int64_t max, time_ms now,
+                            struct error *error) {
+    struct places places = {json_object(), total, max, now};
     if (places.by_definition && places_group(&places, store, error) &&
         places_scans(&places, store, error))
         return places.by_definition;
@@ -166,14 +183,14 @@ static json_t *definitions_list(struct store *store, const json_t *filters,
 }
 
 json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,
-                          struct error *error) {
+                          time_ms now, struct error *error) {
     bool own = false;
     size_t index = 0;
     json_t *definition = NULL, *places = NULL, *list = NULL;
     if (!look_begin(store, &own, error))
         return NULL;
     store->db.question = "definitions";
-    if ((places = stats_places(store, NULL, COUNT_MAX, error)))
+    if ((places = stats_places(store, NULL, COUNT_MAX, now, error)))
         list = definitions_list(store, filters, page, error);
     look_end(store, own);
     json_array_foreach(list, index, definition) {
@@ -300,7 +317,7 @@ static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct e
     int64_t incidents = 0;
     json_t *total = stats_zero();
     bool done = stats_put(stats, "jobs", total);
-    json_t *places = done ? stats_places(store, total, 0, error) : NULL;
+    json_t *places = done ? stats_places(store, total, 0, now, error) : NULL;
     done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
            stats_oldest(store, stats, now, error) &&
            db_value(&store->db, error, &incidents,

@@ -137,13 +137,67 @@ static void states(struct contract *c) {
     EXPECT(json_integer_value(json_object_get(jobs, "locked")) == 1);
     EXPECT(json_integer_value(json_object_get(jobs, "suspended")) == 1);
     EXPECT(json_integer_value(json_object_get(jobs, "dead")) == 1);
-    EXPECT(json_integer_value(json_object_get(jobs, "ready")) == 1);
+    EXPECT(json_integer_value(json_object_get(jobs, "waiting")) == 1);
+    EXPECT(json_integer_value(json_object_get(jobs, "ready")) == 0);
     EXPECT(json_integer_value(json_object_get(stats, "open_incidents")) == 1);
     json_t *executor = json_array_get(json_object_get(stats, "executors"), 0);
     EXPECT(strcmp(json_string_value(json_object_get(executor, "name")), "node") == 0);
     EXPECT(json_integer_value(json_object_get(executor, "locked")) == 1);
     json_decref(stats);
     job_free(job);
+}
+
+/* What the statistics, the list of definitions, the list of jobs and `why` say of one store. */
+static bool agrees(struct contract *c, time_ms now) {
+    static const char *const states[] = {"ready",   "scheduled", "locked",
+                                         "waiting", "suspended", "dead"};
+    json_t *stats = store_stats(c->store, now, &c->error);
+    json_t *definitions = store_definitions(c->store, NULL, NULL, now, &c->error);
+    json_t *counts = json_object_get(json_array_get(definitions, 0), "counts");
+    bool fine = stats && counts;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        int64_t count = 0, told = 0;
+        json_t *filters = json_pack("{ss}", "state", states[i]), *job;
+        struct store_page page = {.limit = 100};
+        json_t *jobs = store_jobs(c->store, filters, &page, now, &c->error);
+        size_t at;
+        json_array_foreach(jobs, at, job) {
+            int64_t id = json_integer_value(json_object_get(job, "id"));
+            json_t *why = store_why(c->store, id, now, &c->error);
+            const char *state = json_string_value(json_object_get(why, "state"));
+            told += state && strcmp(state, states[i]) == 0;
+            json_decref(why);
+        }
+        fine =
+            fine && store_jobs_count(c->store, filters, now, &count, &c->error) && count == told &&
+            count == (int64_t)json_array_size(jobs) &&
+            count == json_integer_value(json_object_get(counts, states[i])) &&
+            count == json_integer_value(json_object_get(json_object_get(stats, "jobs"), states[i]));
+        json_decref(filters);
+        json_decref(jobs);
+    }
+    json_decref(stats);
+    json_decref(definitions);
+    return fine;
+}
+
+static void one_rule(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){.lane = "l1", .priority = 9, .retries = 3}, NOW));
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job && agrees(c, NOW)); /* one runs in its lane, … */
+    EXPECT(create(c, c->store, (struct job){.lane = "l1", .retries = 3}, NOW)); /* one behind it, */
+    EXPECT(create(c, c->store, (struct job){.lane = "l1", .due = NOW + 10, .retries = 3}, NOW));
+    EXPECT(create(c, c->store, (struct job){.due = NOW + 10, .retries = 3}, NOW));
+    EXPECT(create(c, c->store, (struct job){.due = NOW + 900, .retries = 3}, NOW));
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    EXPECT(create(c, c->store, (struct job){.suspended = true, .retries = 3}, NOW));
+    int64_t dead = create(c, c->store, (struct job){.retries = 3}, NOW);
+    EXPECT(store_set_retries(c->store, IDS(dead), 0, false, TIME_NONE, NOW, &c->error));
+    EXPECT(agrees(c, NOW) && agrees(c, NOW + 10) && agrees(c, NOW + 1000));
+    EXPECT(matches(c, "{\"state\":\"ready\"}") == 1);
+    EXPECT(acquire_count(c, c->store, NOW) == 1 && agrees(c, NOW + 10)); /* parked by now */
+    EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW + 10) == SETTLED);
+    EXPECT(agrees(c, NOW + 10));
 }
 
 static void counts_metrics(struct contract *c) {
@@ -200,7 +254,7 @@ static void lists_definitions(struct contract *c) {
     EXPECT(deploy(c, "h1", &id));
     EXPECT(create(c, c->store, (struct job){.handler = "b"}, NOW));
     EXPECT(create(c, c->store, (struct job){.handler = "b", .due = NOW + 1}, NOW));
-    json_t *list = store_definitions(c->store, NULL, NULL, &c->error);
+    json_t *list = store_definitions(c->store, NULL, NULL, NOW, &c->error);
     json_t *b = json_array_get(list, 1), *counts = json_object_get(b, "counts");
     EXPECT(json_array_size(list) == 2);
     EXPECT(strcmp(json_string_value(json_object_get(b, "name")), "b") == 0);
@@ -238,6 +292,7 @@ static const struct check checks[] = {
     {"a question longer than SQLite takes is refused", refuses_too_many},
     {"jobs come in pages, sorted", pages},
     {"states are read from where the job is", states},
+    {"statistics, lists and why tell one state of a job", one_rule},
     {"metrics are sums", counts_metrics},
     {"the same folder is the same deployment", deploys},
     {"definitions are listed with counts", lists_definitions},

@@ -32,11 +32,16 @@ static json_t *ask_jobs(struct store *from, const json_t *filters, const struct 
     return store_jobs(from, filters, page, FUZZ_NOW, error);
 }
 
+static json_t *ask_definitions(struct store *from, const json_t *filters,
+                               const struct store_page *page, struct error *error) {
+    return store_definitions(from, filters, page, FUZZ_NOW, error);
+}
+
 static const struct {
     const char *kind;
     ask *ask;
-} kinds[] = {{"jobs", ask_jobs}, {"definitions", store_definitions}, {"incidents", store_incidents},
-             {"log", store_log}, {"operations", store_operations},   {"batches", store_batches}};
+} kinds[] = {{"jobs", ask_jobs}, {"definitions", ask_definitions}, {"incidents", store_incidents},
+             {"log", store_log}, {"operations", store_operations}, {"batches", store_batches}};
 
 static void answered(json_t *answer, struct error *error) {
     if (answer)
