@@ -81,6 +81,9 @@ json_t *engine_status(struct engine *engine);
 
 /* ---- operator verbs (rules §11), at the engine's time ---- */
 
+/* Times in an order or in filters become instants, in the engine's zone (base/instant.h). */
+bool engine_settle(struct engine *engine, json_t *object, struct error *error);
+
 struct engine_operated {
     /* in; may be NULL: told after each transaction of a verb that needs several */
     void (*tell)(void *arg, size_t touched);

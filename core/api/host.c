@@ -48,6 +48,8 @@ static bool cancelled(void *arg, const struct job *job) {
 
 static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
     struct engine *engine = arg;
+    if (!engine_settle(engine, (json_t *)(uintptr_t)question, error))
+        return NULL;
     return store_ask(engine->store, kind, question, engine_now(engine), error);
 }
 

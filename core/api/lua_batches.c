@@ -28,7 +28,8 @@ static int batch_begin(lua_State *L) {
     struct engine *engine = lua_engine_open(L, &error);
     json_t **spec = api_box(L);
     *spec = engine ? api_object(L, 2, "batch", &error) : NULL;
-    if (!*spec || !engine_batch_begin(engine, *spec, &id, &error))
+    if (!*spec || !engine_settle(engine, json_object_get(*spec, "config"), &error) ||
+        !engine_batch_begin(engine, *spec, &id, &error))
         return api_fail(L, &error);
     lua_pushinteger(L, id);
     return 1;
@@ -52,7 +53,8 @@ static int batch_find(lua_State *L) {
     bool more = false;
     json_t **filters = api_box(L);
     *filters = engine ? api_object(L, 3, "filters", &error) : NULL;
-    if (!*filters || !engine_batch_find(engine, id, *filters, &after, &more, &error))
+    if (!*filters || !engine_settle(engine, *filters, &error) ||
+        !engine_batch_find(engine, id, *filters, &after, &more, &error))
         return api_fail(L, &error);
     lua_pushinteger(L, after);
     lua_pushboolean(L, more);

@@ -54,7 +54,8 @@ static int list(lua_State *L, list_function function) {
     struct store_page page = check_page(L);
     json_t **filters = api_box(L), **rows = api_box(L);
     *filters = engine ? api_object(L, 2, "filters", &error) : NULL;
-    *rows = *filters ? function(engine, *filters, &page, &error) : NULL;
+    if (*filters && engine_settle(engine, *filters, &error))
+        *rows = function(engine, *filters, &page, &error);
     return *rows ? api_push_rows(L, rows) : api_fail(L, &error);
 }
 
@@ -88,8 +89,9 @@ static int count_jobs(lua_State *L) {
     json_t **filters = api_box(L);
     int64_t count = 0;
     *filters = engine ? api_object(L, 2, "filters", &error) : NULL;
-    if (!*filters || !store_jobs_count(engine_store(engine), *filters,
-                                       clock_now(engine_clock(engine)), &count, &error))
+    if (!*filters || !engine_settle(engine, *filters, &error) ||
+        !store_jobs_count(engine_store(engine), *filters, clock_now(engine_clock(engine)), &count,
+                          &error))
         return api_fail(L, &error);
     lua_pushinteger(L, count);
     return 1;

@@ -1,5 +1,6 @@
 #include "api/crowd.h"
 #include "api/engine_state.h"
+#include "base/instant.h"
 
 #define LOG_PAGES 1000 /* the write-ahead log may grow so far */
 
@@ -57,12 +58,19 @@ static bool steps(struct engine *engine, json_t *order, bool *crowd,
     return true;
 }
 
+bool engine_settle(struct engine *engine, json_t *object, struct error *error) {
+    const struct zone *zone = zone_find(engine->options.settings->zone, error);
+    return zone && instants_settle(object, zone, engine_now(engine), error);
+}
+
 bool engine_operate(struct engine *engine, json_t *order, struct engine_operated *operated,
                     struct error *error) {
-    bool crowd = crowd_is(order);
     operated->touched = 0;
     operated->job = operated->batch = 0;
     operated->held = (struct held){0};
+    if (!engine_settle(engine, order, error))
+        return false;
+    bool crowd = crowd_is(order);
     return steps(engine, order, &crowd, operated, error) &&
            (!crowd || crowd_operate(engine, order, operated, error));
 }

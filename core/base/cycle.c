@@ -90,7 +90,8 @@ static bool read_instant(const struct repetition *repetition, int part, const st
     struct error cause;
     if (strspn(text, "0123456789") != 4)
         return refuse(repetition, repetition->at[part],
-                      "expected a duration such as PT5M, or an instant");
+                      "expected a duration such as 5m or PT5M, or an instant such as "
+                      "2026-12-24T18:00");
     if (!time_parse(text, time, &cause))
         return refuse_part(repetition, &cause);
     if (!clock || !strpbrk(clock, "Z+-"))
@@ -98,8 +99,12 @@ static bool read_instant(const struct repetition *repetition, int part, const st
     return true;
 }
 
+/* "PT5M" and "5m"; an instant has four digits and a sign. */
 static bool is_duration(const struct repetition *repetition, int part) {
-    return part < repetition->count && repetition->part[part][0] == 'P';
+    if (part >= repetition->count)
+        return false;
+    const char *text = repetition->part[part], *unit = text + strspn(text, "0123456789.,");
+    return *text == 'P' || (unit > text && strchr("wdhmsM", *unit) && *unit);
 }
 
 /* R/duration, R/duration/end: the grid begins a period after the origin. */
@@ -182,7 +187,8 @@ time_ms cycle_next(const struct cycle *cycle, time_ms after) {
 /* A day or a span stands for itself, it does not repeat. */
 static bool refuse_single(const char *text, struct error *error) {
     time_ms time;
-    if (text[0] == 'P')
+    struct span span;
+    if (text[0] == 'P' || span_parse(text, &span, NULL))
         return error_set(error, ERROR_INVALID,
                          "cycle \"%.100s\": does not repeat (write \"R/%.100s\", or use after for "
                          "one run)",

@@ -1,4 +1,5 @@
 #include "base/draft.h"
+#include "base/instant.h"
 #include "base/json.h"
 #include "base/repeat.h"
 #include "base/span.h"
@@ -130,12 +131,15 @@ static bool read_flags(struct draft *draft, struct error *error) {
            read_flag(draft, "unchecked", &draft->unchecked, error);
 }
 
-static bool read_at(const char *key, const json_t *value, time_ms *due, struct error *error) {
+static bool read_at(const char *key, const json_t *value, const struct draft_rules *rules,
+                    time_ms now, time_ms *due, struct error *error) {
     if (!json_is_string(value))
-        return json_refuse(key, value, "an ISO 8601 time such as \"2026-01-31T12:00:00Z\"", error);
+        return json_refuse(key, value, "a time such as \"2026-12-24T18:00:00Z\"", error);
+    const struct zone *zone = zone_find(rules->zone, error);
+    struct wall wall = wall_of_zone(zone);
     struct error cause;
-    return time_parse(json_string_value(value), due, &cause) ||
-           error_set(error, cause.code, "%s: %s", key, cause.text);
+    return zone && (instant_parse(json_string_value(value), &wall, now, due, NULL, &cause) ||
+                    error_set(error, cause.code, "%s: %s", key, cause.text));
 }
 
 static bool read_after(const char *key, const json_t *value, time_ms now, time_ms *due,
@@ -145,6 +149,20 @@ static bool read_after(const char *key, const json_t *value, time_ms now, time_m
         return false;
     *due = span_add(now, &span);
     return true;
+}
+
+/* What the due date can be counted from again: an ISO 8601 text as it was given, else what it came
+ * to. */
+static void keep_term(struct draft *draft, const json_t *value, bool relative, time_ms now) {
+    const char *text = json_string_value(value);
+    time_ms time;
+    bool zoned = false;
+    bool iso = text && (*text == 'P' || (time_parse_local(text, &time, &zoned, NULL) && zoned));
+    if (!iso && relative)
+        span_format(draft->job.due - now, draft->term);
+    else if (!iso)
+        time_format(draft->job.due, draft->term);
+    draft->job.term = iso ? text : draft->term;
 }
 
 static bool read_due(struct draft *draft, const struct draft_rules *rules, time_ms now,
@@ -166,13 +184,9 @@ static bool read_due(struct draft *draft, const struct draft_rules *rules, time_
     const json_t *value = member(draft, given);
     bool relative = given[0] != 'd' && given[1] != 't';
     if (!(relative ? read_after(given, value, now, &draft->job.due, error)
-                   : read_at(given, value, &draft->job.due, error)))
+                   : read_at(given, value, rules, now, &draft->job.due, error)))
         return false;
-    draft->job.term = json_string_value(value);
-    if (!draft->job.term) {
-        span_format(draft->job.due - now, draft->term);
-        draft->job.term = draft->term;
-    }
+    keep_term(draft, value, relative, now);
     return true;
 }
 
@@ -204,7 +218,8 @@ static bool read_rota(struct draft *draft, const struct draft_rules *rules, stru
     return !rules->schedule || rota_read(draft->spec, &draft->rota, error);
 }
 
-static bool read_cycle(struct draft *draft, time_ms now, struct error *error) {
+static bool read_cycle(struct draft *draft, const struct draft_rules *rules, time_ms now,
+                       struct error *error) {
     struct job *job = &draft->job;
     bool cycle = member(draft, "cycle"), alias = member(draft, "repeat");
     const char *stray = member(draft, "zone")      ? "zone"
@@ -214,6 +229,7 @@ static bool read_cycle(struct draft *draft, time_ms now, struct error *error) {
         return error_set(error, ERROR_INVALID, "cycle and repeat: expected only one");
     if (!cycle && !alias)
         return !stray || error_set(error, ERROR_INVALID, "%s: expected a cycle beside it", stray);
+    job->zone = rules->zone;
     return read_name(draft, alias ? "repeat" : "cycle", &job->repeat, error) &&
            read_name(draft, "zone", &job->zone, error) && read_misfire(draft, error) &&
            read_dates(draft, now, error);
@@ -269,7 +285,7 @@ bool draft_read(struct draft *draft, json_t *spec, const struct draft_rules *rul
     return check_keys(spec, rules->schedule, error) && read_names(draft, error) &&
            read_payload(draft, rules, error) && read_numbers(draft, error) &&
            read_flags(draft, error) && read_due(draft, rules, now, error) &&
-           read_cycle(draft, now, error) && read_rota(draft, rules, error) &&
+           read_cycle(draft, rules, now, error) && read_rota(draft, rules, error) &&
            read_unique(draft, now, error);
 }
 
@@ -367,7 +383,8 @@ struct draft_rules draft_rules(const struct settings *settings) {
                                 .ensure_due_date = settings->ensure_due_date,
                                 .produce_priorities = settings->produce_priorities,
                                 .lane_of_root = settings->lane_of_root,
-                                .priority = settings->priority};
+                                .priority = settings->priority,
+                                .zone = strcmp(settings->zone, "UTC") ? settings->zone : NULL};
     return rules;
 }
 

@@ -21,6 +21,7 @@ struct draft_rules {
     bool produce_priorities; /* false: every priority is 0 */
     bool lane_of_root;       /* lane_scope = "root" */
     int64_t priority;        /* of a job whose definition names none */
+    const char *zone;        /* of times and cycles that name none */
     bool schedule;           /* the keys of a schedule (rota.h) are fine, too */
 };
 

@@ -181,7 +181,7 @@ bool json_span(const json_t *value, const char *what, struct span *span, struct 
     }
     double seconds = json_is_number(value) ? json_number_value(value) : -1;
     if (!(seconds >= 0 && seconds <= 3e11))
-        return json_refuse(what, value, "seconds or an ISO 8601 duration such as \"PT5M\"", error);
+        return json_refuse(what, value, "seconds, or a duration such as \"5m\" or \"PT5M\"", error);
     *span = (struct span){.ms = llround(seconds * 1000)};
     return true;
 }

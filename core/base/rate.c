@@ -16,7 +16,8 @@ bool rate_parse(const char *text, struct rate *rate, struct error *error) {
     int32_t count = 0;
     *rate = (struct rate){0};
     if (!slash || digits == 0 || text + digits != slash)
-        return rate_refuse(text, "a number of starts and a duration, such as \"10/PT1M\"", error);
+        return rate_refuse(
+            text, "a number of starts and a duration, such as \"10/1m\" or \"10/PT1M\"", error);
     for (const char *digit = text; digit < slash && count <= RATE_COUNT_MAX; digit++)
         count = count * 10 + (*digit - '0');
     if (count < 1 || count > RATE_COUNT_MAX)

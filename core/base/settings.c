@@ -20,6 +20,7 @@ static const struct setting table[] = {
     {"store", SETTING_STORE, FIELD(store), 1, 4096, "sqlite:moonshift.db"},
     {"name", SETTING_TEXT, FIELD(name), 1, JOB_NAME_MAX, NULL},
     {"who", SETTING_TEXT, FIELD(who), 1, JOB_NAME_MAX, NULL},
+    {"zone", SETTING_TEXT, FIELD(zone), 1, 255, "UTC"},
     {"active", SETTING_BOOL, FIELD(active), 0, 0, "true"},
     {"workers", SETTING_WORKERS, FIELD(workers_min), 1, 1024, NULL},
     {"keep_alive", SETTING_SPAN, FIELD(keep_alive), 0, 0, "PT5S"},
@@ -135,6 +136,7 @@ void settings_clear(struct settings *settings) {
     free(settings->store);
     free(settings->name);
     free(settings->who);
+    free(settings->zone);
     free(settings->retry);
     free(settings->acquisition);
     free(settings->history_cleanup_zone);
@@ -326,6 +328,12 @@ static bool check_window(const struct settings *settings, struct error *error) {
                        cause.text, error);
 }
 
+static bool check_zone(const struct settings *settings, struct error *error) {
+    struct error cause;
+    return zone_find(settings->zone, &cause) != NULL ||
+           refuse_rule(settings, "zone", cause.text, error);
+}
+
 bool settings_check(const struct settings *settings, struct error *error) {
     char problem[128], backoff[TIME_TEXT_SIZE], limit[TIME_TEXT_SIZE];
     if (settings->priority_min > settings->priority_max) {
@@ -342,7 +350,7 @@ bool settings_check(const struct settings *settings, struct error *error) {
         snprintf(problem, sizeof problem, "%s is longer than max_backoff, %s", backoff, limit);
         return refuse_rule(settings, "backoff", problem, error);
     }
-    return check_window(settings, error);
+    return check_zone(settings, error) && check_window(settings, error);
 }
 
 bool settings_given(const struct settings *settings, const char *name) {

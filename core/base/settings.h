@@ -22,6 +22,7 @@ struct settings {
     char *store; /* URL, default "sqlite:moonshift.db" */
     char *name;  /* executor name, default the host name */
     char *who;   /* operation log: default the OS user */
+    char *zone;  /* of times and cycles that name none */
     /* executor */
     bool active;
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */

@@ -46,13 +46,14 @@ void time_format(time_ms time, char *text) {
 
 /* Where a text is being read; everything below stops at its NUL. */
 struct reader {
-    const char *kind, *text, *at;
+    const char *kind, *example, *text, *at;
     struct error *error;
 };
 
 static bool refuse(const struct reader *reader, const char *at, const char *expected) {
-    return error_set(reader->error, ERROR_INVALID, "%s \"%.100s\": %s (position %d)", reader->kind,
-                     reader->text, expected, (int)(at - reader->text) + 1);
+    return error_set(reader->error, ERROR_INVALID, "%s \"%.100s\": %s (position %d), as in %s",
+                     reader->kind, reader->text, expected, (int)(at - reader->text) + 1,
+                     reader->example);
 }
 
 static bool is_digit(char c) {
@@ -141,10 +142,11 @@ static bool read_clock(struct reader *reader, int64_t *of_day) {
 }
 
 /* The zone's distance from UTC; none is UTC. */
-static bool read_zone(struct reader *reader, int64_t *offset) {
+static bool read_zone(struct reader *reader, int64_t *offset, bool *zoned) {
     char sign = *reader->at;
     int hour, minute = 0;
     *offset = 0;
+    *zoned = sign == 'Z' || sign == '+' || sign == '-';
     if (sign == 'Z')
         reader->at++;
     if (sign != '+' && sign != '-')
@@ -161,14 +163,17 @@ static bool read_zone(struct reader *reader, int64_t *offset) {
     return true;
 }
 
-bool time_parse(const char *text, time_ms *time, struct error *error) {
-    struct reader reader = {"time", text, text, error};
+#define TIME_EXAMPLE "\"2026-12-24T18:00:00+01:00\""
+
+bool time_parse_local(const char *text, time_ms *time, bool *zoned, struct error *error) {
+    struct reader reader = {"time", TIME_EXAMPLE, text, text, error};
     int64_t days = 0, of_day = 0, offset = 0;
+    *zoned = false;
     if (!read_date(&reader, &days))
         return false;
     if (*reader.at == 'T' || *reader.at == ' ') {
         reader.at++;
-        if (!read_clock(&reader, &of_day) || !read_zone(&reader, &offset))
+        if (!read_clock(&reader, &of_day) || !read_zone(&reader, &offset, zoned))
             return false;
         if (*reader.at)
             return refuse(&reader, reader.at, "expected Z, a zone such as +01:00, or the end");
@@ -179,6 +184,18 @@ bool time_parse(const char *text, time_ms *time, struct error *error) {
     if (*time < TIME_FIRST || *time > TIME_LAST)
         return refuse(&reader, text, "is not in the years 0000-9999 (UTC)");
     return true;
+}
+
+bool time_parse(const char *text, time_ms *time, struct error *error) {
+    bool zoned;
+    return time_parse_local(text, time, &zoned, error);
+}
+
+bool clock_parse(const char *text, time_ms *of_day, struct error *error) {
+    struct reader reader = {"time", "\"08:00\"", text, text, error};
+    if (!read_clock(&reader, of_day))
+        return false;
+    return !*reader.at || refuse(&reader, reader.at, "expected the end");
 }
 
 /* The parts of a duration in the order they must come in. A unit is worth so many months, days or
@@ -258,23 +275,83 @@ static bool within_bounds(const struct span *span) {
            span->ms <= (3652425 - span->days) * DAY_MS;
 }
 
-bool span_parse(const char *text, struct span *span, struct error *error) {
-    struct reader reader = {"duration", text, text, error};
+static bool iso_parse(struct reader *reader, struct span *span) {
     int next = 0;
     bool time = false;
-    *span = (struct span){0};
-    if (*text != 'P')
-        return refuse(&reader, text,
-                      "expected P, as in \"PT5M\" or \"P1D\" (ISO 8601, upper case)");
-    reader.at++;
+    reader->at++;
     do {
-        if (*reader.at == 'T' && !time) {
+        if (*reader->at == 'T' && !time) {
             time = true;
-            reader.at++;
+            reader->at++;
         }
-        if (!read_unit(&reader, time, &next, span))
+        if (!read_unit(reader, time, &next, span))
             return false;
-    } while (*reader.at);
+    } while (*reader->at);
+    return true;
+}
+
+/* The units of "1w2d3h4m5s6ms", in the order they must come in. */
+static const struct {
+    const char *name;
+    int64_t days, ms;
+} shorts[] = {
+    {"w", 7, 0}, {"d", 1, 0}, {"h", 0, 3600000}, {"m", 0, 60000}, {"s", 0, 1000}, {"ms", 0, 1},
+};
+#define SHORTS ((int)(sizeof shorts / sizeof *shorts))
+
+static int find_short(const char *name, size_t size, int from) {
+    for (int i = from; i < SHORTS; i++)
+        if (strlen(shorts[i].name) == size && strncmp(shorts[i].name, name, size) == 0)
+            return i;
+    return -1;
+}
+
+static bool refuse_short(const struct reader *reader, const char *name, size_t size) {
+    if (size == 1 && *name == 'M')
+        return refuse(reader, name, "M may mean months: expected m for minutes, or P1M for months");
+    if (find_short(name, size, 0) >= 0)
+        return refuse(reader, name, "unit is out of order");
+    return refuse(reader, name, "expected a unit: w, d, h, m, s or ms");
+}
+
+static bool read_short(struct reader *reader, int *next, struct span *span) {
+    const char *start = reader->at;
+    int64_t whole, nano;
+    bool fraction;
+    if (!read_number(reader, &whole, &nano, &fraction))
+        return false;
+    const char *name = reader->at;
+    size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    int found = find_short(name, size, *next);
+    if (found < 0)
+        return refuse_short(reader, name, size);
+    reader->at += size;
+    if (*reader->at == ' ' && is_digit(reader->at[1]))
+        reader->at++;
+    if (fraction && (shorts[found].days || *reader->at))
+        return refuse(reader, start, "only the last of h, m or s may have a fraction");
+    *next = found + 1;
+    if (!add_part(&span->days, whole, shorts[found].days) ||
+        !add_part(&span->ms, whole, shorts[found].ms) ||
+        !add_part(&span->ms, nano / 1000 * shorts[found].ms / 1000000, 1))
+        return refuse(reader, start, "duration is too large");
+    return true;
+}
+
+bool span_parse(const char *text, struct span *span, struct error *error) {
+    struct reader reader = {"duration", "\"1h30m\" or \"PT1H30M\"", text, text, error};
+    int next = 0;
+    *span = (struct span){0};
+    if (*text == 'P') {
+        if (!iso_parse(&reader, span))
+            return false;
+    } else if (!is_digit(*text))
+        return refuse(&reader, text, "expected a number with its unit, or P (ISO 8601)");
+    else
+        do {
+            if (!read_short(&reader, &next, span))
+                return false;
+        } while (*reader.at);
     return within_bounds(span) || refuse(&reader, text, "is longer than 10000 years");
 }
 
@@ -284,7 +361,9 @@ bool span_parse_ms(const char *text, time_ms *ms, struct error *error) {
         return false;
     if (span.months)
         return error_set(error, ERROR_INVALID,
-                         "duration \"%.100s\": months have no fixed length here (use days)", text);
+                         "duration \"%.100s\": months have no fixed length here (use days, as in "
+                         "\"30d\")",
+                         text);
     *ms = span.days * DAY_MS + span.ms;
     return true;
 }

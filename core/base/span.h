@@ -1,4 +1,4 @@
-/* span.h - ISO 8601 instants and durations, as text and as milliseconds (rules §14).
+/* span.h - instants and durations, as text and as milliseconds (rules §14).
  * Pure. */
 #ifndef MOONSHIFT_BASE_SPAN_H
 #define MOONSHIFT_BASE_SPAN_H
@@ -29,11 +29,20 @@ void time_format(time_ms time, char *text);
 
 /* Reads an ISO 8601 instant: date, optional time (T or blank; fraction up to ms, further digits are
  * cut), optional zone (Z, +hh:mm, +hhmm, +hh); without zone it is UTC. Years 0000-9999. Errors name
- * the text and the position: `time "2026-02-30": day 30 is not in month 02 (position 9)`. */
+ * the text and the position, and show an example: `time "2026-02-30": day 30 is not in month 02
+ * (position 9), as in …`. */
 bool time_parse(const char *text, time_ms *time, struct error *error);
 
+/* The same; *zoned: the text names a zone. If not, *time is what a wall clock shows, as if in UTC
+ * (instant.h). */
+bool time_parse_local(const char *text, time_ms *time, bool *zoned, struct error *error);
+
+/* "08:00", "08:00:15.5": ms since midnight; 24:00 is the end of the day. */
+bool clock_parse(const char *text, time_ms *of_day, struct error *error);
+
 /* Reads "P1Y2M3W4DT5H6M7.5S" (any part may be absent, not all; fraction in the last part H, M or
- * S). Negative durations are refused, overflow is an error. */
+ * S), or the same as people write it: "1w2d3h4m5s", "1h 30m", "1.5h", "500ms". There m is minutes;
+ * months need P1M. Negative durations are refused, overflow is an error. */
 bool span_parse(const char *text, struct span *span, struct error *error);
 
 /* As one number of ms, a day counted as 24 h; calendar months are refused where a fixed length is

@@ -9,7 +9,7 @@ static const struct flag act_flags[] = {OPERATE_FLAGS, SELECT_FLAGS, {0}};
 
 static const struct flag retry_flags[] = {
     {"--retries", "N", "runs left (else the configured number)"},
-    {"--due", "ISO", "not before this instant; none: at once"},
+    {"--due", "TIME", "not before this instant; none: at once"},
     OPERATE_FLAGS,
     SELECT_FLAGS,
     {0},
@@ -93,7 +93,7 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
     "batch, which an executor runs."
 
 const struct cli_command act_commands[] = {
-    {"job retry", "ID…|FILTERS [--retries N] [--due ISO]", "give dead jobs runs again",
+    {"job retry", "ID…|FILTERS [--retries N] [--due TIME]", "give dead jobs runs again",
      "Their incidents are resolved.\n" SELECTS, retry_flags, 0, -1, false, false, act_run},
     {"job delete", "ID…|FILTERS", "delete jobs that do not run", SELECTS, act_flags, 0, -1, false,
      false, act_run},
@@ -107,7 +107,7 @@ const struct cli_command act_commands[] = {
      false, false, act_run},
     {"job priority", "N ID…|FILTERS", "set the priority of jobs", SELECTS, act_flags, 1, -1, false,
      false, act_run},
-    {"job due", "ISO|none ID…|FILTERS [--cascade]", "set the due date of jobs", SELECTS, due_flags,
+    {"job due", "TIME|none ID…|FILTERS [--cascade]", "set the due date of jobs", SELECTS, due_flags,
      1, -1, false, false, act_run},
     {"job recalculate", "ID…|FILTERS [--from-creation]", "count the due date of timers anew",
      "From the date or duration they were created with; a repeating job gets its cycle's next\n"

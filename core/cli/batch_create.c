@@ -21,7 +21,7 @@ const struct flag batch_create_flags[] = {
     {"--config", "JSON", "what the type is told: an object"},
     {"--retries", "N", "in the config: the retries to set"},
     {"--priority", "N", "in the config: the priority to set"},
-    {"--due", "ISO", "in the config: the due date to set, or none"},
+    {"--due", "TIME", "in the config: the due date to set, or none"},
     {"--name", "TEXT", "a name to find it by"},
     {"--per-seed", "N", "jobs that one seed makes (batch_jobs_per_seed)"},
     {"--invocations", "N", "ids of one job (invocations_per_batch_job)"},

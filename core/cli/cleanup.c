@@ -6,6 +6,7 @@
 #include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include <string.h>
 
 static const struct flag select_flags[] = {
     {"--job", "ID,…", "of these jobs"},
@@ -13,8 +14,8 @@ static const struct flag select_flags[] = {
     {"--definition", "ID,…", "of these definitions"},
     {"--batch", "ID,…", "of these batches"},
     {"--outcome", "NAME,…", "successful, deleted, cancelled"},
-    {"--after", "ISO", "that ended from this instant on"},
-    {"--before", "ISO", "that ended before this instant"},
+    {"--after", "TIME", "that ended from this instant on"},
+    {"--before", "TIME", "that ended before this instant"},
     {0},
 };
 
@@ -119,10 +120,16 @@ static bool ended_run(struct cli *cli, const struct flags *flags, json_t *order,
 }
 
 static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return ended_run(
-        cli, flags,
-        json_pack("{ss ss}", "verb", "set_removal_time", "removal_time", flags->words[0]), 1,
-        "changed", error);
+    const char *word = flags->words[0];
+    bool word_known = strcmp(word, "never") == 0 || strcmp(word, "computed") == 0;
+    json_t *order = json_pack("{ss}", "verb", "set_removal_time");
+    if (order && !word_known && !operate_date(order, "removal_time", word, error)) {
+        json_decref(order);
+        return false;
+    }
+    if (word_known)
+        json_put_text(order, "removal_time", word);
+    return ended_run(cli, flags, order, 1, "changed", error);
 }
 
 static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -140,7 +147,7 @@ const struct cli_command cleanup_commands[] = {
     {"history clean", "[--dry-run]", "remove what may go from the history, now",
      "Whatever the window. The jobs that do it are run by the executors of the store.", clean_flags,
      0, 0, true, false, clean_run},
-    {"history removal-time", "ISO|never|computed ID…|FILTERS", "say when ended jobs go",
+    {"history removal-time", "TIME|never|computed ID…|FILTERS", "say when ended jobs go",
      "computed: from their end and history_ttl.\n" SELECTS, select_flags, 1, -1, false, false,
      removal_run},
     {"history delete", "ID…|FILTERS", "remove ended jobs from the history", SELECTS, select_flags,

@@ -96,13 +96,13 @@ static const struct flag priority_flags[] = {
 
 static const struct flag suspension_flags[] = {
     {"--include-jobs", NULL, "also the jobs there are"},
-    {"--at", "ISO", "then, not now"},
+    {"--at", "TIME", "then, not now"},
     OPERATE_FLAGS,
     {0},
 };
 
 static const struct flag retries_flags[] = {
-    {"--due", "ISO", "not before this instant; none: at once"},
+    {"--due", "TIME", "not before this instant; none: at once"},
     OPERATE_FLAGS,
     {0},
 };
@@ -163,11 +163,11 @@ const struct cli_command definition_commands[] = {
      "override the priority of its jobs",
      "Goes before the definition's own, for jobs created from now on.", priority_flags, 1, 2, false,
      false, priority_run},
-    {"definition suspend", "NAME [--include-jobs] [--at ISO]", "create its jobs suspended", "",
+    {"definition suspend", "NAME [--include-jobs] [--at TIME]", "create its jobs suspended", "",
      suspension_flags, 1, 1, false, false, suspension_run},
-    {"definition activate", "NAME [--include-jobs] [--at ISO]", "end its suspension", "",
+    {"definition activate", "NAME [--include-jobs] [--at TIME]", "end its suspension", "",
      suspension_flags, 1, 1, false, false, suspension_run},
-    {"definition retries", "NAME N [--due ISO]", "give its dead jobs runs again",
+    {"definition retries", "NAME N [--due TIME]", "give its dead jobs runs again",
      "Only jobs without retries are touched; their incidents are resolved.", retries_flags, 2, 2,
      false, false, retries_run},
     {0},

@@ -3,6 +3,7 @@
 #include "base/span.h"
 #include "base/text.h"
 #include "cli/bulk.h"
+#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
@@ -15,8 +16,9 @@ enum { COUNT_CHUNK = 1000 };        /* jobs a transaction */
 #define TEXT_MAX ((int64_t)1 << 30) /* bytes of one JSON text on the way in */
 
 static const struct flag enqueue_flags[] = {
-    {"--at", "ISO", "due at this instant"},
-    {"--in", "SPAN", "due after this span (PT5M, or seconds)"},
+    {"--at", "TIME",
+     "due then: \"2026-12-24 18:00\", \"tomorrow 08:00\", +1h, in this shell's zone"},
+    {"--in", "SPAN", "due after this span (5m, 1h30m, PT5M, or seconds)"},
     {"--cycle", "CYCLE", "again and again: R/PT5M, R3/2026-01-01T08:00:00Z/P1D, or cron"},
     {"--zone", "NAME", "of the cycle's local times, such as Europe/Berlin (UTC)"},
     {"--misfire", "POLICY", "of missed dates: once (one late run), all or skip"},
@@ -90,7 +92,7 @@ static bool text_put(json_t *spec, const char *key, const char *what, const char
     return json_put(spec, key, value) || no_memory(error);
 }
 
-/* A span is ISO text or a number of seconds. */
+/* A span is a text or a number of seconds. */
 static bool span_put(const struct flags *flags, const char *flag, const char *key, json_t *spec,
                      struct error *error) {
     const char *text = flags_text(flags, flag);
@@ -107,21 +109,33 @@ static bool span_put(const struct flags *flags, const char *flag, const char *ke
     return text_put(spec, key, flag, text, error);
 }
 
+static bool time_put(const struct flags *flags, json_t *spec, struct error *error) {
+    const char *text = flags_text(flags, "--at");
+    time_ms at;
+    return !text || (moment_read("--at", text, &at, error) &&
+                     (json_put_time(spec, "at", at) || no_memory(error)));
+}
+
 static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
     static const char *const names[][2] = {
-        {"--at", "at"},         {"--cycle", "cycle"},
-        {"--zone", "zone"},     {"--misfire", "misfire"},
-        {"--lane", "lane"},     {"--instance", "instance"},
-        {"--root", "root"},     {"--activity", "activity"},
-        {"--tenant", "tenant"}, {"--category", "category"},
-        {"--unique", "unique"}, {"--on-conflict", "on_conflict"},
+        {"--cycle", "cycle"},
+        {"--zone", "zone"},
+        {"--misfire", "misfire"},
+        {"--lane", "lane"},
+        {"--instance", "instance"},
+        {"--root", "root"},
+        {"--activity", "activity"},
+        {"--tenant", "tenant"},
+        {"--category", "category"},
+        {"--unique", "unique"},
+        {"--on-conflict", "on_conflict"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = flags_text(flags, names[i][0]);
         if (text && !text_put(spec, names[i][1], names[i][0], text, error))
             return false;
     }
-    return span_put(flags, "--in", "after", spec, error) &&
+    return time_put(flags, spec, error) && span_put(flags, "--in", "after", spec, error) &&
            span_put(flags, "--unique-for", "unique_for", spec, error) &&
            text_put(spec, "handler", "handler", flags->words[0], error);
 }
@@ -290,7 +304,7 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
 }
 
 const struct cli_command enqueue_commands[] = {
-    {"enqueue", "HANDLER [PAYLOAD | -] [--at ISO | --in SPAN] [--cycle CYCLE] … | --from FILE",
+    {"enqueue", "HANDLER [PAYLOAD | -] [--at TIME | --in SPAN] [--cycle CYCLE] … | --from FILE",
      "create jobs",
      "PAYLOAD is JSON; - reads it from standard input. Prints the id, once the job is on disk.",
      enqueue_flags, 0, 2, false, false, enqueue_run},

@@ -9,8 +9,8 @@ static const struct flag log_flags[] = {
     {"--definition", "ID,…", "of these definitions"},
     {"--batch", "ID,…", "of these batches"},
     {"--outcome", "NAME,…", "created, successful, failed, deleted, cancelled"},
-    {"--after", "ISO", "from this instant on"},
-    {"--before", "ISO", "before this instant"},
+    {"--after", "TIME", "from this instant on"},
+    {"--before", "TIME", "before this instant"},
     {0},
 };
 
@@ -20,8 +20,8 @@ static const struct flag operation_flags[] = {
     {"--who", "NAME,…", "by these users"},
     {"--verb", "NAME,…", "of these verbs"},
     {"--entity", "NAME,…", "on these things"},
-    {"--after", "ISO", "from this instant on"},
-    {"--before", "ISO", "before this instant"},
+    {"--after", "TIME", "from this instant on"},
+    {"--before", "TIME", "before this instant"},
     {0},
 };
 #define FILTERS 3 /* the first flag that is one */

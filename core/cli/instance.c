@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const struct flag instance_flags[] = {
-    {"--at", "ISO", "then, not now"},
+    {"--at", "TIME", "then, not now"},
     OPERATE_FLAGS,
     {0},
 };
@@ -21,9 +21,9 @@ static bool instance_run(struct cli *cli, const struct flags *flags, struct erro
 }
 
 const struct cli_command instance_commands[] = {
-    {"instance suspend", "KEY [--at ISO]", "suspend its jobs, and later ones", "", instance_flags,
+    {"instance suspend", "KEY [--at TIME]", "suspend its jobs, and later ones", "", instance_flags,
      1, 1, false, false, instance_run},
-    {"instance activate", "KEY [--at ISO]", "end its suspension, and its jobs'", "", instance_flags,
-     1, 1, false, false, instance_run},
+    {"instance activate", "KEY [--at TIME]", "end its suspension, and its jobs'", "",
+     instance_flags, 1, 1, false, false, instance_run},
     {0},
 };

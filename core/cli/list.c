@@ -1,5 +1,6 @@
 #include "cli/list.h"
 #include "base/json.h"
+#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include <limits.h>
@@ -85,6 +86,16 @@ static bool switch_add(json_t *filters, const char *key, const struct flag_given
            (json_object_set_new(filters, key, json_boolean(value)) == 0 || no_memory(error));
 }
 
+static bool time_add_filter(json_t *filters, const char *key, const struct flag_given *given,
+                            struct error *error) {
+    char text[TIME_TEXT_SIZE];
+    time_ms time;
+    if (!moment_read(given->name, given->value, &time, error))
+        return false;
+    time_format(time, text);
+    return filter_add(filters, key, json_string(text), error);
+}
+
 static bool filter_read(json_t *filters, const struct flag_given *given, struct error *error) {
     const char *kind = given->flag->value;
     char key[64];
@@ -95,6 +106,8 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
         return integer_add(filters, key, given->name, given->value, error);
     if (strcmp(kind, "ID,…") == 0 || strcmp(kind, "NAME,…") == 0)
         return list_add(filters, key, given, kind[0] == 'I', error);
+    if (strcmp(kind, "TIME") == 0)
+        return time_add_filter(filters, key, given, error);
     if (strcmp(kind, "FIELD=VALUE") == 0)
         return payload_add(filters, key, given->value, error);
     json_t *text = json_string(given->value);

@@ -1,7 +1,7 @@
 #include "cli/operate.h"
 #include "base/json.h"
-#include "base/span.h"
 #include "cli/batch.h"
+#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
@@ -124,7 +124,7 @@ bool operate_run(struct cli *cli, const struct flags *flags, json_t *order, cons
 bool operate_date(json_t *order, const char *key, const char *text, struct error *error) {
     time_ms at;
     bool none = !text || strcmp(text, "none") == 0;
-    if (!none && !time_parse(text, &at, error))
+    if (!none && !moment_read(key, text, &at, error))
         return false;
     return (none ? json_put(order, key, json_null()) : json_put_time(order, key, at)) ||
            error_set(error, ERROR_FAILED, "out of memory");

@@ -1,6 +1,7 @@
 /* schedule.c - what repeats, and the dates of a cycle to come (rules §14). */
 #include "base/repeat.h"
 #include "cli/list.h"
+#include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -98,7 +99,7 @@ static bool dates_run(struct cli *cli, const struct flags *flags, struct error *
     struct repeat repeat = {.text = flags->words[0], .zone = flags_text(flags, "--zone")};
     repeat.origin = clock_now(clock_system());
     return count_read(flags, &count, error) &&
-           (!after || time_parse(after, &repeat.origin, error)) &&
+           (!after || moment_read("--after", after, &repeat.origin, error)) &&
            list_print(cli, date_columns, dates_make(&repeat, (int)count, error), error);
 }
 
@@ -109,7 +110,8 @@ static const struct flag next_flags[] = {
 
 static const struct flag dates_flags[] = {
     {"--zone", "NAME", "of local times, such as Europe/Berlin (UTC)"},
-    {"--after", "ISO", "the dates behind this instant (now); a cycle without a start begins there"},
+    {"--after", "TIME",
+     "the dates behind this instant (now); a cycle without a start begins there"},
     {"--count", "N", "so many dates (5)"},
     {0},
 };
@@ -125,7 +127,7 @@ const struct cli_command schedule_commands[] = {
      verb_run},
     {"schedule run", "NAME", "create one more job of it, due now",
      "Prints the job's id. Its dates stay as they are.", NULL, 1, 1, false, false, verb_run},
-    {"dates", "CYCLE [--zone NAME] [--after ISO] [--count N]", "show the dates of a cycle",
+    {"dates", "CYCLE [--zone NAME] [--after TIME] [--count N]", "show the dates of a cycle",
      "CYCLE is cron (\"0 8 * * MON-FRI\", six fields with seconds) or an ISO 8601 repetition"
      "\n(R3/PT1H, R/2026-01-01T08:00/P1D). Needs neither scripts nor a store.",
      dates_flags, 1, 1, false, false, dates_run},

@@ -24,10 +24,10 @@
         {"--exception", "TEXT", "that have failed with this message"},                             \
         {"--min-priority", "N", "of this priority or more"},                                       \
         {"--max-priority", "N", "of this priority or less"},                                       \
-        {"--due-before", "ISO", "due before this instant"},                                        \
-        {"--due-after", "ISO", "due after this instant"},                                          \
-        {"--created-before", "ISO", "created before this instant"},                                \
-        {"--created-after", "ISO", "created after this instant"}, {                                \
+        {"--due-before", "TIME", "due before this instant"},                                       \
+        {"--due-after", "TIME", "due after this instant"},                                         \
+        {"--created-before", "TIME", "created before this instant"},                               \
+        {"--created-after", "TIME", "created after this instant"}, {                               \
         "--payload", "FIELD=VALUE", "with this member in the payload"                              \
     }
 

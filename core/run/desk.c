@@ -1,4 +1,5 @@
 #include "run/desk.h"
+#include "base/instant.h"
 #include "run/thread.h"
 #include <stdlib.h>
 
@@ -95,7 +96,11 @@ static json_t *query(void *arg, const char *kind, const json_t *question, struct
     struct store *reader = open_reader(desk, error);
     if (!reader)
         return NULL;
-    json_t *rows = store_ask(reader, kind, question, clock_now(desk->clock), error);
+    time_ms now = clock_now(desk->clock);
+    const struct zone *zone = zone_find(desk->settings->zone, error);
+    json_t *rows = NULL;
+    if (zone && instants_settle((json_t *)(uintptr_t)question, zone, now, error))
+        rows = store_ask(reader, kind, question, now, error);
     mutex_unlock(&desk->mutex);
     return rows;
 }

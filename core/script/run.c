@@ -1,4 +1,5 @@
 /* One run of a job, from the handler's first instruction to an outcome (rules §8). */
+#include "base/instant.h"
 #include "base/json.h"
 #include "base/order.h"
 #include "base/span.h"
@@ -112,7 +113,9 @@ int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct bri
 bool run_operate(struct run *run, json_t *object, struct error *error) {
     struct order order;
     struct outcome *outcome = run->outcome;
-    if (!order_read(&order, object, error))
+    const struct zone *zone = zone_find(run->script->settings->zone, error);
+    if (!zone || !instants_settle(object, zone, clock_now(run->script->clock), error) ||
+        !order_read(&order, object, error))
         return false;
     if (!outcome->effects)
         outcome->effects = json_array();

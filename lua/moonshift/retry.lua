@@ -11,9 +11,10 @@ local RETRIES_MAX = 2147483647
 local SPAN_MAX = 1000 -- bytes of a configuration that an expression gives
 local STANDARD = {} -- what a strategy returns that leaves it to the standard rule
 
--- True for a text that is meant as a configuration, however wrong: "R5/…", "PT…", a list.
+-- True for a text that is meant as a configuration, however wrong: "R5/…", "PT…", "5m", a list.
 local function looks_like_one(text)
-  return text:find("^%s*R%d*%s*/") or text:find("^%s*P[%dT]") or text:find(",", 1, true)
+  return text:find("^%s*R%d*%s*/") or text:find("^%s*P[%dT]") or text:find("^%s*%d[%d.]*%a")
+    or text:find(",", 1, true)
 end
 
 -- ---- expressions ----

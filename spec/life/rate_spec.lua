@@ -140,7 +140,8 @@ describe("a rate", function()
     local function refusal(rate)
       return select(2, pcall(engine, rate))
     end
-    assert.matches('rate "10": expected a number of starts and a duration, such as "10/PT1M"',
+    assert.matches('rate "10": expected a number of starts and a duration, such as "10/1m" or '
+      .. '"10/PT1M"',
       refusal "10", 1, true)
     assert.matches('rate "0/PT1M": expected 1 to 10000 starts', refusal "0/PT1M", 1, true)
     assert.matches('rate "5/P1M": duration "P1M": months have no fixed length here',

@@ -73,6 +73,24 @@ describe("a schedule", function()
       { job.payload.n, job.priority, job.lane, job.tenant, job.category, job.retries })
   end)
 
+  it("is in the zone of the settings, and follows a change of it", function()
+    local file = io.open(folder .. "/moonshift.lua", "w")
+    file:write('return { zone = "Europe/Berlin" }')
+    file:close()
+    declare("daily", [[{ handler = "tick", cycle = "0 8 * * *" }]])
+    declare("own", [[{ handler = "tick", cycle = "0 8 * * *", zone = "UTC" }]])
+    local dates = {}
+    for _, row in ipairs(load_folder():schedules()) do
+      dates[row.name] = row.zone .. " " .. row.next
+    end
+    assert.same({ daily = "Europe/Berlin 2026-01-01T07:00:00.000Z",
+      own = "UTC 2026-01-01T08:00:00.000Z" }, dates)
+    os.remove(folder .. "/moonshift.lua")
+    assert.equal("UTC 2026-01-01T08:00:00.000Z", (function(row)
+      return row.zone .. " " .. row.next
+    end)(load_folder():schedules()[1]))
+  end)
+
   it("is shown with its next date, in UTC and in its zone", function()
     declare("daily", [[{ handler = "tick", cycle = "0 8 * * *", zone = "Europe/Berlin" }]])
     local engine = load_folder()

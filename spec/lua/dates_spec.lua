@@ -34,9 +34,11 @@ describe("dates", function()
       refusal "x")
     assert.equal('zone "Europe/Berln": unknown (did you mean "Europe/Berlin"?)',
       refusal("@daily", { zone = "Europe/Berln" }))
-    assert.equal('time "soon": expected year (4 digits) (position 1)',
+    assert.equal('time "soon": expected year (4 digits) (position 1), '
+      .. 'as in "2026-12-24T18:00:00+01:00"',
       refusal("@daily", { after = "soon" }))
-    assert.equal('time "soon": expected year (4 digits) (position 1)',
+    assert.equal('time "soon": expected year (4 digits) (position 1), '
+      .. 'as in "2026-12-24T18:00:00+01:00"',
       refusal("@daily", { origin = "soon" }))
   end)
 

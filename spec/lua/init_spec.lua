@@ -12,7 +12,8 @@ describe("moonshift", function()
   it("names what is wrong with an instant", function()
     local ms, message, code = moonshift.time("2026-02-30")
     assert.is_nil(ms)
-    assert.equal('time "2026-02-30": day 30 is not in month 02 (position 9)', message)
+    assert.equal('time "2026-02-30": day 30 is not in month 02 (position 9), '
+      .. 'as in "2026-12-24T18:00:00+01:00"', message)
     assert.equal("invalid", code)
   end)
 

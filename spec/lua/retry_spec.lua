@@ -35,7 +35,8 @@ describe("retry", function()
 
     it("says what is wrong with a text that is meant as a configuration", function()
       local _, message = retry.resolve("R5/PT5X", files)
-      assert.equal('retry "R5/PT5X": duration "PT5X": expected H, M or S (position 4)', message)
+      assert.equal('retry "R5/PT5X": duration "PT5X": expected H, M or S (position 4), '
+        .. 'as in "1h30m" or "PT1H30M"', message)
     end)
 
     it("refuses other kinds", function()
@@ -101,7 +102,7 @@ describe("retry", function()
     it("refuses a delay that means nothing", function()
       assert.error_matches(function()
         retry.decide(answer("soon"))
-      end, 'returned no delay: duration "soon": expected P', 1, true)
+      end, 'returned no delay: duration "soon": expected a number', 1, true)
     end)
   end)
 end)

@@ -27,16 +27,35 @@ struct stored {
     bool paused;
 };
 
-static bool declared_read(struct declared *declared, const struct store_deployment *deployment,
-                          size_t i, struct error *error) {
+/* The spec with the zone of the settings, where it names none: a change of that setting changes the
+ * schedule. A new reference. */
+static json_t *spec_zoned(json_t *spec, const struct settings *settings) {
+    if (strcmp(settings->zone, "UTC") == 0 || json_object_get(spec, "zone"))
+        return json_incref(spec);
+    json_t *zoned = json_copy(spec);
+    if (zoned && json_object_set_new(zoned, "zone", json_string(settings->zone)) == 0)
+        return zoned;
+    json_decref(zoned);
+    return NULL;
+}
+
+static void declared_clear(struct declared *declared) {
+    json_decref(declared->spec);
+    free(declared->text);
+}
+
+static bool declared_read(struct store *store, struct declared *declared,
+                          const struct store_deployment *deployment, size_t i,
+                          struct error *error) {
     const json_t *row = json_array_get(deployment->schedules, i);
     *declared = (struct declared){.name = json_string_value(json_object_get(row, "name")),
                                   .source = deployment->name,
-                                  .spec = json_object_get(row, "spec"),
+                                  .spec = spec_zoned(json_object_get(row, "spec"), store->settings),
                                   .priority = json_object_get(row, "priority"),
                                   .retries = json_object_get(row, "retries"),
                                   .definitions = deployment->definitions};
-    declared->text = json_dumps(declared->spec, JSON_COMPACT | JSON_SORT_KEYS);
+    if (declared->spec)
+        declared->text = json_dumps(declared->spec, JSON_COMPACT | JSON_SORT_KEYS);
     return declared->text || error_set(error, ERROR_FAILED, "out of memory");
 }
 
@@ -77,11 +96,10 @@ static int schedule_known(struct store *store, const struct store_deployment *de
                           struct error *error) {
     struct declared declared;
     struct stored stored = {0};
-    if (!declared_read(&declared, deployment, i, error))
-        return -1;
-    bool read = stored_read(store, &declared, &stored, error);
+    bool read = declared_read(store, &declared, deployment, i, error) &&
+                stored_read(store, &declared, &stored, error);
     json_decref(stored.spec);
-    free(declared.text);
+    declared_clear(&declared);
     return read ? stored_good(&stored) : -1;
 }
 
@@ -297,11 +315,11 @@ bool schedules_write(struct store *store, const struct store_deployment *deploym
     bool done = schedules_prune(store, deployment, now, error);
     for (size_t i = 0; done && i < json_array_size(deployment->schedules); i++) {
         struct declared declared;
-        done = declared_read(&declared, deployment, i, error);
+        done = declared_read(store, &declared, deployment, i, error);
         declared.deployment = id;
         declared.now = now;
         done = done && schedule_write(store, &declared, error);
-        free(declared.text);
+        declared_clear(&declared);
     }
     return done;
 }

@@ -145,12 +145,15 @@ describe("a cycle", function()
     ["R//PT1H"] = "expected a duration or an instant (position 3)",
     ["R/PT1H/"] = "expected a duration or an instant (position 8)",
     ["R/2026-01-01/PT1H/2027-01-01"] = "expected the end (position 18)",
-    ["R/5m"] = "expected a duration such as PT5M, or an instant (position 3)",
-    ["R/pt5m"] = "expected a duration such as PT5M, or an instant (position 3)",
-    ["R/PT5X"] = 'duration "PT5X": expected H, M or S (position 4)',
+    ["R/pt5m"] = "expected a duration such as 5m or PT5M, or an instant such as "
+      .. "2026-12-24T18:00 (position 3)",
+    ["R/5M"] = 'duration "5M": M may mean months: expected m for minutes, or P1M for months '
+      .. '(position 2), as in "1h30m" or "PT1H30M"',
+    ["R/PT5X"] = 'duration "PT5X": expected H, M or S (position 4), as in "1h30m" or "PT1H30M"',
     ["R/PT0S"] = "expected a period longer than zero (position 3)",
     ["R/2026-01-01/P0M"] = "expected a period longer than zero (position 14)",
-    ["R/2026-02-30/PT1H"] = 'time "2026-02-30": day 30 is not in month 02 (position 9)',
+    ["R/2026-02-30/PT1H"] = 'time "2026-02-30": day 30 is not in month 02 (position 9), '
+      .. 'as in "2026-12-24T18:00:00+01:00"',
     ["R/2026-01-01"] = "expected / and a duration after the start (position 13)",
     ["R/PT1H/PT2H"] = "expected an instant, the end (position 8)",
     ["R/2026-01-02/2026-01-01"] = "expected an end after the start (position 14)",

@@ -42,6 +42,55 @@ describe("a new job", function()
     assert.equal("2026-01-01T00:00:01.500Z", made({ after = 1.5 }).due)
   end)
 
+  it("may say its date as people do, in UTC if no zone is set", function()
+    engine.clock:set "2026-03-28T10:00:00Z"
+    for text, due in pairs {
+      now = "2026-03-28T10:00:00.000Z", today = "2026-03-28T00:00:00.000Z",
+      ["tomorrow 08:00"] = "2026-03-29T08:00:00.000Z",
+      ["yesterday 23:59:30"] = "2026-03-27T23:59:30.000Z", ["+1h30m"] = "2026-03-28T11:30:00.000Z",
+      ["+P1M"] = "2026-04-28T10:00:00.000Z", ["-2d"] = "2026-03-26T10:00:00.000Z",
+      ["2026-04-01 08:00"] = "2026-04-01T08:00:00.000Z",
+    } do
+      assert.equal(due, made({ at = text }).due, text)
+    end
+    assert.equal("2026-03-28T10:05:00.000Z", made({ after = "5m" }).due)
+  end)
+
+  it("says its date in the zone that the settings name", function()
+    local berlin = testing.engine { handlers = { work = function() end }, zone = "Europe/Berlin" }
+    berlin.clock:set "2026-03-28T22:30:00Z"
+    for text, due in pairs {
+      ["today"] = "2026-03-27T23:00:00.000Z", ["tomorrow 08:00"] = "2026-03-29T06:00:00.000Z",
+      ["2026-07-01 08:00"] = "2026-07-01T06:00:00.000Z", ["+1d"] = "2026-03-29T21:30:00.000Z",
+      ["+24h"] = "2026-03-29T22:30:00.000Z", ["2026-03-29 02:30"] = "2026-03-29T01:00:00.000Z",
+      ["2026-07-01T08:00Z"] = "2026-07-01T08:00:00.000Z",
+    } do
+      assert.equal(due, berlin:job(assert(berlin:enqueue("work", nil, { at = text }))).due, text)
+    end
+    local id = assert(berlin:enqueue("work", nil, { cycle = "0 8 * * *" }))
+    assert.equal("2026-03-29T06:00:00.000Z", berlin:job(id).due)
+    assert(berlin:set_due(id, "tomorrow 09:00"))
+    assert.equal("2026-03-29T07:00:00.000Z", berlin:job(id).due)
+    assert.equal(1, berlin:jobs({ due_before = "2026-03-28 23:30" }):count())
+    berlin:close()
+  end)
+
+  it("counts a date anew from what was said", function()
+    local counted = {}
+    for i, options in ipairs { { after = "1h30m" }, { after = 90 }, { at = "+1h" },
+      { at = "2026-01-02" } } do
+      counted[i] = assert(engine:enqueue("work", nil, options))
+    end
+    engine.clock:advance "1d"
+    assert(engine:recalculate_due(counted))
+    local due = {}
+    for i, id in ipairs(counted) do
+      due[i] = engine:job(id).due
+    end
+    assert.same({ "2026-01-02T01:30:00.000Z", "2026-01-02T00:01:30.000Z",
+      "2026-01-01T01:00:00.000Z", "2026-01-02T00:00:00.000Z" }, due)
+  end)
+
   it("with a cycle is a timer that waits for its first date", function()
     local job = made { cycle = "R/PT5M" }
     assert.same({ "timer", "2026-01-01T00:05:00.000Z" }, { job.type, job.due })
@@ -61,12 +110,15 @@ describe("a new job", function()
   end)
 
   it("names the key of a bad time", function()
-    assert.equal('at: time "2026-02-30": day 30 is not in month 02 (position 9)',
-      refusal { at = "2026-02-30" })
-    assert.equal('after: duration "5m": expected P, as in "PT5M" or "P1D" '
-      .. "(ISO 8601, upper case) (position 1)", refusal { after = "5m" })
-    assert.equal('at 5: expected an ISO 8601 time such as "2026-01-31T12:00:00Z"',
-      refusal { at = 5 })
+    assert.equal('at: time "2026-02-30": day 30 is not in month 02 (position 9), '
+      .. 'as in "2026-12-24T18:00:00+01:00"', refusal { at = "2026-02-30" })
+    assert.equal('at: time "next week": expected a time, such as "2026-12-24 18:00", '
+      .. '"tomorrow 08:00", "+1h" or "now"', refusal { at = "next week" })
+    assert.equal('at: time "today 8h": time "8h": expected hour (2 digits) (position 2), '
+      .. 'as in "08:00"', refusal { at = "today 8h" })
+    assert.equal('after: duration "5M": M may mean months: expected m for minutes, or P1M for '
+      .. 'months (position 2), as in "1h30m" or "PT1H30M"', refusal { after = "5M" })
+    assert.equal('at 5: expected a time such as "2026-12-24T18:00:00Z"', refusal { at = 5 })
   end)
 
   it("has a whole priority of 64 bits", function()

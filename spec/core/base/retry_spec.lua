@@ -41,9 +41,11 @@ describe("a retry configuration", function()
     ["R-1/PT1S"] = 'expected / and a duration, as in "R5/PT5M" (position 2)',
     ["R9999999999/PT1M"] = "expected at most 2147483647 runs (position 2)",
     ["R5/PT1M,PT2M"] = "expected one delay after a number of runs (position 8)",
-    ["R5/PT5X"] = 'duration "PT5X": expected H, M or S (position 4)',
-    ["PT5M,"] = 'duration "": expected P, as in "PT5M" or "P1D" (ISO 8601, upper case) '
-      .. "(position 1)",
+    ["R5/PT5X"] = 'duration "PT5X": expected H, M or S (position 4), as in "1h30m" or "PT1H30M"',
+    ["PT5M,"] = 'duration "": expected a number with its unit, or P (ISO 8601) (position 1), '
+      .. 'as in "1h30m" or "PT1H30M"',
+    ["5M"] = 'duration "5M": M may mean months: expected m for minutes, or P1M for months '
+      .. '(position 2), as in "1h30m" or "PT1H30M"',
   } do
     it(('is not "%s"'):format(text), function()
       assert.equal(('retry "%s": %s'):format(text, problem), refusal(text))

@@ -22,8 +22,10 @@ describe("a setting", function()
     ["wait_factor 0.5: expected a number from 1 to 100"] = { wait_factor = 0.5 },
     ["lock_time 0: expected a duration longer than 0"] = { lock_time = 0 },
     ['lock_time "P1M": expected days or less: months have no fixed length'] = { lock_time = "P1M" },
-    ['lock_time: duration "5m": expected P, as in "PT5M" or "P1D" (ISO 8601, upper case) '
-      .. "(position 1)"] = { lock_time = "5m" },
+    ['lock_time: duration "5M": M may mean months: expected m for minutes, or P1M for months '
+      .. '(position 2), as in "1h30m" or "PT1H30M"'] = { lock_time = "5M" },
+    ['zone: zone "Europe/Berln": unknown (did you mean "Europe/Berlin"?)'] =
+      { zone = "Europe/Berln" },
     ['memory_limit "64MB": expected a size such as "64MiB", or bytes, from 262144 to '
       .. "1099511627776"] = { memory_limit = "64MB" },
     ["acquisitions: expected a table { name = { page, wait, … } }"] = { acquisitions = "slow" },

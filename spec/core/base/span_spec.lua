@@ -38,8 +38,8 @@ describe("an instant", function()
   it("goes from year 0 to 9999", function()
     assert.equal("0000-01-01T00:00:00.000Z", read "0000-01-01")
     assert.equal("9999-12-31T23:59:59.999Z", read "9999-12-31T23:59:59.999Z")
-    assert.equal('time "0000-01-01T00:00+01": is not in the years 0000-9999 (UTC) (position 1)',
-      refusal(rules.time, "0000-01-01T00:00+01"))
+    assert.equal('time "0000-01-01T00:00+01": is not in the years 0000-9999 (UTC) (position 1), '
+      .. 'as in "2026-12-24T18:00:00+01:00"', refusal(rules.time, "0000-01-01T00:00+01"))
   end)
 
   it("beyond all calendars is written as the last one", function()
@@ -62,7 +62,8 @@ describe("an instant", function()
     [""] = "expected year (4 digits) (position 1)",
   } do
     it(('is not "%s"'):format(text), function()
-      assert.equal(('time "%s": %s'):format(text, problem), refusal(rules.time, text))
+      assert.equal(('time "%s": %s, as in "2026-12-24T18:00:00+01:00"'):format(text, problem),
+        refusal(rules.time, text))
     end)
   end
 end)
@@ -74,14 +75,29 @@ describe("a duration", function()
     assert.equal(11 * 86400000 + 1, rules.duration "P1W4DT0.001S")
   end)
 
+  for text, ms in pairs { ["5m"] = 300000, ["1h30m"] = 5400000, ["1h 30m"] = 5400000,
+    ["2d"] = 172800000, ["1w"] = 604800000, ["1.5h"] = 5400000, ["0s"] = 0, ["500ms"] = 500,
+    ["1w2d3h4m5s6ms"] = 788645006, ["2.5s"] = 2500 } do
+    it(("may be written as people do: %s"):format(text), function()
+      assert.equal(ms, rules.duration(text))
+    end)
+  end
+
+  it("of days as people write it is a step of the calendar, too", function()
+    local from = rules.time "2026-01-31"
+    for short, iso in pairs { ["1d"] = "P1D", ["2w1h"] = "P2WT1H", ["36h"] = "PT36H" } do
+      assert.equal(rules.add_duration(from, iso), rules.add_duration(from, short))
+    end
+  end)
+
   it("is a number of seconds, too", function()
     assert.equal(1500, rules.duration(1.5))
-    assert.equal('duration -1: expected seconds or an ISO 8601 duration such as "PT5M"',
+    assert.equal('duration -1: expected seconds, or a duration such as "5m" or "PT5M"',
       refusal(rules.duration, -1))
   end)
 
   it("of months has no fixed length", function()
-    assert.equal('duration "P1M": months have no fixed length here (use days)',
+    assert.equal('duration "P1M": months have no fixed length here (use days, as in "30d")',
       refusal(rules.duration, "P1M"))
   end)
 
@@ -116,11 +132,26 @@ describe("a duration", function()
     ["P3652425DT0.001S"] = "is longer than 10000 years (position 1)",
     ["P9999999D"] = "is longer than 10000 years (position 1)",
     ["P-1D"] = "expected a number (position 2)",
-    ["5m"] = 'expected P, as in "PT5M" or "P1D" (ISO 8601, upper case) (position 1)',
-    ["pt5m"] = 'expected P, as in "PT5M" or "P1D" (ISO 8601, upper case) (position 1)',
+    ["pt5m"] = "expected a number with its unit, or P (ISO 8601) (position 1)",
+    ["5M"] = "M may mean months: expected m for minutes, or P1M for months (position 2)",
+    ["5"] = "expected a unit: w, d, h, m, s or ms (position 2)",
+    ["5x"] = "expected a unit: w, d, h, m, s or ms (position 2)",
+    ["5H"] = "expected a unit: w, d, h, m, s or ms (position 2)",
+    ["30m1h"] = "unit is out of order (position 5)",
+    ["1h1h"] = "unit is out of order (position 4)",
+    ["1h  5m"] = "expected a number (position 3)",
+    ["1h "] = "expected a number (position 3)",
+    [" 1h"] = "expected a number with its unit, or P (ISO 8601) (position 1)",
+    ["-5m"] = "expected a number with its unit, or P (ISO 8601) (position 1)",
+    ["1.5h5m"] = "only the last of h, m or s may have a fraction (position 1)",
+    ["1.5d"] = "only the last of h, m or s may have a fraction (position 1)",
+    ["9999999999999h"] = "duration is too large (position 1)",
+    ["99999999999999999999s"] = "number is too large (position 1)",
+    ["9999999d"] = "is longer than 10000 years (position 1)",
   } do
     it(('is not "%s"'):format(text), function()
-      assert.equal(('duration "%s": %s'):format(text, problem), refusal(rules.duration, text))
+      assert.equal(('duration "%s": %s, as in "1h30m" or "PT1H30M"'):format(text, problem),
+        refusal(rules.duration, text))
     end)
   end
 end)

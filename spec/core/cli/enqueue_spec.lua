@@ -65,7 +65,7 @@ describe("enqueue", function()
   end)
 
   it("makes a job due after a span", function()
-    for id, span in ipairs { "PT5M", "2.5" } do
+    for id, span in ipairs { "5m", "2.5" } do
       local length, before = id == 1 and 300000 or 2500, milliseconds()
       assert.equal(0, (place.run("enqueue", "work", "--in", span)))
       local after, due = milliseconds(), tonumber(jobs("due")[id])
@@ -74,10 +74,26 @@ describe("enqueue", function()
   end)
 
   it("names the flag whose span is none", function()
-    local status, errors = refused("work", "--in", "5m")
+    local status, errors = refused("work", "--in", "5x")
     assert.equal(2, status)
-    assert.equal('moonshift: --in: duration "5m": expected P, as in "PT5M" or "P1D" (ISO 8601,'
-      .. ' upper case) (position 1)\n', errors)
+    assert.equal('moonshift: --in: duration "5x": expected a unit: w, d, h, m, s or ms '
+      .. '(position 2), as in "1h30m" or "PT1H30M"\n', errors)
+  end)
+
+  it("takes a time in the zone of the shell and says what it came to", function()
+    local function at(text)
+      local _, _, errors = program.run({ "enqueue", "work", "--at", text }, { dir = place.path,
+        env = { TZ = "America/New_York", MOONSHIFT_ZONE = "Asia/Tokyo" } })
+      return errors
+    end
+    assert.equal("moonshift: at 2026-12-24T18:00:00-05:00\n", at "2026-12-24 18:00")
+    assert.equal("moonshift: at 2026-07-01T00:00:00-04:00\n", at "2026-07-01")
+    assert.equal("", at "2026-12-24T18:00:00Z")
+    assert.truthy(at("tomorrow 08:00"):find("^moonshift: at %d+%-%d+%-%d+T08:00:00%-0[45]:00\n$"))
+    assert.same({ "1798153200000", "1782878400000", "1798135200000" },
+      { table.unpack(jobs("due"), 1, 3) })
+    assert.equal('moonshift: --at: time "next week": expected a time, such as '
+      .. '"2026-12-24 18:00", "tomorrow 08:00", "+1h" or "now"\n', at "next week")
   end)
 
   it("asks the folder for a priority that is a function", function()

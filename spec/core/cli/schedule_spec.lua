@@ -101,7 +101,8 @@ describe("dates", function()
   it("refuses what is no cycle", function()
     local status, _, errors = program.run { "dates", "R/P" }
     assert.equal(2, status)
-    assert.equal('moonshift: cycle "R/P": duration "P": expected a number (position 2)\n', errors)
+    assert.equal('moonshift: cycle "R/P": duration "P": expected a number (position 2), '
+      .. 'as in "1h30m" or "PT1H30M"\n', errors)
   end)
 end)
 

@@ -70,8 +70,8 @@ describe("settings", function()
   end)
 
   it("of an unreadable retry configuration name where it was given", function()
-    local problem = 'retry "R5/x": duration "x": expected P, as in "PT5M" or "P1D" '
-      .. "(ISO 8601, upper case) (position 1)\n"
+    local problem = 'retry "R5/x": duration "x": expected a number with its unit, or P '
+      .. '(ISO 8601) (position 1), as in "1h30m" or "PT1H30M"\n'
     local env = { MOONSHIFT_RETRY = "R5/x" }
     local _, _, variable = program.run({ "enqueue", "noop" }, { dir = place.path, env = env })
     assert.equal("moonshift: MOONSHIFT_RETRY: " .. problem, variable)

@@ -2,7 +2,8 @@ local rules = require("moonshift.core").rules
 
 describe("rules", function()
   it("return nil and a message for bad input", function()
-    assert.same({ nil, 'time "x": expected year (4 digits) (position 1)' }, { rules.time "x" })
+    assert.same({ nil, 'time "x": expected year (4 digits) (position 1), '
+      .. 'as in "2026-12-24T18:00:00+01:00"' }, { rules.time "x" })
   end)
 
   it("raise for a wrong type", function()
