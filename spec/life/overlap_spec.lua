@@ -93,11 +93,31 @@ describe("a schedule", function()
   it("with overlap \"replace\" cancels that one and runs it", function()
     local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "replace" }]]
     local other = open()
-    long_run(engine, other)
+    long_run(engine, other, function()
+      assert.equal("1 01:00", ran())
+      assert.equal("2 02:00 ready", due(other))
+      assert.matches("waits for job 1, the run of its schedule", (other:why(2)))
+    end)
     assert.equal("1 01:00, 2 02:30", ran())
     assert.equal("3 03:00 scheduled", due(engine))
     assert.equal(1, engine:log({ job = 1, outcome = "cancelled" }):count())
   end)
+
+  for _, verb in ipairs { "cancel", "suspend" } do
+    it(("meets a run that an operator did %s until that run has ended"):format(verb), function()
+      local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "queue" }]]
+      local other = open()
+      long_run(engine, other, function()
+        assert(other[verb](other, 1))
+        assert.equal(0, other:drain().done)
+      end)
+      assert.equal("1 01:00, 2 02:30", ran())
+      assert.equal(verb == "suspend" and "suspended" or nil, (engine:job(1) or {}).state)
+      engine:advance("PT30M")
+      engine:drain()
+      assert.equal("1 01:00, 2 02:30, 3 03:00", ran())
+    end)
+  end
 
   it("replaces one that is due and waits", function()
     local engine = open [[{ handler = "tick", cycle = "R/PT1H", overlap = "replace" }]]

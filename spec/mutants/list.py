@@ -265,9 +265,10 @@ MUTANTS = [
     {"name": "limit-kept-by-the-dead", "by": "spec/core/store/crash_contract",
      "breaks": "what a dead executor ran counts for its limit for ever",
      "changes": [(LOCKS, """
-    return done && limit_forget(store, what->owner, error);
+    return done && limit_forget(store, what->owner, error) &&
+           occurrence_forget(store, what->owner, error);
 """, """
-    return done;
+    return done && occurrence_forget(store, what->owner, error);
 """)]},
     {"name": "limit-freed-too-early", "by": "spec/life/limits_spec.lua",
      "breaks": "a run whose lock was taken does not count for its limit",

@@ -245,15 +245,17 @@ static bool late_catch_up(struct store *store, struct job *job, struct waiting *
 
 /* ---- the run before it ---- */
 
-/* Those that run, and those that are due and wait. */
-static bool rivals_cancel(struct store *store, const struct waiting *waiting, int64_t job,
-                          time_ms now, struct error *error) {
-    struct rival rival;
+/* Those that run, and those that are due and wait. The job begins once the handlers of those that
+ * ran are cut off. */
+static enum deferred rivals_cancel(struct store *store, const struct waiting *waiting, int64_t job,
+                                   time_ms now, struct error *error) {
+    struct rival rival = {0};
     int found;
-    while ((found = occurrence_rival(store, waiting->schedule, job, now, &rival, error)) > 0)
+    while ((found = occurrence_rival(store, waiting->schedule, job, now, &rival, error)) > 0 &&
+           !rival.ending)
         if (!verbs_cancel(store, (struct ids){&rival.job, 1}, now, error))
-            return false;
-    return found == 0;
+            return DEFERRED_FAILED;
+    return found < 0 ? DEFERRED_FAILED : found ? DEFERRED_LEFT : DEFERRED_NOT;
 }
 
 /* What fell due before that run began is late, not in its way: it comes after it. */
@@ -267,7 +269,7 @@ static enum deferred overlap_defer(struct store *store, const struct job *job,
     if (waiting->rota.overlap == OVERLAP_QUEUE || job->due <= rival.begun)
         return DEFERRED_LEFT;
     if (waiting->rota.overlap == OVERLAP_REPLACE)
-        return rivals_cancel(store, waiting, job->id, now, error) ? DEFERRED_NOT : DEFERRED_FAILED;
+        return rivals_cancel(store, waiting, job->id, now, error);
     return skip_date(store, job, waiting, now, error) ? DEFERRED : DEFERRED_FAILED;
 }
 

@@ -133,5 +133,6 @@ bool locks_free(struct store *store, const struct locks_free *what, struct error
     for (int64_t i = 0; done && i < count; i++)
         done = lane_release(store, lanes[i].id, lanes[i].token, error);
     free(lanes);
-    return done && limit_forget(store, what->owner, error);
+    return done && limit_forget(store, what->owner, error) &&
+           occurrence_forget(store, what->owner, error);
 }

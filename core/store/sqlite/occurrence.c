@@ -16,9 +16,47 @@ static void stir(struct store *store) {
 }
 
 bool occurrence_end(struct store *store, int64_t job, struct error *error) {
-    if (!db_run(&store->db, error, "DELETE FROM occurrence WHERE job=?1", "i", job))
+    if (!db_run(&store->db, error, "DELETE FROM occurrence WHERE job=?1 AND token IS NULL", "i",
+                job))
         return false;
     if (db_changes(&store->db))
+        stir(store);
+    return true;
+}
+
+bool occurrence_cut(struct store *store, const struct row *row, struct error *error) {
+    return db_run(&store->db, error, "UPDATE occurrence SET token=?2, owner=?3 WHERE job=?1", "iii",
+                  row->id, row->token, row->owner);
+}
+
+/* A job that is there, suspended, may have a run again. */
+bool occurrence_over(struct store *store, int64_t job, int64_t token, struct error *error) {
+    if (!db_run(&store->db, error,
+                "DELETE FROM occurrence WHERE job=?1 AND token=?2"
+                " AND NOT EXISTS(SELECT 1 FROM live WHERE id=?1)",
+                "ii", job, token))
+        return false;
+    bool gone = db_changes(&store->db) > 0;
+    if (!gone && !db_run(&store->db, error,
+                         "UPDATE occurrence SET token=NULL, owner=NULL WHERE job=?1 AND token=?2",
+                         "ii", job, token))
+        return false;
+    if (gone || db_changes(&store->db))
+        stir(store);
+    return true;
+}
+
+bool occurrence_forget(struct store *store, int64_t owner, struct error *error) {
+    if (!db_run(&store->db, error,
+                "DELETE FROM occurrence WHERE owner=?1"
+                " AND NOT EXISTS(SELECT 1 FROM live WHERE id=occurrence.job)",
+                "i", owner))
+        return false;
+    bool some = db_changes(&store->db) > 0;
+    if (!db_run(&store->db, error, "UPDATE occurrence SET token=NULL, owner=NULL WHERE owner=?1",
+                "i", owner))
+        return false;
+    if (some || db_changes(&store->db))
         stir(store);
     return true;
 }
@@ -38,15 +76,17 @@ int occurrence_rival(struct store *store, const char *schedule, int64_t job, tim
                      struct rival *rival, struct error *error) {
     sqlite3_stmt *row =
         db_query(&store->db, error,
-                 "SELECT o.job, o.begun FROM occurrence o JOIN live j ON j.id=o.job"
-                 " LEFT JOIN locked l ON l.id=j.id WHERE o.schedule=?1 AND o.job<>?2"
-                 " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
-                 " AND coalesce(j.due<=?3, 1))) ORDER BY o.begun DESC, o.job DESC LIMIT 1",
+                 "SELECT o.job, o.begun, o.token IS NOT NULL FROM occurrence o"
+                 " LEFT JOIN live j ON j.id=o.job LEFT JOIN locked l ON l.id=j.id"
+                 " WHERE o.schedule=?1 AND o.job<>?2"
+                 " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
+                 " AND coalesce(j.due<=?3, 1))) ORDER BY 3, o.begun DESC, o.job DESC LIMIT 1",
                  "tii", schedule, job, now);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)
         return step;
-    *rival = (struct rival){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+    *rival = (struct rival){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+                            sqlite3_column_int(row, 2) != 0};
     sqlite3_reset(row);
     return 1;
 }

@@ -148,7 +148,8 @@ CREATE TABLE schedule(           -- what the files in schedules/ declare
   paused INT NOT NULL DEFAULT 0, last INT,
   job INT) WITHOUT ROWID, STRICT; -- the one that waits; absent: the cycle is over
 CREATE TABLE occurrence(         -- runs of schedules that have begun and may not have ended
-  job INTEGER PRIMARY KEY, schedule TEXT NOT NULL, begun INT NOT NULL) STRICT;
+  job INTEGER PRIMARY KEY, schedule TEXT NOT NULL, begun INT NOT NULL,
+  token INT, owner INT) STRICT;  -- of a run whose lock an operator has taken, until it has ended
 CREATE INDEX occurrence_schedule ON occurrence(schedule);
 CREATE TABLE tray(        -- jobs that were written for other processes: the latest of each place there
   place INTEGER PRIMARY KEY, ticket INT NOT NULL, job INT NOT NULL,

@@ -233,6 +233,8 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     if (!limit_freed(store, job->stream, job->token, error) ||
         (fenced && !starts_end(store, outcome, error)))
         return false;
+    if (!fenced && job->repeat && !occurrence_over(store, job->id, job->token, error))
+        return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);
     if (fenced ? !settle_kind(store, outcome, passed, now, settled, error) ||

@@ -23,3 +23,6 @@ CREATE TABLE limited(     -- the runs of definitions with a limit, also those wh
 INSERT INTO limited SELECT s.definition, k.token, k.id, k.owner FROM locked k
   JOIN stream s ON s.id=k.stream WHERE s.definition IN (SELECT definition FROM limited_3);
 DROP TABLE limited_3;
+
+ALTER TABLE occurrence ADD COLUMN token INT;
+ALTER TABLE occurrence ADD COLUMN owner INT;

@@ -156,7 +156,8 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
     if (row->suspended && old.suspended)
         return suspend_again(store, row, error);
     if (row->suspended && row->token) {
-        if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id))
+        if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id) ||
+            (row->repeats && !occurrence_cut(store, row, error)))
             return false;
         row->token = 0;
         store->wake.everybody = true; /* its owner may cut the run short */
@@ -227,6 +228,8 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
                          struct error *error) {
     if (row->token)
         store->wake.everybody = true;
+    if (row->token && row->repeats && !occurrence_cut(store, row, error))
+        return false;
     bool removed = row->token
                        ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
                        : row_unplace(store, row, error);

@@ -53,6 +53,9 @@ static const struct {
      " WHERE k.owner<>l.owner OR NOT EXISTS(SELECT 1 FROM stream s WHERE s.id=k.stream"
      " AND s.definition=l.definition) LIMIT 100",
      "job", "counts against a limit that is not its own"},
+    {"SELECT o.job FROM occurrence o WHERE o.owner IS NOT NULL AND NOT EXISTS"
+     "(SELECT 1 FROM executor e WHERE e.id=o.owner AND e.state<>0) LIMIT 100",
+     "job", "is a run of its schedule for an executor that is gone"},
     {"SELECT l.id FROM lane l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "lane", "runs for an executor that is gone"},
