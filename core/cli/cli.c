@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/fault.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/output.h"
@@ -146,6 +147,7 @@ static bool line_without_verb(int argc, char **argv, struct error *error) {
 int cli_main(int argc, char **argv) {
     struct error error = {0};
     output_setup();
+    fault_setup();
     json_setup();
     int before = words_before_verb(argc, argv);
     bool fine = before + 1 < argc ? line_run(argc, argv, before, &error)

@@ -12,6 +12,7 @@ static void (*stop_then)(int signal);
 bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg) {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* of the thread itself: what is blocked would kill without a word */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     thread->running = pthread_create(&thread->handle, NULL, run, arg) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -94,6 +94,86 @@ describe("a running executor", function()
   end
 end)
 
+describe("a store that is cut short under an executor", function()
+  local dir, path, pid
+
+  before_each(function()
+    dir = process.folder(handlers)
+    path = dir .. "/jobs.db"
+    assert.equal(0, (process.moonshift("enqueue", "work", "-C", dir, "--store", "sqlite:" .. path,
+      "--count", "100")))
+    pid = process.start_watched(dir .. "/log", "run", dir, "--store", "sqlite:" .. path)
+    process.await("all jobs", 10, function()
+      return process.sql(path, "SELECT count(*) FROM ended")[1] == "100"
+    end)
+  end)
+
+  after_each(function()
+    process.kill(pid, "CONT")
+    process.kill(pid, "KILL")
+    process.await_end(pid, 5)
+    process.remove(dir)
+  end)
+
+  local function command(...)
+    return process.moonshift(...)
+  end
+
+  local function ended()
+    return process.await_status(pid, 5), process.read(dir .. "/log")
+  end
+
+  local DAMAGE = {
+    [": > "] = { "", "-wal", "-shm" },
+    ["truncate -s 100 "] = { "", "-wal", "-shm" },
+    ["rm "] = { "", "-wal", "-shm", "-gate" },
+  }
+
+  for damage, suffixes in pairs(DAMAGE) do
+    for _, suffix in ipairs(suffixes) do
+      local doing = damage .. "jobs.db" .. suffix
+
+      it("by " .. doing .. " is left with 74, also by one that has nothing to do", function()
+        process.run(damage .. path .. suffix)
+        local status, log = ended()
+        assert.equal(74, status)
+        assert.truthy(log:find("moonshift: store file", 1, true), log)
+        assert.truthy(log:find("jobs.db" .. suffix .. '" was ', 1, true), log)
+      end)
+
+      it("by " .. doing .. " is not written to any more when it is told to end", function()
+        process.kill(pid, "STOP")
+        process.run(damage .. path .. suffix)
+        process.kill(pid, "TERM")
+        process.kill(pid, "CONT")
+        assert.equal(74, (ended()))
+      end)
+    end
+  end
+
+  it("acknowledges nothing that would lie behind what is gone", function()
+    process.kill(pid, "STOP")
+    process.run(": > " .. path .. "-wal")
+    local status, _, errors = command("enqueue", "work", "-C", dir, "--store", "sqlite:" .. path)
+    assert.equal(74, status)
+    assert.truthy(errors:find("jobs.db\": a file of it was cut short", 1, true), errors)
+    process.kill(pid, "CONT")
+    assert.equal(74, (ended()))
+    assert.same({ "ok" }, process.sql(path, "PRAGMA integrity_check"))
+  end)
+
+  it("by a tool that vacuums it is not", function()
+    process.sql(path, "VACUUM")
+    process.sql(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    assert.equal(0, (command("enqueue", "work", "-C", dir, "--store", "sqlite:" .. path)))
+    process.await("the job", 5, function()
+      return process.sql(path, "SELECT count(*) FROM ended")[1] == "101"
+    end)
+    process.kill(pid, "TERM")
+    assert.equal(0, (ended()))
+  end)
+end)
+
 -- What the file system answers is injected from outside.
 describe("a disk that fails", function()
   local dir, path

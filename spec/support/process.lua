@@ -1,5 +1,6 @@
 -- Real processes for the fault specs: start, signal, wait, read. Everything is started through the
 -- shell; nothing here knows how moonshift works inside.
+local statuses = {} -- by pid: the folder in which it will stand
 local process = { environment = "" } -- environment: "NAME=value" words for what is started
 
 local root = io.popen("pwd"):read("l")
@@ -46,6 +47,29 @@ function process.start(log, ...)
   local pid = pipe:read("n")
   pipe:close()
   return pid
+end
+
+-- The same, with a shell that waits for its end: process.await_status tells how it ended.
+function process.start_watched(log, ...)
+  local folder = process.quote(process.folder())
+  local line = ("env %s %s >>%s 2>&1 </dev/null & echo $! >%s/pid; wait $!; echo $? >%s/status")
+    :format(process.environment, process.command(...), process.quote(log), folder, folder)
+  os.execute(("sh -c %s >/dev/null 2>&1 &"):format(process.quote(line)))
+  local name = folder:match("^'(.*)'$")
+  local pid = process.await("a process", 5, function()
+    return tonumber(process.read(name .. "/pid"))
+  end)
+  statuses[pid] = name
+  return pid
+end
+
+-- The exit status of a process from process.start_watched, once it has ended.
+function process.await_status(pid, seconds)
+  local status = process.await("the status of process " .. pid, seconds, function()
+    return tonumber(process.read(statuses[pid] .. "/status"))
+  end)
+  process.remove(statuses[pid])
+  return status
 end
 
 function process.kill(pid, signal)

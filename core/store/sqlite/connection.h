@@ -23,7 +23,17 @@ struct meta {
 
 enum { INTACT_FILES = 4 };
 
-/* The executor that this store has joined as. */
+/* The files of the store as this process has them open; see intact.c. */
+struct intact {
+    bool known;
+    time_ms at; /* monotonic: of the last look at their names */
+    struct intact_file {
+        dev_t device;
+        ino_t inode; /* 0: it was not there */
+        off_t size;
+    } files[INTACT_FILES];
+};
+
 /* How far the turns that are over have been looked for. */
 struct share_sweep {
     time_ms at; /* when to go on */
@@ -40,6 +50,7 @@ struct ring {
     int slow;          /* how often workers came too late of late */
 };
 
+/* The executor that this store has joined as. */
 struct self {
     int64_t id; /* 0: not joined */
     time_ms lease, lease_until;
@@ -129,15 +140,15 @@ struct store {
     struct ring ring;
     struct share_sweep share_sweep;
     struct sweep sweep;
-    bool stirred;              /* something became ready in a transaction without an offer */
-    bool writing;              /* a transaction is open */
-    bool broken;               /* an input/output error was met: nothing is written any more */
-    bool (*hurried)(void);     /* may be NULL; see store_hurry */
-    ino_t files[INTACT_FILES]; /* as joined; see intact.c */
-    struct meta meta, stored;  /* as used, and as the table has it */
-    int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
-    int lines;      /* what runs have said, the same way */
-    int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
+    bool stirred;          /* something became ready in a transaction without an offer */
+    bool writing;          /* a transaction is open */
+    bool broken;           /* an input/output error was met: nothing is written any more */
+    bool (*hurried)(void); /* may be NULL; see store_hurry */
+    struct intact intact;
+    struct meta meta, stored; /* as used, and as the table has it */
+    int incidents;            /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int lines;                /* what runs have said, the same way */
+    int64_t placed;           /* rows that were put into `ready` behind an acquisition's back */
     struct store_met met;
     bool progress; /* this store has written progress */
     int64_t *gone; /* executors buried in this transaction: their files go after it */
@@ -166,6 +177,10 @@ bool meta_write(struct store *store, struct error *error);
 
 /* Notes which files the store consists of. */
 void intact_remember(struct store *store);
+/* Before a transaction, and inside of it before anything is read: are they still the same, and
+ * whole? False: the store is broken. */
+bool intact_before(struct store *store, struct error *error);
+bool intact_begun(struct store *store, struct error *error);
 
 /* Checks what is there, or creates it. */
 bool migrate(struct store *store, struct error *error);

@@ -147,6 +147,8 @@ bool db_fail(struct db *db, struct error *error) {
     if (db_unreadable(code, system))
         return error_set(error, ERROR_IO, "store \"%s\": cannot be read (%s)", db->name,
                          strerror(system));
+    if (code == SQLITE_IOERR_SHORT_READ)
+        return error_set(error, ERROR_IO, "store \"%s\": a file of it was cut short", db->name);
     enum error_code kind = db_error_code(code, system);
     if ((code & 0xff) == SQLITE_INTERRUPT && db->deadline)
         return error_set(error, ERROR_FAILED,

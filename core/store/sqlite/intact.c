@@ -1,34 +1,147 @@
-/* intact.c - are the files beside each other still the ones this process has open? */
+/* intact.c - are the files of the store still the ones this process has open, and whole? Whoever
+ * opens others meanwhile writes into a store that is not ours, and so would we; and what is written
+ * behind a log that was cut short makes the database unreadable. */
 #include "store/sqlite/connection.h"
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
-/* The database, its log, the log's index, the gate: whoever opens others meanwhile writes into a
- * store that is not ours, and so would we. */
+enum {
+    INTACT_PAUSE = 20,    /* ms between two looks at the names, while there is work */
+    INDEX_REGION = 32768, /* bytes of the log's index that are mapped at once */
+    LOG_HEAD = 32,        /* bytes before the frames, and of each frame before its page */
+    FRAME_HEAD = 24
+};
+
+/* The database, its log, the log's index, the gate. */
 static const char *const intact_suffixes[INTACT_FILES] = {"", "-wal", "-shm", "-gate"};
+enum { FILE_DATABASE, FILE_LOG, FILE_INDEX };
+
+/* The head of the log's index, as SQLite documents it (walformat.html); there are two of it. */
+struct index_head {
+    uint32_t version, unused, change;
+    uint8_t set, big_endian;
+    uint16_t page_size; /* 1: 65536 */
+    uint32_t frames, pages, sum[2], salt[2], own_sum[2];
+};
+_Static_assert(sizeof(struct index_head) == 48, "the head of the log's index has 48 bytes");
+
+static sqlite3_file *intact_file(struct store *store, int which) {
+    sqlite3_file *file = NULL;
+    sqlite3_file_control(store->db.handle, "main", which, &file);
+    return file && file->pMethods ? file : NULL;
+}
+
+/* False: there is none, or it is just being written. */
+static bool index_read(struct store *store, struct index_head *head) {
+    sqlite3_file *file = intact_file(store, SQLITE_FCNTL_FILE_POINTER);
+    void volatile *map = NULL;
+    struct index_head again;
+    if (!file || file->pMethods->iVersion < 2 ||
+        file->pMethods->xShmMap(file, 0, INDEX_REGION, 0, &map) != SQLITE_OK || !map)
+        return false;
+    memcpy(head, (const void *)(uintptr_t)map, sizeof *head);
+    memcpy(&again, (const char *)(uintptr_t)map + sizeof again, sizeof again);
+    return head->set && memcmp(head, &again, sizeof again) == 0;
+}
+
+static int64_t index_page(const struct index_head *head) {
+    return head->page_size == 1 ? 65536 : head->page_size;
+}
+
+/* Does the log hold what its index says? */
+static bool log_whole(struct store *store, const struct index_head *head) {
+    sqlite3_file *log = intact_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
+    unsigned char start[LOG_HEAD];
+    sqlite3_int64 size = 0;
+    int64_t wanted = LOG_HEAD + (int64_t)head->frames * (FRAME_HEAD + index_page(head));
+    if (!log || head->frames == 0)
+        return true;
+    return log->pMethods->xFileSize(log, &size) == SQLITE_OK && size >= wanted &&
+           log->pMethods->xRead(log, start, LOG_HEAD, 0) == SQLITE_OK &&
+           memcmp(start + 16, head->salt, sizeof head->salt) == 0;
+}
+
+static bool intact_refuse(struct store *store, int at, const char *what, struct error *error) {
+    store->broken = true;
+    return error_set(error, ERROR_IO, "store file \"%s%s\" was %s while in use", store->path,
+                     intact_suffixes[at], what);
+}
 
 static bool intact_look(const struct store *store, int at, struct stat *file) {
     char name[PATH_MAX];
     snprintf(name, sizeof name, "%s%s", store->path, intact_suffixes[at]);
-    return stat(name, file) == 0 && (at != 0 || file->st_size > 0);
+    return lstat(name, file) == 0;
 }
 
 void intact_remember(struct store *store) {
     struct stat file;
-    for (int i = 0; store->path && i < INTACT_FILES; i++)
-        store->files[i] = intact_look(store, i, &file) ? file.st_ino : 0;
+    for (int i = 0; store->path && i < INTACT_FILES; i++) {
+        bool there = intact_look(store, i, &file);
+        store->intact.files[i] = there
+                                     ? (struct intact_file){file.st_dev, file.st_ino, file.st_size}
+                                     : (struct intact_file){0};
+    }
+    store->intact.known = store->path != NULL;
+    store->intact.at = clock_monotonic();
+}
+
+/* The index never becomes shorter while it is in use; the database only by VACUUM, down to what the
+ * index says. */
+static bool intact_cut(struct store *store, int at, off_t size) {
+    struct index_head head = {0};
+    off_t *known = &store->intact.files[at].size;
+    bool shorter = size < *known && (at == FILE_DATABASE || at == FILE_INDEX);
+    if (shorter && at == FILE_DATABASE && index_read(store, &head) && head.pages > 0)
+        shorter = size < (int64_t)head.pages * index_page(&head);
+    *known = size;
+    return shorter;
+}
+
+/* The names lead to the same files, which are as long as they were. The index first: the others'
+ * looks read it. */
+static bool intact_names(struct store *store, struct error *error) {
+    static const int order[INTACT_FILES] = {FILE_INDEX, FILE_DATABASE, FILE_LOG, 3};
+    struct stat file;
+    for (int i = 0; i < INTACT_FILES; i++) {
+        const struct intact_file *known = &store->intact.files[order[i]];
+        if (!known->inode)
+            continue;
+        if (!intact_look(store, order[i], &file) || file.st_ino != known->inode ||
+            file.st_dev != known->device)
+            return intact_refuse(store, order[i], "moved, removed or replaced", error);
+        if (intact_cut(store, order[i], file.st_size))
+            return intact_refuse(store, order[i], "cut short", error);
+    }
+    store->intact.at = clock_monotonic();
+    return true;
+}
+
+bool intact_before(struct store *store, struct error *error) {
+    return !store->intact.known || clock_monotonic() < store->intact.at + INTACT_PAUSE ||
+           intact_names(store, error);
+}
+
+bool intact_begun(struct store *store, struct error *error) {
+    struct index_head head;
+    if (!store->path)
+        return true;
+    if (!store->intact.known)
+        intact_remember(store);
+    return !index_read(store, &head) || log_whole(store, &head) ||
+           intact_refuse(store, FILE_LOG, "cut short", error);
 }
 
 bool store_intact(struct store *store, struct error *error) {
-    struct stat file;
-    for (int i = 0; store->path && store->self.id && i < INTACT_FILES; i++) {
-        if (intact_look(store, i, &file) && file.st_ino == store->files[i])
-            continue;
-        store->broken = true;
-        return error_set(error, ERROR_IO,
-                         "store file \"%s%s\" was moved, removed or replaced while in use",
-                         store->path, intact_suffixes[i]);
-    }
-    return true;
+    struct index_head head, again;
+    if (!store->intact.known)
+        return true;
+    if (!intact_names(store, error))
+        return false;
+    /* A checkpoint may empty both meanwhile: first the index, then the log. */
+    if (!index_read(store, &head) || log_whole(store, &head) || !index_read(store, &again) ||
+        memcmp(&head, &again, sizeof head) != 0)
+        return true;
+    return intact_refuse(store, FILE_LOG, "cut short", error);
 }

@@ -58,7 +58,7 @@ bool store_begin(struct store *store, struct error *error) {
         return error_set(error, ERROR_IO,
                          "store \"%s\": closed for writing after an input/output error",
                          store->db.name);
-    if (!ends_ready(store, error))
+    if (!intact_before(store, error) || !ends_ready(store, error))
         return false;
     gate_stand_back(&store->gate);
     time_ms begun = clock_monotonic();
@@ -79,7 +79,7 @@ bool store_begin(struct store *store, struct error *error) {
     store->writing = true;
     store->incidents = store->lines = -1;
     CRASH_POINT("transaction_begun");
-    if (meta_read(store, error))
+    if (intact_begun(store, error) && meta_read(store, error))
         return true;
     store_rollback(store);
     return false;
@@ -238,6 +238,8 @@ static int64_t checkpoint_log_size(const struct store *store) {
 
 static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
     int mode = cut ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
+    if (!store_intact(store, error))
+        return false;
     CRASH_POINT("checkpoint_begun");
     store->db.impatient = true;
     int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
