@@ -1,5 +1,6 @@
 #include "cli/executor.h"
 #include "base/json.h"
+#include "base/span.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include <stdio.h>
@@ -14,6 +15,9 @@ static const struct column columns[] = {
     {"id", "ID", COLUMN_RIGHT},
     {"name", "EXECUTOR", COLUMN_CUT},
     {"state", "STATE", COLUMN_LEFT},
+    {"pid", "PID", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"version", "VERSION", COLUMN_LEFT | COLUMN_OPTIONAL},
+    {"up", "UPTIME", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"workers", "WORKERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"running", "RUNNING", COLUMN_RIGHT},
     {"waiting", "WAITING", COLUMN_RIGHT},
@@ -26,12 +30,20 @@ static const struct column columns[] = {
     {0},
 };
 
+static void uptime_write(json_t *row) {
+    char text[TIME_TEXT_SIZE];
+    const json_t *uptime = json_object_get(row, "uptime");
+    span_format((time_ms)json_integer_value(uptime) * 1000, text);
+    json_put_text(row, "up", json_is_integer(uptime) ? text : NULL);
+}
+
 bool executors_print(json_t *rows, struct error *error) {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) {
         bool aware = json_is_true(json_object_get(row, "deployment_aware"));
         json_put_text(row, "aware", aware ? "registered" : NULL);
+        uptime_write(row);
     }
     return table_print(columns, rows, output_width(), error);
 }

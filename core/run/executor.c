@@ -163,6 +163,7 @@ static bool plan(struct executor *executor, const struct turn *turn, struct work
     work->buries = must_bury(executor, work);
     work->renews = lease_is_due(&executor->lease, work->now, work->at);
     work->flushes = executor->metrics.dirty && work->at - executor->flushed >= SECOND;
+    store_alive(executor->store, work->now);
     bool stirred = store_stirred(executor->store); /* asked in any case: the bell is emptied */
     bool fed = executor->starved && turn->idle > 0;
     bool back = work->now < executor->wall; /* what was due at an instant may be so earlier */

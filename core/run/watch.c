@@ -52,6 +52,7 @@ void watch_tick(struct foreman *foreman, time_ms now) {
         return;
     foreman->tick_at = (now / TICK + 1) * TICK; /* with the other engines: one wake-up for all */
     check_files(foreman);
+    store_alive(foreman->store, clock_now(foreman->options.clock));
     client_tick(foreman->client);
     client_cut_lost(foreman->client, holds, foreman);
     notes_tick(foreman->notes);

@@ -112,6 +112,9 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
 bool store_leave(struct store *store, struct error *error);
 bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
 
+/* Its sign of life, for lists: costs no write of the database. No effect in memory stores. */
+void store_alive(struct store *store, time_ms now);
+
 /* Says what the joined executor is and serves: { handlers: [names] (absent: any), acquisition, … }.
  * Incidents of type missingHandler for those handlers end. */
 bool store_publish(struct store *store, const json_t *settings, time_ms now, struct error *error);

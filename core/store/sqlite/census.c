@@ -98,13 +98,20 @@ static bool citizen_read(struct citizen *citizen, struct store *store, sqlite3_s
         .categories = citizen_json(row, 8),
         .settings = citizen_json(row, 10),
         .locked = sqlite3_column_int64(row, 12),
+        .pid = sqlite3_column_int64(row, 13),
     };
+    const char *version = db_column_text(row, 14);
+    citizen->version = version ? strdup(version) : NULL;
     citizen->standing = citizen_standing(store, citizen->id, row, now);
     citizen->workers = (int)json_integer_value(json_object_get(citizen->settings, "workers"));
     if (!citizen->name || !citizen_handlers(citizen))
         return false;
     citizen->acquire = citizen_acquire(citizen, row);
-    return !store->path || slots_read(&citizen->running, store->path, citizen->id);
+    if (store->path && !slots_read(&citizen->running, store->path, citizen->id))
+        return false;
+    if (citizen->running.alive > citizen->seen)
+        citizen->seen = citizen->running.alive;
+    return true;
 }
 
 bool citizen_takes(const struct citizen *citizen, const struct catalog_stream *stream,
@@ -130,7 +137,7 @@ static bool census_read(struct census *census, struct store *store, bool all, ti
         "SELECT id, name, started, seen, lease, state,"
         " coalesce(range_min, -9223372036854775807 - 1), coalesce(range_max, 9223372036854775807),"
         " categories, aware, settings, draining,"
-        " (SELECT count(*) FROM locked WHERE owner=executor.id)"
+        " (SELECT count(*) FROM locked WHERE owner=executor.id), pid, version"
         " FROM executor WHERE state<>0 OR ?1 ORDER BY id",
         "n", (int)all);
     int step = rows ? 1 : -1;
@@ -164,6 +171,7 @@ void census_clear(struct census *census) {
         free(citizen->named.list);
         json_decref(citizen->settings);
         json_decref(citizen->categories);
+        free(citizen->version);
         free(citizen->name);
     }
     free(census->list);

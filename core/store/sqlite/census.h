@@ -13,6 +13,8 @@ struct citizen {
     char *name;
     enum standing standing;
     time_ms started, seen, lease;
+    int64_t pid;              /* 0: not told */
+    char *version;            /* NULL: not told */
     int workers;              /* 0: not told */
     json_t *settings;         /* as published; an object */
     json_t *categories;       /* NULL: all */
@@ -45,7 +47,7 @@ bool citizen_takes(const struct citizen *citizen, const struct catalog_stream *s
                    int64_t priority);
 
 /* As `store_executors` gives it. A new reference; NULL: no memory. */
-json_t *census_to_json(const struct census *census, const struct store *store);
+json_t *census_to_json(const struct census *census, const struct store *store, time_ms now);
 
 /* What an executor publishes beside its columns, as JSON text; NULL: no memory. */
 char *census_settings(const struct acquire *serves, int workers);

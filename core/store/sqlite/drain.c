@@ -19,14 +19,23 @@ static bool executor_put_range(json_t *object, const struct acquire *acquire) {
 }
 
 /* What it holds is running, or waits in its memory for a free worker. */
-static json_t *executor_to_json(const struct store *store, const struct citizen *citizen) {
+static json_t *executor_uptime(const struct citizen *citizen, time_ms now) {
+    bool runs = citizen->standing != STANDING_GONE && now > citizen->started;
+    return runs ? json_integer((now - citizen->started) / 1000) : NULL;
+}
+
+static json_t *executor_to_json(const struct store *store, const struct citizen *citizen,
+                                time_ms now) {
     int64_t running = store->path ? (int64_t)citizen->running.count : citizen->locked;
     int64_t waiting = citizen->locked > running ? citizen->locked - running : 0;
     json_t *object = json_object();
     if (json_put(object, "id", json_integer(citizen->id)) &&
         json_put_text(object, "name", citizen->name) &&
         json_put_text(object, "state", standing_name(citizen->standing)) &&
+        json_put(object, "pid", citizen->pid ? json_integer(citizen->pid) : NULL) &&
+        json_put_text(object, "version", citizen->version) &&
         json_put_time(object, "started", citizen->started) &&
+        json_put(object, "uptime", executor_uptime(citizen, now)) &&
         json_put_time(object, "seen", citizen->seen) &&
         json_put_time(object, "lease", citizen->lease) &&
         executor_put_range(object, &citizen->acquire) &&
@@ -41,10 +50,10 @@ static json_t *executor_to_json(const struct store *store, const struct citizen 
     return NULL;
 }
 
-json_t *census_to_json(const struct census *census, const struct store *store) {
+json_t *census_to_json(const struct census *census, const struct store *store, time_ms now) {
     json_t *list = json_array();
     for (size_t i = 0; list && i < census->count; i++)
-        if (json_array_append_new(list, executor_to_json(store, &census->list[i])) != 0) {
+        if (json_array_append_new(list, executor_to_json(store, &census->list[i], now)) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -57,7 +66,8 @@ json_t *store_executors(struct store *store, bool all, time_ms now, struct error
     json_t *list = NULL;
     if (!look_begin(store, &own, error))
         return NULL;
-    if (census_take(&census, store, all, now, error) && !(list = census_to_json(&census, store)))
+    if (census_take(&census, store, all, now, error) &&
+        !(list = census_to_json(&census, store, now)))
         error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
     census_clear(&census);
     look_end(store, own);

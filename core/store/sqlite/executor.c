@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXECUTORS_KEPT 1000 /* rows of executors that are gone: names for the history */
 
@@ -20,10 +21,11 @@ static bool join_insert(struct store *store, const struct store_executor *execut
     char *settings = serves ? census_settings(serves, executor->workers) : NULL;
     bool done = db_run(&store->db, error,
                        "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
-                       " categories, aware, state, settings)"
-                       " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9)",
-                       "tiiTTtnnt", executor->name, now, now + lease, min, max, categories,
-                       (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings);
+                       " categories, aware, state, settings, pid, version)"
+                       " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                       "tiiTTtnntnt", executor->name, now, now + lease, min, max, categories,
+                       (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings,
+                       (int)getpid(), MOONSHIFT_VERSION);
     free(settings);
     free(categories);
     return done;
@@ -159,6 +161,10 @@ bool store_leave(struct store *store, struct error *error) {
     store->peers.version = 0;
     join_undo(store, id);
     return true;
+}
+
+void store_alive(struct store *store, time_ms now) {
+    slots_alive(&store->slots, now);
 }
 
 void store_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now) {

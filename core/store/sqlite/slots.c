@@ -12,11 +12,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SLOTS_MAGIC "moonshift slots 2"
+#define SLOTS_MAGIC "moonshift slots 3"
 
 struct slots_head {
     char magic[24];
     char boot[SLOTS_BOOT]; /* the kernel's boot id */
+    _Atomic int64_t alive; /* the executor's last sign of life */
+    int64_t unused[7];
 };
 
 void slots_boot(char boot[SLOTS_BOOT]) {
@@ -80,6 +82,12 @@ void slots_remove(const char *path, int64_t id) {
         unlink(name);
 }
 
+void slots_alive(const struct slots *slots, time_ms now) {
+    struct slots_head *head = slots->map;
+    if (head)
+        atomic_store_explicit(&head->alive, now, memory_order_release);
+}
+
 /* The job is cleared first and written last, so that a torn slot names nobody. */
 void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since) {
     if (index < 0 || index >= slots->count)
@@ -112,13 +120,14 @@ static char *slots_data(const char *path, int64_t id, size_t *size) {
 }
 
 bool slots_read(struct slots_found *found, const char *path, int64_t id) {
-    *found = (struct slots_found){0};
+    *found = (struct slots_found){.alive = TIME_NONE};
     size_t size = 0;
     char *data = slots_data(path, id, &size);
     if (!data || !slots_valid(data, size)) {
         free(data);
         return true;
     }
+    memcpy(&found->alive, data + offsetof(struct slots_head, alive), sizeof found->alive);
     size_t count = (size - sizeof(struct slots_head)) / sizeof(struct slot);
     found->list = calloc(count + 1, sizeof *found->list);
     for (size_t i = 0; found->list && i < count; i++) {

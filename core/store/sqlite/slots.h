@@ -31,9 +31,12 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
 void slots_close(struct slots *slots);
 void slots_remove(const char *path, int64_t id);
 
+/* The executor was alive at this instant. */
+void slots_alive(const struct slots *slots, time_ms now);
 void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since);
 
 struct slots_found {
+    time_ms alive; /* the executor's last sign of life; TIME_NONE: not known */
     size_t count;
     struct {
         int64_t job, token;

@@ -255,7 +255,7 @@ static json_t *stats_definitions(struct store *store, json_t *places, struct err
 static bool stats_census(struct store *store, json_t *stats, time_ms now, struct error *error) {
     struct census census;
     bool done = census_take(&census, store, false, now, error) &&
-                stats_put(stats, "executors", census_to_json(&census, store)) &&
+                stats_put(stats, "executors", census_to_json(&census, store, now)) &&
                 stats_put(stats, "gaps", gap_list(store, &census, error));
     census_clear(&census);
     return done;

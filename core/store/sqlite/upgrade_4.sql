@@ -26,3 +26,6 @@ DROP TABLE limited_3;
 
 ALTER TABLE occurrence ADD COLUMN token INT;
 ALTER TABLE occurrence ADD COLUMN owner INT;
+
+ALTER TABLE executor ADD COLUMN pid INT; -- its process, and the version of its program
+ALTER TABLE executor ADD COLUMN version TEXT;

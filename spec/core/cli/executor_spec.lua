@@ -32,15 +32,49 @@ describe("executor", function()
     local status, output
     process.await("its handlers", 5, function()
       status, output = place.run("executor", "list")
-      return output:find("\n *1  node +live +2 +0 +0 +%S+ +9 +%d+\n")
+      return output:find("\n *1  node +live +" .. pid .. "  0%.1%.0 +PT%S+ +2 +0 +0 +%S+ +9 +%d+\n")
     end)
     assert.equal(0, status)
   end)
 
+  local function row()
+    local _, output = place.run("executor", "list", "--json")
+    return output
+  end
+
+  it("list shows a sign of life of the last second, without a write", function()
+    local first = row():match('"seen":"([^"]+)"')
+    local size = #process.read(place.store .. "-wal")
+    process.await("the next sign of life", 5, function()
+      return row():match('"seen":"([^"]+)"') > first
+    end)
+    process.await("another second", 5, function()
+      return tonumber(row():match('"uptime":(%d+)')) >= 2
+    end)
+    assert.equal(size, #process.read(place.store .. "-wal"))
+    local lease = process.sql(place.store, "SELECT seen=started FROM executor")
+    assert.same({ "1" }, lease)
+  end)
+
+  it("list shows when one that stands still was last alive", function()
+    process.await("a sign of life", 5, function()
+      return row():match('"uptime":(%d+)') ~= "0"
+    end)
+    process.kill(pid, "STOP")
+    local before = row():match('"seen":"([^"]+)"')
+    process.pause(1.2)
+    assert.equal(before, row():match('"seen":"([^"]+)"'))
+    process.kill(pid, "CONT")
+    process.await("the next sign of life", 5, function()
+      return row():match('"seen":"([^"]+)"') > before
+    end)
+  end)
+
   it("list is an array with --json", function()
     local _, output = place.run("executor", "list", "--json")
-    assert.truthy(output:find('^%[{"id":1,"name":"node","state":"live",.*"priority_max":9.*}%]\n$'),
-      output)
+    local wanted = '^%[{"id":1,"name":"node","state":"live","pid":' .. pid
+      .. ',.*"priority_max":9.*}%]\n$'
+    assert.truthy(output:find(wanted), output)
   end)
 
   it("list --gone shows those that have left", function()
