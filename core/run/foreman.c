@@ -155,6 +155,10 @@ void foreman_rang(struct foreman *foreman) {
 
 /* ---- the end ---- */
 
+bool foreman_lost(const struct error *error) {
+    return error->code == ERROR_IO || error->code == ERROR_DAMAGED || error->code == ERROR_CONFIG;
+}
+
 void foreman_give_up(struct foreman *foreman, const struct error *error) {
     if (foreman->fatal.code != ERROR_NONE)
         return;
@@ -208,7 +212,7 @@ static void write_last(struct foreman *foreman) {
     if (foreman->fatal.code == ERROR_NONE &&
         (!executor_flush(foreman->executor, &error) || !store_leave(foreman->store, &error) ||
          !store_checkpoint(foreman->store, 0, &error)) &&
-        (error.code == ERROR_IO || error.code == ERROR_DAMAGED))
+        foreman_lost(&error))
         foreman_give_up(foreman, &error);
 }
 

@@ -57,6 +57,8 @@ struct foreman {
     struct foreman_status status;
 };
 
+/* Nothing more can be written: the disk, the database, or a schema newer than the program. */
+bool foreman_lost(const struct error *error);
 /* The first error that cannot be outlived ends the work. */
 void foreman_give_up(struct foreman *foreman, const struct error *error);
 /* Nothing runs, nothing is known to wait. */

@@ -18,7 +18,7 @@ static void pause_work(struct foreman *foreman, bool paused) {
 static void turn_failed(struct foreman *foreman, const struct error *error, time_ms now) {
     foreman->rang = true;
     foreman->refused = *error;
-    if (error->code == ERROR_IO || error->code == ERROR_DAMAGED) {
+    if (foreman_lost(error)) {
         foreman_give_up(foreman, error);
     } else if (error->code == ERROR_FULL) {
         if (!foreman->paused)
@@ -154,7 +154,7 @@ void turning_turn(struct foreman *foreman, time_ms now) {
 static void tidied(struct foreman *foreman, bool done, const struct error *error) {
     if (done)
         foreman->written = true;
-    else if (error->code == ERROR_IO || error->code == ERROR_DAMAGED)
+    else if (foreman_lost(error))
         foreman_give_up(foreman, error);
     else
         log_event(LOG_WARN, "ended jobs not filed", "reason:s", error->text);
@@ -187,7 +187,7 @@ void turning_checkpoint(struct foreman *foreman, int pages) {
     struct error error = {0};
     if (store_checkpoint(foreman->store, pages, &error))
         return;
-    if (error.code == ERROR_IO || error.code == ERROR_DAMAGED)
+    if (foreman_lost(&error))
         foreman_give_up(foreman, &error);
     else
         log_event(LOG_WARN, "checkpoint failed", "reason:s", error.text);

@@ -44,8 +44,8 @@ bool store_checkpoint(struct store *store, int pages, struct error *error);
  * next transaction reads the few it needs again. */
 void store_rest(struct store *store);
 
-/* Are the files of the joined store still those it was joined with? False: error, and nothing is
- * written any more. */
+/* Are the files of the store still those it has open, whole, and of this program's schema? False:
+ * error, and nothing is written any more. */
 bool store_intact(struct store *store, struct error *error);
 
 /* ---- deployments and definitions ---- */

@@ -94,6 +94,93 @@ describe("a running executor", function()
   end
 end)
 
+describe("a store that a newer program brings up to date", function()
+  local dir, path, pid
+  local newer = "PRAGMA user_version=99; ALTER TABLE job ADD COLUMN news TEXT"
+  local expected = "schema 99 is newer than this program's %d+ %(upgrade moonshift%)"
+
+  before_each(function()
+    dir = process.folder {
+      ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/long.lua"] = "return function() os.execute('sleep 60') end\n",
+    }
+    path, pid = dir .. "/jobs.db", nil
+    assert.equal(0, (process.moonshift("deploy", dir, "--store", "sqlite:" .. path)))
+  end)
+
+  after_each(function()
+    if pid then
+      process.kill(pid, "KILL")
+      process.await_end(pid, 5)
+    end
+    process.remove(dir)
+  end)
+
+  local function command(...)
+    return process.moonshift(...)
+  end
+
+  local function start()
+    pid = process.start_watched(dir .. "/log", "run", dir, "--store", "sqlite:" .. path,
+      "--workers", "1")
+    process.await("the executor", 5, function()
+      return process.read(dir .. "/log"):find("event=started", 1, true)
+    end)
+  end
+
+  local function upgrade()
+    local status, _, errors = process.run(("sqlite3 -cmd '.timeout 60000' %s '%s'"):format(path,
+      newer))
+    assert.equal(0, status, errors)
+  end
+
+  it("is left by an executor that has nothing to do, with 78 and the reason", function()
+    start()
+    upgrade()
+    assert.equal(78, process.await_status(pid, 5))
+    local log = process.read(dir .. "/log")
+    assert.truthy(log:find(expected), log)
+  end)
+
+  it("gets back what an executor was running, with nothing counted", function()
+    for _ = 1, 3 do
+      assert.equal(0, (command("enqueue", "long", "-C", dir, "--store", "sqlite:" .. path)))
+    end
+    start()
+    process.await("a run", 5, function()
+      return process.sql(path, "SELECT count(*) FROM locked")[1] ~= "0"
+    end)
+    upgrade()
+    assert.equal(78, process.await_status(pid, 10))
+    assert.same({ "3|0|0" }, process.sql(path, "SELECT (SELECT count(*) FROM ready),"
+      .. " (SELECT count(*) FROM locked), (SELECT count(*) FROM attempt)"))
+    assert.same({ "1|3|0" }, process.sql(path,
+      "SELECT DISTINCT attempt, retries, crashes FROM job"))
+    assert.same({ "0" }, process.sql(path, "SELECT state FROM executor"))
+  end)
+
+  it("is refused to a program that has it open", function()
+    process.environment = ""
+    local script = ([[
+      package.path = "lua/?.lua;lua/?/init.lua;" .. package.path
+      package.cpath = "build/lua/?.so;" .. package.cpath
+      local moonshift = require "moonshift"
+      local engine = assert(moonshift.open { store = "sqlite:%s", scripts = "%s" })
+      assert(engine:enqueue("work"))
+      os.execute("sqlite3 %s '%s'")
+      print(engine:enqueue("work"))
+      print(pcall(function() return engine:jobs({}):count() end))
+    ]]):format(path, dir, path, newer)
+    local file = assert(io.open(dir .. "/host.lua", "w"))
+    file:write(script)
+    file:close()
+    local _, output, errors = process.run("lua5.4 " .. dir .. "/host.lua")
+    local count = select(2, output:gsub(expected, ""))
+    assert.equal(2, count, output .. errors)
+    assert.same({ "1" }, process.sql(path, "SELECT count(*) FROM job"))
+  end)
+end)
+
 describe("a store that is cut short under an executor", function()
   local dir, path, pid
 

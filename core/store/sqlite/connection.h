@@ -143,6 +143,8 @@ struct store {
     bool stirred;          /* something became ready in a transaction without an offer */
     bool writing;          /* a transaction is open */
     bool broken;           /* an input/output error was met: nothing is written any more */
+    bool outdated;         /* the schema is newer than this program */
+    bool parting;          /* no more is written than what gives its locks back */
     bool (*hurried)(void); /* may be NULL; see store_hurry */
     struct intact intact;
     struct meta meta, stored; /* as used, and as the table has it */
@@ -184,5 +186,8 @@ bool intact_begun(struct store *store, struct error *error);
 
 /* Checks what is there, or creates it. */
 bool migrate(struct store *store, struct error *error);
+
+/* Is the schema still this program's? A newer program may have brought it up to date meanwhile. */
+bool migrate_current(struct store *store, struct error *error);
 
 #endif

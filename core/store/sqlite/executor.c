@@ -150,8 +150,12 @@ bool store_leave(struct store *store, struct error *error) {
     int64_t id = store->self.id;
     if (!id)
         return true;
-    sweep_rest(store);
-    if (!store_begin(store, error) || !unit_end(store, true, leave_rows(store, error), error))
+    if (!store->outdated)
+        sweep_rest(store);
+    store->parting = true;
+    bool begun = store_begin(store, error);
+    store->parting = false;
+    if (!begun || !unit_end(store, true, leave_rows(store, error), error))
         return false;
     CRASH_POINT("left");
     if (store->self.checkpointer)

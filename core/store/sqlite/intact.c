@@ -142,6 +142,6 @@ bool store_intact(struct store *store, struct error *error) {
     /* A checkpoint may empty both meanwhile: first the index, then the log. */
     if (!index_read(store, &head) || log_whole(store, &head) || !index_read(store, &again) ||
         memcmp(&head, &again, sizeof head) != 0)
-        return true;
+        return store->writing || migrate_current(store, error);
     return intact_refuse(store, FILE_LOG, "cut short", error);
 }

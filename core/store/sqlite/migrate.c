@@ -36,6 +36,13 @@ static bool migrate_foreign(struct store *store, struct error *error) {
     return false;
 }
 
+static bool migrate_newer(struct store *store, int64_t version, struct error *error) {
+    return error_set(error, ERROR_CONFIG,
+                     "store \"%s\": schema %lld is newer than this program's %d (upgrade "
+                     "moonshift)",
+                     store->db.name, (long long)version, SCHEMA_VERSION);
+}
+
 /* *version: of the schema; 0: nothing is there yet. */
 static bool migrate_version(struct store *store, int64_t *version, struct error *error) {
     int64_t application = 0, tables = 0;
@@ -45,12 +52,15 @@ static bool migrate_version(struct store *store, int64_t *version, struct error 
         return false;
     if (application != APPLICATION_ID && (tables || *version || application))
         return migrate_foreign(store, error);
-    if (*version > SCHEMA_VERSION)
-        return error_set(error, ERROR_CONFIG,
-                         "store \"%s\": schema %lld is newer than this program's %d (upgrade "
-                         "moonshift)",
-                         store->db.name, (long long)*version, SCHEMA_VERSION);
-    return true;
+    return *version <= SCHEMA_VERSION || migrate_newer(store, *version, error);
+}
+
+bool migrate_current(struct store *store, struct error *error) {
+    int64_t version = 0;
+    if (db_value(&store->db, error, &version, "PRAGMA user_version", "") < 0)
+        return false;
+    store->outdated = version > SCHEMA_VERSION;
+    return !store->outdated || store->parting || migrate_newer(store, version, error);
 }
 
 static bool migrate_run(struct store *store, const char *file, struct error *error) {

@@ -189,6 +189,8 @@ bool meta_read(struct store *store, struct error *error) {
                   {"fair_by", &meta->fair},          {"turn", &meta->turn},
                   {"sweep_from", &meta->sweep_from}, {"sweep_to", &meta->sweep_to}};
     meta->fair = meta->turn = meta->sweep_from = meta->sweep_to = 0;
+    if (!migrate_current(store, error))
+        return false;
     sqlite3_stmt *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
     int step = rows ? 1 : -1;
     while (rows && (step = db_step(&store->db, rows, error)) > 0)
