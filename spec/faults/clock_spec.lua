@@ -13,7 +13,7 @@ return function(job)
   local file = assert(io.open(os.getenv("RUNS"), "a"))
   file:write("run ", job.id, "\n")
   file:close()
-  os.execute("until [ -e $RUNS.go ]; do sleep 0.05; done")
+  os.execute("until [ -e $RUNS.go ] || [ ! -e ${RUNS%/*} ]; do sleep 0.05; done")
 end
 ]],
 }

@@ -13,7 +13,7 @@ end
 local handlers = {
   ["handlers/gated.lua"] = [[
 return function(job)
-  os.execute("until [ -e " .. os.getenv("RUNS") .. ".gate ]; do sleep 0.02; done")
+  os.execute("until [ -e $RUNS.gate ] || [ ! -e ${RUNS%/*} ]; do sleep 0.02; done")
 end]],
   ["handlers/quick.lua"] = note .. "return note",
   ["handlers/capped.lua"] = note .. "return { limit = { cluster = 2 }, run = note }",

@@ -42,7 +42,7 @@ end]],
 -- Holds the right to write until there is a file `free`.
 local hold = [[
 cd %s && sqlite3 -cmd ".timeout 60000" moonshift.db "BEGIN IMMEDIATE" \
-  ".system touch held; until [ -e free ]; do sleep 0.01; done" "COMMIT" &]]
+  ".system touch held; until [ -e free -o ! -e moonshift.db ]; do sleep 0.01; done" "COMMIT" &]]
 
 describe("the loop", function()
   local folder, store, log, pid
