@@ -90,9 +90,10 @@ struct engine_operated {
     void *arg;
     /* out */
     size_t touched;
-    int64_t job;      /* of a verb with a date: the timer that will do it */
-    struct held held; /* of the jobs it activated, those that stay suspended */
-    int64_t batch;    /* it touches more jobs than one transaction takes: this batch does it */
+    int64_t job;              /* of a verb with a date: the timer that will do it */
+    struct held held;         /* of the jobs it activated, those that stay suspended */
+    struct store_stuck stuck; /* runs of deleted or cancelled jobs that nothing can end */
+    int64_t batch; /* it touches more jobs than one transaction takes: this batch does it */
 };
 /* Any order of base/order.h. Up to 1 000 jobs are all or nothing; more are done by a batch (rules
  * §11, §17), each job of which is all or nothing. What is done to a definition or an instance

@@ -297,13 +297,16 @@ static void set_status(lua_State *L, const struct foreman_status *status) {
         int64_t value;
     } counts[] = {{"done", status->done},       {"failed", status->failed},
                   {"stale", status->stale},     {"acquired", status->acquired},
-                  {"running", status->running}, {"waiting", status->waiting}};
+                  {"running", status->running}, {"waiting", status->waiting},
+                  {"stuck", status->stuck}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         lua_pushinteger(L, counts[i].value);
         lua_setfield(L, -2, counts[i].name);
     }
     lua_pushboolean(L, status->paused);
     lua_setfield(L, -2, "paused");
+    lua_pushboolean(L, status->exhausted);
+    lua_setfield(L, -2, "exhausted");
     lua_pushboolean(L, status->draining);
     lua_setfield(L, -2, "draining");
 }

@@ -39,6 +39,10 @@ static bool step(struct engine *engine, json_t **rest, bool *crowd,
     operated->touched += now.touched;
     operated->job = now.job;
     operated->held = now.held;
+    if (operated->stuck.count == 0)
+        operated->stuck = now.stuck;
+    else
+        operated->stuck.count += now.stuck.count;
     return true;
 }
 
@@ -68,6 +72,7 @@ bool engine_operate(struct engine *engine, json_t *order, struct engine_operated
     operated->touched = 0;
     operated->job = operated->batch = 0;
     operated->held = (struct held){0};
+    operated->stuck.count = 0;
     if (!engine_settle(engine, order, error))
         return false;
     bool crowd = crowd_is(order);

@@ -8,12 +8,19 @@ static const struct {
     const char *name;
     int exit_status;
 } codes[] = {
-    [ERROR_NONE] = {"none", 0},           [ERROR_FAILED] = {"failed", 1},
-    [ERROR_USAGE] = {"usage", 2},         [ERROR_INVALID] = {"invalid", 2},
-    [ERROR_NOT_FOUND] = {"not_found", 4}, [ERROR_CONFLICT] = {"conflict", 5},
-    [ERROR_CLOSED] = {"closed", 1},       [ERROR_DAMAGED] = {"damaged", 65},
-    [ERROR_FULL] = {"full", 74},          [ERROR_IO] = {"io", 74},
-    [ERROR_CONFIG] = {"config", 78},      [ERROR_INTERRUPTED] = {"interrupted", 130},
+    [ERROR_NONE] = {"none", 0},
+    [ERROR_FAILED] = {"failed", 1},
+    [ERROR_USAGE] = {"usage", 2},
+    [ERROR_INVALID] = {"invalid", 2},
+    [ERROR_NOT_FOUND] = {"not_found", 4},
+    [ERROR_CONFLICT] = {"conflict", 5},
+    [ERROR_CLOSED] = {"closed", 1},
+    [ERROR_DAMAGED] = {"damaged", 65},
+    [ERROR_FULL] = {"full", 74},
+    [ERROR_IO] = {"io", 74},
+    [ERROR_CONFIG] = {"config", 78},
+    [ERROR_STUCK] = {"stuck", 70},
+    [ERROR_INTERRUPTED] = {"interrupted", 130},
 };
 
 /* Bytes of a value quoted in the sentence may be anything; the sentence is UTF-8 all the same. */

@@ -20,6 +20,7 @@ enum error_code {
     ERROR_FULL,       /* "full": no room on the disk; exit 74 */
     ERROR_IO,         /* "io": the disk or the system refused; exit 74 */
     ERROR_CONFIG,     /* "config": settings, script folder or schema version; exit 78 */
+    ERROR_STUCK,      /* "stuck": more handlers do not end than workers can be replaced; exit 70 */
     ERROR_INTERRUPTED /* "interrupted": the user asked to stop; exit 130 */
 };
 

@@ -34,6 +34,7 @@ void outcome_free(struct outcome *outcome) {
     free(outcome->stack);
     free(outcome->result);
     free(outcome->warning);
+    free(outcome->stuck);
     free(outcome);
 }
 

@@ -31,6 +31,8 @@ struct outcome {
     enum outcome_kind kind;
     enum failure_reason reason; /* of a failure */
     bool permanent;             /* the failure said so: no more retries */
+    bool outlived;              /* of a run that was given up and has ended after all: only its
+                                   lane is released (rules §8) */
     bool undone;                /* out, of store_settle: refused alone, as if never settled */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
     bool fenced;                /* by store_fence: its lock is given back already */
@@ -49,6 +51,7 @@ struct outcome {
     char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
     char *stack;
     char *result;  /* JSON text of what the handler returned, or NULL */
+    char *stuck;   /* the run does not end: where it was last seen; NULL: it has ended */
     char *warning; /* its last line: a strategy that raised, a result that is not JSON */
     struct job
         *created; /* jobs the handler created, in order; written with this outcome or not at all */

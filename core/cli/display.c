@@ -50,6 +50,8 @@ void display_tick(struct display *display, const struct foreman_status *status) 
     text_add(&line, "%s  done %lld  failed %lld  waiting %d  running %d  %.0f/s", status->name,
              (long long)status->done, (long long)status->failed, status->waiting, status->running,
              display->rate);
+    if (status->stuck > 0)
+        text_add(&line, "  stuck %d", status->stuck);
     if (status->paused)
         text_add(&line, "  store full, paused");
     if (status->draining)

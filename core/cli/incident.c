@@ -6,7 +6,7 @@
 static const struct flag list_flags[] = {
     LIST_PAGE_FLAGS,
     {"--id", "ID,…", "these incidents"},
-    {"--type", "NAME,…", "failedJob, workerDied, missingHandler, …"},
+    {"--type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck"},
     {"--job", "ID,…", "of these jobs"},
     {"--handler", "NAME,…", "of jobs of these handlers"},
     {"--definition", "ID,…", "of these definitions"},

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include <stdio.h>
 #include <string.h>
 
 struct teller {
@@ -18,14 +19,31 @@ static void tell(void *arg, size_t touched) {
     progress_show(&teller->progress, teller->done, (int64_t)touched, (int64_t)teller->of);
 }
 
+/* What the verb could not do, on standard error. */
+static void stuck_say(const struct store_stuck *stuck) {
+    if (stuck->count == 1)
+        fprintf(stderr,
+                "moonshift: %s: could not be ended; it goes on until it ends by itself or its"
+                " executor does\n",
+                stuck->at);
+    else if (stuck->count > 1)
+        fprintf(stderr,
+                "moonshift: %s, and %d more: could not be ended; they go on until they end by"
+                " themselves or their executors do\n",
+                stuck->at, stuck->count - 1);
+}
+
 static bool counted(const struct cli *cli, const struct engine_operated *operated, const char *done,
                     struct error *error) {
     const struct held *held = &operated->held;
     size_t count = operated->touched;
+    int stuck = operated->stuck.count;
     char stay[HELD_TEXT];
+    stuck_say(&operated->stuck);
     if (cli->json)
-        return output_json(json_pack("{sI,so*}", "count", (json_int_t)count, "held",
-                                     held->jobs ? held_to_json(held) : NULL),
+        return output_json(json_pack("{sI,so*,so*}", "count", (json_int_t)count, "held",
+                                     held->jobs ? held_to_json(held) : NULL, "stuck",
+                                     stuck ? json_integer(stuck) : NULL),
                            error);
     held_text(held, stay);
     output_add("%zu %s %s%s%s\n", count, count == 1 ? "job" : "jobs", done, held->jobs ? "; " : "",

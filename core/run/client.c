@@ -1,9 +1,7 @@
 #include "run/client.h"
-#include "base/log.h"
 #include "run/crew.h"
+#include "run/deadline.h"
 #include <stdlib.h>
-
-enum { FAREWELL = 1000, GRACE = 1000, COMPLAIN_EVERY = 10000 };
 
 static bool join(struct pool *pool, struct client *client) {
     mutex_lock(&pool->mutex);
@@ -48,18 +46,19 @@ static void leave(struct pool *pool, const struct client *client) {
     pool->clients[at] = pool->clients[--pool->client_count];
 }
 
-/* The workers close their Lua states of it; one that runs a handler without end never does. */
+/* The workers close their Lua states of it. One that runs a handler without end never does; of
+ * those that were lost that is known. */
 bool client_free(struct client *client) {
     if (!client)
         return true;
     struct pool *pool = client->pool;
-    time_ms until = clock_monotonic() + FAREWELL;
+    time_ms until = clock_monotonic() + pool->options.farewell;
     mutex_lock(&pool->mutex);
     leave(pool, client);
     client->leaving = true;
     pool->changes++;
     condition_broadcast(&pool->work);
-    while (client->seats > 0 && clock_monotonic() < until)
+    while (client->seats > crew_lost_seats(client) && clock_monotonic() < until)
         condition_wait_until(&pool->ended, &pool->mutex, until);
     bool gone = client->seats == 0;
     struct item *items = crew_take_all(client);
@@ -150,7 +149,7 @@ void client_submit(struct client *client, struct item *items) {
 static double unfilled(const struct pool *pool, time_ms now) {
     double time = 0;
     for (int i = 0; i < pool->count; i++) {
-        const struct worker *worker = &pool->workers[i];
+        const struct worker *worker = pool->workers[i];
         double left = worker->state == WORKER_BUSY
                           ? estimate_left(worker->expected, (double)(now - worker->busy_since))
                           : 0;
@@ -177,10 +176,10 @@ static double time_left(const struct client *client) {
 
 static int room(const struct client *client) {
     const struct pool *pool = client->pool;
-    bool stuck = client->blocked > 0 && client->blocked >= pool->threads;
+    bool blocked = client->blocked > 0 && client->blocked >= pool->threads;
     int share = (pool->options.queue + pool->count) / pool->client_count;
     int free = (share > 0 ? share : 1) - client->inside;
-    return stuck || free <= 0 || time_left(client) <= 0 ? 0 : free;
+    return blocked || pool->unreplaced > 0 || free <= 0 || time_left(client) <= 0 ? 0 : free;
 }
 
 int client_room(struct client *client) {
@@ -243,6 +242,15 @@ bool client_patient(struct client *client, bool more) {
     return pressing > 0 && pressing < patience;
 }
 
+static void took(struct client *client, const struct outcome *outcome) {
+    if (outcome->outlived) /* its job was handed back when it was given up */
+        return;
+    atomic_fetch_sub(&client->inside, 1); /* before `ended`: nobody sees it run again */
+    atomic_fetch_sub(&client->ended, 1);
+    if (outcome->took >= 0)
+        estimate_note(&client->estimate, outcome->job->definition, outcome->took);
+}
+
 struct outcome *client_outcomes(struct client *client) {
     atomic_store(&client->patience, 0);
     atomic_store(&client->pressing, 0);
@@ -254,10 +262,8 @@ struct outcome *client_outcomes(struct client *client) {
         newest->next = list;
         list = newest;
         newest = next;
-        atomic_fetch_sub(&client->inside, 1); /* before `ended`: nobody sees it run again */
-        atomic_fetch_sub(&client->ended, 1);
-        if (list->took >= 0)
-            estimate_note(&client->estimate, list->job->definition, list->took);
+        took(client, list);
+        estimate_note(&client->estimate, list->job->definition, list->took);
     }
     return list;
 }
@@ -269,6 +275,15 @@ void client_load(struct client *client, int *running, int *waiting) {
     mutex_unlock(&client->pool->mutex);
     *running = busy < begun ? busy : begun > 0 ? begun : 0;
     *waiting = begun > *running ? begun - *running : 0;
+}
+
+bool client_exhausted(struct client *client, int *stuck) {
+    struct pool *pool = client->pool;
+    mutex_lock(&pool->mutex);
+    bool exhausted = pool->unreplaced > 0;
+    *stuck = pool->lost_count + pool->unreplaced;
+    mutex_unlock(&pool->mutex);
+    return exhausted;
 }
 
 void client_lease(struct client *client, time_ms until) {
@@ -371,121 +386,6 @@ void client_renew(struct client *client, const struct generations *generations) 
     atomic_store(&client->several, generations->count > 1);
 }
 
-/* ---- deadlines ---- */
-
-static bool on_signal(const struct client *client) {
-    return client->pool->hook == HOOK_ON_SIGNAL;
-}
-
-static void interrupt(struct client *client, struct worker *worker) {
-    if (on_signal(client))
-        thread_interrupt(&worker->thread);
-}
-
-static bool runs(const struct worker *worker, const struct client *client) {
-    return worker->state == WORKER_BUSY && worker->client == client && worker->script;
-}
-
-/* Only this thread frees the client's jobs: the one whose deadline we have just read is still
- * there. */
-static void late(struct client *client, struct worker *worker, time_ms now, time_ms deadline) {
-    interrupt(client, worker);
-    worker->cut_off = deadline;
-    if (now < deadline + GRACE || now < worker->complained + COMPLAIN_EVERY)
-        return;
-    worker->complained = now;
-    log_event(LOG_ERROR, "handler does not end", "job:l handler:s worker:d over_ms:l", worker->job,
-              worker->begun->handler, worker->index, now - deadline);
-}
-
-static void cut(struct client *client, struct worker *worker) {
-    script_cut(worker->script, worker->job, CUT_RETURN);
-    interrupt(client, worker);
-}
-
-static void look_after(struct client *client, struct worker *worker, time_ms now) {
-    if (!runs(worker, client))
-        return;
-    time_ms deadline = script_deadline(worker->script);
-    if (deadline <= now)
-        late(client, worker, now, deadline);
-    if (client->cutting)
-        cut(client, worker);
-}
-
-void client_tick(struct client *client) {
-    struct pool *pool = client->pool;
-    time_ms now = clock_monotonic();
-    mutex_lock(&pool->mutex);
-    for (int i = 0; i < pool->count; i++)
-        look_after(client, &pool->workers[i], now);
-    crew_shrink(pool, now);
-    crew_grow(pool);
-    mutex_unlock(&pool->mutex);
-}
-
-/* True if the worker's job is the one it had when this was last asked: it is worth a question. */
-static bool long_running(struct client *client, struct worker *worker, int64_t *job,
-                         int64_t *token) {
-    mutex_lock(&client->pool->mutex);
-    bool ours = worker->client == client;
-    bool same = ours && worker->token != 0 && worker->token == worker->seen;
-    if (ours)
-        worker->seen = worker->token;
-    *job = worker->job;
-    *token = worker->token;
-    mutex_unlock(&client->pool->mutex);
-    return same;
-}
-
-/* Cancelled, suspended or taken by hand while it waited: not to be begun. */
-static void refuse_lost(const struct queue *queue,
-                        int (*holds)(void *arg, int64_t job, int64_t token), void *arg) {
-    for (struct item *item = queue->first; item; item = item->next)
-        for (const struct job *job = item->jobs; job && !item->refused; job = job->next)
-            if (holds(arg, job->id, job->token) == 0)
-                atomic_store(&item->refused, 1);
-}
-
-void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job, int64_t token),
-                     void *arg) {
-    int64_t job, token;
-    mutex_lock(&client->pool->mutex);
-    refuse_lost(&client->queue, holds, arg);
-    refuse_lost(&client->prompt, holds, arg);
-    refuse_lost(&client->suspects, holds, arg);
-    mutex_unlock(&client->pool->mutex);
-    for (int i = 0; i < client->pool->count; i++) {
-        struct worker *worker = &client->pool->workers[i];
-        if (!long_running(client, worker, &job, &token) || holds(arg, job, token) != 0)
-            continue;
-        mutex_lock(&client->pool->mutex);
-        if (runs(worker, client) && worker->token == token) {
-            script_cut(worker->script, job, CUT_CANCEL);
-            interrupt(client, worker);
-        }
-        mutex_unlock(&client->pool->mutex);
-    }
-}
-
-/* Where the hook looks at the clock by itself there is nothing to act on. */
-time_ms client_deadline(struct client *client) {
-    time_ms earliest = TIME_NEVER;
-    if (!on_signal(client))
-        return earliest;
-    mutex_lock(&client->pool->mutex);
-    for (int i = 0; i < client->pool->count; i++) {
-        struct worker *worker = &client->pool->workers[i];
-        if (!runs(worker, client))
-            continue;
-        time_ms deadline = script_deadline(worker->script);
-        if (deadline < earliest && deadline != worker->cut_off)
-            earliest = deadline;
-    }
-    mutex_unlock(&client->pool->mutex);
-    return earliest;
-}
-
 /* ---- the end ---- */
 
 void client_halt(struct client *client) {
@@ -499,8 +399,7 @@ void client_stop(struct client *client, bool cut_off) {
     condition_broadcast(&pool->follow);
     client->cutting = client->cutting || cut_off;
     for (int i = 0; client->cutting && i < pool->count; i++)
-        if (runs(&pool->workers[i], client))
-            cut(client, &pool->workers[i]);
+        deadline_cut(client, pool->workers[i]);
     mutex_unlock(&pool->mutex);
     give_back_all(client);
 }

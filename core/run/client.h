@@ -66,8 +66,9 @@ void client_lapse(struct client *client);
  * began with. Borrowed until the next call or the client's end. */
 void client_renew(struct client *client, const struct generations *generations);
 
-/* Once a second or at client_deadline: cuts off handlers past their time, logs those that do not
- * end; ends threads that idled longer than keep_alive. */
+/* Once a second or at client_deadline: cuts off handlers past their time; gives those up that do
+ * not end, whose outcome is then a failure by timeout that says so, and whose worker is replaced;
+ * ends threads that idled longer than keep_alive. */
 void client_tick(struct client *client);
 /* Once a second: asks about each job that ran at the last call already, and about those that wait;
  * one for which `holds` says 0 (its lock is lost, it cannot commit) is cut off as cancelled, or not
@@ -77,6 +78,9 @@ void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job,
 /* Monotonic instant of the earliest handler deadline that client_tick has to act on; TIME_NEVER:
  * none. */
 time_ms client_deadline(struct client *client);
+/* *stuck: runs that were given up and go on, of all engines. True: as many as can be replaced and
+ * more, so there is no room until one of them ends. */
+bool client_exhausted(struct client *client, int *stuck);
 
 /* Any thread: nothing begins any more; client_stop follows. */
 void client_halt(struct client *client);

@@ -6,6 +6,17 @@
 
 /* ---- threads come and go ---- */
 
+struct worker *crew_worker(struct pool *pool, int index) {
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return NULL;
+    worker->pool = pool;
+    worker->index = index;
+    worker->cancelled = worker->closing = TIME_NONE;
+    atomic_init(&worker->claim, RUN_NONE);
+    return worker;
+}
+
 static void start(struct pool *pool, struct worker *worker) {
     worker->leaves = false;
     worker->state = WORKER_IDLE;
@@ -36,16 +47,16 @@ static void join(struct worker *worker) {
 void crew_grow(struct pool *pool) {
     int count = wanted(pool);
     for (int i = 0; i < pool->count && pool->threads < count; i++) {
-        join(&pool->workers[i]);
-        if (pool->workers[i].state == WORKER_NONE)
-            start(pool, &pool->workers[i]);
+        join(pool->workers[i]);
+        if (pool->workers[i]->state == WORKER_NONE)
+            start(pool, pool->workers[i]);
     }
 }
 
 /* Its signal may have been for an item. */
 void crew_shrink(struct pool *pool, time_ms now) {
     for (int i = pool->count - 1; i >= 0; i--) {
-        struct worker *worker = &pool->workers[i];
+        struct worker *worker = pool->workers[i];
         join(worker);
         if (worker->state != WORKER_IDLE || worker->leaves || pool->queued > 0 ||
             pool->threads <= pool->options.workers_min ||
@@ -55,6 +66,63 @@ void crew_shrink(struct pool *pool, time_ms now) {
         pool->threads--;
         condition_broadcast(&pool->work);
     }
+}
+
+/* ---- those that are lost ---- */
+
+/* What it had counts for nobody any more. */
+static void count_out(struct pool *pool, struct worker *worker) {
+    if (worker->state == WORKER_BUSY) {
+        pool->busy--;
+        worker->client->busy--;
+    }
+    if (pool->suspect == worker)
+        pool->suspect = NULL;
+    if (!worker->leaves)
+        pool->threads--;
+}
+
+bool crew_give_up(struct worker *worker) {
+    int on = RUN_ON;
+    return atomic_compare_exchange_strong(&worker->claim, &on, RUN_GIVEN_UP);
+}
+
+bool crew_replace(struct pool *pool, struct worker *worker) {
+    struct worker *fresh = pool->lost_count < pool->count ? crew_worker(pool, worker->index) : NULL;
+    if (!fresh)
+        return false;
+    count_out(pool, worker);
+    worker->state = WORKER_LOST;
+    worker->leaves = true;
+    worker->next = pool->lost;
+    pool->lost = worker;
+    pool->lost_count++;
+    pool->workers[worker->index] = fresh;
+    crew_grow(pool);
+    return true;
+}
+
+void crew_bury(struct pool *pool) {
+    struct worker **at = &pool->lost;
+    while (*at) {
+        struct worker *worker = *at;
+        if (worker->state != WORKER_GONE) {
+            at = &worker->next;
+            continue;
+        }
+        *at = worker->next;
+        pool->lost_count--;
+        thread_join(&worker->thread);
+        free(worker);
+    }
+}
+
+int crew_lost_seats(const struct client *client) {
+    int count = 0;
+    for (const struct worker *worker = client->pool->lost; worker; worker = worker->next)
+        for (const struct seat *seat = worker->seats; seat; seat = seat->next)
+            count += seat->client == client;
+    return count;
 }
 
 /* ---- what a worker does next ---- */
@@ -72,8 +140,8 @@ static void begin(struct worker *worker, const struct job *job) {
     worker->begun = job;
     worker->job = job->id;
     worker->token = job->token;
-    worker->cut_off = TIME_NONE;
-    worker->complained = 0;
+    worker->cut_off = worker->cancelled = TIME_NONE;
+    worker->looked = false;
 }
 
 static void lasts(struct worker *worker, const struct item *item) {
@@ -88,8 +156,13 @@ static void idle(struct pool *pool, struct worker *worker) {
     }
     if (pool->suspect == worker)
         pool->suspect = NULL;
-    worker->state = WORKER_IDLE;
+    if (worker->stuck)
+        pool->unreplaced--;
+    worker->stuck = false;
+    if (worker->state != WORKER_LOST)
+        worker->state = WORKER_IDLE;
     worker->client = NULL;
+    worker->item = NULL;
     worker->script = NULL;
     worker->begun = NULL;
     worker->job = worker->token = 0;
@@ -117,6 +190,7 @@ static void take(struct pool *pool, struct worker *worker, struct duty *duty) {
     pool->busy++;
     worker->state = WORKER_BUSY;
     worker->client = client;
+    worker->item = duty->item;
     worker->script = duty->seat->script;
     begin(worker, duty->item->jobs);
 }
@@ -222,7 +296,7 @@ void crew_await(struct worker *worker, struct outcome *outcome) {
 }
 
 bool crew_hand(struct pool *pool, struct item *item) {
-    struct worker *worker = item->worker ? &pool->workers[item->worker - 1] : NULL;
+    struct worker *worker = item->worker ? pool->workers[item->worker - 1] : NULL;
     if (!worker || !worker->awaits || worker->follow)
         return false;
     worker->follow = item;
@@ -242,6 +316,7 @@ struct item *crew_follow(struct worker *worker, const struct client *client) {
     struct item *item = worker->follow;
     worker->awaits = false;
     worker->follow = NULL;
+    worker->item = item;
     if (item && item->jobs) {
         begin(worker, item->jobs);
         lasts(worker, item);
@@ -258,6 +333,19 @@ void crew_begin(struct worker *worker, const struct job *job) {
     mutex_unlock(&worker->pool->mutex);
 }
 
+void crew_run(struct worker *worker) {
+    atomic_store(&worker->claim, RUN_ON);
+}
+
+/* Whoever gives a run up holds the mutex until it is done with the item. */
+bool crew_ran(struct worker *worker) {
+    if (atomic_exchange(&worker->claim, RUN_NONE) == RUN_ON)
+        return true;
+    mutex_lock(&worker->pool->mutex);
+    mutex_unlock(&worker->pool->mutex);
+    return false;
+}
+
 /* ---- what comes back ---- */
 
 /* True for the outcome that ends the loop's patience. */
@@ -270,17 +358,14 @@ static bool presses(struct client *client, bool urgent) {
 
 /* Sequentially consistent on purpose: either the loop, which clears `woken` before it takes the
  * list, sees this outcome, or we see that it has to be woken. */
-void crew_deliver(struct client *client, struct item *item, struct outcome *outcome) {
+void crew_push(struct client *client, struct outcome *outcome) {
     if (!outcome) {
         log_event(LOG_ERROR, "job lost sight of until its lock expires", "reason:s",
                   "out of memory");
         atomic_fetch_add(&client->lost, 1);
         return;
     }
-    outcome->lane_ends = item->jobs == NULL;
-    outcome->lane_token = item->lane_token;
-    outcome->followed = item->followed;
-    atomic_fetch_add(&client->ended, 1);
+    atomic_fetch_add(&client->ended, !outcome->outlived);
     /* What it created, and who waits for what follows, must not wait for other outcomes. */
     bool urgent = outcome->awaited || outcome->created || outcome->effects;
     outcome->next = atomic_load(&client->outcomes);
@@ -290,6 +375,15 @@ void crew_deliver(struct client *client, struct item *item, struct outcome *outc
     bool first = !atomic_load(&client->woken) && !atomic_exchange(&client->woken, true);
     if (first || pressed)
         client->options.wake(client->options.wake_arg);
+}
+
+void crew_deliver(struct client *client, struct item *item, struct outcome *outcome) {
+    if (outcome) {
+        outcome->lane_ends = item->jobs == NULL;
+        outcome->lane_token = item->lane_token;
+        outcome->followed = item->followed;
+    }
+    crew_push(client, outcome);
 }
 
 void crew_return(struct client *client, struct item *item, bool late) {

@@ -19,13 +19,18 @@ enum worker_state {
     WORKER_NONE, /* no thread */
     WORKER_IDLE, /* waits for an item, or opens and closes its scripts */
     WORKER_BUSY, /* has an item */
+    WORKER_LOST, /* has been given up: it does not end what it does, and another has its place */
     WORKER_GONE  /* its thread has ended, to be joined */
 };
+
+/* Who has the end of a run: exactly one of the two, whoever says so first. */
+enum run_claim { RUN_NONE, RUN_ON, RUN_GIVEN_UP };
 
 struct seat; /* see seat.h */
 
 struct worker {
     struct pool *pool;
+    struct worker *next;  /* of the pool's list of those that were lost */
     int index;            /* of its crash slot */
     struct thread thread; /* guarded by the pool's mutex, as all that follows */
     enum worker_state state;
@@ -35,6 +40,7 @@ struct worker {
     struct seat *seats;      /* used by the worker only, changed under the mutex */
     int changes;             /* of the pool, as its seats are */
     struct client *client;   /* whose item it has; NULL: none */
+    struct item *item;       /* that; its jobs are the thread's own while the claim is RUN_ON */
     struct script *script;   /* what runs it; NULL: nothing */
     int64_t job, token;      /* begun last; 0: idle */
     int64_t seen;            /* token of the job that ran at the last client_cut_lost */
@@ -42,8 +48,12 @@ struct worker {
     time_ms idle_since;      /* monotonic */
     time_ms busy_since;      /* monotonic: it has had its item since then */
     double expected;         /* ms that the item is expected to run */
+    bool stuck;              /* its run was given up, and nobody could take its place */
+    bool looked;             /* for where its run is, once that is past its time */
     time_ms cut_off;         /* the deadline that was acted upon; TIME_NONE: none */
-    time_ms complained;      /* monotonic; when a handler that does not end was last logged */
+    time_ms cancelled;       /* monotonic; since when its job is to be cut off; TIME_NONE: not */
+    time_ms closing;         /* monotonic; since when it closes a script; TIME_NONE: it does not */
+    _Atomic int claim;       /* enum run_claim; of the job begun last */
 };
 
 struct client {
@@ -89,16 +99,31 @@ struct pool {
     struct worker *suspect; /* who runs an item with a suspect; NULL: nobody */
     int queued;             /* items of all clients */
     int sleeping, busy, threads;
-    int changes; /* generations or clients came or went: workers look at their seats */
-    bool ending; /* threads are to end */
-    int count;   /* of workers */
-    struct worker workers[];
+    int changes;         /* generations or clients came or went: workers look at their seats */
+    bool ending;         /* threads are to end */
+    struct worker *lost; /* whose place others have taken */
+    int lost_count;
+    int unreplaced; /* workers that are stuck in their place: there are as many lost as can be */
+    int count;      /* of workers */
+    struct worker *workers[];
 };
 
+/* NULL: no memory. */
+struct worker *crew_worker(struct pool *pool, int index);
 /* One thread for every item that no idle thread is there for; threads that idled too long leave;
  * the mutex is held. */
 void crew_grow(struct pool *pool);
 void crew_shrink(struct pool *pool, time_ms now);
+/* The run that this worker is in, or the script that it closes, is given up: the caller has its
+ * end, and the jobs left in its item. False: it has just ended. */
+bool crew_give_up(struct worker *worker);
+/* Another thread takes the place of one that does not end what it does, up to `count` of them; this
+ * one is retired when it does. The mutex is held. False: there is none left. */
+bool crew_replace(struct pool *pool, struct worker *worker);
+/* Frees those that were lost and have ended after all; the mutex is held. */
+void crew_bury(struct pool *pool);
+/* Seats of the client that workers have who were lost; the mutex is held. */
+int crew_lost_seats(const struct client *client);
 /* Takes everything out of its queues; the mutex is held. */
 struct item *crew_take_all(struct client *client);
 /* Gives the jobs of all these items back unrun, `late` or not; any thread, the mutex is not held.
@@ -132,7 +157,13 @@ struct item *crew_follow(struct worker *worker, const struct client *client);
 bool crew_hand(struct pool *pool, struct item *item);
 /* The next job of an item that is being run begins. */
 void crew_begin(struct worker *worker, const struct job *job);
-/* Hands an outcome over; NULL: there was no memory for it. */
+/* Around the run of a job. False: the run was given up meanwhile, its job and the rest of its item
+ * have been settled without it. */
+void crew_run(struct worker *worker);
+bool crew_ran(struct worker *worker);
+/* Hands an outcome over as it is; NULL: there was no memory for it. */
+void crew_push(struct client *client, struct outcome *outcome);
+/* Hands an outcome of the item over; NULL: there was no memory for it. */
 void crew_deliver(struct client *client, struct item *item, struct outcome *outcome);
 /* Gives the item's remaining jobs back unrun. */
 void crew_return(struct client *client, struct item *item, bool late);

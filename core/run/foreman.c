@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CUT_WAIT = 2000, HURRY_WAIT = 200, CUT_AGAIN = 50 };
+/* With what ends behind it, TERM takes a second longer than running jobs are waited for. */
+enum { CUT_WAIT = 500, HURRY_WAIT = 200, CUT_AGAIN = 50 };
 enum { PAGES_IDLE = 250, PAGES_BUSY = 1000 };
 
 /* ---- beginning ---- */
@@ -241,7 +242,21 @@ bool foreman_drained(const struct foreman *foreman) {
     return foreman->drained && foreman->stage == WORKING && all_settled(foreman);
 }
 
+/* What cannot be replaced in here can be where the program is started again. */
+static void give_in(struct foreman *foreman) {
+    int stuck = 0;
+    if (!foreman->options.program || foreman->exhausted.code != ERROR_NONE ||
+        !client_exhausted(foreman->client, &stuck))
+        return;
+    error_set(&foreman->exhausted, ERROR_STUCK,
+              "%d handlers do not end, and no more workers can be replaced", stuck);
+    log_event(LOG_ERROR, "ends itself", "reason:s", foreman->exhausted.text);
+    client_halt(foreman->client);
+    atomic_fetch_add(&foreman->stops, atomic_load(&foreman->stops) == 0);
+}
+
 static void advance(struct foreman *foreman, time_ms now) {
+    give_in(foreman);
     bool fatal = foreman->fatal.code != ERROR_NONE;
     int stops = atomic_load(&foreman->stops);
     if (foreman->stage == WORKING && stops > 0 && !fatal)
@@ -312,10 +327,12 @@ time_ms foreman_wait(struct foreman *foreman) {
 }
 
 bool foreman_verdict(const struct foreman *foreman, struct error *error) {
-    if (foreman->fatal.code == ERROR_NONE)
+    bool fatal = foreman->fatal.code != ERROR_NONE;
+    const struct error *verdict = fatal ? &foreman->fatal : &foreman->exhausted;
+    if (verdict->code == ERROR_NONE)
         return true;
     if (error)
-        *error = foreman->fatal;
+        *error = *verdict;
     return false;
 }
 

@@ -17,7 +17,8 @@ struct foreman_options {
      * copied. NULL: it is not loaded again. */
     struct folder *(*read)(const json_t *paths, struct error *error);
     const json_t *paths;
-    bool drain;              /* handlers that nobody serves are told of at once */
+    bool program; /* it ends itself once more runs do not end than workers can be replaced */
+    bool drain;   /* handlers that nobody serves are told of at once */
     void (*wake)(void *arg); /* any thread: a round has something to do */
     void *wake_arg;
 };
@@ -25,6 +26,8 @@ struct foreman_options {
 struct foreman_status { /* as it is at the call, for terminals and executor:status() */
     int64_t done, failed, stale, acquired;
     int running, waiting; /* in memory */
+    int stuck;            /* runs that were given up and have not ended */
+    bool exhausted;       /* more of them than workers can be replaced: nothing is taken */
     bool paused;          /* the store is full */
     bool draining;        /* told to take nothing more */
     bool stopping;
@@ -56,9 +59,9 @@ time_ms foreman_wait(struct foreman *foreman);
 /* The last round found nothing that this executor could take, and nothing runs. */
 bool foreman_drained(const struct foreman *foreman);
 
-/* After the last round: true, or false with the error that ended it: ERROR_IO, ERROR_DAMAGED, or
- * ERROR_FULL if results could not be written to the end. Dead locks are then freed by others or the
- * next start. */
+/* After the last round: true, or false with the error that ended it: ERROR_IO, ERROR_DAMAGED,
+ * ERROR_STUCK, or ERROR_FULL if results could not be written to the end. Dead locks are then freed
+ * by others or the next start. */
 bool foreman_verdict(const struct foreman *foreman, struct error *error);
 /* Any thread. */
 void foreman_status(struct foreman *foreman, struct foreman_status *status);

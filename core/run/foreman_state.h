@@ -50,10 +50,11 @@ struct foreman {
     int errors;           /* turns that failed, in a row */
     struct error refused; /* why the last turn failed that did */
     struct error fatal;
-    _Atomic int stops;     /* how often the end was asked for */
-    _Atomic bool finishes; /* end once drained */
-    _Atomic bool reloads;  /* load the folder again */
-    struct mutex mutex;    /* guards the status */
+    struct error exhausted; /* why it ended itself: too many runs do not end */
+    _Atomic int stops;      /* how often the end was asked for */
+    _Atomic bool finishes;  /* end once drained */
+    _Atomic bool reloads;   /* load the folder again */
+    struct mutex mutex;     /* guards the status */
     struct foreman_status status;
 };
 

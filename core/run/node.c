@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The program ends right behind it: threads that hang must not hold it up. */
+enum { FAREWELL = 150 };
+
 /* The loop of one named acquisition. */
 struct acquisition {
     struct acquisition *next;
@@ -42,6 +45,7 @@ struct node *node_new(const struct node_options *options, struct error *error) {
                                 .workers_max = settings->workers_max,
                                 .queue = settings->queue,
                                 .keep_alive = settings->keep_alive,
+                                .farewell = options->program ? FAREWELL : 0,
                                 .program = options->program || options->interrupts,
                                 .begins = options->begins,
                                 .begins_arg = options->begins_arg};
@@ -197,6 +201,7 @@ static struct foreman *open_foreman(struct node *node, struct acquisition *acqui
                                       .folder = options->folder,
                                       .read = options->read,
                                       .paths = options->paths,
+                                      .program = node->options.program,
                                       .drain = node->options.drain,
                                       .wake = loop_wake,
                                       .wake_arg = acquisition->loop};
@@ -258,6 +263,8 @@ static void add(struct foreman_status *sum, const struct foreman_status *status)
     sum->acquired += status->acquired;
     sum->running += status->running;
     sum->waiting += status->waiting;
+    sum->stuck = sum->stuck > status->stuck ? sum->stuck : status->stuck; /* the pool is one */
+    sum->exhausted = sum->exhausted || status->exhausted;
     sum->paused = sum->paused || status->paused;
     sum->draining = sum->draining || status->draining;
     sum->stopping = sum->stopping || status->stopping;
@@ -269,8 +276,8 @@ static void add(struct foreman_status *sum, const struct foreman_status *status)
 static void forget(struct node *node, struct member *member) {
     struct foreman_status last;
     foreman_status(member->foreman, &last);
-    last.running = last.waiting = 0;
-    last.paused = last.draining = last.stopping = false;
+    last.running = last.waiting = last.stuck = 0;
+    last.exhausted = last.paused = last.draining = last.stopping = false;
     mutex_lock(&node->mutex);
     take_out(node, member);
     add(&node->gone, &last);

@@ -11,7 +11,9 @@ struct pool_options {
     int workers_min, workers_max;
     int queue; /* places for jobs that wait, beside one for each worker; shared by the engines */
     time_ms keep_alive;
-    bool program; /* signals may be used: they reach a handler at no cost (HOOK_ON_SIGNAL) */
+    time_ms grace;    /* a handler past its time ends within so long, or is stuck; 0: 1000 */
+    time_ms farewell; /* so long the end of threads is waited for; 0: 1000 */
+    bool program;     /* signals may be used: they reach a handler at no cost (HOOK_ON_SIGNAL) */
     /* A job's handler is about to be called; on the worker's thread. NULL: nobody wants to know. */
     void (*begins)(void *arg, const struct job *job);
     void *begins_arg;

@@ -78,8 +78,10 @@ void seat_opened(struct worker *worker, struct seat *seat, struct script *script
         client->options.wake(client->options.wake_arg);
 }
 
-struct script *seat_closing(struct worker *worker, struct seat *seat) {
+struct script *seat_closing(struct worker *worker, struct seat *seat, struct item *item) {
     mutex_lock(&worker->pool->mutex);
+    worker->item = item;
+    worker->closing = clock_monotonic();
     struct script *script = seat->script;
     seat->script = NULL;
     if (worker->script == script)
@@ -91,6 +93,7 @@ struct script *seat_closing(struct worker *worker, struct seat *seat) {
 void seat_closed(struct worker *worker, struct seat *seat) {
     struct pool *pool = worker->pool;
     mutex_lock(&pool->mutex);
+    worker->closing = TIME_NONE;
     struct seat **at = &worker->seats;
     while (*at != seat)
         at = &(*at)->next;

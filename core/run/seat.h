@@ -34,8 +34,9 @@ struct seat *seat_serving(struct worker *worker, struct client *client, const ch
 /* Its script was opened, or could not be (NULL): then it is tried again later by itself, and if no
  * thread can, all that waits is given back. `runs`: the item in hand is run on it. */
 void seat_opened(struct worker *worker, struct seat *seat, struct script *script, bool runs);
-/* Nobody may look at the script any more: the caller closes it. */
-struct script *seat_closing(struct worker *worker, struct seat *seat);
+/* Nobody may look at the script any more: the caller closes it, with the rest of this item still to
+ * run (NULL: none). */
+struct script *seat_closing(struct worker *worker, struct seat *seat, struct item *item);
 /* It is taken away and freed. */
 void seat_closed(struct worker *worker, struct seat *seat);
 

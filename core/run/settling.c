@@ -151,7 +151,10 @@ static void tell(const struct outcome *outcome, enum settled settled) {
     if (outcome->warning)
         log_event(LOG_WARN, "job warning", "job:l handler:s text:s", job->id, job->handler,
                   outcome->warning);
-    if (settled == SETTLED_STALE)
+    if (outcome->outlived)
+        log_event(LOG_WARN, "handler has ended after all", "job:l handler:s token:l", job->id,
+                  job->handler, job->token);
+    else if (settled == SETTLED_STALE)
         log_event(outcome->started == TIME_NONE ? LOG_DEBUG : LOG_WARN, "stale outcome refused",
                   "job:l handler:s token:l outcome:s", job->id, job->handler, job->token, kind);
     else if (outcome->kind == OUTCOME_FAILURE)
@@ -167,7 +170,7 @@ static void count(const struct outcome *outcome, enum settled settled, struct tu
     int64_t definition = outcome->job->definition;
     turn->settled++;
     if (settled == SETTLED_STALE) {
-        bool ran = outcome->started != TIME_NONE;
+        bool ran = outcome->started != TIME_NONE && !outcome->outlived;
         turn->stale += ran;
         metrics_add(metrics, definition, METRIC_STALE_COMMITS, ran);
     } else if (outcome->kind == OUTCOME_SUCCESS) {
@@ -205,11 +208,12 @@ static void release(struct settling *settling, struct outcome *outcome, enum set
                     struct turn *turn, struct metrics *metrics) {
     if (outcome->job->lane_id == 0)
         return;
-    if (settled == SETTLED_STALE)
+    bool over = settled == SETTLED_STALE || outcome->stuck;
+    if (over)
         follows_refuse(&settling->follows, outcome->lane_token);
     if (outcome->lane_ends && settling->watched)
         items_end(&settling->watched, outcome->lane_token);
-    else if (settled == SETTLED_STALE)
+    else if (over)
         items_refuse(settling->watched, outcome->lane_token);
     if (outcome->follows || outcome->awaited || settling->follows.list)
         follow(settling, outcome, turn, metrics);

@@ -47,6 +47,8 @@ void thread_take_interrupts(void) {
     sigset_t urgent;
     sigemptyset(&urgent);
     sigaddset(&urgent, SIGURG);
+    sigaddset(&urgent, SIGSEGV); /* a fault that is blocked cannot be caught */
+    sigaddset(&urgent, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &urgent, NULL);
 }
 

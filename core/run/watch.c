@@ -15,6 +15,7 @@ static void check_files(struct foreman *foreman) {
 void watch_publish(struct foreman *foreman) {
     mutex_lock(&foreman->mutex);
     client_load(foreman->client, &foreman->status.running, &foreman->status.waiting);
+    foreman->status.exhausted = client_exhausted(foreman->client, &foreman->status.stuck);
     foreman->status.stopping = foreman->stage != WORKING;
     mutex_unlock(&foreman->mutex);
 }

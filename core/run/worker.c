@@ -33,9 +33,15 @@ static bool open_seat(struct worker *worker, struct seat *seat, struct folder *f
     return script != NULL;
 }
 
-static void close_seat(struct worker *worker, struct seat *seat) {
-    script_close(seat_closing(worker, seat));
+/* With the rest of `item` still to run. False: a finalizer took so long that the worker was given
+ * up, and the item with it. */
+static bool close_seat(struct worker *worker, struct seat *seat, struct item *item) {
+    struct script *script = seat_closing(worker, seat, item);
+    crew_run(worker);
+    script_close(script);
+    bool ours = crew_ran(worker);
     seat_closed(worker, seat);
+    return ours;
 }
 
 static bool stops(const struct client *client) {
@@ -62,11 +68,17 @@ static struct outcome *run_job(struct worker *worker, struct seat *seat, struct 
         pool->begins(pool->begins_arg, job);
     running = seat->script;
     int64_t begun = clock_monotonic_us();
+    crew_run(worker);
     struct outcome *outcome = script_run(seat->script, job);
     running = NULL;
     if (outcome)
         outcome->took = (double)(clock_monotonic_us() - begun) / 1000;
     CRASH_POINT("handler_returned");
+    if (!crew_ran(worker)) { /* the slot is another worker's now */
+        if (outcome)
+            outcome->outlived = true;
+        return outcome;
+    }
     store_slot_clear(store, worker->index);
     CRASH_POINT("slot_cleared");
     return outcome;
@@ -75,14 +87,14 @@ static struct outcome *run_job(struct worker *worker, struct seat *seat, struct 
 /* Another job of the item, or of one that follows it: on the generation that has its handler, on a
  * script that is not worn. NULL: it cannot be opened. */
 static struct seat *go_on(struct worker *worker, struct client *client, struct seat *seat,
-                          const struct job *job) {
+                          struct item *item) {
     struct folder *folder = NULL;
     bool worn = seat && script_worn(seat->script);
     if (seat && !worn && !atomic_load(&client->several))
         return seat;
-    if (worn)
-        close_seat(worker, seat);
-    seat = seat_serving(worker, client, job->handler, &folder);
+    if (worn && !close_seat(worker, seat, item))
+        return NULL;
+    seat = seat_serving(worker, client, item->jobs->handler, &folder);
     if (seat && folder)
         return open_seat(worker, seat, folder, true) ? seat : NULL;
     if (seat)
@@ -93,6 +105,10 @@ static struct seat *go_on(struct worker *worker, struct client *client, struct s
 /* Once something may follow in the lane, the worker waits for it behind the item's last job. */
 static void deliver(struct worker *worker, struct client *client, struct item *item,
                     struct outcome *outcome, bool *follows) {
+    if (outcome && outcome->outlived) {
+        crew_deliver(client, item, outcome);
+        return;
+    }
     *follows = *follows || (outcome && outcome_may_follow(outcome));
     if (*follows && outcome && !item->jobs)
         crew_await(worker, outcome);
@@ -109,7 +125,7 @@ static struct seat *run_item(struct worker *worker, struct client *client, struc
         struct job *job = item_take(item);
         deliver(worker, client, item, run_job(worker, seat, job), &follows);
         if (item->jobs)
-            seat = go_on(worker, client, seat, item->jobs);
+            seat = go_on(worker, client, seat, item);
     }
     crew_return(client, item, false);
     item_free(item);
@@ -121,16 +137,16 @@ static void run_items(struct worker *worker, struct seat *seat, struct item *ite
     seat = run_item(worker, client, seat, item);
     while ((item = crew_follow(worker, client))) {
         if (item->jobs)
-            seat = go_on(worker, client, seat, item->jobs);
+            seat = go_on(worker, client, seat, item);
         seat = run_item(worker, client, seat, item);
     }
     if (seat && script_worn(seat->script))
-        close_seat(worker, seat);
+        close_seat(worker, seat, NULL);
 }
 
 static void close_all(struct worker *worker) {
     while (worker->seats)
-        close_seat(worker, worker->seats);
+        close_seat(worker, worker->seats, NULL);
 }
 
 void *worker_run(void *arg) {
@@ -144,7 +160,7 @@ void *worker_run(void *arg) {
         else if (duty.kind == DUTY_OPEN)
             open_seat(worker, duty.seat, duty.folder, false);
         else
-            close_seat(worker, duty.seat);
+            close_seat(worker, duty.seat, NULL);
     }
     close_all(worker);
     crew_leave(worker);

@@ -306,6 +306,7 @@ struct outcome *script_run(struct script *script, struct job *job) {
     script->run = &run;
     script->runs++;
     outcome->started = clock_now(script->clock);
+    seen_forget(&script->state.seen);
     atomic_store(&script->state.running, job->id);
     int status = state_call(&script->state, body, &run, 0, timeout > 0 ? timeout : TIME_NEVER);
     finish(&run, status, timeout);

@@ -252,6 +252,12 @@ time_ms script_deadline(const struct script *script) {
     return atomic_load(&script->state.deadline);
 }
 
+void script_seen(struct script *script, bool look, char text[SCRIPT_SEEN]) {
+    seen_text(&script->state.seen, text);
+    if (look)
+        atomic_store(&script->state.sought, true);
+}
+
 void script_interrupt(struct script *script) {
     state_interrupt(&script->state);
 }

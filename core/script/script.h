@@ -99,6 +99,16 @@ bool script_worn(const struct script *script);
  */
 time_ms script_deadline(const struct script *script);
 
+enum { SCRIPT_SEEN = 160 }; /* bytes */
+
+/* Any thread: where the running handler was last seen: "handlers/a.lua:3 (in find)", or "before its
+ * first line". With `look` it is looked for again at the next interrupt. */
+void script_seen(struct script *script, bool look, char text[SCRIPT_SEEN]);
+
+/* Once in the program, before any interrupt: reading a stack in the middle of a change is no fault.
+ */
+void script_guard(void);
+
 /* Arms the count hook so that the running handler raises its time limit (or its cancellation).
  * Async-signal-safe; only from a signal handler on the script's own thread. */
 void script_interrupt(struct script *script);

@@ -72,6 +72,7 @@ static void hook(lua_State *L, lua_Debug *event) {
     lua_getallocf(L, &arg);
     struct state *state = arg;
     enum stop stop = state->depth > 0 ? state_due(state) : STOP_NONE;
+    seen_note(&state->seen, L);
     if (stop == STOP_NONE)
         rest(state, L);
     else
@@ -95,8 +96,11 @@ int state_rest(struct state *state, int most) {
 void state_interrupt(struct state *state) {
     state->interrupted = 1;
     lua_State *current = state->current;
-    if (current && !state->borrowed)
-        lua_sethook(current, hook, LUA_MASKCOUNT, 1);
+    if (!current || state->borrowed)
+        return;
+    if (atomic_exchange(&state->sought, false))
+        seen_note_guarded(&state->seen, current);
+    lua_sethook(current, hook, LUA_MASKCOUNT, 1);
 }
 
 /* An interrupt that came between two coroutines is passed on to the one that runs now. */

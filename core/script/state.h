@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "script/script.h"
+#include "script/seen.h"
 #include <lauxlib.h>
 #include <lua.h>
 #include <signal.h>
@@ -39,6 +40,8 @@ struct state {
     _Atomic int64_t running;           /* the job that runs; 0: none */
     _Atomic int64_t cut_job;           /* the job that is to be cut off */
     _Atomic int cut;                   /* how: enum script_cut */
+    _Atomic bool sought;               /* the next interrupt notes where the script is */
+    struct seen seen;                  /* where its handler was last */
 };
 
 /* A state of our own with the standard libraries; hook and limit are on from the first

@@ -338,8 +338,16 @@ bool store_dead_letter(struct store *store, struct ids ids, time_ms now, struct 
 /* 1 the definition of this name has a priority of the store's, 0 not, -1 error. */
 int store_overridden(struct store *store, const char *handler, struct error *error);
 
+/* Runs that were given up, and go on. */
+struct store_stuck {
+    int count;    /* of runs */
+    int64_t job;  /* of one of them */
+    char at[512]; /* "a run of job 4 on vm/1 …": the same one */
+};
+
 struct store_operated {
-    size_t touched;   /* jobs; 1 for an incident */
+    size_t touched;           /* jobs; 1 for an incident */
+    struct store_stuck stuck; /* of jobs that were deleted or cancelled: they could not be ended */
     int64_t job;      /* of a verb with a date: the timer that will do it; that run_schedule made;
                          else 0 */
     struct held held; /* activated by this order so far, yet suspended for other reasons */

@@ -3,6 +3,7 @@
 #include "base/crash_point.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/locks.h"
+#include "store/sqlite/stuck.h"
 #include "store/sqlite/sweep.h"
 #include <stdlib.h>
 
@@ -23,7 +24,8 @@ static bool bury_dead(struct store *store, int64_t id, time_ms now, struct store
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
     CRASH_POINT("bury_begun");
     struct locks_free all = {.owner = id, .slots = &slots, .now = now, .buried = buried};
-    bool done = locks_free(store, &all, error) && sweep_inherit(store, id, error) &&
+    bool done = locks_free(store, &all, error) && stuck_gone(store, id, now, error) &&
+                sweep_inherit(store, id, error) &&
                 db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
                        (int)EXECUTOR_GONE) &&
                 CRASH_POINT("bury_marked");

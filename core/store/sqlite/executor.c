@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/sqlite/census.h"
 #include "store/sqlite/locks.h"
+#include "store/sqlite/stuck.h"
 #include "store/sqlite/sweep.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +142,7 @@ static bool leave_rows(struct store *store, struct error *error) {
     store->meta.executors++;
     store->wake.everybody = true;
     return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
-           sweep_bequeath(store, error) &&
+           stuck_gone(store, all.owner, all.now, error) && sweep_bequeath(store, error) &&
            db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in",
                   store->self.id, (int)EXECUTOR_GONE);
 }

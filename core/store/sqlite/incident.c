@@ -15,7 +15,8 @@ bool incident_open(struct store *store, int64_t job, const char *type, time_ms n
                 "INSERT INTO incident(type, job, definition, activity, failed_activity, message,"
                 " created) SELECT ?2, j.id, s.definition, j.activity, j.activity, j.message, ?3"
                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
-                " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL)",
+                " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
+                " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
                 "iti", job, type, now))
         return false;
     CRASH_POINT("incident_inserted");
@@ -36,8 +37,9 @@ bool incident_end(struct store *store, int64_t job, enum incident_end how, time_
     }
     return !store->incidents ||
            (db_run(&store->db, error,
-                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL", "iin",
-                   job, now, (int)how) &&
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
+                   "iin", job, now, (int)how) &&
             CRASH_POINT("incident_ended"));
 }
 

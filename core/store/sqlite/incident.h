@@ -1,4 +1,5 @@
-/* incident.h - what needs a person (rules §10): at most one open incident for a job. */
+/* incident.h - what needs a person (rules §10): at most one open incident for a job, beside one
+ * that tells of a run which does not end. */
 #ifndef MOONSHIFT_STORE_SQLITE_INCIDENT_H
 #define MOONSHIFT_STORE_SQLITE_INCIDENT_H
 
@@ -7,6 +8,7 @@
 #define INCIDENT_FAILED_JOB "failedJob"
 #define INCIDENT_WORKER_DIED "workerDied"
 #define INCIDENT_MISSING_HANDLER "missingHandler" /* of a definition, not of a job */
+#define INCIDENT_HANDLER_STUCK "handlerStuck" /* of a job's runs: it outlives the job (stuck.h) */
 
 enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 

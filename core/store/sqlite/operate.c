@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/operation.h"
+#include "store/sqlite/stuck.h"
 #include "store/sqlite/verbs.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,8 @@ static bool operate_now(struct store *store, const json_t *object, struct order 
     store->journal.held = (struct held){0};
     operated->touched = step->ids.count;
     operated->job = step->job;
+    if (done && (order->verb == ORDER_CANCEL || order->verb == ORDER_DELETE))
+        done = stuck_among(store, step->ids, &operated->stuck, error);
     if (done && step->more && !(operated->rest = order_rest(object, order)))
         done = error_set(error, ERROR_FAILED, "out of memory");
     free(step);

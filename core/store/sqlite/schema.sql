@@ -162,6 +162,10 @@ CREATE TABLE request(     -- what a creation was asked for under a key, so that 
   scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
   PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
 CREATE INDEX request_until ON request(until);
+CREATE TABLE stuck(       -- runs that were given up, as long as they may still act
+  token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
+  place TEXT NOT NULL,    -- where the handler was last seen
+  incident INT) STRICT;
 -- The jobs that are there. While nobody has left a row behind it is the table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE
   NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)

@@ -14,6 +14,7 @@
 #include "store/sqlite/row.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/starts.h"
+#include "store/sqlite/stuck.h"
 #include "store/sqlite/sweep.h"
 #include "store/sqlite/verbs.h"
 #include <string.h>
@@ -230,7 +231,7 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     if (fenced < 0)
         return false;
     /* The run has ended, also where its lock was taken away. */
-    if (!limit_freed(store, job->stream, job->token, error) ||
+    if ((!outcome->stuck && !limit_freed(store, job->stream, job->token, error)) ||
         (fenced && !starts_end(store, outcome, error)))
         return false;
     if (!fenced && job->repeat && !occurrence_over(store, job->id, job->token, error))
@@ -240,6 +241,8 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     if (fenced ? !settle_kind(store, outcome, passed, now, settled, error) ||
                      !settle_created(store, outcome, now, error)
                : !history_late_lines(store, outcome, error))
+        return false;
+    if ((outcome->stuck || outcome->outlived) && !stuck_note(store, outcome, now, error))
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||

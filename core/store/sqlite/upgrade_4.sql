@@ -29,3 +29,8 @@ ALTER TABLE occurrence ADD COLUMN owner INT;
 
 ALTER TABLE executor ADD COLUMN pid INT; -- its process, and the version of its program
 ALTER TABLE executor ADD COLUMN version TEXT;
+
+CREATE TABLE stuck(       -- runs that were given up, as long as they may still act
+  token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
+  place TEXT NOT NULL,    -- where the handler was last seen
+  incident INT) STRICT;

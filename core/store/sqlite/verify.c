@@ -64,11 +64,16 @@ static const struct {
      "  AND r.lane=p.lane) GROUP BY p.lane, p.stream, p.rank LIMIT 100",
      "job", "is parked behind a lane that does not run"},
     {"SELECT i.id FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
+     " AND i.type<>'handlerStuck'"
      " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=i.job) LIMIT 100",
      "incident", "is open for a job that is gone"},
     {"SELECT i.job FROM incident i WHERE i.ended IS NULL AND i.job IS NOT NULL"
+     " AND i.type<>'handlerStuck'"
      " GROUP BY i.job HAVING count(*)>1 LIMIT 100",
      "job", "has more than one open incident"},
+    {"SELECT s.job FROM stuck s WHERE NOT EXISTS"
+     "(SELECT 1 FROM executor e WHERE e.id=s.owner AND e.state<>0) LIMIT 100",
+     "job", "has a run that does not end on an executor that is gone"},
     {"SELECT c.job FROM cycle c WHERE NOT EXISTS"
      "(SELECT 1 FROM live j WHERE j.id=c.job AND j.repeat NOT NULL AND j.repeat_done IS NULL)"
      " LIMIT 100",

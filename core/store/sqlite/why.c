@@ -110,7 +110,7 @@ static bool why_dead(struct why *why, struct error *error) {
     sqlite3_stmt *row = db_query(
         &why->store->db, error,
         "SELECT i.id, i.type, coalesce(i.message, j.message) FROM job j LEFT JOIN incident i"
-        " ON i.job=j.id AND i.ended IS NULL WHERE j.id=?1 LIMIT 1",
+        " ON i.job=j.id AND i.ended IS NULL AND i.type<>'handlerStuck' WHERE j.id=?1 LIMIT 1",
         "i", why->row.id);
     if (!row || db_step(&why->store->db, row, error) <= 0)
         return false;
@@ -211,11 +211,41 @@ static int64_t lane_holder(struct why *why, int64_t *owner, struct error *error)
                : job;
 }
 
-static bool lane_say_held(struct why *why, const char *key, int64_t job, int64_t owner) {
+/* A run that does not end holds it: 1 said, 0 none does, -1 error. */
+static int lane_say_stuck(struct why *why, const char *key, const char *name, struct error *error) {
+    sqlite3_stmt *row = db_query(&why->store->db, error,
+                                 "SELECT job, since, place, incident FROM stuck WHERE lane=?1"
+                                 " ORDER BY token LIMIT 1",
+                                 "i", why->row.lane);
+    int step = row ? db_step(&why->store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    char since[TIME_TEXT_SIZE];
+    int64_t job = sqlite3_column_int64(row, 0), incident = sqlite3_column_int64(row, 3);
+    time_ms began = db_column_time(row, 1);
+    time_format(began, since);
+    put_number(why, "holder", job);
+    json_put_time(why->answer, "since", began);
+    json_put(why->answer, "stuck", json_true());
+    if (incident)
+        put_number(why, "incident", incident);
+    bool said = why_say(why, "lane",
+                        "waits for its lane \"%s\": a run of job %lld on %s, begun at %s, does not"
+                        " end (%s)",
+                        key, (long long)job, name, since, db_column_text(row, 2));
+    sqlite3_reset(row);
+    return said ? 1 : -1;
+}
+
+static int lane_say_held(struct why *why, const char *key, int64_t job, int64_t owner,
+                         struct error *error) {
     const struct citizen *citizen = census_find(&why->census, owner);
     char name[JOB_NAME_MAX + 32];
     snprintf(name, sizeof name, "%s/%lld", citizen ? citizen->name : "?", (long long)owner);
     json_put_text(why->answer, "executor", name);
+    int said = lane_say_stuck(why, key, name, error);
+    if (said)
+        return said;
     if (!job)
         return why_say(why, "lane",
                        "waits for its lane \"%s\": a run on %s whose job was taken away has not "
@@ -260,7 +290,7 @@ static int why_lane(struct why *why, struct error *error) {
     int64_t holder = lane_holder(why, &owner, error);
     int said = holder == -2   ? -1
                : holder == -1 ? lane_say_behind(why, key, error)
-                              : lane_say_held(why, key, holder, owner);
+                              : lane_say_held(why, key, holder, owner, error);
     if (said > 0)
         json_put_text(why->answer, "lane", key);
     return said;
