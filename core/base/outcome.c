@@ -52,7 +52,8 @@ void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
         return;
     outcome->decided = true;
     outcome->retries = outcome->permanent || left < 0 ? 0 : left;
-    outcome->due = wait > 0 && !outcome->permanent ? at + wait : TIME_NONE;
+    outcome->due =
+        wait > 0 && outcome->retries > 0 ? at + wait : TIME_NONE; /* the dead wait for none */
 }
 
 bool outcome_may_follow(const struct outcome *outcome) {

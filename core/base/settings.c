@@ -55,7 +55,7 @@ static const struct setting table[] = {
     {"priority", SETTING_INT64, FIELD(priority), INT64_MIN, INT64_MAX, "0"},
     {"retry", SETTING_TEXT, FIELD(retry), 0, 4096, NULL},
     {"retries", SETTING_INT, FIELD(retries), 1, INT32_MAX, "3"},
-    {"failed_job_wait", SETTING_SPAN, FIELD(failed_job_wait), 0, 0, "PT0S"},
+    {"failed_job_wait", SETTING_SPAN, FIELD(failed_job_wait), 0, 0, "PT10S"},
     {"incidents", SETTING_BOOL, FIELD(incidents), 0, 0, "true"},
     {"history", SETTING_HISTORY, FIELD(history), 0, 0, "full"},
     {"history_ttl", SETTING_SPAN_OFF, FIELD(history_ttl), 1, 0, "off"},

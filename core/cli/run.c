@@ -7,6 +7,7 @@
 #include "run/node.h"
 #include "run/thread.h"
 #include "script/folder.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,26 @@ static void end_tell(struct watch *watch, bool drain) {
         log_event(LOG_WARN, "some runs failed", "failed:l done:l", status.failed, status.done);
 }
 
+/* A drain does not wait for retries: it says how many there are, and when the first one is due. */
+static void retries_tell(const struct cli *cli, bool person) {
+    struct error ignored = {0};
+    int64_t count = 0;
+    time_ms first = TIME_NEVER;
+    char when[TIME_TEXT_SIZE];
+    struct store *store = store_open(cli->settings.store, STORE_READ, &cli->settings, &ignored);
+    bool known =
+        store && store_retries_wait(store, clock_now(clock_system()), &count, &first, &ignored);
+    store_close(store);
+    if (!known || !count)
+        return;
+    time_format(first, when);
+    if (person)
+        fprintf(stderr, "moonshift: %lld %s a retry, the first is due at %s\n", (long long)count,
+                count == 1 ? "job waits for" : "jobs wait for", when);
+    else
+        log_event(LOG_INFO, "jobs wait for a retry", "jobs:l first:s", count, when);
+}
+
 /* One engine for each folder; what is the executor's is as the first folder has it. */
 static bool engines_add(struct watch *watch, struct cli *folders, int count, struct error *error) {
     bool fine = true;
@@ -133,6 +154,8 @@ static bool node_go(struct watch *watch, struct cli *folders, int count, bool dr
             display_start(&watch->display);
         fine = node_run(watch->node, error);
         end_tell(watch, drain);
+        for (int i = 0; fine && drain && i < count; i++)
+            retries_tell(&folders[i], watch->cli->interactive);
     }
     node_free(watch->node);
     return fine;

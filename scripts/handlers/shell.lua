@@ -1,8 +1,9 @@
 -- Runs one shell command. Payload: { command = <text> }. What it prints on both streams is kept
 -- line by line with the attempt; an exit status other than 0 is a failure. The handler timeout (5
 -- minutes unless the setting `timeout` says otherwise) ends the command and everything it
--- started.
-return function(job)
+-- started. It runs once: only who creates the job knows whether the command may run again
+-- (`retries`).
+local function run(job)
   local command = job.payload.command
   if type(command) ~= "string" then
     error({ message = "payload.command: expected a text", permanent = true })
@@ -16,3 +17,5 @@ return function(job)
     error(("command ended with %s %d"):format(how == "exit" and "status" or how, number), 0)
   end
 end
+
+return { retries = 1, run = run }

@@ -28,6 +28,7 @@ describe("a batch under kill -9", function()
     dir = process.folder()
     store = dir .. "/jobs.db"
     os.execute(("mkdir -p %s/s/batches %s/s/handlers"):format(dir, dir))
+    write("/s/moonshift.lua", "return { failed_job_wait = 'PT0S' }\n")
     write("/s/batches/mark.lua", mark)
     write("/s/handlers/over.lua", "return function() end")
   end)

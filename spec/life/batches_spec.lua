@@ -7,6 +7,7 @@ describe("a batch", function()
   before_each(function()
     runs, broken = {}, {}
     engine = testing.engine {
+      failed_job_wait = "PT0S",
       invocations_per_batch_job_by_type = { five = 5 },
       handlers = {
         work = function() end,

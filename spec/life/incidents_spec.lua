@@ -8,6 +8,7 @@ describe("an incident", function()
 
   local function failing(settings, fails)
     local given = {
+      failed_job_wait = "PT0S",
       handlers = {
         work = function()
           if not fails or fails() then

@@ -18,7 +18,7 @@ describe("the log", function()
   }
 
   before_each(function()
-    engine = testing.engine { handlers = HANDLERS }
+    engine = testing.engine { failed_job_wait = "PT0S", handlers = HANDLERS }
   end)
 
   after_each(engines.clean)

@@ -8,6 +8,7 @@ describe("metrics", function()
 
   before_each(function()
     engine = testing.engine {
+      failed_job_wait = "PT0S",
       handlers = {
         fine = function() end,
         fail = function()

@@ -82,7 +82,8 @@ describe("a rate", function()
 
   it("counts a retry as a start", function()
     local at = engine("2/PT1M", {
-      ["handlers/slow.lua"] = 'return { rate = "2/PT1M", run = function() error("no") end }',
+      ["handlers/slow.lua"] = 'return { rate = "2/PT1M", retry = "R3/PT0S",\n'
+        .. 'run = function() error("no") end }',
     })
     local id = enqueue(at, "slow", 1)
     assert.equal(2, at:drain().failed)

@@ -29,7 +29,7 @@ describe("a failing job", function()
     end
   end
 
-  it("runs three times at once without a configuration, then is dead", function()
+  it("runs three times without a configuration, ten seconds apart, then is dead", function()
     local engine = testing.engine {
       handlers = {
         fail = function()
@@ -38,7 +38,7 @@ describe("a failing job", function()
       },
     }
     local id = engine:enqueue("fail")
-    assert.same({ done = 0, failed = 3 }, engine:drain())
+    assert.same({ 10, 10 }, delays(engine, id))
     local job = engine:job(id)
     assert.equal("dead", job.state)
     assert.equal(0, job.retries)
@@ -66,8 +66,34 @@ describe("a failing job", function()
 
   it("waits failed_job_wait without a configuration", function()
     local files = { ["handlers/fail.lua"] = "return " .. FAIL }
-    local engine = engines.private(files, { failed_job_wait = "PT10S" })
-    assert.same({ 10, 10 }, delays(engine, engine:enqueue("fail")))
+    local engine = engines.private(files, { failed_job_wait = "PT1M" })
+    assert.same({ 60, 60 }, delays(engine, engine:enqueue("fail")))
+  end)
+
+  it("runs again at once where failed_job_wait is none", function()
+    local engine = engines.private({ ["handlers/fail.lua"] = "return " .. FAIL },
+      { failed_job_wait = "PT0S" })
+    engine:enqueue("fail")
+    assert.same({ done = 0, failed = 3 }, engine:drain())
+  end)
+
+  it("that is dead waits for nothing: it runs as soon as somebody retries it", function()
+    local engine = engines.private { ["handlers/fail.lua"] = "return " .. FAIL }
+    local id = engine:enqueue("fail", nil, { retries = 1 })
+    engine:drain()
+    assert.equal("dead", engine:job(id).state)
+    engine:retry(id)
+    assert.same({ done = 0, failed = 1 }, engine:drain())
+  end)
+
+  it("runs once where it is a shell command, unless its creator says otherwise", function()
+    local file = assert(io.open("scripts/handlers/shell.lua"))
+    local engine = engines.private { ["handlers/shell.lua"] = file:read("a") }
+    file:close()
+    local once = engine:enqueue("shell", { command = "exit 1" })
+    local again = engine:enqueue("shell", { command = "exit 1" }, { retries = 2 })
+    engine:drain()
+    assert.same({ "dead", "scheduled" }, { engine:job(once).state, engine:job(again).state })
   end)
 
   it("runs five times with R5/PT5M", function()
@@ -154,8 +180,7 @@ describe("a failing job", function()
   it("falls back to the standard strategy when a strategy raises", function()
     local engine = engine_with("function() error('strategy') end")
     local id = engine:enqueue("fail")
-    assert.same({ done = 0, failed = 3 }, engine:drain())
-    assert.equal("dead", engine:job(id).state)
+    assert.same({ 10, 10 }, delays(engine, id))
   end)
 
   it("gives up at once when the failure is permanent", function()
@@ -282,7 +307,8 @@ describe("a failing job", function()
       for _, value in ipairs(values) do
         local engine = engine_with('"${delay}"')
         local id = engine:enqueue("fail", { delay = value[1] })
-        assert.same({ done = 0, failed = 3 }, engine:drain())
+        assert.same({ done = 0, failed = 1 }, engine:drain())
+        assert.equal("2026-01-01T00:00:10.000Z", engine:job(id).due)
         local line = engine:log({ job = id, outcome = "failed" }):list()[1].lines[1]
         assert.matches('retry strategy of "fail" failed, the standard one decided: ', line, 1, true)
         assert.matches(value[2], line, 1, true)

@@ -31,6 +31,7 @@ describe("executor", function()
 
   it("is to turn again at once while some job is ready", function()
     local engine = testing.engine {
+      failed_job_wait = "PT0S",
       handlers = {
         fail = function() error("no answer") end,
         parent = function(job) job:enqueue("child") end,

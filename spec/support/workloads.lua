@@ -127,7 +127,8 @@ local function work(label, payload, options)
 end
 
 local function handler()
-  return { ["handlers/work.lua"] = WORK }
+  return { ["handlers/work.lua"] = WORK,
+    ["moonshift.lua"] = "return { failed_job_wait = 'PT0S' }\n" }
 end
 
 local workloads = {}
@@ -238,8 +239,8 @@ function workloads.batches.files()
   files["handlers/tick.lua"], files["handlers/over.lua"] = WORK, "return function() end\n"
   files["schedules/tick.lua"] = "return { handler = 'tick', cycle = 'R2/PT0.03S', misfire = 'all',"
     .. " overlap = 'queue', payload = { label = 'tick' } }\n"
-  files["moonshift.lua"] = "return { name = 'crash', batch_poll_time = 'PT0.02S',"
-    .. " history_ttl = 'PT0.001S' }\n"
+  files["moonshift.lua"] = "return { name = 'crash', failed_job_wait = 'PT0S',"
+    .. " batch_poll_time = 'PT0.02S', history_ttl = 'PT0.001S' }\n"
   files["jobs.jsonl"] = lines {
     work("cycle", nil, '"cycle":"R3/PT0.02S","misfire":"all"'),
     work("killer", '"kill":"once"', '"priority":1'), work("reload", '"reload":true'),

@@ -25,6 +25,7 @@ describe("run", function()
   before_each(function()
     place = program.place {
       ["handlers/work.lua"] = "return function() end\n",
+      ["handlers/flaky.lua"] = "return function() error('no answer', 0) end\n",
       ["handlers/fail.lua"] = "return { retry = 'R1/PT1S',\n"
         .. "  run = function() error('no luck') end }\n",
     }
@@ -65,6 +66,20 @@ describe("run", function()
     assert.equal(0, status)
     assert.equal("", output)
     assert.truthy(errors:find('event="some runs failed" failed=3', 1, true), errors)
+  end)
+
+  it("says of a drain how many jobs wait for a retry, and when the first is due", function()
+    place.run("enqueue", "flaky", "--count", "3")
+    place.run("enqueue", "flaky", "--retries", "1")
+    place.run("enqueue", "work", "--in", "PT1H")
+    local _, _, errors = place.run("run", "--drain")
+    local due = process.sql(place.store, "SELECT min(due) FROM timer")[1]
+    local count, first = errors:match('event="jobs wait for a retry" jobs=(%d+) first=(%S+)')
+    assert.equal("3", count, errors)
+    assert.equal(tonumber(due), require("moonshift").time(first))
+    place.run("job", "cancel", "--handler", "flaky")
+    _, _, errors = place.run("run", "--drain")
+    assert.is_nil(errors:find("wait for a retry", 1, true))
   end)
 
   it("logs of a failure when the job runs again, of an incident nothing of the kind", function()

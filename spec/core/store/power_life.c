@@ -35,7 +35,9 @@ bool life_begin(struct life *life, const char *root, uint64_t seed) {
     life->seed = seed;
     life->now = BEGINNING;
     life->sweeps = lot(life, 2);
-    return settings_init(&life->settings, &life->error) && life_next_directory(life);
+    bool fine = settings_init(&life->settings, &life->error);
+    life->settings.failed_job_wait = 0;
+    return fine && life_next_directory(life);
 }
 
 void life_end(struct life *life) {
