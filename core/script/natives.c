@@ -83,6 +83,16 @@ static void push_paths(const struct script *script, lua_State *L) {
         }
 }
 
+/* A set: path = true. */
+static void push_stock(const struct folder *folder, lua_State *L) {
+    lua_newtable(L);
+    for (size_t i = 0; i < folder->count; i++)
+        if (folder->files[i].stock) {
+            lua_pushboolean(L, true);
+            lua_setfield(L, -2, folder->files[i].path);
+        }
+}
+
 /* ---- the store's files ---- */
 
 /* "moonshift.db-slots-12" and its like: what the store puts beside the database. */
@@ -266,6 +276,8 @@ void natives_push(struct script *script, lua_State *L) {
     process_add(script, L);
     push_paths(script, L);
     lua_setfield(L, -2, "paths");
+    push_stock(script->folder, L);
+    lua_setfield(L, -2, "stock");
     lua_newtable(L);
     verbs_add(script, L);
     lua_setfield(L, -2, "job");

@@ -18,6 +18,7 @@ local BATCH_KEYS = {
   "run", "priority", "retry", "timeout", "category", "retries", "limit", "rate", "invocations",
   "properties", "description",
 }
+local LISTENER_KEYS = { "run", "all", "description" }
 -- What a listener sees and may change.
 local OPEN_KEYS = {
   "priority", "retry", "retries", "timeout", "category", "limit", "rate", "properties",
@@ -92,9 +93,34 @@ function definition.read(value, report, of_batch)
   return declared
 end
 
--- view(name, declared): the table that listeners are called with.
-function definition.view(name, declared)
-  local view = { name = name }
+-- listener(value, report) -> { run, all }: what a file in listeners/ returned; nil if it is none.
+-- all: it is called for the product's own definitions, too.
+function definition.listener(value, report)
+  if type(value) == "function" then
+    return { run = value }
+  elseif type(value) ~= "table" then
+    report(('returned %s (expected a function, or a table with a function "run")'):format(
+      show(value)))
+    return nil
+  end
+  for _, key in ipairs(sorted_keys(value)) do
+    if not is_one_of(key, LISTENER_KEYS) then
+      report(unknown_key(key, LISTENER_KEYS), key)
+    end
+  end
+  if type(value.run) ~= "function" then
+    report(("run: got %s (expected a function)"):format(show(value.run)), "run")
+    return nil
+  elseif value.all ~= nil and type(value.all) ~= "boolean" then
+    report(("all: got %s (expected true or false)"):format(show(value.all)), "all")
+    return nil
+  end
+  return { run = value.run, all = value.all }
+end
+
+-- view(name, declared, stock): the table that listeners are called with.
+function definition.view(name, declared, stock)
+  local view = { name = name, stock = stock }
   for _, key in ipairs(OPEN_KEYS) do
     view[key] = declared[key]
   end
@@ -109,12 +135,11 @@ end
 function definition.changes(name, declared, own_retry, view, report)
   local changed = {}
   if view.name ~= name then
-    report(('changed the name of "%s" to %s (a name is its path)'):format(name,
-      show(view.name)))
+    report(("name: got %s (a name is its path)"):format(show(view.name)))
   end
   for _, key in ipairs(sorted_keys(view)) do
-    if key ~= "name" and not is_one_of(key, OPEN_KEYS) then
-      report(('%s, set for "%s"'):format(unknown_key(key, OPEN_KEYS), name), key)
+    if key ~= "name" and key ~= "stock" and not is_one_of(key, OPEN_KEYS) then
+      report(unknown_key(key, OPEN_KEYS), key)
     end
   end
   for _, key in ipairs(OPEN_KEYS) do
@@ -219,6 +244,16 @@ local function check_properties(value)
   return value
 end
 
+-- Jobs of batches, history cleanup and dates are not created by a Lua state that could be asked.
+local function check_priority(value, files, file, name)
+  local wanted, message = priority.resolve(value, files, file)
+  if wanted and wanted.fn and (name:match("^batch/") or name:match("^moonshift/")) then
+    return nil, "priority: expected a whole number (the store makes these jobs and calls no "
+      .. "function)"
+  end
+  return wanted, message
+end
+
 -- settle(name, file, declared, context, report) -> row, functions. `context`: priorities, retries
 -- (by name), retry (the setting, if it is good) and timeout (the setting, seconds). The row is what
 -- definitions_read of core/base/definition.h expects.
@@ -233,7 +268,7 @@ function definition.settle(name, file, declared, context, report)
     end
     return value
   end
-  local wanted = check("priority", priority.resolve, context.priorities, file) or {}
+  local wanted = check("priority", check_priority, context.priorities, file, name) or {}
   local setting = context.retry and retry.resolve(context.retry, context.retries)
   local strategy = check("retry", retry.resolve, context.retries, setting) or setting or {}
   local row = {

@@ -80,6 +80,24 @@ function Loader:reporter(path)
   end
 end
 
+-- A function that reports what the listener in `path` did to the definition `name`: once, however
+-- many definitions it did it to.
+function Loader:listener_reporter(path, name)
+  return function(message, key)
+    local id = ("%s:%s"):format(path, message)
+    local blame = self.blames[id]
+    if not blame then
+      local shown = ('%s, set for "%s"'):format(message, name)
+      self:problem(path, self:line_of(path, key), shown)
+      self.blames[id] = { problem = self.problems[#self.problems], shown = shown, more = 0 }
+      return
+    end
+    blame.more = blame.more + 1
+    blame.problem.message = ("%s and %d other%s"):format(blame.shown, blame.more,
+      blame.more == 1 and "" or "s")
+  end
+end
+
 -- ---- files ----
 
 -- Calls fn(path, name) for each file of a kind, in the order of their paths.
@@ -129,7 +147,8 @@ end
 
 -- ---- definitions ----
 
-function Loader:define(path, name, value, of_batch)
+-- of_batch: it is a type of batches; stock: the file is ours.
+function Loader:define(path, name, value, of_batch, stock)
   local problem = definition.check_name(name)
   if problem then
     self:problem(path, 1, problem)
@@ -141,6 +160,7 @@ function Loader:define(path, name, value, of_batch)
       name = name,
       path = path,
       declared = declared,
+      stock = stock,
       own_retry = declared.retry,
       origin = {}, -- the listener that set a key
     }
@@ -165,7 +185,7 @@ function Loader:read_handlers()
     if given[name] == nil then
       local fine, value = self:value(path)
       if fine then
-        self:define(path, name, value)
+        self:define(path, name, value, false, self.natives.stock[path])
       end
     end
   end)
@@ -186,7 +206,7 @@ function Loader:read_batches()
   self:each("batches", function(path, name)
     local fine, value = self:value(path)
     if fine then
-      self:define(path, BATCH .. name, value, true)
+      self:define(path, BATCH .. name, value, true, self.natives.stock[path])
     end
   end)
   for _, name in ipairs(given_names(given, true)) do
@@ -201,13 +221,13 @@ end
 
 -- False if the listener raised.
 function Loader:listen(path, listener, entry)
-  local view = definition.view(entry.name, entry.declared)
+  local view = definition.view(entry.name, entry.declared, entry.stock)
   local fine, raised = pcall(listener, view)
   if not fine then
     self:raised(path, raised)
     return false
   end
-  local report = self:reporter(path)
+  local report = self:listener_reporter(path, entry.name)
   local changed = definition.changes(entry.name, entry.declared, entry.own_retry, view, report)
   for _, key in ipairs(changed) do
     entry.origin[key] = path
@@ -215,17 +235,21 @@ function Loader:listen(path, listener, entry)
   return true
 end
 
+function Loader:call_listener(path, listener)
+  for _, entry in ipairs(self.list) do
+    local meant = listener.all or not entry.stock
+    if meant and not self:listen(path, listener.run, entry) then
+      break -- one problem says it all
+    end
+  end
+end
+
 function Loader:call_listeners()
   self:each("listeners", function(path)
-    local fine, listener = self:value(path)
-    if fine and type(listener) ~= "function" then
-      self:problem(path, 1, NO_FUNCTION:format(show(listener)))
-    elseif fine then
-      for _, entry in ipairs(self.list) do
-        if not self:listen(path, listener, entry) then
-          break -- one problem says it all
-        end
-      end
+    local fine, value = self:value(path)
+    local listener = fine and definition.listener(value, self:reporter(path))
+    if listener then
+      self:call_listener(path, listener)
     end
   end)
 end
@@ -253,9 +277,10 @@ function Loader:settle(entry, context)
   local function report(message, key)
     local origin = entry.origin[key]
     if origin then
-      message = ('%s, set for "%s"'):format(message, entry.name)
+      self:listener_reporter(origin, entry.name)(message, key)
+    else
+      self:reporter(entry.path)(message, key)
     end
-    self:reporter(origin or entry.path)(message, key)
   end
   local row, functions = definition.settle(entry.name, entry.path, entry.declared, context, report)
   local loaded = self.loaded
@@ -315,6 +340,7 @@ function folder.load(natives, options)
     files = {},
     problems = rules.array {},
     seen = {},
+    blames = {}, -- of listeners, by what they did
     list = {},
     priorities = {},
     retries = {},

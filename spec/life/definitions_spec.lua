@@ -1,3 +1,4 @@
+local engines = require "spec.support.engines"
 local testing = require "moonshift.testing"
 
 describe("a definition", function()
@@ -141,5 +142,98 @@ describe("a definition", function()
     assert.has_error(function()
       definition:suspend { att = "2027-01-01T00:00:00Z" }
     end, 'suspend: unknown key "att" (did you mean "at"?)')
+  end)
+end)
+
+describe("what a listener sets on the product's own definitions", function()
+  local engine
+
+  local SET = [[return { all = true, run = function(d)
+    if d.stock or d.name == "batch/note" then
+      d.retries, d.priority, d.category = 7, 40, "upkeep"
+      if d.name == "moonshift/batch_seed" then d.retry = "R9/PT1M" d.retries = nil end
+    end
+  end }]]
+
+  local function open(settings)
+    engine = engines.private({
+      ["handlers/work.lua"] = "return function() end",
+      ["batches/note.lua"] = "return function() end",
+      ["listeners/upkeep.lua"] = SET,
+    }, settings)
+  end
+
+  after_each(function()
+    engine:close()
+    engines.clean()
+  end)
+
+  local function seen(handler)
+    local job = engine:jobs({ handler = handler }):sort("id"):page(1, 1):one()
+    return { job.retries, job.priority, job.category }
+  end
+
+  local function run(handler)
+    engine:execute(engine:jobs({ handler = handler }):sort("id"):page(1, 1):one().id)
+  end
+
+  it("holds for all jobs of a batch", function()
+    open()
+    engine:batch { type = "note", ids = { 1, 2, 3 }, jobs_per_seed = 2 }
+    assert.same({ 9, 40, "upkeep" }, seen("moonshift/batch_seed"))
+    run("moonshift/batch_seed")
+    assert.same({ 7, 40, "upkeep" }, seen("batch/note"))
+    assert.same({ 9, 40, "upkeep" }, seen("moonshift/batch_seed"))
+    run("moonshift/batch_seed")
+    assert.same({ 7, 40, "upkeep" }, seen("moonshift/batch_monitor"))
+    run("moonshift/batch_monitor")
+    assert.same({ 7, 40, "upkeep" }, seen("moonshift/batch_monitor"))
+    engine:advance("PT1H")
+    assert.equal(0, engine:drain().failed)
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("holds for stock types, and after a batch was activated without its seed", function()
+    open()
+    local ids = { engine:enqueue("work", nil, { after = "P1D" }) }
+    local id = engine:batch { type = "set-job-priority", ids = ids, config = { priority = 3 } }
+    local batch = engine:batch(id)
+    batch:suspend()
+    engine:delete(engine:jobs { handler = "moonshift/batch_seed" })
+    batch:activate()
+    assert.same({ 9, 40, "upkeep" }, seen("moonshift/batch_seed"))
+    run("moonshift/batch_seed")
+    assert.same({ 7, 40, "upkeep" }, seen("batch/set-job-priority"))
+  end)
+
+  it("holds for history cleanup and verbs at a date", function()
+    open { history_ttl = "P1D" }
+    engine:clean_history()
+    assert.same({ 7, 40, "upkeep" }, seen("moonshift/history_cleanup"))
+    engine:definition("work"):suspend { at = "2026-02-01T00:00:00Z" }
+    assert.same({ 7, 40, "upkeep" }, seen("moonshift/operate"))
+    assert.equal(0, engine:drain().failed)
+  end)
+
+  it("does not go before what the batch, the operator or produce_priorities says", function()
+    open()
+    engine:batch { type = "note", ids = { 1 }, retries = 2, priority = 5 }
+    assert.same({ 2, 5, "upkeep" }, seen("moonshift/batch_seed"))
+    engine:drain()
+    engine:definition("moonshift/batch_seed"):override_priority(60)
+    engine:batch { type = "note", ids = { 1 } }
+    assert.same({ 9, 60, "upkeep" }, seen("moonshift/batch_seed"))
+    engine:close()
+    open { produce_priorities = false }
+    engine:batch { type = "note", ids = { 1 } }
+    assert.same({ 9, 0, "upkeep" }, seen("moonshift/batch_seed"))
+  end)
+
+  it("is served by executors of other categories all the same", function()
+    open { categories = { "mail" } }
+    engine:definition("work"):suspend { at = "2026-01-01T00:00:00Z" }
+    engine:batch { type = "set-job-priority", ids = { 1 }, config = { priority = 3 } }
+    assert.is_true(engine:drain().done >= 2)
+    assert.is_true(engine:definition("work").suspended)
   end)
 end)

@@ -118,6 +118,30 @@ describe("folder", function()
       assert.equal("PT1M", row.retry)
     end)
 
+    it("see the folder's own definitions, unless they ask for all", function()
+      local files = {
+        ["handlers/x.lua"] = FINE,
+        ["handlers/noop.lua"] = FINE,
+        ["batches/y.lua"] = FINE,
+        ["listeners/own.lua"] = [[return function(d) d.category = tostring(d.stock) end]],
+        ["listeners/some.lua"] = [[return { all = false, run = function(d) d.timeout = 5 end }]],
+        ["listeners/all.lua"] = [[return { all = true, run = function(d) d.priority = 7 end }]],
+      }
+      local natives = scripts.natives(files)
+      natives.stock["handlers/noop.lua"] = true
+      local loaded = require("moonshift.folder").load(natives, { borrowed = true, timeout = 300 })
+      assert.same({}, loaded.problems)
+      local seen = {}
+      for _, row in ipairs(loaded.definitions) do
+        seen[row.name] = { row.category, row.timeout, row.priority }
+      end
+      assert.same({
+        x = { "nil", 5, 7 },
+        ["batch/y"] = { "nil", 5, 7 },
+        noop = { nil, 300, 7 },
+      }, seen)
+    end)
+
     it("are called in the order of their names", function()
       local row = only {
         ["handlers/x.lua"] = FINE,
@@ -197,8 +221,36 @@ describe("folder", function()
     refused("refuse what a listener invents", {
       ["handlers/x.lua"] = FINE,
       ["listeners/l.lua"] = "return function(d)\n d.prioritty = 1\n d.name = 'y' end",
-    }, 'listeners/l.lua:1: changed the name of "x" to the string "y" (a name is its path)',
+    }, 'listeners/l.lua:1: name: got the string "y" (a name is its path), set for "x"',
       'listeners/l.lua:2: unknown key "prioritty" (did you mean "priority"?), set for "x"')
+
+    refused("are told once of a listener, however many definitions it meets", {
+      ["handlers/x.lua"] = FINE,
+      ["handlers/y.lua"] = FINE,
+      ["handlers/z.lua"] = FINE,
+      ["listeners/l.lua"] = "return function(d)\n d.prioritty = 1\n d.category = 5 end",
+    }, 'listeners/l.lua:2: unknown key "prioritty" (did you mean "priority"?), set for "x" and 2 '
+      .. "others",
+      'listeners/l.lua:3: category: got 5 (expected a text), set for "x" and 2 others')
+
+    refused("say what a listener must be", {
+      ["listeners/a.lua"] = "return 5",
+      ["listeners/b.lua"] = "return { all = true }",
+      ["listeners/c.lua"] = "return {\n al = true, run = print }",
+      ["listeners/d.lua"] = "return { all = 1, run = print }",
+    }, 'listeners/a.lua:1: returned 5 (expected a function, or a table with a function "run")',
+      "listeners/b.lua:1: run: got nothing (expected a function)",
+      'listeners/c.lua:2: unknown key "al" (did you mean "all"?)',
+      "listeners/d.lua:1: all: got 1 (expected true or false)")
+
+    refused("refuse a priority that the store cannot ask for", {
+      ["batches/x.lua"] = "return { run = print,\n priority = function() return 5 end }",
+      ["batches/y.lua"] = "return { run = print,\n priority = '${rank}' }",
+      ["batches/z.lua"] = "return { run = print, priority = '${5}' }",
+    }, "batches/x.lua:2: priority: expected a whole number (the store makes these jobs and calls "
+      .. "no function)",
+      "batches/y.lua:2: priority: expected a whole number (the store makes these jobs and calls "
+      .. "no function)")
 
     refused("name what a type of batches lacks, or has too much", {
       ["batches/x.lua"] = "return {}",

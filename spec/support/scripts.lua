@@ -16,7 +16,7 @@ end
 
 -- natives { ["handlers/x.lua"] = text }; what is printed is collected in `printed`.
 function scripts.natives(files)
-  local natives = { paths = sorted(files), printed = {}, job = {} }
+  local natives = { paths = sorted(files), stock = {}, printed = {}, job = {} }
   function natives.load(path, env)
     return load(files[path], "@" .. path, "t", env)
   end

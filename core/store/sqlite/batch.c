@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "store/sqlite/defined.h"
 #include "store/sqlite/verb.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,21 +62,24 @@ static int64_t batch_priority(const struct store *store, const struct batch *bat
 bool batch_job(struct store *store, const struct batch *batch, const struct batch_job *what,
                time_ms now, int64_t *id, struct error *error) {
     struct text payload = {0};
+    struct defined defined;
+    if (!what->defined && !defined_read(store, what->handler, &defined, error))
+        return false;
     text_add(&payload, "{\"batch\":%lld%s", (long long)batch->id, what->ids ? ",\"ids\":[" : "");
     if (what->ids)
         text_append(&payload, what->ids, strlen(what->ids));
     text_add(&payload, "%s}", what->ids ? "]" : "");
     struct job job = {.handler = what->handler,
-                      .category = what->category,
                       .batch = batch->id,
                       .priority = batch_priority(store, batch),
                       .priority_given = batch->priority_given,
-                      .retries = (int32_t)what->retries,
+                      .retries = (int32_t)batch->retries,
                       .suspended = batch->state == BATCH_SUSPENDED ? SUSPENDED_BATCH : 0,
                       .due = what->due,
                       .lock_expiration = TIME_NONE,
                       .payload = payload.data,
                       .payload_size = payload.size};
+    defined_apply(what->defined ? what->defined : &defined, store, &job);
     bool done = payload.failed ? error_set(error, ERROR_FAILED, "out of memory")
                                : store_create(store, &job, 0, now, error);
     text_clear(&payload);

@@ -36,8 +36,8 @@ bool batch_load(struct store *store, int64_t id, struct batch *batch, struct err
 /* One of its jobs, written: a seed or monitor with the handler's name, an execution job with what
  * its payload has behind the batch's id (NULL: nothing) and its category. */
 struct batch_job {
-    const char *handler, *ids, *category;
-    int64_t retries; /* 0: as the settings say */
+    const char *handler, *ids;
+    const struct defined *defined; /* what the handler's definition says; NULL: it is read */
     time_ms due;
 };
 bool batch_job(struct store *store, const struct batch *batch, const struct batch_job *what,

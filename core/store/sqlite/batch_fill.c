@@ -179,8 +179,7 @@ static bool fill_start(struct store *store, int64_t id, time_ms now, struct erro
     if (batch.ids == 0)
         return error_set(error, ERROR_INVALID, "ids: none (a batch needs at least one)");
     batch.state = BATCH_ACTIVE;
-    const struct batch_job seed = {
-        .handler = BATCH_SEED, .retries = batch.retries, .due = TIME_NONE};
+    const struct batch_job seed = {.handler = BATCH_SEED, .due = TIME_NONE};
     snprintf(entity, sizeof entity, "batch %lld", (long long)id);
     return batch_job(store, &batch, &seed, now, &batch.seed, error) &&
            CRASH_POINT("batch_seed_created") &&

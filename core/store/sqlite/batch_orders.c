@@ -58,8 +58,7 @@ static bool orders_revive(struct store *store, struct batch *batch, time_ms now,
     if (found)
         return found > 0;
     bool seeds = batch->made < batch->total;
-    const struct batch_job job = {
-        .handler = seeds ? BATCH_SEED : BATCH_MONITOR, .retries = batch->retries, .due = TIME_NONE};
+    const struct batch_job job = {.handler = seeds ? BATCH_SEED : BATCH_MONITOR, .due = TIME_NONE};
     return batch_job(store, batch, &job, now, &one, error) &&
            db_run(&store->db, error, "UPDATE batch SET seed=?2, monitor=?3 WHERE id=?1", "izz",
                   batch->id, seeds ? one : 0, seeds ? 0 : one);

@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/text.h"
 #include "store/sqlite/batch.h"
+#include "store/sqlite/defined.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ struct seeding {
     struct batch *batch;
     char *part; /* NULL: not read yet */
     struct batch_job execution;
-    char category[JOB_NAME_MAX + 1];
+    struct defined defined; /* what the folder says of the type's definition, where it is known */
     time_ms now;
 };
 
@@ -100,8 +101,7 @@ static bool seed_execution(struct seeding *seeding, struct error *error) {
 
 static bool seed_own(struct seeding *seeding, const char *handler, int64_t *id,
                      struct error *error) {
-    const struct batch_job own = {
-        .handler = handler, .retries = seeding->batch->retries, .due = TIME_NONE};
+    const struct batch_job own = {.handler = handler, .due = TIME_NONE};
     return batch_job(seeding->store, seeding->batch, &own, seeding->now, id, error);
 }
 
@@ -119,29 +119,6 @@ static bool seed_jobs(struct seeding *seeding, struct error *error) {
     return count < left || seed_own(seeding, BATCH_MONITOR, &batch->monitor, error);
 }
 
-/* What the folder says of the type's definition, where it is known. */
-static bool seed_define(struct seeding *seeding, struct error *error) {
-    struct store *store = seeding->store;
-    const struct batch *batch = seeding->batch;
-    seeding->execution = (struct batch_job){
-        .handler = batch->definition, .retries = batch->retries, .due = TIME_NONE};
-    sqlite3_stmt *row = db_query(&store->db, error,
-                                 "SELECT json_extract(properties, '$.retries'),"
-                                 " json_extract(properties, '$.category') FROM definition"
-                                 " WHERE name=?1",
-                                 "t", batch->definition);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0;
-    const char *category = db_column_text(row, 1);
-    if (!batch->retries)
-        seeding->execution.retries = sqlite3_column_int64(row, 0);
-    if (category && strlen(category) < sizeof seeding->category)
-        seeding->execution.category = strcpy(seeding->category, category);
-    sqlite3_reset(row);
-    return true;
-}
-
 static bool seed_write(struct store *store, const struct batch *batch, struct error *error) {
     return db_run(&store->db, error,
                   "UPDATE batch SET made=?2, open=?3, part=?4, reached=?5, seed=?6, monitor=?7"
@@ -152,9 +129,11 @@ static bool seed_write(struct store *store, const struct batch *batch, struct er
 
 bool batch_seed(struct store *store, struct batch *batch, time_ms now, struct error *error) {
     struct seeding seeding = {.store = store, .batch = batch, .now = now};
-    bool done = seed_define(&seeding, error) && seed_jobs(&seeding, error) &&
-                CRASH_POINT("seed_jobs_made") && seed_write(store, batch, error) &&
-                CRASH_POINT("seed_written");
+    seeding.execution = (struct batch_job){
+        .handler = batch->definition, .defined = &seeding.defined, .due = TIME_NONE};
+    bool done = defined_read(store, batch->definition, &seeding.defined, error) &&
+                seed_jobs(&seeding, error) && CRASH_POINT("seed_jobs_made") &&
+                seed_write(store, batch, error) && CRASH_POINT("seed_written");
     free(seeding.part);
     return done;
 }
@@ -174,10 +153,8 @@ bool batch_monitor(struct store *store, struct batch *batch, bool ended, time_ms
     bool over = batch->open == 0 && batch->made == batch->total;
     if (over && ended)
         return monitor_end(store, batch, now, error);
-    const struct batch_job next = {.handler = BATCH_MONITOR,
-                                   .retries = batch->retries,
-                                   .due =
-                                       over ? TIME_NONE : now + store->settings->batch_poll_time};
+    const struct batch_job next = {
+        .handler = BATCH_MONITOR, .due = over ? TIME_NONE : now + store->settings->batch_poll_time};
     return batch_job(store, batch, &next, now, &batch->monitor, error) &&
            CRASH_POINT("monitor_created") &&
            db_run(&store->db, error, "UPDATE batch SET monitor=?2 WHERE id=?1", "ii", batch->id,

@@ -4,6 +4,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "store/sqlite/clean.h"
+#include "store/sqlite/defined.h"
 #include "store/sqlite/operation.h"
 #include "store/sqlite/verbs.h"
 #include <stdio.h>
@@ -79,8 +80,11 @@ static bool chain_create(struct store *store, struct chain *chain, const struct 
                       .lock_expiration = TIME_NONE,
                       .payload = payload,
                       .payload_size = size};
-    bool done = payload ? store_create(store, &job, 0, now, error)
+    struct defined defined = {0};
+    bool done = payload ? defined_read(store, CLEANUP_HANDLER, &defined, error)
                         : error_set(error, ERROR_FAILED, "out of memory");
+    defined_apply(&defined, store, &job);
+    done = done && store_create(store, &job, 0, now, error);
     chain->jobs[cleanup->part] = done ? job.id : 0;
     free(payload);
     json_decref(part);
@@ -104,12 +108,11 @@ static bool chain_stop(struct store *store, struct chain *chain, time_ms now, st
 static bool chain_keep(struct store *store, const struct chain *chain, int part, bool asked,
                        bool *there, time_ms now, struct error *error) {
     struct row row;
-    struct order order = {.retries = store->settings->retries};
     int found = chain->jobs[part] ? row_load(store, chain->jobs[part], &row, error) : 0;
     *there = found > 0;
     bool revive = asked && found > 0 && row.retries == 0;
-    return found >= 0 && (!revive || verbs_set_retries(store, (struct ids){&chain->jobs[part], 1},
-                                                       &order, now, error));
+    return found >= 0 &&
+           (!revive || verbs_retry(store, (struct ids){&chain->jobs[part], 1}, 0, now, error));
 }
 
 /* A job for each part that has none; the part's first pass begins. */

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/span.h"
 #include "base/text.h"
+#include "store/sqlite/defined.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/operation.h"
 #include "store/sqlite/stuck.h"
@@ -131,7 +132,7 @@ static bool operate_now(struct store *store, const json_t *object, struct order 
 
 /* ---- a verb for later ---- */
 
-/* Its job is of no deployment and no category: every executor may run it (serves.c). Those for one
+/* Its job is of no deployment, and every executor may run it (serves.c). Those for one
  * thing share a lane: what was asked for two dates is done in their order, however late. */
 static bool operate_job(struct store *store, const json_t *object, time_ms due, time_ms now,
                         int64_t *id, struct error *error) {
@@ -153,8 +154,11 @@ static bool operate_job(struct store *store, const json_t *object, time_ms due, 
                       .exclusive = name != NULL,
                       .payload = payload,
                       .payload_size = size};
-    bool done = payload ? store_create(store, &job, 0, now, error)
+    struct defined defined = {0};
+    bool done = payload ? defined_read(store, ORDER_HANDLER, &defined, error)
                         : error_set(error, ERROR_FAILED, "out of memory");
+    defined_apply(&defined, store, &job);
+    done = done && store_create(store, &job, 0, now, error);
     free(payload);
     *id = job.id;
     return done;

@@ -1,0 +1,34 @@
+#include "store/sqlite/defined.h"
+#include <string.h>
+
+bool defined_read(struct store *store, const char *handler, struct defined *defined,
+                  struct error *error) {
+    *defined = (struct defined){0};
+    sqlite3_stmt *row = db_query(&store->db, error,
+                                 "SELECT json_extract(properties, '$.retries'),"
+                                 " json_extract(properties, '$.category'),"
+                                 " json_extract(properties, '$.priority'),"
+                                 " json_type(properties, '$.priority') IS 'integer'"
+                                 " FROM definition WHERE name=?1",
+                                 "t", handler);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step == 0;
+    const char *category = db_column_text(row, 1);
+    defined->retries = sqlite3_column_int(row, 0);
+    if (category && strlen(category) < sizeof defined->category)
+        strcpy(defined->category, category);
+    defined->priority_given = sqlite3_column_int(row, 3) != 0;
+    defined->priority = defined->priority_given ? sqlite3_column_int64(row, 2) : 0;
+    sqlite3_reset(row);
+    return true;
+}
+
+void defined_apply(const struct defined *defined, const struct store *store, struct job *job) {
+    if (job->retries < 1)
+        job->retries = defined->retries;
+    if (!job->category && *defined->category)
+        job->category = defined->category;
+    if (defined->priority_given && !job->priority_given && store->settings->produce_priorities)
+        job->priority = defined->priority;
+}
