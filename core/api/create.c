@@ -35,7 +35,8 @@ static bool draft_complete(struct engine *engine, struct draft *draft,
            (!draft->needs_unique || script_unique(generation->script, draft, error));
 }
 
-static bool write_jobs(struct engine *engine, struct job *jobs, struct error *error) {
+static bool write_jobs(struct engine *engine, struct job *jobs, void *arg, struct error *error) {
+    (void)arg;
     if (!jobs->next) {
         bool done = store_enqueue(engine->store, jobs, engine_now(engine), error);
         if (done)
@@ -47,7 +48,7 @@ static bool write_jobs(struct engine *engine, struct job *jobs, struct error *er
                       error);
 }
 
-static struct engine_created created_of(const struct job *job) {
+struct engine_created engine_created_of(const struct job *job) {
     bool own = job->creation == CREATION_CREATED;
     return (struct engine_created){own ? job->id : job->holder, job->creation};
 }
@@ -61,7 +62,8 @@ static size_t refused_of(const struct draft *drafts, size_t count) {
 }
 
 static bool create(struct engine *engine, const struct engine_draft *said, struct draft *drafts,
-                   size_t count, size_t *refused, struct error *error) {
+                   size_t count, size_t *refused, engine_writer *write, void *arg,
+                   struct error *error) {
     time_ms now = engine_now(engine);
     for (size_t i = 0; i < count; i++) {
         *refused = i;
@@ -70,7 +72,7 @@ static bool create(struct engine *engine, const struct engine_draft *said, struc
         drafts[i].job.next = i + 1 < count ? &drafts[i + 1].job : NULL;
     }
     engine->ids_left = 0; /* a handler's next job must not get an id older than these */
-    bool done = write_jobs(engine, &drafts[0].job, error);
+    bool done = write(engine, &drafts[0].job, arg, error);
     *refused = refused_of(drafts, count);
     if (done)
         CRASH_POINT("enqueue_committed");
@@ -98,8 +100,9 @@ static void room_give(struct engine *engine, struct draft_room room) {
     engine->room = room;
 }
 
-bool engine_enqueue(struct engine *engine, const struct engine_draft *said, size_t count,
-                    struct engine_created *created, size_t *refused, struct error *error) {
+bool engine_create(struct engine *engine, const struct engine_draft *said, size_t count,
+                   struct engine_created *created, size_t *refused, engine_writer *write, void *arg,
+                   struct error *error) {
     size_t nobody, *who = refused ? refused : &nobody;
     *who = count;
     if (count == 0)
@@ -109,13 +112,18 @@ bool engine_enqueue(struct engine *engine, const struct engine_draft *said, size
     struct draft *drafts = room.drafts;
     if (!drafts)
         return error_set(error, ERROR_FAILED, "out of memory");
-    bool ok = create(engine, said, drafts, count, who, error);
+    bool ok = create(engine, said, drafts, count, who, write, arg, error);
     for (size_t i = 0; i < count; i++) {
-        created[i] = created_of(&drafts[i].job);
+        created[i] = engine_created_of(&drafts[i].job);
         draft_clear(&drafts[i]);
     }
     room_give(engine, room);
     return ok;
+}
+
+bool engine_enqueue(struct engine *engine, const struct engine_draft *drafts, size_t count,
+                    struct engine_created *created, size_t *refused, struct error *error) {
+    return engine_create(engine, drafts, count, created, refused, write_jobs, NULL, error);
 }
 
 bool engine_check_draft(struct engine *engine, const struct engine_draft *said,

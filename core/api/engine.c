@@ -1,5 +1,6 @@
 #include "api/engine_state.h"
 #include "base/json.h"
+#include "store/intake.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,8 @@ struct engine *engine_open(const struct engine_options *options, struct error *e
     engine->options.folder = options->folder ? folder_retain(options->folder) : NULL;
     const struct settings *settings = options->settings;
     engine->store = store_open(settings->store, options->mode, settings, error);
-    if (!engine->store || (options->folder && !load(engine, options->folder, error))) {
+    if (!engine->store || !store_clear_opened(engine->store, engine_now(engine), error) ||
+        (options->folder && !load(engine, options->folder, error))) {
         engine_close(engine);
         return NULL;
     }

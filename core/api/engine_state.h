@@ -72,6 +72,13 @@ bool engine_idle(const struct engine *engine, struct error *error);
 
 /* Ends a transaction: commits if `ok`, else rolls back and returns false. */
 bool engine_end(struct engine *engine, bool ok, struct error *error);
+/* What engine_enqueue does, but for the transaction: `write` writes the jobs, a list. */
+typedef bool engine_writer(struct engine *engine, struct job *jobs, void *arg, struct error *error);
+bool engine_create(struct engine *engine, const struct engine_draft *drafts, size_t count,
+                   struct engine_created *created, size_t *refused, engine_writer *write, void *arg,
+                   struct error *error);
+struct engine_created engine_created_of(const struct job *job);
+
 /* Between transactions: keeps the write-ahead log short. */
 void engine_tidy(struct engine *engine);
 /* Nothing runs any more: on a file, the engine is no executor until it is one again. */

@@ -1,5 +1,8 @@
+#include "api/intake.h"
 #include "api/lua_engine.h"
 #include "base/arena.h"
+#include "base/json.h"
+#include "script/sha256.h"
 #include "script/value.h"
 #include <stdlib.h>
 #include <string.h>
@@ -49,17 +52,92 @@ static json_t *read_spec(lua_State *L, int index, struct error *error) {
     return NULL;
 }
 
+/* ---- requests ---- */
+
+/* What was asked for under a key. */
+struct asked {
+    char hash[65];
+    struct engine_request request;
+};
+
+static json_t *answer(void *arg, const struct engine_created *created, size_t count) {
+    (void)arg;
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++)
+        json_array_append_new(
+            list, json_pack("[Ii]", (json_int_t)created[i].id, (int)created[i].creation));
+    return list;
+}
+
+static void answer_take(const json_t *list, struct engine_created *created) {
+    json_t *one;
+    size_t i;
+    json_array_foreach(list, i, one)
+        created[i] =
+            (struct engine_created){json_integer_value(json_array_get(one, 0)),
+                                    (enum creation)json_integer_value(json_array_get(one, 1))};
+}
+
+/* The same word for the same drafts, whatever the order of their keys. */
+static bool asked_hash(struct asked *asked, const struct engine_draft *drafts, size_t count,
+                       struct error *error) {
+    struct sha256 hash;
+    sha256_begin(&hash);
+    for (size_t i = 0; i < count; i++) {
+        char *text = json_dumps(drafts[i].spec, JSON_COMPACT | JSON_SORT_KEYS);
+        if (!text)
+            return error_set(error, ERROR_FAILED, "out of memory");
+        sha256_add(&hash, text, strlen(text) + 1);
+        free(text);
+    }
+    sha256_end(&hash, asked->hash);
+    return true;
+}
+
+/* `key` NULL: as engine_enqueue. */
+static bool create(struct engine *engine, const char *key, const struct engine_draft *drafts,
+                   size_t count, struct engine_created *created, struct error *error) {
+    struct asked asked = {.request = {.answer = answer}};
+    if (!key)
+        return engine_enqueue(engine, drafts, count, created, NULL, error);
+    size_t size = strlen(key);
+    if (size == 0 || size > JOB_NAME_MAX)
+        return error_set(error, ERROR_INVALID, "request: expected a text of 1 to %d bytes",
+                         JOB_NAME_MAX);
+    asked.request.asked = (struct store_request){key, asked.hash};
+    bool fine = asked_hash(&asked, drafts, count, error) &&
+                engine_request_find(engine, &asked.request, error) &&
+                (asked.request.found ||
+                 engine_enqueue_once(engine, drafts, count, created, NULL, &asked.request, error));
+    if (fine && asked.request.found)
+        answer_take(asked.request.found, created);
+    json_decref(asked.request.found);
+    return fine;
+}
+
+/* The option `request` of the table at `index`; NULL: none. */
+static const char *read_request(lua_State *L, int index) {
+    if (lua_isnoneornil(L, index))
+        return NULL;
+    luaL_checktype(L, index, LUA_TTABLE);
+    int type = lua_getfield(L, index, "request");
+    if (type != LUA_TNIL && type != LUA_TSTRING)
+        luaL_error(L, "request: a %s (expected a text)", lua_typename(L, type));
+    return lua_tostring(L, -1); /* stays on the stack */
+}
+
 static int enqueue(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
     luaL_checktype(L, 2, LUA_TSTRING);
-    if (!lua_isnoneornil(L, 4))
-        luaL_checktype(L, 4, LUA_TTABLE);
+    lua_settop(L, 4);
+    const char *key = read_request(L, 4);
     if (!engine)
         return api_fail(L, &error);
     struct engine_created created = {0};
     struct engine_draft draft = {.spec = read_spec(L, 2, &error)};
-    bool ok = draft.spec && engine_enqueue(engine, &draft, 1, &created, NULL, &error);
+    json_object_del(draft.spec, "request");
+    bool ok = draft.spec && create(engine, key, &draft, 1, &created, &error);
     json_decref(draft.spec);
     if (!ok)
         return api_fail(L, &error);
@@ -164,7 +242,8 @@ static bool read_brief(lua_State *L, int index, struct entries *entries, struct 
            keep_payload(L, index + 1, entries, brief);
 }
 
-static bool read_entry(lua_State *L, lua_Integer i, struct entries *entries, struct error *error) {
+static bool read_entry(lua_State *L, lua_Integer i, bool in_short, struct entries *entries,
+                       struct error *error) {
     struct engine_draft *draft = &entries->drafts[entries->count];
     struct error cause;
     int entry = lua_gettop(L) + 1;
@@ -172,20 +251,20 @@ static bool read_entry(lua_State *L, lua_Integer i, struct entries *entries, str
     for (int part = 1; part <= 3; part++)
         lua_rawgeti(L, entry, part);
     draft->spec = NULL;
-    bool fine = read_brief(L, entry + 1, entries, &draft->brief) ||
+    bool fine = (in_short && read_brief(L, entry + 1, entries, &draft->brief)) ||
                 (draft->spec = read_spec(L, entry + 1, &cause));
     lua_settop(L, entry - 1);
     entries->count += fine;
     return fine || error_set(error, cause.code, "entry %lld: %s", (long long)i, cause.text);
 }
 
-static bool read_entries(lua_State *L, lua_Integer count, struct entries *entries,
+static bool read_entries(lua_State *L, lua_Integer count, bool in_short, struct entries *entries,
                          struct error *error) {
     entries->drafts = malloc(((size_t)count + 1) * sizeof *entries->drafts);
     if (!entries->drafts)
         return error_set(error, ERROR_FAILED, "out of memory");
     for (lua_Integer i = 1; i <= count; i++)
-        if (!read_entry(L, i, entries, error))
+        if (!read_entry(L, i, in_short, entries, error))
             return false;
     return true;
 }
@@ -211,17 +290,30 @@ static int push_created(lua_State *L, const struct engine_created *created, lua_
     return 2;
 }
 
+/* The options of all of them: request alone. */
+static const char *check_many(lua_State *L) {
+    const char *key = read_request(L, 3);
+    if (lua_isnoneornil(L, 3))
+        return NULL;
+    for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1))
+        if (lua_type(L, -2) != LUA_TSTRING || strcmp(lua_tostring(L, -2), "request") != 0)
+            luaL_error(L, "options: unknown key (expected request)");
+    return key;
+}
+
 static int enqueue_many(lua_State *L) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
     lua_Integer count = check_entries(L);
+    lua_settop(L, 3);
+    const char *key = check_many(L);
     struct engine_created *created = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *created, 0);
     luaL_checkstack(L, 8, NULL);
     if (!engine)
         return api_fail(L, &error);
     struct entries entries = {0};
-    bool ok = read_entries(L, count, &entries, &error) &&
-              engine_enqueue(engine, entries.drafts, entries.count, created, NULL, &error);
+    bool ok = read_entries(L, count, key == NULL, &entries, &error) &&
+              create(engine, key, entries.drafts, entries.count, created, &error);
     free_entries(&entries);
     return ok ? push_created(L, created, count) : api_fail(L, &error);
 }

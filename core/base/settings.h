@@ -58,6 +58,7 @@ struct settings {
     int64_t memory_limit; /* bytes per worker state */
     int64_t payload_max;  /* bytes */
     json_t *stock;        /* stock handlers that the folder asks for (stock.h); array or NULL */
+    time_ms request_ttl;  /* of the answer to what was asked for under a key */
     /* batches */
     int batch_jobs_per_seed, invocations_per_batch_job;
     json_t *invocations_by_type; /* a number by type, or NULL: none */

@@ -1,10 +1,12 @@
 #include "cli/bulk.h"
+#include "api/intake.h"
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "script/sha256.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,16 @@
 enum { JOBS_MAX = 4000, JOBS_WHOLE = 1000, BYTES_MANY = 1 << 20, BYTES_MAX = 16 << 20 };
 
 #define BAD_SHOWN 20 /* bad lines that are said before giving up, unless they are skipped */
+
+/* Lines that replace a waiting job, which others see: that is done by the last transaction. */
+enum { LATE_MAX = 4000 };
+
+struct late {
+    off_t at; /* in the file */
+    size_t size;
+    int64_t number;
+    size_t place; /* in the receipt */
+};
 
 struct bulk {
     struct engine *engine;
@@ -26,11 +38,17 @@ struct bulk {
     size_t bad_passed;                    /* second pass: those behind us */
     struct arena texts;                   /* of the drafts below */
     struct engine_draft drafts[JOBS_MAX]; /* to be written, */
-    int64_t numbers[JOBS_MAX];            /* from these lines, */
+    struct late lines_of[JOBS_MAX];       /* from these lines, */
     struct engine_created created[JOBS_MAX];
     size_t count, bytes; /* of the lines */
-    int64_t first;       /* number of the first line that is not written yet */
     int64_t refused;     /* lines that turned out bad as they were written */
+    struct store_intake intake;
+    int64_t first; /* of its ids; what replaces one of them is nobody else's business */
+    struct late late[LATE_MAX];
+    size_t late_count, late_bytes;
+    struct engine_request request;
+    struct sha256 hash;
+    char hex[65];
 };
 
 static bool no_memory(struct error *error) {
@@ -65,16 +83,13 @@ static json_t *object_read(const struct bulk *bulk, const char *text, size_t siz
     return NULL;
 }
 
-/* The present line as a draft, whose texts are in the arena or in an object of its own; false with
- * the reason. */
-static bool line_read(struct bulk *bulk, struct engine_draft *draft, struct error *error) {
-    const struct lines *lines = &bulk->lines;
-    size_t size, used;
-    const char *text = line_text(lines, &size);
-    *draft = (struct engine_draft){0};
-    if (lines->too_long)
-        return error_set(error, ERROR_INVALID, "longer than %zu bytes", lines->max);
+/* A text as a draft, whose texts are in the arena or in an object of its own; false with the
+ * reason. */
+static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_draft *draft,
+                      struct error *error) {
+    size_t used;
     char *room = arena_room(&bulk->texts, size);
+    *draft = (struct engine_draft){0};
     if (!room)
         return no_memory(error);
     if (!brief_read(&draft->brief, text, size, room, &used))
@@ -82,6 +97,16 @@ static bool line_read(struct bulk *bulk, struct engine_draft *draft, struct erro
     draft->brief.unchecked = bulk->options->unchecked;
     arena_keep(&bulk->texts, used);
     return true;
+}
+
+/* The present line. */
+static bool line_read(struct bulk *bulk, struct engine_draft *draft, struct error *error) {
+    size_t size;
+    const char *text = line_text(&bulk->lines, &size);
+    *draft = (struct engine_draft){0};
+    if (bulk->lines.too_long)
+        return error_set(error, ERROR_INVALID, "longer than %zu bytes", bulk->lines.max);
+    return text_read(bulk, text, size, draft, error);
 }
 
 /* The line's own fault, not the store's or the machine's. */
@@ -129,7 +154,9 @@ static bool line_check(struct bulk *bulk, struct error *error) {
 static bool lines_check(struct bulk *bulk, struct error *error) {
     while (lines_next(&bulk->lines, error)) {
         size_t size;
-        if (!is_blank(line_text(&bulk->lines, &size)) && !line_check(bulk, error))
+        const char *text = line_text(&bulk->lines, &size);
+        sha256_add(&bulk->hash, text, size + 1); /* with its end */
+        if (!is_blank(text) && !line_check(bulk, error))
             return false;
         if (!bulk->options->skip_bad && bulk->bad_count >= BAD_SHOWN)
             break;
@@ -146,27 +173,57 @@ static bool lines_check(struct bulk *bulk, struct error *error) {
                      bulk->bad_count >= BAD_SHOWN ? " or more" : "");
 }
 
-/* A write failed half way: what is in stays in, and the message says how far that is. */
-static bool say_how_far(const struct bulk *bulk, struct error *error) {
+/* ---- writing ---- */
+
+/* Whatever was written goes again. */
+static bool say_nothing(const struct bulk *bulk, int64_t number, struct error *error) {
     char why[sizeof error->text];
     memcpy(why, error->text, sizeof why);
-    return error_set(error, error->code, "%s: %lld of %lld jobs are in, none from line %lld on: %s",
-                     bulk->lines.name, (long long)bulk->receipt->count, (long long)bulk->good,
-                     (long long)bulk->first, why);
+    if (number)
+        return error_set(error, error->code, "%s:%lld: %s (nothing written)", bulk->lines.name,
+                         (long long)number, why);
+    return error_set(error, error->code, "%s: %s (nothing written)", bulk->lines.name, why);
+}
+
+static bool late_add(struct bulk *bulk, const struct late *line, size_t place,
+                     struct error *error) {
+    if (bulk->late_count == LATE_MAX || bulk->late_bytes + line->size > BYTES_MAX)
+        return error_set(error, ERROR_CONFLICT,
+                         "more than %d lines, or %d bytes of lines, replace jobs that wait"
+                         " (expected fewer in one file)",
+                         (int)LATE_MAX, (int)BYTES_MAX);
+    struct late *late = &bulk->late[bulk->late_count++];
+    *late = *line;
+    late->place = place;
+    bulk->late_bytes += line->size;
+    return true;
+}
+
+/* It replaces a job that others see. */
+static bool is_late(const struct bulk *bulk, const struct engine_created *created) {
+    return created->creation == CREATION_REPLACED &&
+           (created->id < bulk->first || created->id > bulk->intake.last);
+}
+
+/* What drafts `from` to `to` - 1 have become is noted. */
+static bool drafts_note(struct bulk *bulk, size_t from, size_t to, struct error *error) {
+    for (size_t i = 0; i < to - from; i++)
+        if (is_late(bulk, &bulk->created[i]) &&
+            !late_add(bulk, &bulk->lines_of[from + i], (size_t)bulk->receipt->count + i, error))
+            return false;
+    return receipt_add(bulk->receipt, bulk->created, to - from, error);
 }
 
 /* Drafts `from` to `to` - 1; *refused as engine_enqueue has it. */
 static bool drafts_write(struct bulk *bulk, size_t from, size_t to, size_t *refused,
                          struct error *error) {
-    bool fine =
-        engine_enqueue(bulk->engine, &bulk->drafts[from], to - from, bulk->created, refused, error);
-    if (!fine) {
+    if (!engine_intake_add(bulk->engine, &bulk->intake, &bulk->drafts[from], to - from,
+                           bulk->created, refused, error)) {
         *refused += from;
         return false;
     }
     *refused = to;
-    bulk->first = bulk->numbers[to - 1] + 1;
-    return receipt_add(bulk->receipt, bulk->created, to - from, error);
+    return drafts_note(bulk, from, to, error);
 }
 
 /* As drafts_write, but leaves out what is refused: what is before it goes in first. */
@@ -181,10 +238,10 @@ static bool drafts_write_good(struct bulk *bulk, struct error *error) {
         } else if (refused > from) {
             to = refused;
         } else {
-            bad_say(bulk, bulk->numbers[from], &why);
+            bad_say(bulk, bulk->lines_of[from].number, &why);
             bulk->refused++;
             bulk->good--;
-            bulk->first = bulk->numbers[from++] + 1;
+            from++;
             to = bulk->count;
         }
     }
@@ -198,15 +255,24 @@ static void chunk_clear(struct bulk *bulk) {
     arena_empty(&bulk->texts);
 }
 
+static bool intake_begin(struct bulk *bulk, struct error *error) {
+    if (!engine_intake_begin(bulk->engine, &bulk->intake, bulk->good, error))
+        return say_nothing(bulk, 0, error);
+    bulk->first = bulk->intake.next;
+    return true;
+}
+
+/* Into the intake, which begins with the first of several chunks. */
 static bool chunk_write(struct bulk *bulk, struct error *error) {
-    size_t refused = 0;
+    size_t refused = bulk->count;
     if (bulk->count == 0)
         return true;
+    if (!bulk->intake.id && !intake_begin(bulk, error))
+        return false;
     if (!(bulk->options->skip_bad ? drafts_write_good(bulk, error)
                                   : drafts_write(bulk, 0, bulk->count, &refused, error)))
-        return say_how_far(bulk, error);
+        return say_nothing(bulk, refused < bulk->count ? bulk->lines_of[refused].number : 0, error);
     chunk_clear(bulk);
-    bulk->first = bulk->lines.number + 1;
     progress_show(&bulk->progress, "writing", bulk->receipt->count, bulk->good);
     return true;
 }
@@ -228,30 +294,122 @@ static bool line_write(struct bulk *bulk, struct error *error) {
     size_t size;
     if (is_blank(line_text(&bulk->lines, &size)) || line_is_bad(bulk))
         return true;
+    if (bulk->count == JOBS_MAX && !chunk_write(bulk, error)) /* more than there were at first */
+        return false;
     if (!line_read(bulk, &bulk->drafts[bulk->count], error))
-        return say_how_far(bulk, error);
-    bulk->numbers[bulk->count++] = bulk->lines.number;
+        return say_nothing(bulk, bulk->lines.number, error);
+    bulk->lines_of[bulk->count++] = (struct late){bulk->lines.at + (off_t)(bulk->lines.size - size),
+                                                  size, bulk->lines.number, 0};
     bulk->bytes += size;
-    return !chunk_full(bulk) || chunk_write(bulk, error);
+    return bulk->receipt->count + (int64_t)bulk->count >= bulk->good || !chunk_full(bulk) ||
+           chunk_write(bulk, error);
+}
+
+static void late_note(struct bulk *bulk, const struct engine_created *created) {
+    size_t run = 0, place = 0;
+    for (size_t i = 0; i < bulk->late_count; i++)
+        receipt_change(bulk->receipt, &run, &place, bulk->late[i].place, &created[i]);
+}
+
+static json_t *answer(void *arg, const struct engine_created *created, size_t count) {
+    struct bulk *bulk = arg;
+    struct error ignored;
+    if (bulk->intake.id)
+        late_note(bulk, created);
+    else if (!receipt_add(bulk->receipt, created, count, &ignored))
+        return NULL;
+    bulk->receipt->skipped = (int64_t)bulk->bad_count + bulk->refused;
+    return receipt_answer(bulk->receipt);
+}
+
+/* All there is in one transaction, without an intake. *refused: some draft was. */
+static bool write_at_once(struct bulk *bulk, bool *refused, struct error *error) {
+    size_t which = bulk->count;
+    bool done = engine_enqueue_once(bulk->engine, bulk->drafts, bulk->count, bulk->created, &which,
+                                    &bulk->request, error);
+    *refused = !done && which < bulk->count && is_bad_line(error);
+    if (done)
+        return bulk->request.asked.key ||
+               receipt_add(bulk->receipt, bulk->created, bulk->count, error);
+    return say_nothing(bulk, *refused ? bulk->lines_of[which].number : 0, error);
+}
+
+/* The lines that replace jobs, read again. */
+static bool late_read(struct bulk *bulk, struct error *error) {
+    for (size_t i = 0; i < bulk->late_count; i++) {
+        const struct late *late = &bulk->late[i];
+        char *text = malloc(late->size + 1);
+        if (!text)
+            return no_memory(error);
+        bool fine = lines_get(&bulk->lines, late->at, text, late->size, error) &&
+                    text_read(bulk, text, late->size, &bulk->drafts[i], error);
+        free(text);
+        if (!fine)
+            return say_nothing(bulk, late->number, error);
+        bulk->count++;
+    }
+    return true;
+}
+
+static bool write_end(struct bulk *bulk, struct error *error) {
+    if (!chunk_write(bulk, error) || !late_read(bulk, error))
+        return false;
+    bool done = engine_intake_end(bulk->engine, &bulk->intake, bulk->drafts, bulk->late_count,
+                                  bulk->created, &bulk->request, error);
+    if (!done)
+        return say_nothing(bulk, 0, error);
+    if (!bulk->request.asked.key)
+        late_note(bulk, bulk->created);
+    return true;
 }
 
 static bool lines_write(struct bulk *bulk, struct error *error) {
-    bulk->first = 1;
+    bool refused = false;
     while (lines_next(&bulk->lines, error))
         if (!line_write(bulk, error))
             return false;
     if (error->code != ERROR_NONE)
-        return say_how_far(bulk, error);
-    return chunk_write(bulk, error);
+        return say_nothing(bulk, 0, error);
+    if (bulk->intake.id)
+        return write_end(bulk, error);
+    if (write_at_once(bulk, &refused, error) || !refused || !bulk->options->skip_bad)
+        return error->code == ERROR_NONE;
+    error->code = ERROR_NONE;
+    return write_end(bulk, error);
 }
 
 static void bulk_end(struct bulk *bulk) {
     progress_end(&bulk->progress);
+    if (bulk->intake.id)
+        engine_intake_abandon(bulk->engine, &bulk->intake);
+    json_decref(bulk->request.found);
     lines_close(&bulk->lines);
     chunk_clear(bulk);
     arena_clear(&bulk->texts);
     free(bulk->bad);
     free(bulk);
+}
+
+/* How it is asked for belongs to what is asked for. */
+static void bulk_hash(struct bulk *bulk) {
+    const char flags[] = {'f', bulk->options->skip_bad ? '1' : '0',
+                          bulk->options->unchecked ? '1' : '0'};
+    sha256_begin(&bulk->hash);
+    sha256_add(&bulk->hash, flags, sizeof flags);
+}
+
+/* Unless it was asked for before. */
+static bool lines_enqueue(struct bulk *bulk, struct error *error) {
+    struct engine_request *request = &bulk->request;
+    sha256_end(&bulk->hash, bulk->hex);
+    request->asked = (struct store_request){bulk->options->request, bulk->hex};
+    request->answer = answer;
+    request->arg = bulk;
+    if (!engine_request_find(bulk->engine, request, error))
+        return false;
+    if (!request->found && (!lines_again(&bulk->lines, error) || !lines_write(bulk, error)))
+        return false;
+    return !request->found || receipt_take(bulk->receipt, request->found, error);
 }
 
 bool bulk_enqueue(struct engine *engine, const struct bulk_options *options,
@@ -263,11 +421,12 @@ bool bulk_enqueue(struct engine *engine, const struct bulk_options *options,
     bulk->options = options;
     bulk->receipt = receipt;
     bulk->progress.on = options->interactive;
+    bulk_hash(bulk);
     error->code = ERROR_NONE;
     bool fine = lines_open(&bulk->lines, options->path, options->line_max, error) &&
-                lines_check(bulk, error) && lines_again(&bulk->lines, error) &&
-                lines_write(bulk, error);
-    receipt->skipped = (int64_t)bulk->bad_count + bulk->refused;
+                lines_check(bulk, error) && lines_enqueue(bulk, error);
+    if (!bulk->request.found)
+        receipt->skipped = (int64_t)bulk->bad_count + bulk->refused;
     bulk_end(bulk);
     return fine;
 }

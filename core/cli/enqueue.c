@@ -1,3 +1,4 @@
+#include "api/intake.h"
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/span.h"
@@ -7,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include "script/sha256.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,7 @@ static const struct flag enqueue_flags[] = {
     {"--from", "FILE", "one JSON object a line ({handler, payload, due, …}); -: standard input"},
     {"--skip-bad", NULL, "with --from: list bad lines and write the rest"},
     {"--ids", NULL, "print every id"},
+    {"--request", "KEY", "asking again with the same key and content is harmless: the same answer"},
     {0},
 };
 
@@ -169,34 +172,136 @@ static json_t *spec_make(const struct cli *cli, const struct flags *flags, struc
     return NULL;
 }
 
-static bool chunk_enqueue(struct engine *engine, json_t *spec, size_t count,
-                          struct receipt *receipt, struct error *error) {
-    struct engine_created created[COUNT_CHUNK];
+/* ---- so many equal jobs ---- */
+
+struct counted {
+    struct engine *engine;
+    struct receipt *receipt;
     struct engine_draft drafts[COUNT_CHUNK];
-    for (size_t i = 0; i < count; i++)
-        drafts[i] = (struct engine_draft){.spec = spec};
-    return engine_enqueue(engine, drafts, count, created, NULL, error) &&
-           receipt_add(receipt, created, count, error);
+    struct engine_created created[COUNT_CHUNK];
+    struct engine_request request;
+    char hash[65];
+    struct store_intake intake;
+    int64_t first;            /* of the intake's ids */
+    size_t late[COUNT_CHUNK]; /* places of those that replace a job which others see */
+    size_t late_count;
+};
+
+/* The same word for the same jobs. */
+static bool counted_hash(struct counted *counted, const json_t *spec, int64_t count,
+                         struct error *error) {
+    size_t size = 0;
+    struct sha256 hash;
+    char *text = json_write(spec, &size);
+    if (!text)
+        return no_memory(error);
+    sha256_begin(&hash);
+    sha256_add(&hash, &count, sizeof count);
+    sha256_add(&hash, text, size);
+    sha256_end(&hash, counted->hash);
+    free(text);
+    return true;
 }
 
-/* `count` equal jobs, a thousand a transaction. */
-static bool count_enqueue(const struct cli *cli, struct engine *engine, json_t *spec, int64_t count,
-                          struct receipt *receipt, struct error *error) {
-    struct progress progress = {.on = cli->interactive};
-    bool fine = true;
-    while (fine && receipt->count < count) {
-        int64_t left = count - receipt->count;
-        size_t part = left < COUNT_CHUNK ? (size_t)left : COUNT_CHUNK;
-        fine = chunk_enqueue(engine, spec, part, receipt, error);
-        progress_show(&progress, "writing", receipt->count, count);
+static void late_note(struct counted *counted, const struct engine_created *created) {
+    size_t run = 0, at = 0;
+    for (size_t i = 0; i < counted->late_count; i++)
+        receipt_change(counted->receipt, &run, &at, counted->late[i], &created[i]);
+}
+
+static json_t *counted_answer(void *arg, const struct engine_created *created, size_t count) {
+    struct counted *counted = arg;
+    struct error ignored;
+    if (counted->intake.id)
+        late_note(counted, created);
+    else if (!receipt_add(counted->receipt, created, count, &ignored))
+        return NULL;
+    return receipt_answer(counted->receipt);
+}
+
+static bool chunk_enqueue(struct counted *counted, size_t count, struct error *error) {
+    struct receipt *receipt = counted->receipt;
+    if (!counted->request.asked.key)
+        return engine_enqueue(counted->engine, counted->drafts, count, counted->created, NULL,
+                              error) &&
+               receipt_add(receipt, counted->created, count, error);
+    return engine_enqueue_once(counted->engine, counted->drafts, count, counted->created, NULL,
+                               &counted->request, error);
+}
+
+static bool chunk_add(struct counted *counted, size_t count, struct error *error) {
+    if (!engine_intake_add(counted->engine, &counted->intake, counted->drafts, count,
+                           counted->created, NULL, error))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct engine_created *created = &counted->created[i];
+        if (created->creation != CREATION_REPLACED ||
+            (created->id >= counted->first && created->id <= counted->intake.last))
+            continue;
+        if (counted->late_count == COUNT_CHUNK)
+            return error_set(error, ERROR_CONFLICT,
+                             "more than %d of them replace a job that waits (nothing written)",
+                             (int)COUNT_CHUNK);
+        counted->late[counted->late_count++] = (size_t)counted->receipt->count + i;
     }
+    return receipt_add(counted->receipt, counted->created, count, error);
+}
+
+/* More than one transaction takes: all or nothing all the same. */
+static bool many_enqueue(struct counted *counted, int64_t count, struct progress *progress,
+                         struct error *error) {
+    bool fine = engine_intake_begin(counted->engine, &counted->intake, count, error);
+    counted->first = counted->intake.next;
+    while (fine && counted->receipt->count < count) {
+        int64_t left = count - counted->receipt->count;
+        fine = chunk_add(counted, left < COUNT_CHUNK ? (size_t)left : COUNT_CHUNK, error);
+        progress_show(progress, "writing", counted->receipt->count, count);
+    }
+    if (!fine) {
+        engine_intake_abandon(counted->engine, &counted->intake);
+        return false;
+    }
+    if (!engine_intake_end(counted->engine, &counted->intake, counted->drafts, counted->late_count,
+                           counted->created, &counted->request, error))
+        return false;
+    if (!counted->request.asked.key)
+        late_note(counted, counted->created);
+    return true;
+}
+
+static bool counted_enqueue(const struct cli *cli, struct counted *counted, int64_t count,
+                            struct error *error) {
+    struct progress progress = {.on = cli->interactive};
+    struct engine_request *request = &counted->request;
+    if (!engine_request_find(counted->engine, request, error))
+        return false;
+    bool fine =
+        request->found || (count <= COUNT_CHUNK ? chunk_enqueue(counted, (size_t)count, error)
+                                                : many_enqueue(counted, count, &progress, error));
     progress_end(&progress);
-    if (fine || receipt->count == 0)
-        return fine;
-    char why[sizeof error->text];
-    memcpy(why, error->text, sizeof why);
-    return error_set(error, error->code, "%lld of %lld jobs are in: %s", (long long)receipt->count,
-                     (long long)count, why);
+    return fine && (!request->found || receipt_take(counted->receipt, request->found, error));
+}
+
+/* `count` equal jobs, all or nothing. */
+static bool count_enqueue(const struct cli *cli, const struct flags *flags, struct engine *engine,
+                          json_t *spec, int64_t count, struct receipt *receipt,
+                          struct error *error) {
+    struct counted *counted = calloc(1, sizeof *counted);
+    if (!counted)
+        return no_memory(error);
+    for (size_t i = 0; i < COUNT_CHUNK; i++)
+        counted->drafts[i] = (struct engine_draft){.spec = spec};
+    counted->engine = engine;
+    counted->receipt = receipt;
+    counted->request =
+        (struct engine_request){.asked = {flags_text(flags, "--request"), counted->hash},
+                                .answer = counted_answer,
+                                .arg = counted};
+    bool fine =
+        counted_hash(counted, spec, count, error) && counted_enqueue(cli, counted, count, error);
+    json_decref(counted->request.found);
+    free(counted);
+    return fine;
 }
 
 static bool from_enqueue(const struct cli *cli, const struct flags *flags, struct engine *engine,
@@ -207,6 +312,7 @@ static bool from_enqueue(const struct cli *cli, const struct flags *flags, struc
         .skip_bad = flags_has(flags, "--skip-bad"),
         .unchecked = flags_has(flags, "--unchecked"),
         .interactive = cli->interactive,
+        .request = flags_text(flags, "--request"),
     };
     return bulk_enqueue(engine, &options, receipt, error);
 }
@@ -232,6 +338,14 @@ static bool usage_check(const struct flags *flags, struct error *error) {
     return true;
 }
 
+static bool request_check(const struct flags *flags, struct error *error) {
+    const char *key = flags_text(flags, "--request");
+    size_t size = key ? strlen(key) : 1;
+    return (size > 0 && size <= JOB_NAME_MAX && (!key || utf8_valid(key, size, NULL))) ||
+           error_set(error, ERROR_USAGE, "--request: expected a text of 1 to %d bytes",
+                     JOB_NAME_MAX);
+}
+
 static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engine *engine,
                          struct receipt *receipt, struct error *error) {
     if (flags_has(flags, "--from"))
@@ -240,7 +354,7 @@ static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engi
     json_t *spec = NULL;
     bool fine = flags_integer(flags, "--count", 1, INT64_MAX, &count, error) &&
                 (spec = spec_make(cli, flags, error)) &&
-                count_enqueue(cli, engine, spec, count, receipt, error);
+                count_enqueue(cli, flags, engine, spec, count, receipt, error);
     json_decref(spec);
     return fine;
 }
@@ -291,12 +405,13 @@ static struct engine *engine_make(struct cli *cli, const struct flags *flags, st
 static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct receipt receipt = {0};
     struct engine *engine = NULL;
-    bool fine = usage_check(flags, error) && receipt_start(&receipt, cli, flags, error) &&
+    receipt_start(&receipt, cli, flags);
+    bool fine = usage_check(flags, error) && request_check(flags, error) &&
                 (engine = engine_make(cli, flags, error)) &&
                 jobs_enqueue(cli, flags, engine, &receipt, error);
     struct error late = {0};
     CRASH_POINT("enqueue_answered");
-    if ((fine || receipt.count > 0) && !receipt_print(&receipt, &late) && fine)
+    if (fine && !receipt_print(&receipt, &late))
         fine = error_set(error, late.code, "%s", late.text);
     engine_close(engine);
     receipt_clear(&receipt);

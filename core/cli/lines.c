@@ -122,6 +122,7 @@ static bool take_line(struct lines *lines, size_t size, bool newline) {
     lines->text[size] = '\0';
     lines->size = size;
     lines->from += size + newline;
+    lines->at = lines->start + lines->read;
     lines->read += (off_t)(size + newline);
     lines->number++;
     return true;
@@ -166,6 +167,19 @@ bool lines_next(struct lines *lines, struct error *error) {
             return false;
         seen = there;
     }
+}
+
+bool lines_get(const struct lines *lines, off_t at, char *text, size_t size, struct error *error) {
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fileno(lines->file), text + done, size - done, at + (off_t)done);
+        if (got < 0 && errno != EINTR)
+            return failed(lines, error);
+        if (got == 0)
+            return error_set(error, ERROR_CONFLICT, "the file was changed while it was read");
+        done += got > 0 ? (size_t)got : 0;
+    }
+    text[size] = '\0';
+    return true;
 }
 
 static bool same_time(struct timespec a, struct timespec b) {

@@ -21,6 +21,7 @@ struct lines {
     bool ended;      /* nothing more can be read */
     int64_t number;  /* of the present line, from 1 */
     bool too_long;   /* it was cut at `max` */
+    off_t at;        /* where the present line begins in the file */
     off_t start;     /* where the first line begins: standard input may stand anywhere */
     off_t read;      /* bytes so far */
     off_t total;     /* bytes in all */
@@ -33,6 +34,9 @@ void lines_close(struct lines *lines);
 
 /* The next line; false at the end, or with error->code set if it could not be read. */
 bool lines_next(struct lines *lines, struct error *error);
+
+/* `size` bytes of the file from `at` on, and a NUL: a line that was read before. */
+bool lines_get(const struct lines *lines, off_t at, char *text, size_t size, struct error *error);
 
 /* To the first line again. False: the file was changed meanwhile. */
 bool lines_again(struct lines *lines, struct error *error);

@@ -11,18 +11,30 @@ struct receipt {
     bool all;    /* --ids */
     bool single; /* one job was asked for: its id alone */
     bool skips;  /* --skip-bad: say how many lines were left out */
-    int64_t count, first, last, skipped;
+    int64_t count, skipped;
     int64_t kept, replaced; /* of those, whose unique key another job held */
-    json_t *ids;            /* with --ids and --json */
+    struct receipt_run {
+        int64_t first, count; /* ids in a row */
+    } * runs;
+    size_t run_count, run_room;
+    bool joins; /* the last run may go on */
 };
 
 /* receipt_clear in any case afterwards. */
-bool receipt_start(struct receipt *receipt, const struct cli *cli, const struct flags *flags,
-                   struct error *error);
+void receipt_start(struct receipt *receipt, const struct cli *cli, const struct flags *flags);
 
 /* Jobs that are written now, or were there. */
 bool receipt_add(struct receipt *receipt, const struct engine_created *created, size_t count,
                  struct error *error);
+
+/* The job at this place of what was added has become something else. Places must rise from call to
+ * call; *run and *at are 0 before the first. */
+void receipt_change(struct receipt *receipt, size_t *run, size_t *at, size_t place,
+                    const struct engine_created *created);
+
+/* What an answer to the same request needs, and the receipt from it. */
+json_t *receipt_answer(const struct receipt *receipt);
+bool receipt_take(struct receipt *receipt, const json_t *answer, struct error *error);
 
 /* To standard output. */
 bool receipt_print(struct receipt *receipt, struct error *error);

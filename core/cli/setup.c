@@ -2,6 +2,7 @@
 #include "api/config.h"
 #include "api/home.h"
 #include "script/folder.h"
+#include "store/intake.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,11 @@ struct store *setup_store(struct cli *cli, const struct flags *flags, enum store
                           struct error *error) {
     if (!setup_settings(cli, flags, error) || !setup_keeps(cli, error))
         return NULL;
-    return store_open(cli->settings.store, mode, &cli->settings, error);
+    struct store *store = store_open(cli->settings.store, mode, &cli->settings, error);
+    if (!store || store_clear_opened(store, clock_now(clock_system()), error))
+        return store;
+    store_close(store);
+    return NULL;
 }
 
 struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,

@@ -31,12 +31,12 @@ struct foreman {
     struct reload *reload; /* NULL: none under way */
     bool reload_again;
     enum stage stage;
-    time_ms stage_until;                          /* monotonic; of STOPPING and CUTTING */
-    time_ms tick_at, look_at, retry_at, deadline; /* monotonic */
-    time_ms turned_at;                            /* monotonic: the last turn that wrote */
-    time_ms yield_at;                             /* monotonic: what waits is looked at */
-    time_ms gather_until;                         /* monotonic: outcomes come together; 0: none */
-    time_ms next;                                 /* wall clock: when something falls due */
+    time_ms stage_until;                                   /* monotonic; of STOPPING and CUTTING */
+    time_ms tick_at, look_at, left_at, retry_at, deadline; /* monotonic */
+    time_ms turned_at;                                     /* monotonic: the last turn that wrote */
+    time_ms yield_at;                                      /* monotonic: what waits is looked at */
+    time_ms gather_until; /* monotonic: outcomes come together; 0: none */
+    time_ms next;         /* wall clock: when something falls due */
     bool rang;            /* look at the store: somebody rang, or it is time to make sure */
     bool again;           /* work was left behind */
     bool gathers;         /* a turn is put off until then */

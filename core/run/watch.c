@@ -2,8 +2,9 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "run/turning.h"
+#include "store/intake.h"
 
-enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50 };
+enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000 };
 
 /* Somebody who moves the database away under us must not be answered with silence. */
 static void check_files(struct foreman *foreman) {
@@ -48,6 +49,25 @@ static void watch_gaps(struct foreman *foreman, time_ms now) {
         foreman->stirred = !gaps_look(foreman->gaps, now);
 }
 
+/* What others have left who died while they wrote it. */
+static void watch_left(struct foreman *foreman, time_ms now) {
+    struct error error = {0};
+    struct store_left left = {0};
+    if ((now < foreman->left_at && !foreman->stirred) || foreman->stage != WORKING)
+        return;
+    if (!store_clear_left(foreman->store, &left, clock_now(foreman->options.clock), &error))
+        log_event(LOG_WARN, "what others left stays", "reason:s", error.text);
+    if (left.removed)
+        log_event(LOG_WARN, "unfinished jobs removed", "jobs:l", left.removed);
+    if (left.batch)
+        log_event(LOG_WARN, "unfinished batch removed", "batch:l", left.batch);
+    foreman->left_at = now + (left.living ? TICK : LEFT_WAIT);
+    if (left.more) {
+        foreman->left_at = now;
+        foreman->tick_at = now + FILE_PAUSE;
+    }
+}
+
 void watch_tick(struct foreman *foreman, time_ms now) {
     if (now < foreman->tick_at)
         return;
@@ -65,6 +85,7 @@ void watch_tick(struct foreman *foreman, time_ms now) {
         tidy(foreman, now);
     else if (!foreman->again) /* a run may go on for hours */
         turning_sweep(foreman);
+    watch_left(foreman, now);
     watch_gaps(foreman, now);
     watch_publish(foreman);
 }

@@ -92,7 +92,7 @@ end
 
 -- enqueue(handler, payload, { after | at, cycle, zone, misfire, priority, lane, exclusive,
 -- instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,
--- unchecked }) -> id, "created", "kept" or "replaced".
+-- unchecked, request }) -> id, "created", "kept" or "replaced".
 function Engine:enqueue(handler, payload, given)
   if type(handler) ~= "string" then
     error(("handler is %s (expected a name)"):format(show(handler)), 2)
@@ -102,12 +102,13 @@ function Engine:enqueue(handler, payload, given)
   return self.core:enqueue(handler, payload, given)
 end
 
--- enqueue_many { { handler, payload, options }, … } -> ids and outcomes in order; all or nothing.
-function Engine:enqueue_many(list)
+-- enqueue_many({ { handler, payload, options }, … }, { request }) -> ids and outcomes in order; all
+-- or nothing.
+function Engine:enqueue_many(list, given)
   if type(list) ~= "table" then
     error(("list is %s (expected { { handler, payload, options }, … })"):format(show(list)), 2)
   end
-  return self.core:enqueue_many(list)
+  return self.core:enqueue_many(list, given)
 end
 
 function Engine:jobs(filters)

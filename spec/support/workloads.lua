@@ -301,6 +301,40 @@ function workloads.batches.check(one)
   end
 end
 
+-- Jobs that are written in steps and released at once, asked for under a key.
+workloads.intakes = {}
+
+function workloads.intakes.files()
+  local files = handler()
+  files["jobs.jsonl"] = lines {
+    work("plain"), work("plain", nil, '"priority":3'), work("timer", nil, '"after":0.01'),
+    work("unique", nil, '"unique":"mine","on_conflict":"refuse"'),
+    work("never", nil, '"unique":"mine","on_conflict":"refuse"'),
+  }
+  return files
+end
+
+function workloads.intakes.live(one)
+  one:command("file", "enqueue", "--from", one.dir .. "/jobs.jsonl", "--skip-bad", "--ids",
+    "--request", "once", "-C", one.dir)
+  local status = one:start("enqueue", "work", '{"label":"never"}', "--count", "1001", "--unique",
+    "kept", "--on-conflict", "refuse", "-C", one.dir)
+  if status == 0 then
+    one:problem("what is refused was created")
+  end
+  one:drain()
+end
+
+-- However often it was asked for.
+function workloads.intakes.check(one)
+  one:created("file", { plain = { n = 2 }, timer = { n = 1 }, unique = { n = 1 } })
+  local found = process.sql(one.store, "SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM"
+    .. " intake), (SELECT count(*) FROM unique_key), (SELECT count(*) FROM request)")[1]
+  if found ~= "4|0|0|1" then
+    one:problem("there are %s, expected 4|0|0|1", found)
+  end
+end
+
 local all = {}
 
 -- All of it: what was wrong, and whether the planned death has come.
@@ -317,6 +351,6 @@ function all.run(name, plan)
   return result
 end
 
-all.names = { "jobs", "lanes", "batches" }
+all.names = { "jobs", "lanes", "batches", "intakes" }
 
 return all

@@ -84,7 +84,7 @@ bool backlog_move(struct store *store, int64_t stream, int64_t lane, int by, str
 /* ---- limits that come and go ---- */
 
 #define ITS_JOBS                                                                                   \
-    " FROM live WHERE retries>0 AND stream IN (SELECT id FROM stream WHERE definition=?1)"
+    " FROM counted WHERE retries>0 AND stream IN (SELECT id FROM stream WHERE definition=?1)"
 
 static bool deploy_total(struct store *store, int64_t id, bool limited, struct error *error) {
     return limited

@@ -6,6 +6,7 @@
 #include "store/sqlite/batch.h"
 #include "store/sqlite/jobs.h"
 #include "store/sqlite/operation.h"
+#include "store/sqlite/sign.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +84,12 @@ bool store_batch_begin(struct store *store, const struct store_batch *batch, tim
     bool done = fill_row(store, batch, now, error);
     int64_t made = done ? sqlite3_last_insert_rowid(store->db.handle) : 0;
     CRASH_POINT("batch_inserted");
-    if (!unit_end(store, own, done && fill_config(store, made, batch->config, error), error))
+    done = done && fill_config(store, made, batch->config, error) &&
+           sign_take(store, SIGN_BATCH(made), error);
+    if (!unit_end(store, own, done, error)) {
+        sign_drop(store, SIGN_BATCH(made));
         return false;
+    }
     *id = made;
     return true;
 }
@@ -181,6 +186,7 @@ static bool fill_start(struct store *store, int64_t id, time_ms now, struct erro
     batch.state = BATCH_ACTIVE;
     const struct batch_job seed = {.handler = BATCH_SEED, .due = TIME_NONE};
     snprintf(entity, sizeof entity, "batch %lld", (long long)id);
+    sign_drop_after(store, SIGN_BATCH(id));
     return batch_job(store, &batch, &seed, now, &batch.seed, error) &&
            CRASH_POINT("batch_seed_created") &&
            db_run(&store->db, error, "UPDATE batch SET state=?2, seed=?3 WHERE id=?1", "ini", id,
@@ -198,6 +204,7 @@ bool store_batch_start(struct store *store, int64_t id, time_ms now, struct erro
 
 static bool fill_abandon(struct store *store, int64_t id, struct error *error) {
     struct batch batch;
+    sign_drop_after(store, SIGN_BATCH(id));
     return fill_find(store, id, &batch, error) &&
            db_run(&store->db, error, "DELETE FROM batch_part WHERE batch=?1", "i", id) &&
            db_run(&store->db, error, "DELETE FROM batch_config WHERE batch=?1", "i", id) &&

@@ -2,6 +2,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_CONNECTION_H
 #define MOONSHIFT_STORE_SQLITE_CONNECTION_H
 
+#include "store/intake.h"
 #include "store/sqlite/bell.h"
 #include "store/sqlite/catalog.h"
 #include "store/sqlite/db.h"
@@ -104,6 +105,13 @@ struct held_config {
     char *text;    /* NULL: it has none */
 };
 
+/* Bytes of the gate that are held while something is written in several transactions; sign.h. */
+struct signs {
+    int64_t *list;
+    size_t count;
+    int64_t ending; /* goes with the commit of the open transaction; 0: none */
+};
+
 /* The ghosts of the joined executor; see sweep.h. */
 struct sweep {
     bool on;
@@ -140,6 +148,8 @@ struct store {
     struct ring ring;
     struct share_sweep share_sweep;
     struct sweep sweep;
+    struct signs signs;
+    const struct store_intake *intake; /* what is created now belongs to; NULL: nothing */
     bool stirred;          /* something became ready in a transaction without an offer */
     bool writing;          /* a transaction is open */
     bool broken;           /* an input/output error was met: nothing is written any more */

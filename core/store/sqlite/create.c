@@ -69,8 +69,10 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     create_priority(job, stream);
     if (stream->definition->suspended)
         job->suspended |= SUSPENDED_DEFINITION;
+    if (store->intake) /* decided as it gets its place */
+        job->suspended = 0;
     job->lane_id = job->exclusive && job->lane ? job_lane_id(job->lane) : 0;
-    job->state = job->suspended                            ? JOB_SUSPENDED
+    job->state = job->suspended || store->intake           ? JOB_SUSPENDED
                  : job->due != TIME_NONE && job->due > now ? JOB_SCHEDULED
                                                            : JOB_READY;
 }
@@ -99,7 +101,7 @@ static int64_t create_deployment(const struct store *store, const char *handler)
 /* 1 its instance is suspended, 0 not, -1 error. Asked only while any is. */
 static int create_halted(struct store *store, const struct job *job, struct error *error) {
     int64_t one = 0;
-    if (!store->catalog.instances || !job->instance)
+    if (!store->catalog.instances || !job->instance || store->intake)
         return 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM suspended_instance WHERE instance=?1",
                     "t", job->instance);
@@ -113,7 +115,7 @@ static bool create_is_plain(const struct store *store, const struct job *job) {
 /* Is locked at once, or will have a narrow row. */
 static bool create_later(struct store *store, struct job *job, time_ms place, time_ms now,
                          struct error *error) {
-    int locked = prelock(store, job, now, error);
+    int locked = store->intake ? 1 : prelock(store, job, now, error);
     if (locked == 0 && job->state == JOB_READY)
         prelock_ready(store, job->stream, job->priority, place, job->id);
     if (locked == 0 && job->state != JOB_SUSPENDED)
@@ -152,6 +154,8 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
         return create_later(store, job, row.place, now, error);
     if (!create_row(store, job, row.place, error) || !CRASH_POINT("create_inserted"))
         return false;
+    if (store->intake)
+        return true;
     int locked = prelock(store, job, now, error);
     return locked >= 0 &&
            (locked ? create_locked(store, job, error) : row_place(store, &row, now, error)) &&
@@ -167,7 +171,8 @@ static bool create_meet(struct store *store, struct job *job, const struct catal
     job->holder = holder->job;
     job->creation = replaces ? CREATION_REPLACED : CREATION_KEPT;
     create_priority(job, stream);
-    return !replaces || replace_job(store, job, holder->job, now, error);
+    bool later = store->intake && !holder->own; /* what others see is changed by the release */
+    return !replaces || later || replace_job(store, job, holder->job, now, error);
 }
 
 static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,

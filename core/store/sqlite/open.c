@@ -1,6 +1,7 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/sqlite/beside.h"
 #include "store/sqlite/share.h"
+#include "store/sqlite/sign.h"
 #include "store/sqlite/sqlite.h"
 #include "store/sqlite/sweep.h"
 #include <errno.h>
@@ -123,6 +124,7 @@ void store_close(struct store *store) {
     feed_clear(&store->feed);
     feed_clear(&store->endings);
     gate_close(&store->gate);
+    sign_clear(store);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     sweep_clear(&store->sweep);

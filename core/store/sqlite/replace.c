@@ -43,14 +43,16 @@ static bool replace_write(struct store *store, const struct job *draft, const st
 bool replace_job(struct store *store, const struct job *draft, int64_t holder, time_ms now,
                  struct error *error) {
     struct row old;
-    if (row_load(store, holder, &old, error) <= 0)
+    bool placeless = store->intake != NULL; /* its own: nobody sees it yet */
+    if ((placeless ? row_load_placeless : row_load)(store, holder, &old, error) <= 0)
         return false;
     struct row row = old;
     row.stream = replace_stream(store, draft, old.stream, error);
     row.priority = draft->priority;
     row.due = row_due(store, draft->due, now);
-    return row.stream && share_place(store, &old, &row, now, error) &&
+    return row.stream && share_place(store, placeless ? NULL : &old, &row, now, error) &&
            row_unplace(store, &old, error) && CRASH_POINT("replace_unplaced") &&
            replace_write(store, draft, &row, error) && replace_cycle(store, draft, &row, error) &&
-           row_place(store, &row, now, error) && lane_expose(store, row.lane, error);
+           (placeless ||
+            (row_place(store, &row, now, error) && lane_expose(store, row.lane, error)));
 }

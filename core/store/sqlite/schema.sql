@@ -158,6 +158,12 @@ CREATE TABLE tray(        -- jobs that were written for other processes: the lat
 CREATE TABLE metric(
   executor INT, definition INT, name INT, value INT,
   PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;
+CREATE TABLE intake(      -- jobs of ids up to `last` that are written in steps; nobody sees those
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- above `reached`; who fills it holds a byte of the gate
+  reached INT NOT NULL, last INT NOT NULL, who TEXT, created INT NOT NULL,
+  released INT NOT NULL DEFAULT 0,      -- 1: they are there, and get their places in steps
+  removed INT NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX batch_filling ON batch(id) WHERE state=0;
 CREATE TABLE request(     -- what a creation was asked for under a key, so that asking again is harmless
   scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
   PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
@@ -166,9 +172,12 @@ CREATE TABLE stuck(       -- runs that were given up, as long as they may still 
   token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
   place TEXT NOT NULL,    -- where the handler was last seen
   incident INT) STRICT;
--- The jobs that are there. While nobody has left a row behind it is the table itself.
+-- The jobs that are there. While nobody has left a row behind, and nobody fills an intake, it is the
+-- table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE
-  NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)
+  (NOT EXISTS(SELECT 1 FROM intake)
+  OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last))
+  AND (NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)
   AND NOT EXISTS(SELECT 1 FROM meta WHERE key='sweep_to')
   OR j.retries=0 OR j.suspended<>0
   OR EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)
@@ -176,4 +185,8 @@ CREATE VIEW live AS SELECT * FROM job j WHERE
     AND r.place=j.place AND r.id=j.id)
   OR EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id)
   OR EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream
-    AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id);
+    AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id));
+-- Those that count against a limit of a backlog.
+CREATE VIEW counted AS SELECT id, stream, lane, retries FROM live
+  UNION ALL SELECT j.id, j.stream, j.lane, j.retries FROM intake i
+  JOIN job j ON j.id>i.reached AND j.id<=i.last;

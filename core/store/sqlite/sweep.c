@@ -1,5 +1,6 @@
 #include "store/sqlite/sweep.h"
 #include "base/crash_point.h"
+#include "store/sqlite/intake.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -249,7 +250,7 @@ static bool search_begin(struct store *store, struct error *error) {
 static bool search_remove(struct store *store, int64_t from, int64_t to, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE id>?1 AND id<=?2"
-                  " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2)",
+                  " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2) AND NOT " INTAKE_HAS("id"),
                   "ii", from, to) &&
            db_run(&store->db, error,
                   "DELETE FROM progress WHERE job>?1 AND job<=?2"

@@ -1,6 +1,7 @@
 /* transaction.c - one write transaction at a time, through the gate; checkpoints between them. */
 #include "base/crash_point.h"
 #include "store/sqlite/batch.h"
+#include "store/sqlite/sign.h"
 #include "store/sqlite/sweep.h"
 #include <limits.h>
 #include <stdio.h>
@@ -118,6 +119,7 @@ bool store_commit(struct store *store, struct error *error) {
     store->stirred =
         store->stirred || (!store->prelock.offer && (store->wake.everybody || store->wake.count));
     sweep_committed(store);
+    sign_committed(store);
     transaction_over(store);
     wake_ring(store);
     CRASH_POINT("bell_rung");
@@ -142,6 +144,7 @@ void store_rollback(struct store *store) {
     store->endings.count = 0;
     store->feed.count = 0;
     sweep_rolled_back(store);
+    store->signs.ending = 0;
     transaction_over(store);
 }
 

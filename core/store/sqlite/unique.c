@@ -1,14 +1,34 @@
 #include "store/sqlite/unique.h"
 #include "base/crash_point.h"
+#include "store/sqlite/intake.h"
+#include "store/sqlite/sign.h"
 
 #define SWEPT "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
+
+/* The holder is in no place yet: is it there for this store? 1, 0 it never will be, -1 error. */
+static int unique_waits(struct store *store, const char *key, int64_t intake, bool released,
+                        struct unique_holder *holder, struct error *error) {
+    holder->own = store->intake && store->intake->id == intake;
+    holder->runs = released;
+    holder->there = holder->own || released;
+    if (holder->there)
+        return 1;
+    if (!sign_alive(store, SIGN_INTAKE(intake)))
+        return 0;
+    error_set(error, ERROR_CONFLICT,
+              "unique \"%s\" is held by job %lld, which is still being written (try again)", key,
+              (long long)holder->job);
+    return -1;
+}
 
 int unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
                 struct unique_holder *holder, struct error *error) {
     sqlite3_stmt *row =
         db_query(&store->db, error,
-                 "SELECT u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL FROM unique_key u"
-                 " LEFT JOIN live j ON j.id=u.job LEFT JOIN locked l ON l.id=u.job"
+                 "SELECT u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
+                 " FROM unique_key u LEFT JOIN live j ON j.id=u.job"
+                 " LEFT JOIN locked l ON l.id=u.job"
+                 " LEFT JOIN intake i ON u.job>i.reached AND u.job<=i.last"
                  " WHERE u.definition=?1 AND u.key=?2",
                  "it", definition, key);
     int step = row ? db_step(&store->db, row, error) : -1;
@@ -20,7 +40,11 @@ int unique_find(struct store *store, int64_t definition, const char *key, time_m
         .there = sqlite3_column_int(row, 2) != 0,
         .runs = sqlite3_column_int(row, 3) != 0,
     };
+    int64_t intake = sqlite3_column_int64(row, 4);
+    bool released = sqlite3_column_int(row, 5) != 0;
     sqlite3_reset(row);
+    if (intake)
+        return unique_waits(store, key, intake, released, holder, error);
     return holder->there || (holder->until != TIME_NONE && holder->until > now);
 }
 
@@ -37,7 +61,8 @@ bool unique_refuse(const char *handler, const char *key, const struct unique_hol
 static bool unique_sweep(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM unique_key WHERE (definition, key) IN (" SWEPT ")"
-                  " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)",
+                  " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)"
+                  " AND NOT " INTAKE_HAS("unique_key.job"),
                   "i", now) &&
            db_run(&store->db, error,
                   "UPDATE unique_key SET until=NULL WHERE (definition, key) IN (" SWEPT ")"

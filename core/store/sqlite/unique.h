@@ -12,10 +12,12 @@ struct unique_holder {
     int64_t job;
     time_ms until; /* TIME_NONE: as long as the job is alive */
     bool there;    /* the job has not ended; else only `until` holds */
-    bool runs;
+    bool runs;     /* or is not in its place yet: it cannot be replaced now */
+    bool own;      /* it was written in the intake that is being filled; nobody sees it yet */
 };
 
-/* Who holds the key: 1 found, 0 nobody, -1 error. */
+/* Who holds the key: 1 found, 0 nobody, -1 error. ERROR_CONFLICT: a job that is being written by
+ * somebody else, and may yet never be there. */
 int unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
                 struct unique_holder *holder, struct error *error);
 

@@ -1,6 +1,6 @@
 /* verify.c - is the store whole, and is every job in exactly one place? */
 #include "base/json.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/intake.h"
 
 #define NOBODY_SWEEPS                                                                              \
     "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \
@@ -15,21 +15,28 @@ static const struct {
      " SELECT id FROM parked UNION ALL SELECT id FROM locked) GROUP BY id HAVING count(*)>1"
      " LIMIT 100",
      "job", "is in more than one place"},
-    {"SELECT j.id FROM job j WHERE j.retries>0 AND j.suspended=0 AND (" NOBODY_SWEEPS
-     " OR j.id IN (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
-     "  SELECT id FROM parked))"
-     " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"
-     " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND r.rank=~j.priority"
-     "  AND r.place=j.place AND r.id=j.id AND r.lane IS nullif(j.lane, 0))"
-     " AND NOT EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream"
-     "  AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id)"
-     " AND NOT EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id"
-     "  AND t.stream=j.stream AND t.rank=~j.priority AND t.lane IS nullif(j.lane, 0)) LIMIT 100",
+    {"SELECT j.id FROM job j WHERE NOT " INTAKE_HAS(
+         "j.id") " AND j.retries>0 AND j.suspended=0 AND (" NOBODY_SWEEPS
+                 " OR j.id IN (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
+                 "  SELECT id FROM parked))"
+                 " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"
+                 " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND "
+                 "r.rank=~j.priority"
+                 "  AND r.place=j.place AND r.id=j.id AND r.lane IS nullif(j.lane, 0))"
+                 " AND NOT EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream"
+                 "  AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id)"
+                 " AND NOT EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id"
+                 "  AND t.stream=j.stream AND t.rank=~j.priority AND t.lane IS nullif(j.lane, 0)) "
+                 "LIMIT 100",
      "job", "is in no place, or not where its row says"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked) p JOIN job j ON j.id=p.id WHERE j.retries=0 OR j.suspended<>0"
      " LIMIT 100",
      "job", "is dead or suspended, yet it waits to run"},
+    {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
+     " SELECT id FROM parked UNION ALL SELECT id FROM locked) p WHERE " INTAKE_HAS(
+         "p.id") " LIMIT 100",
+     "job", "waits or runs before it was released"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked UNION ALL SELECT id FROM locked) p"
      " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 100",
@@ -76,7 +83,7 @@ static const struct {
      "job", "has a run that does not end on an executor that is gone"},
     {"SELECT c.job FROM cycle c WHERE NOT EXISTS"
      "(SELECT 1 FROM live j WHERE j.id=c.job AND j.repeat NOT NULL AND j.repeat_done IS NULL)"
-     " LIMIT 100",
+     " AND NOT " INTAKE_HAS("c.job") " LIMIT 100",
      "job", "has a cycle to go on with, yet it is gone or has made its next"},
     {"SELECT c.job FROM cycle c WHERE c.schedule NOT NULL AND NOT EXISTS"
      "(SELECT 1 FROM schedule s WHERE s.name=c.schedule AND s.job=c.job) LIMIT 100",
@@ -85,16 +92,17 @@ static const struct {
      "(SELECT 1 FROM cycle c WHERE c.job=s.job AND c.schedule=s.name) LIMIT 100",
      "schedule", "has a job that will make no next one"},
     {"SELECT u.job FROM unique_key u WHERE u.until IS NULL"
-     " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=u.job) LIMIT 100",
+     " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=u.job) AND NOT " INTAKE_HAS(
+         "u.job") " LIMIT 100",
      "job", "is gone and holds a unique key"},
     {"SELECT j.id FROM live j WHERE j.unique_key NOT NULL AND (j.retries>0)<>"
      "EXISTS(SELECT 1 FROM unique_key u JOIN stream s ON s.definition=u.definition"
      " WHERE s.id=j.stream AND u.key=j.unique_key AND u.job=j.id) LIMIT 100",
      "job", "is alive without its unique key, or dead with it"},
-    {"SELECT d.name FROM definition d WHERE d.waiting<>(SELECT count(*) FROM live j"
+    {"SELECT d.name FROM definition d WHERE d.waiting<>(SELECT count(*) FROM counted j"
      " JOIN stream s ON s.id=j.stream WHERE s.definition=d.id AND j.retries>0) LIMIT 100",
      "definition", "counts its backlog wrong"},
-    {"SELECT b.lane FROM lane_backlog b WHERE b.waiting<>(SELECT count(*) FROM live j"
+    {"SELECT b.lane FROM lane_backlog b WHERE b.waiting<>(SELECT count(*) FROM counted j"
      " JOIN stream s ON s.id=j.stream WHERE s.definition=b.definition AND j.lane=b.lane"
      "  AND j.retries>0) LIMIT 100",
      "lane", "counts its backlog wrong"},

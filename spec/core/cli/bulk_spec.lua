@@ -84,12 +84,13 @@ describe("enqueue --from", function()
       write("keys.jsonl", table.concat(text))
     end)
 
-    it("stops at the first one", function()
+    it("writes nothing if there is one", function()
       local status, _, errors = place.run("enqueue", "--from", "keys.jsonl")
       assert.equal(5, status)
-      assert.equal('moonshift: keys.jsonl: 4000 of 5000 jobs are in, none from line 4001 on: '
-        .. 'unique "same" of "work" is held by job 7\n', errors)
-      assert.equal(4000, count())
+      assert.equal('moonshift: keys.jsonl:4007: unique "same" of "work" is held by job 7 '
+        .. '(nothing written)\n', errors)
+      assert.equal(0, count())
+      assert.same({ "0" }, process.sql(place.store, "SELECT count(*) FROM unique_key"))
     end)
 
     it("goes on with --skip-bad, lists and counts them", function()
@@ -190,5 +191,59 @@ describe("enqueue --from", function()
       process.command("enqueue", "--from", "-")))
     assert.equal(130, status)
     assert.equal("moonshift: interrupted\n", errors)
+  end)
+end)
+
+describe("enqueue --from, of more lines than one transaction takes", function()
+  local place
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function write(lines)
+    local file = assert(io.open(place.path .. "/jobs.jsonl", "wb"))
+    file:write(table.concat(lines, "\n"))
+    file:close()
+  end
+
+  local function plain(count)
+    local lines = {}
+    for i = 1, count do
+      lines[i] = ('{"handler":"work","payload":%d}'):format(i)
+    end
+    return lines
+  end
+
+  it("gives ids in the order of the lines", function()
+    write(plain(9001))
+    local status, output = place.run("enqueue", "--from", "jobs.jsonl")
+    assert.equal("0 9001 1 9001\n", status .. " " .. output)
+    assert.same({ "9001|9001" }, process.sql(place.store,
+      "SELECT count(*), sum(CAST(payload AS TEXT)=id) FROM job"))
+    assert.same({ "9001" }, process.sql(place.store, "SELECT count(*) FROM ready"))
+    assert.equal(0, (place.run("check", "--store", "sqlite:" .. place.store)))
+  end)
+
+  it("replaces the jobs of others only with the end", function()
+    place.run("enqueue", "work", '"old"', "--unique", "k", "--in", "P1D")
+    local lines = plain(4500)
+    lines[10] = '{"handler":"work","payload":"new","unique":"k","on_conflict":"replace"}'
+    lines[4400] = '{"handler":"work","unique":"refused","on_conflict":"refuse"}'
+    lines[4401] = lines[4400]
+    write(lines)
+    assert.equal(5, (place.run("enqueue", "--from", "jobs.jsonl")))
+    assert.same({ '1|"old"' }, process.sql(place.store,
+      "SELECT count(*), CAST(payload AS TEXT) FROM job"))
+    local status, output = place.run("enqueue", "--from", "jobs.jsonl", "--skip-bad", "--json")
+    assert.equal(0, status)
+    assert.truthy(output:find('"count":4499,', 1, true), output)
+    assert.truthy(output:find('"kept":0,"replaced":1,"skipped":1', 1, true), output)
+    assert.same({ '"new"' }, process.sql(place.store,
+      "SELECT CAST(payload AS TEXT) FROM job WHERE id=1"))
   end)
 end)

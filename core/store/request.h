@@ -1,0 +1,23 @@
+/* request.h - what a creation was asked for under a key (rules §1), so that asking again is
+ * harmless: the same key and content has the first answer. */
+#ifndef MOONSHIFT_STORE_REQUEST_H
+#define MOONSHIFT_STORE_REQUEST_H
+
+#include "store/store.h"
+
+struct store_request {
+    const char *key;
+    const char *hash; /* of what is asked for */
+};
+
+/* 1 it was asked for before: *answer is a new reference; 0 it was not; -1 error. ERROR_CONFLICT:
+ * the key was used for something else. */
+int store_request_find(struct store *store, const struct store_request *request, json_t **answer,
+                       time_ms now, struct error *error);
+
+/* Keeps the answer for the setting's time to live, in the open transaction. Some answers whose time
+ * is over go. */
+bool store_request_keep(struct store *store, const struct store_request *request,
+                        const json_t *answer, time_ms now, struct error *error);
+
+#endif
