@@ -263,7 +263,6 @@ struct outcome *client_outcomes(struct client *client) {
         list = newest;
         newest = next;
         took(client, list);
-        estimate_note(&client->estimate, list->job->definition, list->took);
     }
     return list;
 }
