@@ -1,6 +1,8 @@
 #include "api/lua_engine.h"
 #include "base/json.h"
 #include "store/batch.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* What an engine can be asked. A list is asked for with filters, sort, descending, after, offset,
  * limit (arguments 2 to 7); lua/moonshift/query.lua says what they mean to users. */
@@ -73,6 +75,32 @@ static int list_incidents(lua_State *L) {
 
 static int list_log(lua_State *L) {
     return list(L, entries);
+}
+
+/* walk_log(filters, sort, descending, key, limit): a page, and the key of the next one. */
+static int walk_log(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    const char *text = luaL_optstring(L, 5, NULL);
+    struct store_page page = {.sort = luaL_optstring(L, 3, NULL),
+                              .descending = lua_toboolean(L, 4),
+                              .limit = (int)luaL_checkinteger(L, 6)};
+    json_t **filters = api_box(L), **key = api_box(L), **rows = api_box(L);
+    *filters = engine ? api_object(L, 2, "filters", &error) : NULL;
+    bool fine = *filters && engine_settle(engine, *filters, &error) &&
+                (!text || (*key = json_read(text, strlen(text), "key", &error)));
+    if (fine)
+        *rows = store_log_walk(engine_store(engine), *filters, &page, key, &error);
+    char *next = *rows ? json_write(*key, NULL) : NULL;
+    if (*rows && !next)
+        error_set(&error, ERROR_FAILED, "out of memory");
+    if (!next)
+        return api_fail(L, &error);
+    lua_pushstring(L, next);
+    free(next);
+    api_push_rows(L, rows);
+    lua_insert(L, -2);
+    return 2;
 }
 
 static int list_operations(lua_State *L) {
@@ -179,6 +207,7 @@ static const luaL_Reg methods[] = {
     {"definitions", list_definitions},
     {"incidents", list_incidents},
     {"log", list_log},
+    {"walk_log", walk_log},
     {"operations", list_operations},
     {"batches", list_batches},
     {"count_jobs", count_jobs},

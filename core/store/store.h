@@ -276,6 +276,11 @@ json_t *store_incidents(struct store *store, const json_t *filters, const struct
                         struct error *error);
 json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,
                   struct error *error);
+/* The same as a walk, page by page: a page costs its own length, however deep it is. *key: NULL for
+ * the first page, then as the call before has left it, with the same filters and order; the
+ * caller's. A page with fewer entries than its limit is the last as yet. */
+json_t *store_log_walk(struct store *store, const json_t *filters, const struct store_page *page,
+                       json_t **key, struct error *error);
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
 /* A question in JSON, as running handlers put it: "jobs" of { filters, sort, descending, after,

@@ -5,9 +5,11 @@
 --
 -- sort and page return a new query; the old one stays as it was.
 local LIST_MAX = 10000 -- rows that :list and :ids hold at once
-local EACH_PAGE = 100  -- rows that :each holds at once; where a later page costs more, LIST_MAX
+local EACH_PAGE = 100  -- rows that :each holds at once
+local WALK_PAGE = 1000 -- the same of the log, whose pages cost more to begin
 
--- Kinds whose rows are paged by id; the others are by offset, the log oldest first.
+-- Kinds whose rows are paged by id; the log has keys of its own, oldest first, and there are few
+-- definitions.
 local BY_ID = { jobs = true, incidents = true, operations = true, batches = true }
 
 local Query = {}
@@ -108,10 +110,21 @@ local function pages(self)
       return rows, message, code
     end, EACH_PAGE
   end
-  local all, offset = self.kind == "log" and self:sort("at") or self, -LIST_MAX
+  if self.kind == "log" then
+    local key
+    return function()
+      local rows, next_key, code = self.core:walk_log(self.filters, "at", false, key, WALK_PAGE)
+      if rows then
+        key = next_key
+        return rows
+      end
+      return nil, next_key, code
+    end, WALK_PAGE
+  end
+  local offset = -LIST_MAX
   return function()
     offset = offset + LIST_MAX
-    return ask(all, LIST_MAX, nil, offset)
+    return ask(self, LIST_MAX, nil, offset)
   end, LIST_MAX
 end
 
@@ -143,19 +156,9 @@ function Query:count()
   if self.kind == "jobs" then
     return self.core:count_jobs(self.filters)
   end
-  local all, offset = copy(self), 0
+  local all = copy(self)
   all.field, all.size = nil, nil
-  if self.kind ~= "log" then
-    return all:each(function() end)
-  end
-  repeat -- a later page costs more than an earlier one: few of them
-    local rows, message, code = ask(all, LIST_MAX, nil, offset)
-    if not rows then
-      return nil, message, code
-    end
-    offset = offset + #rows
-  until #rows < LIST_MAX
-  return offset
+  return all:each(function() end)
 end
 
 -- The ids of all rows, at most `max` (10 000).

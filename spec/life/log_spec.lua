@@ -42,6 +42,31 @@ describe("the log", function()
     assert.same({ "successful", "created" }, told(engine:log { job = id }, "outcome"))
   end)
 
+  it("is walked in the order of its list, also from page to page", function()
+    local function key(entry)
+      return ("%s %d %s %s"):format(entry.outcome, entry.job, entry.attempt, entry.at)
+    end
+    for i = 1, 700 do
+      engine:enqueue(i % 7 == 0 and "fail" or "fine", nil, { retries = 2 })
+      if i % 50 == 0 then
+        engine:drain()
+        engine:advance("PT1S")
+      end
+    end
+    for _, filters in ipairs { {}, { outcome = "failed" }, { job = { 3, 7, 690 } } } do
+      local wanted, walked = {}, {}
+      for i, entry in ipairs(engine:log(filters):sort("at"):list()) do
+        wanted[i] = key(entry)
+      end
+      local count = engine:log(filters):each(function(entry)
+        walked[#walked + 1] = key(entry)
+      end)
+      assert.equal(#wanted, count)
+      assert.same(wanted, walked)
+      assert.equal(count, engine:log(filters):count())
+    end
+  end)
+
   it("counts down the retries before each failure", function()
     local id = engine:enqueue("fail")
     engine:drain()

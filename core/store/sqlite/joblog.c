@@ -7,7 +7,7 @@
  * the order of writing counts: `edge` is the time of an entry as far as its arm has come. */
 #include "store/sqlite/joblog.h"
 #include "base/json.h"
-#include "base/outcome.h"
+#include "store/sqlite/entry.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/query.h"
 #include <stdio.h>
@@ -63,12 +63,20 @@ static const char *const log_arms[ARMS] = {
         LOG_BIRTH("r.job") "ended r" LOG_FIRST("r.job") " WHERE r.created IS NOT NULL AND r.seq>",
 };
 
+/* How far a walk has come in an arm: its last entry. */
+struct log_reached {
+    int64_t nth; /* its number in the arm; 0: none yet */
+    int64_t edge, at, job, place;
+};
+
 struct log_question {
     const json_t *filters;
     struct store_page page; /* limit and offset are those of the whole */
     bool by_job;            /* asked for certain jobs, or in their order */
     bool sort_job;
-    int64_t filed;
+    int64_t filed;                    /* the last seq that is; of a walk: when it began */
+    bool walks;                       /* a page of a walk: the entries behind these: */
+    struct log_reached reached[ARMS]; /* of each arm */
 };
 
 /* ---- which arms ---- */
@@ -96,6 +104,13 @@ static bool log_has(const struct store *store, const struct log_question *questi
     return (arm == ARM_ENDED) != question->by_job &&
            (log_wants(question, "successful") || log_wants(question, "deleted") ||
             log_wants(question, "cancelled"));
+}
+
+static bool log_any(const struct store *store, const struct log_question *question) {
+    for (int arm = 0; arm < ARMS; arm++)
+        if (log_has(store, question, (enum log_arm)arm))
+            return true;
+    return false;
 }
 
 /* ---- from a question to SQL ---- */
@@ -147,19 +162,59 @@ static void log_order(struct query *query, const struct log_question *question, 
     text_add(&query->sql, " LIMIT %lld", (long long)(question->page.offset + question->page.limit));
 }
 
+/* Only what stands behind the entry that the walk has reached. */
+static void log_go_on(struct query *query, const struct log_question *question, enum log_arm arm) {
+    const struct log_reached *reached = &question->reached[arm];
+    const char *joint = json_object_size(question->filters) ? "AND" : "WHERE";
+    const char *than = question->page.descending ? "<" : ">";
+    if (!reached->nth)
+        return;
+    if (question->sort_job)
+        text_add(&query->sql, " %s (g.job, g.place)%s(%lld, %lld)", joint, than,
+                 (long long)reached->job, (long long)reached->place);
+    else if (arm == ARM_FAILED)
+        text_add(&query->sql, " %s (g.at, g.job, g.place)%s(%lld, %lld, %lld)", joint, than,
+                 (long long)reached->at, (long long)reached->job, (long long)reached->place);
+    else
+        text_add(&query->sql, " %s g.place%s%lld", joint, than, (long long)reached->place);
+}
+
+/* How far the arm has come in time. */
+static void log_edge(struct query *query, const struct log_question *question, enum log_arm arm) {
+    const struct log_reached *reached = &question->reached[arm];
+    const char *most = question->page.descending ? "min" : "max";
+    text_add(&query->sql, "SELECT *, ");
+    if (reached->nth)
+        text_add(&query->sql, "%s(%lld, %s(at) OVER (ORDER BY nth))", most,
+                 (long long)reached->edge, most);
+    else
+        text_add(&query->sql, "%s(at) OVER (ORDER BY nth)", most);
+    text_add(&query->sql, " AS edge");
+}
+
+/* What is filed while a walk goes on was in a tail as it began. */
+static void log_bound(struct query *query, const struct log_question *question, enum log_arm arm) {
+    if (arm == ARM_ENDED_TAIL || arm == ARM_CREATED_TAIL)
+        query_bind_new(query, json_integer(question->filed));
+    else if (question->walks && (arm == ARM_ENDED_FILED || arm == ARM_CREATED_FILED))
+        text_add(&query->sql, " %s b.seq<=%lld", arm == ARM_ENDED_FILED ? "WHERE" : "AND",
+                 (long long)question->filed);
+}
+
 /* Numbered in their order: the numbers stand for it further out. */
 static bool log_add_arm(struct query *query, const struct log_question *question, enum log_arm arm,
                         struct error *error) {
+    log_edge(query, question, arm);
     text_add(&query->sql,
-             "SELECT *, %s(at) OVER (ORDER BY nth) AS edge FROM (SELECT " LOG_COLUMNS
-             ", rank, row_number() OVER () AS nth FROM (SELECT * FROM (",
-             question->page.descending ? "min" : "max");
+             " FROM (SELECT " LOG_COLUMNS
+             ", rank, row_number() OVER () + %lld AS nth, %d AS arm, place FROM (SELECT * FROM (",
+             (long long)question->reached[arm].nth, (int)arm);
     query_add(query, log_arms[arm]);
-    if (arm == ARM_ENDED_TAIL || arm == ARM_CREATED_TAIL)
-        query_bind_new(query, json_integer(question->filed));
+    log_bound(query, question, arm);
     query_add(query, ") g");
     if (!query_where(query, question->filters, log_filters, error))
         return false;
+    log_go_on(query, question, arm);
     log_order(query, question, arm);
     query_add(query, "))");
     return true;
@@ -175,15 +230,14 @@ static void log_page(struct query *query, const struct log_question *question) {
 #define LOG_NAMED                                                                                  \
     "SELECT g.*, d.id, d.name, s.deployment, e.name, (SELECT json_group_array(text) FROM"          \
     " (SELECT text FROM line WHERE job=g.job AND n=g.attempt AND g.outcome<>'created'"             \
-    " ORDER BY seq)) FROM (SELECT " LOG_COLUMNS ", rank, nth, edge FROM ("
+    " ORDER BY seq)) FROM (SELECT " LOG_COLUMNS ", rank, nth, edge, arm, place FROM ("
 #define LOG_NAMES                                                                                  \
     ") g LEFT JOIN stream s ON s.id=g.stream LEFT JOIN definition d ON d.id=s.definition"          \
     " LEFT JOIN executor e ON e.id=g.executor"
 
-static bool log_build(struct store *store, struct query *query, const struct log_question *question,
-                      struct error *error) {
+static bool log_add_arms(struct store *store, struct query *query,
+                         const struct log_question *question, struct error *error) {
     const char *joint = "";
-    query_add(query, LOG_NAMED);
     for (int arm = 0; arm < ARMS; arm++) {
         if (!log_has(store, question, (enum log_arm)arm))
             continue;
@@ -192,6 +246,14 @@ static bool log_build(struct store *store, struct query *query, const struct log
             return false;
         joint = " UNION ALL ";
     }
+    return true;
+}
+
+static bool log_build(struct store *store, struct query *query, const struct log_question *question,
+                      struct error *error) {
+    query_add(query, LOG_NAMED);
+    if (!log_add_arms(store, query, question, error))
+        return false;
     query_add(query, ")");
     log_page(query, question);
     text_add(&query->sql, " LIMIT %d OFFSET %lld", question->page.limit,
@@ -201,83 +263,130 @@ static bool log_build(struct store *store, struct query *query, const struct log
     return true;
 }
 
-/* ---- from a row to an entry ---- */
+/* ---- a walk: pages by key ---- */
 
-static json_t *log_executor(sqlite3_stmt *row) {
-    const char *name = db_column_text(row, 21);
-    if (sqlite3_column_type(row, 3) == SQLITE_NULL)
-        return NULL;
-    return json_sprintf("%s/%lld", name ? name : "?", (long long)sqlite3_column_int64(row, 3));
+#define LOG_KEY "" /* no field of an entry has this name */
+
+/* [arm, nth, edge, at, job, place] of an entry. */
+static json_t *log_key(sqlite3_stmt *row) {
+    return json_pack("[I, I, I, I, I, I]", (json_int_t)sqlite3_column_int64(row, ENTRY_ARM),
+                     (json_int_t)sqlite3_column_int64(row, ENTRY_NTH),
+                     (json_int_t)sqlite3_column_int64(row, ENTRY_EDGE),
+                     (json_int_t)sqlite3_column_int64(row, 2),
+                     (json_int_t)sqlite3_column_int64(row, 0),
+                     (json_int_t)sqlite3_column_int64(row, ENTRY_PLACE));
 }
 
-static json_t *log_duration(sqlite3_stmt *row) {
-    time_ms started = db_column_time(row, 4);
-    return started == TIME_NONE
-               ? NULL
-               : json_real((double)(sqlite3_column_int64(row, 2) - started) / 1000);
-}
-
-static const char *log_reason(sqlite3_stmt *row) {
-    int reason = sqlite3_column_int(row, 9);
-    if (sqlite3_column_type(row, 9) == SQLITE_NULL || reason < 0 || reason > REASON_WORKER_DIED)
-        return NULL;
-    return failure_reason_name((enum failure_reason)reason);
-}
-
-/* What the handler returned, as JSON. */
-static json_t *log_result(sqlite3_stmt *row) {
-    const char *text = db_column_text(row, 11);
-    return text ? json_read(text, strlen(text), "result", NULL) : NULL;
-}
-
-/* NULL where the run said nothing. */
-static json_t *log_lines(sqlite3_stmt *row) {
-    const char *text = db_column_text(row, 22);
-    json_t *lines = text ? json_read(text, strlen(text), "lines", NULL) : NULL;
-    if (json_array_size(lines) > 0)
-        return lines;
-    json_decref(lines);
-    return NULL;
-}
-
-/* Of an end: when it goes, as far as that is known. */
-static bool log_put_removal(const struct store *store, json_t *object, sqlite3_stmt *row) {
-    time_ms removal = db_column_time(row, 14), ttl = store->settings->history_ttl;
-    if (sqlite3_column_int(row, 15) != 3)
-        return true;
-    if (removal == TIME_NEVER)
-        return json_put_text(object, "removal_time", "never");
-    if (removal == TIME_NONE && ttl)
-        removal = sqlite3_column_int64(row, 2) + ttl;
-    return json_put_time(object, "removal_time", removal);
-}
-
-static json_t *log_read(struct store *store, sqlite3_stmt *row, struct error *error) {
-    json_t *object = json_object();
-    bool done =
-        json_put(object, "job", query_column(row, 0)) &&
-        json_put(object, "outcome", query_column(row, 1)) && query_put_time(object, "at", row, 2) &&
-        json_put(object, "executor", log_executor(row)) &&
-        query_put_time(object, "started", row, 4) &&
-        json_put(object, "duration", log_duration(row)) &&
-        json_put(object, "attempt", query_column(row, 5)) &&
-        json_put(object, "retries", query_column(row, 6)) &&
-        query_put_time(object, "due", row, 7) &&
-        json_put(object, "priority", query_column(row, 8)) &&
-        json_put_text(object, "reason", log_reason(row)) &&
-        json_put(object, "message", query_column(row, 10)) &&
-        json_put(object, "result", log_result(row)) && json_put(object, "lines", log_lines(row)) &&
-        json_put(object, "batch", query_column(row, 13)) &&
-        json_put(object, "definition", query_column(row, 18)) &&
-        json_put(object, "handler", query_column(row, 19)) &&
-        json_put(object, "deployment",
-                 sqlite3_column_int64(row, 20) ? query_column(row, 20) : NULL) &&
-        log_put_removal(store, object, row);
-    if (done)
+static json_t *log_read_walked(struct store *store, sqlite3_stmt *row, struct error *error) {
+    json_t *object = entry_read(store, row, error), *key = object ? log_key(row) : NULL;
+    if (!object || (key && json_object_set_new(object, LOG_KEY, key) == 0))
         return object;
     json_decref(object);
     error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
     return NULL;
+}
+
+static bool log_reach(struct log_question *question, const json_t *key) {
+    int64_t numbers[6];
+    bool fine = json_array_size(key) == 6;
+    for (size_t i = 0; fine && i < 6; i++) {
+        fine = json_is_integer(json_array_get(key, i));
+        numbers[i] = json_integer_value(json_array_get(key, i));
+    }
+    if (!fine || numbers[0] < 0 || numbers[0] >= ARMS)
+        return false;
+    question->reached[numbers[0]] =
+        (struct log_reached){numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]};
+    return true;
+}
+
+/* { filed, arms = [keys] } */
+static bool log_walk_on(struct log_question *question, const json_t *key, struct error *error) {
+    const json_t *filed = json_object_get(key, "filed"), *arms = json_object_get(key, "arms"), *arm;
+    size_t i;
+    question->walks = true;
+    if (!key)
+        return true;
+    bool fine = json_is_integer(filed) && json_is_array(arms);
+    question->filed = json_integer_value(filed);
+    json_array_foreach(arms, i, arm)
+        fine = fine && log_reach(question, arm);
+    return fine || error_set(error, ERROR_INVALID, "key: not one of a page of the log");
+}
+
+#define LOG_STEP 10000 /* entries that are skipped at once */
+
+/* The last entry of each arm among the next ones, and how many those are. */
+static bool log_build_skip(struct store *store, struct query *query,
+                           const struct log_question *question, struct error *error) {
+    query_add(query, "SELECT arm, max(nth), edge, at, job, place, count(*) FROM"
+                     " (SELECT arm, nth, edge, at, job, place FROM (");
+    if (!log_add_arms(store, query, question, error))
+        return false;
+    query_add(query, ")");
+    log_page(query, question);
+    text_add(&query->sql, " LIMIT %d) GROUP BY arm", question->page.limit);
+    return true;
+}
+
+static json_t *log_read_skipped(struct store *store, sqlite3_stmt *row, struct error *error) {
+    json_t *key = json_array();
+    for (int column = 0; key && column < 7; column++)
+        json_array_append_new(key, json_integer(sqlite3_column_int64(row, column)));
+    if (!key)
+        error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+    return key;
+}
+
+/* Goes on by so many entries at most; *count of them. */
+static bool log_skip(struct store *store, struct log_question *question, int64_t *count,
+                     struct error *error) {
+    struct log_question step = *question;
+    struct query query = {0};
+    json_t *rows = NULL, *row;
+    size_t i;
+    step.page.limit = (int)*count;
+    step.page.offset = *count = 0;
+    if (log_build_skip(store, &query, &step, error))
+        rows = query_rows(&query, store, "the log", log_read_skipped, error);
+    query_clear(&query);
+    json_array_foreach(rows, i, row) {
+        *count += json_integer_value(json_array_get(row, 6));
+        json_array_remove(row, 6);
+        log_reach(question, row);
+    }
+    json_decref(rows);
+    return rows != NULL;
+}
+
+/* A page far out is reached in steps. */
+static bool log_skip_all(struct store *store, struct log_question *question, struct error *error) {
+    int64_t count = LOG_STEP;
+    bool fine = true;
+    while (fine && count == LOG_STEP && question->page.offset > LOG_STEP) {
+        fine = log_skip(store, question, &count, error);
+        question->page.offset -= LOG_STEP;
+    }
+    return fine;
+}
+
+/* Where the next page begins; the entries lose their keys. NULL: no memory. */
+static json_t *log_walked(struct log_question *question, json_t *rows) {
+    size_t i;
+    json_t *row, *arms = json_array();
+    json_array_foreach(rows, i, row) {
+        log_reach(question, json_object_get(row, LOG_KEY));
+        json_object_del(row, LOG_KEY);
+    }
+    for (int arm = 0; arms && arm < ARMS; arm++) {
+        const struct log_reached *reached = &question->reached[arm];
+        if (reached->nth)
+            json_array_append_new(arms,
+                                  json_pack("[i, I, I, I, I, I]", arm, (json_int_t)reached->nth,
+                                            (json_int_t)reached->edge, (json_int_t)reached->at,
+                                            (json_int_t)reached->job, (json_int_t)reached->place));
+    }
+    return arms ? json_pack("{sI so}", "filed", (json_int_t)question->filed, "arms", arms) : NULL;
 }
 
 /* ---- the question ---- */
@@ -298,31 +407,68 @@ static bool log_read_question(struct store *store, struct log_question *question
 }
 
 /* In one state of the store: what is filed by job, and what is not yet, must fit. */
-static json_t *log_ask(struct store *store, const json_t *filters, const struct store_page *page,
+static json_t *log_ask(struct store *store, const struct log_question *question,
                        struct error *error) {
-    struct log_question question = {.filters = filters};
     struct query query = {0};
     json_t *rows = NULL;
-    bool any = false;
-    if (!log_read_question(store, &question, page, error))
-        return NULL;
-    for (int arm = 0; arm < ARMS; arm++)
-        any = any || log_has(store, &question, (enum log_arm)arm);
-    if (!any)
+    if (!log_any(store, question))
         return json_array();
-    if (log_build(store, &query, &question, error))
-        rows = query_rows(&query, store, "the log", log_read, error);
+    if (log_build(store, &query, question, error))
+        rows = query_rows(&query, store, "the log", question->walks ? log_read_walked : entry_read,
+                          error);
     query_clear(&query);
+    return rows;
+}
+
+/* In one state of the store. *far: the page is too deep for that, nothing was asked yet. */
+static json_t *log_near(struct store *store, struct log_question *question,
+                        const struct store_page *page, bool *far, struct error *error) {
+    bool own = false;
+    json_t *rows = NULL;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    bool read = log_read_question(store, question, page, error);
+    *far = read && question->page.offset > LOG_STEP;
+    if (read && !*far)
+        rows = log_ask(store, question, error);
+    look_end(store, own);
     return rows;
 }
 
 json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,
                   struct error *error) {
+    struct log_question question = {.filters = filters};
+    bool far = false;
+    json_t *rows = log_near(store, &question, page, &far, error);
+    if (!far)
+        return rows;
+    question.walks = true; /* each step is a question of its own */
+    if (log_any(store, &question) && !log_skip_all(store, &question, error))
+        return NULL;
+    rows = log_ask(store, &question, error);
+    json_decref(rows ? log_walked(&question, rows) : NULL);
+    return rows;
+}
+
+json_t *store_log_walk(struct store *store, const json_t *filters, const struct store_page *page,
+                       json_t **key, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    json_t *rows = log_ask(store, filters, page, error);
+    struct log_question question = {.filters = filters};
+    json_t *rows = NULL;
+    if (log_read_question(store, &question, page, error) && log_walk_on(&question, *key, error))
+        rows = log_ask(store, &question, error);
+    json_t *next = rows ? log_walked(&question, rows) : NULL;
     look_end(store, own);
+    if (!next) {
+        if (rows)
+            error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+        json_decref(rows);
+        return NULL;
+    }
+    json_decref(*key);
+    *key = next;
     return rows;
 }
 

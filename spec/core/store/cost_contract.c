@@ -286,6 +286,62 @@ static void the_oldest(struct contract *c) {
     EXPECT(ask_stats(c, "2026-01-01T00:00:00.010Z"));
 }
 
+/* Pages of the database that were looked at since the last call. */
+static int64_t pages(struct store *store) {
+    int sum = 0;
+    for (int what = SQLITE_DBSTATUS_CACHE_HIT; what <= SQLITE_DBSTATUS_CACHE_MISS; what++) {
+        int count = 0, most = 0;
+        sqlite3_db_status(store->db.handle, what, &count, &most, 1);
+        sum += count;
+    }
+    return sum;
+}
+
+/* A million entries would take long: these are many pages. */
+static bool make_history(struct contract *c) {
+    return store_begin(c->store, &c->error) && create(c, c->store, (struct job){0}, NOW) &&
+           db_execute(&c->store->db,
+                      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000)"
+                      " INSERT INTO ended(job, stream, outcome, executor, started, at, retries,"
+                      " attempt, created, priority) SELECT i+100, 1, 1, 1, i, i+1, 3, 1, i, 0"
+                      " FROM n",
+                      &c->error) &&
+           db_execute(&c->store->db, "INSERT INTO ended_by_job SELECT job, seq FROM ended",
+                      &c->error) &&
+           db_execute(&c->store->db, "INSERT INTO meta VALUES('filed', 20000)", &c->error) &&
+           store_commit(c->store, &c->error);
+}
+
+/* The dearest page of a walk that is not among the first ten; 0: it went wrong. */
+static int64_t walk(struct contract *c, bool descending, int64_t *tenth) {
+    struct store_page page = {.sort = "at", .descending = descending, .limit = PAGE};
+    json_t *key = NULL, *rows = NULL;
+    int64_t dearest = 0, count = 0, turns = 0;
+    do {
+        json_decref(rows);
+        pages(c->store);
+        if (!(rows = store_log_walk(c->store, NULL, &page, &key, &c->error)))
+            break;
+        int64_t cost = pages(c->store);
+        count += (int64_t)json_array_size(rows);
+        if (++turns == 10)
+            *tenth = cost;
+        dearest = turns > 10 && cost > dearest ? cost : dearest;
+    } while (json_array_size(rows) == PAGE);
+    json_decref(rows);
+    json_decref(key);
+    return count == 2 * 20000 + 1 ? dearest : 0;
+}
+
+static void a_walk(struct contract *c) {
+    int64_t tenth = 0;
+    EXPECT(make_history(c));
+    int64_t dearest = walk(c, false, &tenth);
+    EXPECT(tenth > 0 && dearest > 0 && dearest <= 2 * tenth);
+    dearest = walk(c, true, &tenth);
+    EXPECT(tenth > 0 && dearest > 0 && dearest <= 2 * tenth);
+}
+
 static const struct check checks[] = {
     {"a long backlog of a busy lane is put aside 500 at a time", backlog},
     {"future timers cost a turn nothing", future_timers},
@@ -297,6 +353,7 @@ static const struct check checks[] = {
     {"the backlog limit of a definition costs the runs of others nothing", backlog_of_others},
     {"statistics sort no table, however long", statistics},
     {"the oldest ready job is found in front of its level", the_oldest},
+    {"a page of a walk through the log costs the same however deep it is", a_walk},
     {"at rest next to no page is kept in memory", a_rest},
 };
 
