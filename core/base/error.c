@@ -14,6 +14,7 @@ static const struct {
     [ERROR_INVALID] = {"invalid", 2},
     [ERROR_NOT_FOUND] = {"not_found", 4},
     [ERROR_CONFLICT] = {"conflict", 5},
+    [ERROR_BUSY] = {"busy", 1},
     [ERROR_CLOSED] = {"closed", 1},
     [ERROR_DAMAGED] = {"damaged", 65},
     [ERROR_FULL] = {"full", 74},

@@ -15,6 +15,7 @@ enum error_code {
     ERROR_INVALID,    /* "invalid": a bad value handed in; exit 2 */
     ERROR_NOT_FOUND,  /* "not_found": no such id or name; exit 4 */
     ERROR_CONFLICT,   /* "conflict": the state forbids it; exit 5 */
+    ERROR_BUSY,       /* "busy": another process held the store for too long; exit 1 */
     ERROR_CLOSED,     /* "closed": the engine or store is closed; exit 1 */
     ERROR_DAMAGED,    /* "damaged": the database is not what it should be; exit 65 */
     ERROR_FULL,       /* "full": no room on the disk; exit 74 */

@@ -222,8 +222,9 @@ static void end(struct foreman *foreman) {
     if (!client_quiet(foreman->client))
         log_event(LOG_ERROR, "handlers left behind", "running:d", foreman->status.running);
     if (executor_pending(foreman->executor)) {
-        const char *why = foreman->refused.code ? foreman->refused.text : "there was no time left";
-        error_set(&lost, ERROR_FULL, "results could not be written: %s", why);
+        const struct error *why = &foreman->refused;
+        error_set(&lost, why->code ? why->code : ERROR_FAILED, "results could not be written: %s",
+                  why->code ? why->text : "there was no time left");
         foreman_give_up(foreman, &lost);
     }
     CRASH_POINT("ending");

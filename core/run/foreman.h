@@ -60,8 +60,8 @@ time_ms foreman_wait(struct foreman *foreman);
 bool foreman_drained(const struct foreman *foreman);
 
 /* After the last round: true, or false with the error that ended it: ERROR_IO, ERROR_DAMAGED,
- * ERROR_STUCK, or ERROR_FULL if results could not be written to the end. Dead locks are then freed
- * by others or the next start. */
+ * ERROR_STUCK, or what kept results from being written to the end: ERROR_FULL, ERROR_BUSY,
+ * ERROR_FAILED. Dead locks are then freed by others or the next start. */
 bool foreman_verdict(const struct foreman *foreman, struct error *error);
 /* Any thread. */
 void foreman_status(struct foreman *foreman, struct foreman_status *status);

@@ -73,7 +73,7 @@ bool store_begin(struct store *store, struct error *error) {
         gate_drop(&store->gate, GATE_WAITING);
         if (code != SQLITE_BUSY)
             return db_fail(&store->db, error);
-        return error_set(error, ERROR_CONFLICT,
+        return error_set(error, ERROR_BUSY,
                          "store \"%s\": busy: another process has been writing for %d s",
                          store->db.name, (int)(begin_wait(store) / 1000));
     }
