@@ -70,11 +70,11 @@ void client_renew(struct client *client, const struct generations *generations);
  * not end, whose outcome is then a failure by timeout that says so, and whose worker is replaced;
  * ends threads that idled longer than keep_alive. */
 void client_tick(struct client *client);
-/* Once a second: asks about each job that ran at the last call already, and about those that wait;
- * one for which `holds` says 0 (its lock is lost, it cannot commit) is cut off as cancelled, or not
- * begun. */
-void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job, int64_t token),
-                     void *arg);
+/* Once a second: asks about each job that ran at the last call already (`any`: about each that
+ * runs), and about those that wait; one for which `holds` says 0 (its lock is lost, it cannot
+ * commit) is cut off as cancelled, or not begun. */
+void client_cut_lost(struct client *client, bool any,
+                     int (*holds)(void *arg, int64_t job, int64_t token), void *arg);
 /* Monotonic instant of the earliest handler deadline that client_tick has to act on; TIME_NEVER:
  * none. */
 time_ms client_deadline(struct client *client);

@@ -194,12 +194,13 @@ void client_tick(struct client *client) {
     crew_give_back(client, items, false);
 }
 
-/* True if the worker's job is the one it had when this was last asked: it is worth a question. */
-static bool long_running(struct client *client, int i, int64_t *job, int64_t *token) {
+/* True if the worker's job is worth a question: it is the one it had when this was last asked, or
+ * `any` will do. */
+static bool long_running(struct client *client, int i, bool any, int64_t *job, int64_t *token) {
     mutex_lock(&client->pool->mutex);
     struct worker *worker = client->pool->workers[i];
     bool ours = worker->client == client;
-    bool same = ours && worker->token != 0 && worker->token == worker->seen;
+    bool same = ours && worker->token != 0 && (any || worker->token == worker->seen);
     if (ours)
         worker->seen = worker->token;
     *job = worker->job;
@@ -229,8 +230,8 @@ static void refuse_lost(const struct queue *queue,
                 atomic_store(&item->refused, 1);
 }
 
-void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job, int64_t token),
-                     void *arg) {
+void client_cut_lost(struct client *client, bool any,
+                     int (*holds)(void *arg, int64_t job, int64_t token), void *arg) {
     int64_t job, token;
     mutex_lock(&client->pool->mutex);
     refuse_lost(&client->queue, holds, arg);
@@ -238,7 +239,7 @@ void client_cut_lost(struct client *client, int (*holds)(void *arg, int64_t job,
     refuse_lost(&client->suspects, holds, arg);
     mutex_unlock(&client->pool->mutex);
     for (int i = 0; i < client->pool->count; i++)
-        if (long_running(client, i, &job, &token) && holds(arg, job, token) == 0)
+        if (long_running(client, i, any, &job, &token) && holds(arg, job, token) == 0)
             cancel(client, i, token);
 }
 

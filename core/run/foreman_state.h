@@ -48,6 +48,7 @@ struct foreman {
     bool untidy;          /* jobs may have ended that are not filed by number, or swept, yet */
     int file_step;        /* so many at the next step */
     int errors;           /* turns that failed, in a row */
+    int64_t cuts;         /* of store_cuts: what was seen last */
     struct error refused; /* why the last turn failed that did */
     struct error fatal;
     struct error exhausted; /* why it ended itself: too many runs do not end */

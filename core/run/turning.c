@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "run/estimate.h"
+#include "run/watch.h"
 
 /* A handler is missing only if nobody who starts at this moment has it. */
 enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
@@ -142,12 +143,15 @@ void turning_turn(struct foreman *foreman, time_ms now) {
     turn.probes = probes(foreman, now);
     turn.acquiring = foreman->stage == WORKING && atomic_load(&foreman->stops) == 0 &&
                      (!foreman->paused || (!turn.outcomes && !executor_pending(foreman->executor)));
+    bool rang = foreman->rang;
     foreman->rang = false;
     if (executor_turn(foreman->executor, &turn, &error))
         turned(foreman, &turn, now);
     else
         turn_failed(foreman, &error, now);
     foreman->gather_until = 0;
+    if (turn.written || rang)
+        watch_cuts(foreman, !turn.written);
 }
 
 /* It can wait, unless the store is lost. */

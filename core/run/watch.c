@@ -27,6 +27,14 @@ static int holds(void *arg, int64_t job, int64_t token) {
     return store_holds(foreman->store, job, token, &error);
 }
 
+void watch_cuts(struct foreman *foreman, bool ask) {
+    int64_t cuts = store_cuts(foreman->store, ask);
+    if (cuts == foreman->cuts)
+        return;
+    foreman->cuts = cuts;
+    client_cut_lost(foreman->client, true, holds, foreman);
+}
+
 /* With nothing else to do: files and sweeps what has ended step by step, then empties the log of
  * writes and the cache. While jobs come now and then there is a step a second: the store is theirs.
  */
@@ -75,7 +83,7 @@ void watch_tick(struct foreman *foreman, time_ms now) {
     check_files(foreman);
     store_alive(foreman->store, clock_now(foreman->options.clock));
     client_tick(foreman->client);
-    client_cut_lost(foreman->client, holds, foreman);
+    client_cut_lost(foreman->client, false, holds, foreman);
     notes_tick(foreman->notes);
     if (now >= foreman->look_at) {
         foreman->rang = true;

@@ -241,6 +241,9 @@ bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until
 /* 1 the run still holds its lock, 0 it is lost (suspended, cancelled, taken over, expired: the run
  * cannot commit and may be cut off), -1 error. */
 int store_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+/* Changes whenever a verb, of whatever process, takes the lock of a run: a reason to ask whether
+ * one's own runs still hold theirs. As the last transaction saw it, or asked for now. */
+int64_t store_cuts(struct store *store, bool ask);
 
 /* The earliest instant at which something may change without anybody ringing: next due date, next
  * lease or lock expiry of others. TIME_NEVER: nothing scheduled. Reads; call inside the turn. */

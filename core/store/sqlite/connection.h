@@ -20,6 +20,7 @@ struct meta {
     int64_t fair, turn; /* enum fair_by, and where its turns began; see share.h */
     int64_t sweep_from,
         sweep_to; /* ids among which ghosts are searched for; 0: none; see sweep.h */
+    int64_t cuts; /* how often a verb has taken a lock from a run */
 };
 
 enum { INTACT_FILES = 4 };

@@ -187,11 +187,16 @@ bool meta_read(struct store *store, struct error *error) {
     const struct {
         const char *key;
         int64_t *value;
-    } fields[] = {{"next_id", &meta->next_id},       {"next_token", &meta->next_token},
-                  {"catalog", &meta->catalog},       {"executors", &meta->executors},
-                  {"fair_by", &meta->fair},          {"turn", &meta->turn},
-                  {"sweep_from", &meta->sweep_from}, {"sweep_to", &meta->sweep_to}};
-    meta->fair = meta->turn = meta->sweep_from = meta->sweep_to = 0;
+    } fields[] = {{"next_id", &meta->next_id},
+                  {"next_token", &meta->next_token},
+                  {"catalog", &meta->catalog},
+                  {"executors", &meta->executors},
+                  {"fair_by", &meta->fair},
+                  {"turn", &meta->turn},
+                  {"sweep_from", &meta->sweep_from},
+                  {"sweep_to", &meta->sweep_to},
+                  {"cuts", &meta->cuts}};
+    meta->fair = meta->turn = meta->sweep_from = meta->sweep_to = meta->cuts = 0;
     if (!migrate_current(store, error))
         return false;
     sqlite3_stmt *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
@@ -216,7 +221,18 @@ bool meta_write(struct store *store, struct error *error) {
     return meta_put(store, "next_id", meta->next_id, stored->next_id, error) &&
            meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
            meta_put(store, "catalog", meta->catalog, stored->catalog, error) &&
-           meta_put(store, "executors", meta->executors, stored->executors, error);
+           meta_put(store, "executors", meta->executors, stored->executors, error) &&
+           (meta->cuts == stored->cuts ||
+            db_run(&store->db, error, "INSERT OR REPLACE INTO meta(key, value) VALUES('cuts', ?1)",
+                   "i", meta->cuts));
+}
+
+int64_t store_cuts(struct store *store, bool ask) {
+    int64_t cuts = store->meta.cuts;
+    struct error ignored;
+    if (ask && !store->writing)
+        db_value(&store->db, &ignored, &cuts, "SELECT value FROM meta WHERE key='cuts'", "");
+    return cuts;
 }
 
 int64_t meta_id(struct store *store) {

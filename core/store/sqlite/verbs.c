@@ -142,6 +142,12 @@ static bool suspend_again(struct store *store, const struct row *row, struct err
                   row->id, (int)row->suspended);
 }
 
+/* The owner of the lock hears of it at once: what waits is not begun, what runs is cut short. */
+static void cut(struct store *store) {
+    store->meta.cuts++;
+    store->wake.everybody = true;
+}
+
 /* A running job loses its lock and so cannot commit; its lane is held until the run ends, and so is
  * its place under a limit. */
 static bool suspend_apply(struct store *store, const struct verb *verb, struct row *row,
@@ -160,7 +166,7 @@ static bool suspend_apply(struct store *store, const struct verb *verb, struct r
             (row->repeats && !occurrence_cut(store, row, error)))
             return false;
         row->token = 0;
-        store->wake.everybody = true; /* its owner may cut the run short */
+        cut(store);
     }
     return verb_move(store, &old, row, verb->now, error);
 }
@@ -227,7 +233,7 @@ static bool delete_check(struct store *store, const struct row *row, struct erro
 static bool delete_apply(struct store *store, const struct verb *verb, struct row *row,
                          struct error *error) {
     if (row->token)
-        store->wake.everybody = true;
+        cut(store);
     if (row->token && row->repeats && !occurrence_cut(store, row, error))
         return false;
     bool removed = row->token

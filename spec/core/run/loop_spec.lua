@@ -227,6 +227,26 @@ describe("the loop", function()
     end)
   end)
 
+  it("hears at once that a job was cancelled, also while all its workers are busy", function()
+    local moonshift = require "moonshift"
+    local engine = assert(moonshift.open({ store = "sqlite:" .. store }))
+    run("--queue", "1")
+    local best = 9
+    for round = 1, 10 do -- once a second it would ask by itself, and take a second look at the next
+      enqueue_marked("long", "--count", "2")
+      begun(2 * round)
+      local ids = { 2 * round - 1, 2 * round }
+      local from = io.popen("date +%s.%N"):read("n")
+      assert.equal(2, engine:cancel(ids))
+      for _, id in ipairs(ids) do
+        logged(('event="stale outcome refused" job=%d '):format(id))
+      end
+      best = math.min(best, io.popen("date +%s.%N"):read("n") - from)
+    end
+    engine:close()
+    assert.is_true(best < 0.8, best)
+  end)
+
   it("ends programs that a handler waits for when it is cut off", function()
     enqueue_marked("asleep")
     run()

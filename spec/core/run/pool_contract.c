@@ -445,7 +445,7 @@ static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
     EXPECT(loaded(&site, 1, 0));
     struct outcome *list = NULL;
     while (!list) {
-        client_cut_lost(site.client, nobody_holds, &asked);
+        client_cut_lost(site.client, false, nobody_holds, &asked);
         list = client_outcomes(site.client);
     }
     EXPECT(asked > 0 && list->kind == OUTCOME_CANCELLED);
@@ -463,8 +463,7 @@ static void what_lost_its_lock_does_not_begin(struct contract *c) {
     static const enum outcome_kind kinds[] = {OUTCOME_CANCELLED, OUTCOME_RETURNED, OUTCOME_SUCCESS};
     OPEN(1);
     EXPECT(busy(&site, 2));
-    client_cut_lost(site.client, two_have_lost, NULL);
-    client_cut_lost(site.client, two_have_lost, NULL);
+    client_cut_lost(site.client, true, two_have_lost, NULL);
     struct outcome *list = outcomes(&site, 3);
     EXPECT(list && list->next && list->next->next);
     for (struct outcome *outcome = list; outcome; outcome = outcome->next)
@@ -597,7 +596,7 @@ static void a_run_that_lost_its_lock_and_goes_on_is_given_up(struct contract *c)
     struct outcome *list = NULL;
     EXPECT(pipe_make(c) && submit_readers(site.client, 1, 1, 0) && loaded(&site, 1, 0));
     while (!list) {
-        client_cut_lost(site.client, nobody_holds, &asked);
+        client_cut_lost(site.client, false, nobody_holds, &asked);
         client_tick(site.client);
         list = client_outcomes(site.client);
     }
