@@ -44,10 +44,17 @@ static bool refuse(const char *path, const char *suffix, const char *fault, stru
                      path, path, suffix, fault);
 }
 
+bool beside_fail(const char *path, const char *suffix, int reason, struct error *error) {
+    if (reason == ENOSPC || reason == EDQUOT)
+        return error_set(error, ERROR_FULL, "store \"%s\": no room on the disk for \"%s%s\"", path,
+                         path, suffix);
+    return error_set(error, ERROR_IO, "store \"%s\": cannot open \"%s%s\": %s", path, path, suffix,
+                     strerror(reason));
+}
+
 static int fail(const char *path, const char *suffix, struct error *error) {
     int reason = errno;
-    error_set(error, reason == ENOSPC || reason == EDQUOT ? ERROR_FULL : ERROR_IO,
-              "store \"%s\": cannot open \"%s%s\": %s", path, path, suffix, strerror(reason));
+    beside_fail(path, suffix, reason, error);
     errno = reason;
     return BESIDE_FAILED;
 }

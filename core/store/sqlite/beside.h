@@ -24,4 +24,7 @@ bool beside_sound(const char *path, const char *suffix, struct error *error);
  * the owner of the file that it names. */
 bool beside_link_sound(const char *path, struct error *error);
 
+/* What the system refused for the file, as an error of the store: ERROR_FULL or ERROR_IO. */
+bool beside_fail(const char *path, const char *suffix, int reason, struct error *error);
+
 #endif

@@ -56,9 +56,7 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
         int reason = errno;
         close(file);
         *slots = (struct slots){0};
-        return error_set(error, reason == ENOSPC ? ERROR_FULL : ERROR_IO,
-                         "store \"%s\": cannot make \"%s%s\": %s", path, path, suffix,
-                         strerror(reason));
+        return beside_fail(path, suffix, reason, error);
     }
     close(file);
     CRASH_POINT("slots_mapped");

@@ -274,6 +274,15 @@ describe("the loop", function()
     assert.equal(0, count("SELECT count(*) FROM live"))
   end)
 
+  it("says that the disk is full when there is no room for its own files", function()
+    enqueue("hello")
+    local status, _, errors = process.run(("strace -E ASAN_OPTIONS=detect_leaks=0 -f -o /dev/null" ..
+      " -e trace=fallocate -e inject=fallocate:error=ENOSPC %s"):format(
+      process.command("run", folder, "--store", "sqlite:" .. store, "--drain")))
+    assert.equal(74, status)
+    assert.matches('no room on the disk for "[^"]+%-slots%-1"', errors)
+  end)
+
   it("ends with 74 when its store is moved away", function()
     run()
     os.rename(store, store .. "-elsewhere")
