@@ -186,6 +186,23 @@ describe("a run", function()
     assert.equal(0, engine:log({ outcome = "failed" }):count())
   end)
 
+  it("that snoozes keeps what it has created and asked for", function()
+    local engine, id = one_job(function(job)
+      if job.payload.label ~= "child" then
+        job:enqueue("work", { label = "child" })
+        job:operate { verb = "set_priority", ids = job.id, priority = 7 }
+        job:snooze("PT5M")
+      end
+    end)
+    engine:drain()
+    assert.equal("scheduled", engine:job(id).state)
+    assert.equal(7, engine:job(id).priority)
+    assert.equal(1, engine:log({ outcome = "successful" }):count())
+    engine:advance("PT5M")
+    engine:drain()
+    assert.equal(2, engine:log({ outcome = "successful" }):count())
+  end)
+
   it("that snoozes for ever keeps its newest lines, in bounds", function()
     local runs = 0
     local engine, id = one_job(function(job)

@@ -1,5 +1,6 @@
 -- Dead jobs and their incidents: exactly one is open as long as a job has no retries left.
 local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
@@ -37,6 +38,22 @@ describe("an incident", function()
         incident.message, incident.open })
     assert.same({ incident.id, incident.id }, { incident.cause, incident.root })
     assert.equal(engine:definition("work").id, incident.definition)
+  end)
+
+  it("of another process is seen by an engine that has found none before", function()
+    local first, folder = engines.durable { ["handlers/work.lua"] = "return function(job)\n"
+      .. "  if job.payload.fails then error('no luck', 0) end\nend\n" }
+    first:enqueue("work", {})
+    first:drain()
+    local second = moonshift.open { store = "sqlite:" .. folder .. "/jobs.db", scripts = folder,
+      clock = first.clock }
+    local id = second:enqueue("work", { fails = true }, { retries = 1 })
+    second:drain()
+    assert.equal(1, open_count(first, id))
+    first:retry(id)
+    assert.equal(0, open_count(first, id))
+    second:close()
+    first:close()
   end)
 
   it("is resolved when retries are set, and another is opened by the next end", function()

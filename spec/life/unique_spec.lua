@@ -154,6 +154,29 @@ describe("a unique job", function()
     assert.same({ 3, "created" }, { sync(3) })
   end)
 
+  it("is handed on from occurrence to occurrence, however each of them ends", function()
+    local dying = 4
+    for _, options in ipairs { {}, { misfire = "all" }, { unique_for = "PT1M" }, { retries = 1 } } do
+      options.cycle, options.unique = "R/PT1H", tostring(options)
+      local id = engine:enqueue("sync", nil, options)
+      for round = 1, 5 do
+        engine:advance("PT1H")
+        if round == dying then
+          engine:set_retries(engine:jobs({ unique = options.unique }):one().id, 1)
+        end
+        engine:drain()
+        local next = engine:jobs({ unique = options.unique }):list()
+        assert.equal(1, #next, "round " .. round)
+        assert.is_true(next[1].id > id)
+        id = next[1].id
+        assert.same({ id, "kept" }, { engine:enqueue("sync", nil, options) })
+      end
+      engine:execute(id)
+      id = engine:jobs({ unique = options.unique }):one().id
+      assert.same({ id, "kept" }, { engine:enqueue("sync", nil, options) })
+    end
+  end)
+
   it("is told apart in a list", function()
     local ids, outcomes = engine:enqueue_many {
       { "sync", nil, { unique = "a" } },

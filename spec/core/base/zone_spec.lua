@@ -37,6 +37,29 @@ describe("a zone", function()
     end)
   end
 
+  -- What the clocks skip: the first instant behind it. Once as a date, once as a day more.
+  for _, case in ipairs {
+    { "Europe/Berlin", "2026-03-29T02:30", "2026-03-29T01:00" },
+    { "Europe/Berlin", "2026-03-29T02:00", "2026-03-29T01:00" },
+    { "Europe/Berlin", "2026-03-29T02:59:59", "2026-03-29T01:00" },
+    { "Europe/Berlin", "2026-03-29T03:00", "2026-03-29T01:00" },
+    { "America/New_York", "2026-03-08T02:30", "2026-03-08T07:00" },
+    { "Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-03T15:30" }, -- half an hour
+    { "America/Santiago", "2026-09-06T00:00", "2026-09-06T04:00" }, -- midnight itself
+    { "Asia/Beirut", "2026-03-29T00:30", "2026-03-28T22:00" },
+    { "Pacific/Apia", "2011-12-30T12:00", "2011-12-30T10:00" }, -- a whole day
+  } do
+    local zone, date, expected = table.unpack(case)
+    it(("%s has no %s: it is %s"):format(zone, date, expected), function()
+      local at = rules.time(date:sub(1, 10))
+      local dates = assert(rules.dates(("R/%s/P1D"):format(date), zone, at - 3 * 86400000, 1))
+      assert.equal(expected, rules.format_time(dates[1]):sub(1, 16))
+      local before = rules.format_time(at - 86400000):sub(1, 10) .. date:sub(11)
+      dates = assert(rules.dates(("R/%s/P1D"):format(before), zone, at - 3 * 86400000, 2))
+      assert.equal(expected, rules.format_time(dates[2]):sub(1, 16))
+    end)
+  end
+
   it("is UTC unless named", function()
     assert.equal("2026-07-01T00:00", midnight(nil, "2026-07-01"))
     assert.equal("2026-07-01T00:00", midnight("", "2026-07-01"))

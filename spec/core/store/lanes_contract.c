@@ -442,7 +442,50 @@ static void histories(struct contract *c) {
     json_decref(a);
 }
 
+/* Jobs of one lane, the first of them running, the others parked behind it. */
+static struct job *lane_of_four(struct contract *c, int64_t ids[4]) {
+    c->settings.lane_run = 1;
+    for (int i = 0; i < 4; i++)
+        ids[i] = create(c, c->store, (struct job){.lane = "a", .retries = 3}, NOW);
+    struct job *first = acquire_one(c, c->store, NOW);
+    if (!first || first->id != ids[0] || acquire_count(c, c->store, NOW) != 0) {
+        job_free(first);
+        return NULL;
+    }
+    return first;
+}
+
+static bool next_is(struct contract *c, int64_t id) {
+    struct job *next = acquire_one(c, c->store, NOW);
+    bool is = next && next->id == id;
+    job_free(next);
+    return is;
+}
+
+static void cancelled_run(struct contract *c) {
+    int64_t ids[4];
+    struct job *first = lane_of_four(c, ids);
+    EXPECT(first);
+    EXPECT(store_cancel(c->store, IDS(ids[0]), NOW, &c->error));
+    EXPECT(acquire_count(c, c->store, NOW) == 0);
+    EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) ==
+           SETTLED_STALE);
+    EXPECT(next_is(c, ids[1]));
+}
+
+static void deleted_head(struct contract *c) {
+    int64_t ids[4];
+    struct job *first = lane_of_four(c, ids);
+    EXPECT(first);
+    EXPECT(store_delete(c->store, IDS(ids[1]), NOW, &c->error));
+    EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    EXPECT(store_delete(c->store, IDS(ids[2]), NOW, &c->error));
+    EXPECT(next_is(c, ids[3]));
+}
+
 static const struct check checks[] = {
+    {"a cancelled run holds its lane until it ends, and then the next one runs", cancelled_run},
+    {"a job that is deleted shows the one that waits behind it in its lane", deleted_head},
     {"random histories keep every lane strict and strand nothing", histories},
 };
 

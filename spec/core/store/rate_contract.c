@@ -200,10 +200,40 @@ static void another_rate(struct contract *c) {
     EXPECT(count(c, &many, NOW + WINDOW) == 1);
 }
 
+/* A worker may begin later than its job was locked: so much later its start counts. */
+static void grace(struct contract *c) {
+    struct acquire one = idle(1);
+    struct store_executor steady = {.name = "steady", .workers = 1, .serves = &one};
+    struct error error = {0};
+    time_ms next = 0, begun = clock_monotonic();
+    bool more = false;
+    int found = 0;
+    struct job *job = NULL;
+    one.steady = true;
+    EXPECT(deploy(c, 1));
+    EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    struct store *store = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
+    EXPECT(store);
+    time_ms grace = rate_grace(&declared.rate);
+    bool fine = store_join(store, &steady, NOW, LEASE, &error) &&
+                store_acquire(store, &one, NOW, &job, &found, &more, &error) && job;
+    time_ms begin_by = job ? job->begin_by : 0;
+    job_free_list(job);
+    fine = fine && store_acquire(store, &one, NOW, &job, &found, &more, &error) && !job &&
+           store_next(store, NOW, &next, &error);
+    time_ms passed = clock_monotonic() - begun;
+    store_close(store);
+    EXPECT(fine && grace > 0);
+    EXPECT(begin_by >= begun + grace / 2 && begin_by <= begun + passed + (grace + 1) / 2);
+    EXPECT(next >= NOW + WINDOW + grace - passed && next <= NOW + WINDOW + grace);
+}
+
 static const struct check checks[] = {
     {"no window has more starts than the rate, on random histories", many_windows},
     {"a job under a rate is locked only for an idle worker", idle_workers},
     {"the instant at which a rate lets the next one start is known", next_instant},
+    {"a start counts from the last moment at which its worker may begin", grace},
     {"a rate that is deployed anew counts what has started", another_rate},
 };
 
