@@ -156,7 +156,8 @@ describe("a unique job", function()
 
   it("is handed on from occurrence to occurrence, however each of them ends", function()
     local dying = 4
-    for _, options in ipairs { {}, { misfire = "all" }, { unique_for = "PT1M" }, { retries = 1 } } do
+    local kinds = { {}, { misfire = "all" }, { unique_for = "PT1M" }, { retries = 1 } }
+    for _, options in ipairs(kinds) do
       options.cycle, options.unique = "R/PT1H", tostring(options)
       local id = engine:enqueue("sync", nil, options)
       for round = 1, 5 do
