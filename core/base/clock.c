@@ -1,7 +1,10 @@
 #include "base/clock.h"
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct clock {
     bool is_virtual;
@@ -63,6 +66,20 @@ void clock_advance(struct clock *clock, time_ms span) {
 void clock_set(struct clock *clock, time_ms now) {
     if (clock->is_virtual)
         atomic_store(&clock->now, now);
+}
+
+void clock_boot(char boot[CLOCK_BOOT]) {
+    memset(boot, 0, CLOCK_BOOT);
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (read(file, boot, 36) != 36)
+        boot[0] = 0;
+    close(file);
+}
+
+time_ms clock_since_boot(void) {
+    return read_us(CLOCK_BOOTTIME) / 1000;
 }
 
 time_ms clock_monotonic(void) {

@@ -37,6 +37,14 @@ time_ms clock_now(const struct clock *clock);
 void clock_advance(struct clock *clock, time_ms span);
 void clock_set(struct clock *clock, time_ms now);
 
+#define CLOCK_BOOT 40 /* bytes of a boot's name */
+
+/* The name of the machine's present boot; "": not known. */
+void clock_boot(char boot[CLOCK_BOOT]);
+/* Milliseconds since then, sleep included. They never jump, and mean the same to every process of
+ * that boot, so they may be stored beside its name. */
+time_ms clock_since_boot(void);
+
 /* Milliseconds that never jump: handler deadlines, back-off, display. Never stored. */
 time_ms clock_monotonic(void);
 /* The same in microseconds, for measuring. */

@@ -81,6 +81,37 @@ describe("a wall clock that is set", function()
     end)
   end
 
+  for _, offset in ipairs { "+10h", "+400d", "-10h" } do
+    it("by " .. offset .. " lets no executor that starts just then take what others run", function()
+      if sanitized then
+        return pending("a sanitized program takes no other clock")
+      end
+      enqueue("--priority", "1")
+      start("1:1")
+      process.await("the run", 5, function()
+        return runs() == 1
+      end)
+      -- The next one sees another clock; the first has not noticed yet.
+      local file = assert(io.open(dir .. "/later", "w"))
+      file:write(offset, "\n")
+      file:close()
+      process.environment = process.environment:gsub("/offset", "/later")
+      start("0:9")
+      process.await("both", 5, function()
+        return select(2, process.read(dir .. "/log"):gsub("event=started", "")) == 2
+      end)
+      local _, listed = process.moonshift("executor", "list", "--store", "sqlite:" .. path)
+      assert.equal(2, select(2, listed:gsub(" live ", "")), listed)
+      os.execute("touch " .. dir .. "/runs.go")
+      process.await("its end", 8, function()
+        return process.sql(path, "SELECT count(*) FROM ended WHERE outcome=1")[1] == "1"
+      end)
+      assert.equal(1, runs())
+      local log = process.read(dir .. "/log")
+      assert.falsy(log:find("stale", 1, true) or log:find("dead executor", 1, true), log)
+    end)
+  end
+
   for _, sign in ipairs { "+", "-" } do
     it("by " .. sign .. "10h, and again, takes no lock away and starts no timer early", function()
       if sanitized then

@@ -41,9 +41,11 @@ static bool bury_overdue(struct store *store, int64_t id, time_ms now, struct st
     return locks_free(store, &expired, error) &&
            db_run(&store->db, error,
                   "UPDATE executor SET state=CASE WHEN l.until IS NULL THEN ?2 ELSE state END,"
-                  " lease=coalesce(l.until, lease)"
+                  " lease=coalesce(l.until, lease),"
+                  " lease_boot=CASE WHEN boot=?5 AND l.until NOT NULL THEN ?3+l.until-?4"
+                  " ELSE lease_boot END"
                   " FROM (SELECT min(until) AS until FROM locked WHERE owner=?1) l WHERE id=?1",
-                  "in", id, (int)EXECUTOR_OVERDUE);
+                  "iniit", id, (int)EXECUTOR_OVERDUE, clock_since_boot(), now, store_boot(store));
 }
 
 /* *changed: an executor was buried. The lease in memory may be older than the one in the store. */
@@ -55,7 +57,8 @@ static bool bury_all(struct store *store, time_ms now, struct store_buried *buri
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
         bool dead = gate_free(&store->gate, GATE_EXECUTORS + peer->id);
-        bool overdue = peer->state == EXECUTOR_LIVE && peer->lease <= now;
+        bool overdue =
+            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
         if (!dead && !overdue)
             continue;
         *changed = true;

@@ -33,7 +33,8 @@ static enum standing citizen_standing(struct store *store, int64_t id, sqlite3_s
     enum executor_state state = (enum executor_state)sqlite3_column_int(row, 5);
     if (state == EXECUTOR_GONE || citizen_died(store, id))
         return STANDING_GONE;
-    if (state == EXECUTOR_OVERDUE || sqlite3_column_int64(row, 4) <= now)
+    time_ms left = lease_left(sqlite3_column_int64(row, 4), db_column_time(row, 15), now);
+    if (state == EXECUTOR_OVERDUE || left <= 0)
         return STANDING_OVERDUE;
     return sqlite3_column_int(row, 11) ? STANDING_DRAINING : STANDING_LIVE;
 }
@@ -137,9 +138,10 @@ static bool census_read(struct census *census, struct store *store, bool all, ti
         "SELECT id, name, started, seen, lease, state,"
         " coalesce(range_min, -9223372036854775807 - 1), coalesce(range_max, 9223372036854775807),"
         " categories, aware, settings, draining,"
-        " (SELECT count(*) FROM locked WHERE owner=executor.id), pid, version"
+        " (SELECT count(*) FROM locked WHERE owner=executor.id), pid, version,"
+        " CASE WHEN boot=?2 THEN lease_boot END"
         " FROM executor WHERE state<>0 OR ?1 ORDER BY id",
-        "n", (int)all);
+        "nt", (int)all, store_boot(store));
     int step = rows ? 1 : -1;
     while (rows && (step = db_step(&store->db, rows, error)) > 0)
         if (!census_add(census, store, rows, now)) {

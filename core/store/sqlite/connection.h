@@ -132,7 +132,8 @@ struct store {
     struct db db;
     const struct settings *settings;
     enum store_mode mode;
-    char *path; /* NULL: in memory */
+    char *path;            /* NULL: in memory */
+    char boot[CLOCK_BOOT]; /* see store_boot */
     struct gate gate;
     struct tray tray;
     struct catalog catalog;
@@ -187,6 +188,9 @@ int64_t meta_token(struct store *store);
 /* Reads the counters, and catalog and peers where those moved. */
 bool meta_read(struct store *store, struct error *error);
 bool meta_write(struct store *store, struct error *error);
+
+/* The name of the machine's present boot; NULL: not known. */
+const char *store_boot(struct store *store);
 
 /* Notes which files the store consists of. */
 void intact_remember(struct store *store);

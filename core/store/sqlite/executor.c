@@ -11,6 +11,11 @@
 
 #define EXECUTORS_KEPT 1000 /* rows of executors that are gone: names for the history */
 
+/* When it ends by the clock of this boot; a virtual clock has none. */
+static time_ms lease_boot(bool steady, time_ms lease) {
+    return steady ? clock_since_boot() + lease : TIME_NONE;
+}
+
 static bool join_insert(struct store *store, const struct store_executor *executor, time_ms now,
                         time_ms lease, struct error *error) {
     const struct acquire *serves = executor->serves;
@@ -19,14 +24,16 @@ static bool join_insert(struct store *store, const struct store_executor *execut
     char *categories = serves && serves->categories
                            ? json_dumps(serves->categories, JSON_COMPACT | JSON_ENCODE_ANY)
                            : NULL;
+    bool steady = serves && serves->steady;
     char *settings = serves ? census_settings(serves, executor->workers) : NULL;
     bool done = db_run(&store->db, error,
                        "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
-                       " categories, aware, state, settings, pid, version)"
-                       " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                       "tiiTTtnntnt", executor->name, now, now + lease, min, max, categories,
+                       " categories, aware, state, settings, pid, version, boot, lease_boot)"
+                       " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                       "tiiTTtnntnttT", executor->name, now, now + lease, min, max, categories,
                        (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings,
-                       (int)getpid(), MOONSHIFT_VERSION);
+                       (int)getpid(), MOONSHIFT_VERSION, steady ? store_boot(store) : NULL,
+                       lease_boot(steady, lease));
     free(settings);
     free(categories);
     return done;
@@ -126,8 +133,9 @@ bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *
     if (done && db_changes(&store->db))
         store->meta.executors++;
     done = done &&
-           db_run(&store->db, error, "UPDATE executor SET lease=?2, seen=?3 WHERE id=?1", "iii",
-                  store->self.id, now + lease, now) &&
+           db_run(&store->db, error,
+                  "UPDATE executor SET lease=?2, seen=?3, lease_boot=?4 WHERE id=?1", "iiiT",
+                  store->self.id, now + lease, now, lease_boot(store->self.steady, lease)) &&
            CRASH_POINT("lease_renewed");
     if (!unit_end(store, own, done, error))
         return false;

@@ -36,6 +36,7 @@ static bool peers_add(struct peers *peers, sqlite3_stmt *row) {
     list[peers->count++] = (struct peer){
         .id = sqlite3_column_int64(row, 0),
         .lease = sqlite3_column_int64(row, 1),
+        .lease_boot = db_column_time(row, 8),
         .state = (enum executor_state)sqlite3_column_int(row, 2),
         .priority_min = sqlite3_column_int64(row, 3),
         .priority_max = sqlite3_column_int64(row, 4),
@@ -65,10 +66,10 @@ bool peers_refresh(struct store *store, int64_t version, struct error *error) {
     sqlite3_stmt *rows =
         db_query(&store->db, error,
                  "SELECT id, lease, state, coalesce(range_min, -9223372036854775807 - 1),"
-                 " coalesce(range_max, 9223372036854775807), categories, settings, draining"
-                 " FROM executor"
+                 " coalesce(range_max, 9223372036854775807), categories, settings, draining,"
+                 " CASE WHEN boot=?2 THEN lease_boot END FROM executor"
                  " WHERE state<>0 AND id<>?1",
-                 "i", store->self.id);
+                 "it", store->self.id, store_boot(store));
     int step = rows && self_refresh(store, error) ? 1 : -1;
     while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
         if (!peers_add(&store->peers, rows)) {
@@ -120,8 +121,19 @@ void wake_ring(struct store *store) {
     store->wake = (struct wake){0};
 }
 
+const char *store_boot(struct store *store) {
+    if (!store->boot[0])
+        clock_boot(store->boot);
+    return store->boot[0] ? store->boot : NULL;
+}
+
+time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now) {
+    return lease_boot == TIME_NONE ? lease - now : lease_boot - clock_since_boot();
+}
+
 static bool peer_works(const struct peer *peer, time_ms now) {
-    return peer->state == EXECUTOR_LIVE && peer->lease > now && !peer->draining;
+    return peer->state == EXECUTOR_LIVE && !peer->draining &&
+           lease_left(peer->lease, peer->lease_boot, now) > 0;
 }
 
 static bool peer_takes(const struct peer *peer, const struct catalog_stream *stream,
@@ -146,7 +158,7 @@ bool store_sees_dead(struct store *store, time_ms now) {
         return false;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
-        if (peer->state == EXECUTOR_LIVE && peer->lease <= now)
+        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0)
             return true;
         if (gate_free(&store->gate, GATE_EXECUTORS + peer->id))
             return true;

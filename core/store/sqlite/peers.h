@@ -13,6 +13,7 @@ enum executor_state { EXECUTOR_GONE, EXECUTOR_LIVE, EXECUTOR_OVERDUE };
 struct peer {
     int64_t id, priority_min, priority_max;
     time_ms lease;
+    time_ms lease_boot; /* since the present boot; TIME_NONE: of another one, or not known */
     enum executor_state state;
     bool draining;      /* it takes nothing more */
     json_t *categories; /* NULL: all */
@@ -40,6 +41,10 @@ struct store;
 
 bool peers_refresh(struct store *store, int64_t version, struct error *error);
 void peers_clear(struct peers *peers);
+
+/* How long a lease goes on, in ms: by the clock of this boot where that is known, so that no step
+ * of the wall clock ends it. */
+time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now);
 
 void wake_note(struct wake *wake, int64_t stream, int64_t priority);
 /* After COMMIT: rings whom it concerns and forgets. */

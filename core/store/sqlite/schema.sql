@@ -110,7 +110,8 @@ CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 
   settings TEXT,      -- JSON: order, workers, and the names of its handlers
   draining INT NOT NULL DEFAULT 0,
   debt INT NOT NULL DEFAULT 0, -- 1: it has left rows of jobs behind, and knows which
-  pid INT, version TEXT) STRICT; -- its process, and the version of its program
+  pid INT, version TEXT,       -- its process, and the version of its program
+  boot TEXT, lease_boot INT) STRICT; -- of its machine, and the lease in ms since that boot
 CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
 CREATE TABLE registration(
   executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;

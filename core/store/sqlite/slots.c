@@ -16,20 +16,10 @@
 
 struct slots_head {
     char magic[24];
-    char boot[SLOTS_BOOT]; /* the kernel's boot id */
+    char boot[CLOCK_BOOT]; /* the kernel's boot id */
     _Atomic int64_t alive; /* the executor's last sign of life */
     int64_t unused[7];
 };
-
-void slots_boot(char boot[SLOTS_BOOT]) {
-    memset(boot, 0, SLOTS_BOOT);
-    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    if (read(file, boot, 36) != 36)
-        boot[0] = 0;
-    close(file);
-}
 
 static void slots_suffix(char *suffix, size_t size, int64_t id) {
     snprintf(suffix, size, "-slots-%lld", (long long)id);
@@ -62,7 +52,7 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
     CRASH_POINT("slots_mapped");
     struct slots_head *head = slots->map;
     memcpy(head->magic, SLOTS_MAGIC, sizeof SLOTS_MAGIC);
-    slots_boot(head->boot);
+    clock_boot(head->boot);
     slots->list = (struct slot *)(head + 1);
     return true;
 }
@@ -103,7 +93,7 @@ static bool slots_valid(const char *data, size_t size) {
     struct slots_head head, now = {.magic = SLOTS_MAGIC};
     if (size < sizeof head)
         return false;
-    slots_boot(now.boot);
+    clock_boot(now.boot);
     memcpy(&head, data, sizeof head);
     return memcmp(head.magic, now.magic, sizeof SLOTS_MAGIC) == 0 &&
            memcmp(head.boot, now.boot, sizeof head.boot) == 0;

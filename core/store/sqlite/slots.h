@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLOTS_BOOT 40 /* bytes of a boot's name */
-
 struct slot {
     _Atomic int64_t job, token, since; /* job 0: nothing runs */
     int64_t unused[5];                 /* a cache line each */
@@ -23,9 +21,6 @@ struct slots {
     void *map;
     size_t size;
 };
-
-/* The name of the present boot of the machine; "": not known. */
-void slots_boot(char boot[SLOTS_BOOT]);
 
 bool slots_make(struct slots *slots, const char *path, int64_t id, int count, struct error *error);
 void slots_close(struct slots *slots);

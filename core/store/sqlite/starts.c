@@ -14,9 +14,9 @@ const struct catalog_definition *starts_of(const struct store *store, int64_t st
 
 /* This boot of the machine as a number. */
 static int64_t anchor_boot(void) {
-    char boot[SLOTS_BOOT];
+    char boot[CLOCK_BOOT];
     uint64_t hash = UINT64_C(14695981039346656037);
-    slots_boot(boot);
+    clock_boot(boot);
     for (const char *at = boot; *at; at++)
         hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
     return (int64_t)(hash >> 1);

@@ -67,13 +67,15 @@ bool store_retries_wait(struct store *store, time_ms now, int64_t *count, time_m
 }
 
 bool store_next(struct store *store, time_ms now, time_ms *at, struct error *error) {
-    (void)now;
     *at = TIME_NEVER;
     if (db_value(&store->db, error, at, "SELECT due FROM timer ORDER BY due LIMIT 1", "") < 0)
         return false;
-    for (size_t i = 0; i < store->peers.count; i++)
-        if (store->peers.list[i].state == EXECUTOR_LIVE && store->peers.list[i].lease < *at)
-            *at = store->peers.list[i].lease;
+    for (size_t i = 0; i < store->peers.count; i++) {
+        const struct peer *peer = &store->peers.list[i];
+        time_ms end = now + lease_left(peer->lease, peer->lease_boot, now);
+        if (peer->state == EXECUTOR_LIVE && end < *at)
+            *at = end;
+    }
     if (store->ring.next < *at)
         *at = store->ring.next;
     return true;

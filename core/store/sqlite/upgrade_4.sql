@@ -55,6 +55,8 @@ ALTER TABLE occurrence ADD COLUMN owner INT;
 
 ALTER TABLE executor ADD COLUMN pid INT; -- its process, and the version of its program
 ALTER TABLE executor ADD COLUMN version TEXT;
+ALTER TABLE executor ADD COLUMN boot TEXT; -- of its machine, and
+ALTER TABLE executor ADD COLUMN lease_boot INT; -- the lease in ms since that boot
 
 CREATE TABLE stuck(       -- runs that were given up, as long as they may still act
   token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
