@@ -12,6 +12,7 @@
 #include "store/sqlite/slots.h"
 #include "store/sqlite/tray.h"
 #include "store/store.h"
+#include <limits.h>
 #include <sys/types.h>
 
 /* The counters of the table meta, read when a transaction begins, written when it ends. */
@@ -128,8 +129,17 @@ struct sweep {
     int turns; /* since the last step of a search */
 };
 
+/* Under which name this process has the database open; see location.h. */
+struct entry {
+    struct store *next;
+    dev_t device;
+    ino_t inode;
+    char path[PATH_MAX];
+};
+
 struct store {
     struct db db;
+    struct entry entry;
     const struct settings *settings;
     enum store_mode mode;
     char *path;            /* NULL: in memory */
@@ -198,6 +208,9 @@ void intact_remember(struct store *store);
  * whole? False: the store is broken. */
 bool intact_before(struct store *store, struct error *error);
 bool intact_begun(struct store *store, struct error *error);
+
+/* In a transaction: removes the slots and bells of executors that are gone, but for `self`. */
+void leftover_clear(struct store *store, int64_t self);
 
 /* Checks what is there, or creates it. */
 bool migrate(struct store *store, struct error *error);

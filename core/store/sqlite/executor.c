@@ -1,6 +1,7 @@
 /* executor.c - joining, renewing the lease, leaving (rules §4, §15). */
 #include "base/crash_point.h"
 #include "store/sqlite/census.h"
+#include "store/sqlite/location.h"
 #include "store/sqlite/locks.h"
 #include "store/sqlite/stuck.h"
 #include "store/sqlite/sweep.h"
@@ -65,6 +66,7 @@ static bool join_files(struct store *store, int64_t id, int workers, struct erro
     if (!gate_take(&store->gate, GATE_EXECUTORS + id, true))
         return error_set(error, ERROR_IO, "store \"%s\": cannot lock \"%s-gate\"", store->db.name,
                          store->path);
+    leftover_clear(store, id);
     bell_make(&store->bell, store->path, id);
     return workers < 1 || slots_make(&store->slots, store->path, id, workers, error);
 }
@@ -102,8 +104,9 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
         join_aging(store, executor, error) && join_insert(store, executor, now, lease, error);
     if (done)
         id = sqlite3_last_insert_rowid(store->db.handle);
+    bool moved = false;
     CRASH_POINT("join_inserted");
-    done = done && join_prune(store, id, error) &&
+    done = done && join_prune(store, id, error) && location_note(store, &moved, error) &&
            join_files(store, id, executor->workers, error) && CRASH_POINT("join_files_made");
     store->meta.executors++;
     store->wake.everybody = true;
@@ -119,7 +122,7 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
     snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
     executor->id = id;
     intact_remember(store);
-    return true;
+    return !moved || store_checkpoint(store, 0, error);
 }
 
 bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {

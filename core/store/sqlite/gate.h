@@ -12,6 +12,7 @@ enum gate_byte {
     GATE_WAITING,       /* shared: somebody waits to write; the others stand back */
     GATE_CHECKPOINTER,  /* exclusive: the right to checkpoint */
     GATE_WRITER,        /* shared by a writer, exclusive during a checkpoint */
+    GATE_OPEN,          /* shared: the store is open for writing; see location.h */
     GATE_EXECUTORS = 16 /* + id, exclusive: the executor with that id lives */
 };
 

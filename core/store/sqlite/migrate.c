@@ -1,7 +1,7 @@
 /* migrate.c - is the file a store, and of which version? Makes one where there is none. */
 #include "base/crash_point.h"
 #include "base/embedded.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/location.h"
 #include <stdio.h>
 
 #define SCHEMA_VERSION 4
@@ -80,7 +80,8 @@ static bool migrate_steps(struct store *store, int64_t version, struct error *er
     }
     snprintf(text, sizeof text, "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION_ID,
              SCHEMA_VERSION);
-    return done && db_execute(&store->db, text, error);
+    bool moved = false;
+    return done && location_note(store, &moved, error) && db_execute(&store->db, text, error);
 }
 
 /* The gate alone: store_begin reads tables that do not exist yet. */
@@ -109,7 +110,12 @@ static bool migrate_journal(struct store *store, struct error *error) {
 
 /* Only here, where the file is known to be ours or nobody's, does a gate appear beside it. */
 static bool migrate_gate(struct store *store, struct error *error) {
-    return !store->path || store->mode == STORE_READ || gate_open(&store->gate, store->path, error);
+    if (!store->path || store->mode == STORE_READ)
+        return true;
+    return gate_open(&store->gate, store->path, error) &&
+           (gate_take(&store->gate, GATE_OPEN, false) ||
+            error_set(error, ERROR_IO, "store \"%s\": cannot lock \"%s-gate\"", store->db.name,
+                      store->path));
 }
 
 static bool migrate_up(struct store *store, struct error *error) {
@@ -120,6 +126,8 @@ static bool migrate_up(struct store *store, struct error *error) {
         gate_pause();
     bool done = migrate_locked(store, error);
     gate_drop(&store->gate, GATE_WRITER);
+    if (done)
+        store_checkpoint(store, 0, NULL); /* by another name the log is not to be seen */
     return done;
 }
 

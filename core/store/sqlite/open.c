@@ -1,5 +1,6 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/sqlite/beside.h"
+#include "store/sqlite/location.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/sign.h"
 #include "store/sqlite/sqlite.h"
@@ -86,10 +87,18 @@ static bool open_database(struct store *store, const char *path, struct error *e
     return true;
 }
 
-struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
-                          struct error *error) {
-    if (path && !open_look(path, mode, error))
-        return NULL;
+static bool open_all(struct store *store, const char *path, struct error *error) {
+    return (!path || location_enter(store, path, error)) && open_database(store, path, error) &&
+           db_configure(&store->db, store->mode != STORE_READ, error) &&
+           feed_attach(&store->feed, &store->db, "feed", error) &&
+           feed_attach(&store->endings, &store->db, "endings", error) && migrate(store, error);
+}
+
+/* `other` has PATH_MAX bytes: where *location is behind, the name to bring the log home from. */
+static struct store *open_once(const char *path, enum store_mode mode,
+                               const struct settings *settings, enum location *location,
+                               char *other, struct error *error) {
+    *location = LOCATION_REFUSED;
     struct store *store = calloc(1, sizeof *store);
     if (!store) {
         error_set(error, ERROR_FAILED, "out of memory");
@@ -99,13 +108,24 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
     store->mode = path ? mode : STORE_CREATE;
     store->gate.file = -1;
     store->bell = (struct bell){-1, -1, -1};
-    if (open_database(store, path, error) && db_configure(&store->db, mode != STORE_READ, error) &&
-        feed_attach(&store->feed, &store->db, "feed", error) &&
-        feed_attach(&store->endings, &store->db, "endings", error) && migrate(store, error) &&
+    if (open_all(store, path, error) && (!path || location_enter(store, path, error)) &&
+        (*location = location_look(store, other, error)) == LOCATION_FINE &&
         share_settle(store, error))
         return store;
     store_close(store);
     return NULL;
+}
+
+struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
+                          struct error *error) {
+    enum location location = LOCATION_FINE;
+    char other[PATH_MAX];
+    if (path && !open_look(path, mode, error))
+        return NULL;
+    struct store *store = open_once(path, mode, settings, &location, other, error);
+    if (location != LOCATION_BEHIND || !location_bring_home(path, other, error))
+        return store;
+    return open_once(path, mode, settings, &location, other, error);
 }
 
 void store_close(struct store *store) {
@@ -121,6 +141,7 @@ void store_close(struct store *store) {
     slots_close(&store->slots);
     bell_close(&store->bell);
     db_close(&store->db);
+    location_leave(store);
     feed_clear(&store->feed);
     feed_clear(&store->endings);
     gate_close(&store->gate);

@@ -169,6 +169,8 @@ CREATE TABLE request(     -- what a creation was asked for under a key, so that 
   scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
   PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
 CREATE INDEX request_until ON request(until);
+CREATE TABLE location(    -- the file, and the name by which executors have it open
+  id INTEGER PRIMARY KEY, device INT NOT NULL, inode INT NOT NULL, path TEXT NOT NULL) STRICT;
 CREATE TABLE stuck(       -- runs that were given up, as long as they may still act
   token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
   place TEXT NOT NULL,    -- where the handler was last seen

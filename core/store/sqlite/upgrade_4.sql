@@ -62,3 +62,6 @@ CREATE TABLE stuck(       -- runs that were given up, as long as they may still 
   token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
   place TEXT NOT NULL,    -- where the handler was last seen
   incident INT) STRICT;
+
+CREATE TABLE location(    -- the file, and the name by which executors have it open
+  id INTEGER PRIMARY KEY, device INT NOT NULL, inode INT NOT NULL, path TEXT NOT NULL) STRICT;
