@@ -6,6 +6,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include "run/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,10 +147,12 @@ static bool line_without_verb(int argc, char **argv, struct error *error) {
 
 int cli_main(int argc, char **argv) {
     struct error error = {0};
+    int before = words_before_verb(argc, argv);
+    if (before + 1 < argc && strcmp(argv[before + 1], "run") == 0)
+        thread_mind_signals();
     output_setup();
     fault_setup();
     json_setup();
-    int before = words_before_verb(argc, argv);
     bool fine = before + 1 < argc ? line_run(argc, argv, before, &error)
                                   : line_without_verb(argc, argv, &error);
     struct error late = {0};

@@ -124,7 +124,7 @@ static void retries_tell(const struct cli *cli, bool person) {
 /* One engine for each folder; what is the executor's is as the first folder has it. */
 static bool engines_add(struct watch *watch, struct cli *folders, int count, struct error *error) {
     bool fine = true;
-    for (int i = 0; i < count && fine; i++) {
+    for (int i = 0; i < count && fine && !thread_told_to_stop(); i++) {
         struct cli *cli = &folders[i];
         warnings_log(cli->folder);
         json_t *paths = json_pack("[s]", cli->directory);
@@ -149,7 +149,7 @@ static bool node_go(struct watch *watch, struct cli *folders, int count, bool dr
                                    .arg = watch};
     watch->node = node_new(&options, error);
     bool fine = watch->node && engines_add(watch, folders, count, error);
-    if (fine) {
+    if (fine && !thread_told_to_stop()) {
         if (watch->cli->interactive)
             display_start(&watch->display);
         fine = node_run(watch->node, error);
@@ -225,9 +225,7 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
     return fine;
 }
 
-/* A hang-up while it starts or ends is none of its death. */
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    thread_hold_hang_up(true);
     if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
         !folder_usable(cli, error) || !setup_keeps(cli, error))
         return false;

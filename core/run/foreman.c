@@ -1,6 +1,7 @@
 #include "run/foreman.h"
 #include "base/crash_point.h"
 #include "base/log.h"
+#include "run/account.h"
 #include "run/turning.h"
 #include "run/watch.h"
 #include <stdio.h>
@@ -191,6 +192,11 @@ void foreman_reload(struct foreman *foreman) {
     call(foreman);
 }
 
+void foreman_tell(struct foreman *foreman) {
+    atomic_store(&foreman->tells, true);
+    call(foreman);
+}
+
 static void enter(struct foreman *foreman, enum stage stage, time_ms until) {
     foreman->stage = stage;
     foreman->stage_until = until;
@@ -278,6 +284,8 @@ bool foreman_round(struct foreman *foreman) {
     time_ms now = clock_monotonic();
     watch_tick(foreman, now);
     watch_reload(foreman);
+    if (atomic_exchange(&foreman->tells, false))
+        account_log(foreman);
     if (now >= foreman->deadline)
         client_tick(foreman->client);
     if (foreman->fatal.code == ERROR_NONE)

@@ -52,6 +52,9 @@ void foreman_finish(struct foreman *foreman);
 /* Any thread: load the folder again. */
 void foreman_reload(struct foreman *foreman);
 
+/* Any thread: say in the log what it does. */
+void foreman_tell(struct foreman *foreman);
+
 /* Everything there is to do now. False: it was the last round; nothing is locked any more. */
 bool foreman_round(struct foreman *foreman);
 /* Milliseconds until the next round unless something wakes the loop before; 0: at once. */

@@ -54,6 +54,7 @@ struct foreman {
     struct error exhausted; /* why it ended itself: too many runs do not end */
     _Atomic int stops;      /* how often the end was asked for */
     _Atomic bool finishes;  /* end once drained */
+    _Atomic bool tells;     /* say in the log what it does */
     _Atomic bool reloads;   /* load the folder again */
     struct mutex mutex;     /* guards the status */
     struct foreman_status status;

@@ -18,7 +18,7 @@ struct loop {
     struct ev_loop *ev;
     struct ev_async wake;
     struct ev_timer timer;
-    struct ev_signal terminate, interrupt, hang_up;
+    struct ev_signal terminate, interrupt, hang_up, question;
     struct post *posts;    /* the loop's thread only, in the order they came */
     time_ms tick_at;       /* monotonic */
     struct mutex mutex;    /* guards the newcomers */
@@ -54,6 +54,12 @@ static void on_hang_up(struct ev_loop *ev, struct ev_signal *watcher, int events
     loop->options.reload(loop->options.arg);
 }
 
+static void on_question(struct ev_loop *ev, struct ev_signal *watcher, int events) {
+    struct loop *loop = watcher->data;
+    (void)ev, (void)events;
+    loop->options.tell(loop->options.arg);
+}
+
 void loop_wake(void *arg) {
     struct loop *loop = arg;
     ev_async_send(loop->ev, &loop->wake);
@@ -74,15 +80,22 @@ static bool watch_signals(struct loop *loop) {
     watch_signal(loop, &loop->terminate, SIGTERM, on_stop);
     watch_signal(loop, &loop->interrupt, SIGINT, on_stop);
     watch_signal(loop, &loop->hang_up, SIGHUP, on_hang_up);
+    watch_signal(loop, &loop->question, SIGUSR2, on_question);
     thread_on_stop(ev_feed_signal); /* in the place of ev's own handler, which does no more */
     return thread_hold_hang_up(false);
 }
 
+/* What ev leaves behind is the default, which would end the program: held until they do nothing. */
 static void ignore_signals(struct loop *loop, bool hold) {
+    thread_hold_stops(true);
     thread_hold_hang_up(hold);
     ev_signal_stop(loop->ev, &loop->terminate);
     ev_signal_stop(loop->ev, &loop->interrupt);
     ev_signal_stop(loop->ev, &loop->hang_up);
+    ev_signal_stop(loop->ev, &loop->question);
+    thread_on_stop(NULL);
+    thread_on_question(NULL);
+    thread_hold_stops(false);
 }
 
 /* Never the default loop: it would reap the children of handlers. */

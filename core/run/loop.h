@@ -14,6 +14,7 @@ struct loop_options { /* all but `ended` may be NULL; called on the loop's threa
     void (*tick)(void *arg);                           /* once a second */
     void (*stop)(void *arg);                           /* TERM or INT came: the program only */
     void (*reload)(void *arg);                         /* HUP came */
+    void (*tell)(void *arg);                           /* USR2 came */
     void *arg;
 };
 

@@ -132,6 +132,11 @@ static void on_reload(void *arg) {
     each(acquisition->node, foreman_reload);
 }
 
+static void on_tell(void *arg) {
+    struct acquisition *acquisition = arg;
+    each(acquisition->node, foreman_tell);
+}
+
 /* ---- acquisitions ---- */
 
 static void *run(void *arg) {
@@ -165,6 +170,7 @@ static struct acquisition *acquisition_new(struct node *node, const char *name,
                                    .tick = node->options.tick && first ? on_tick : NULL,
                                    .stop = program ? on_stop : NULL,
                                    .reload = program ? on_reload : NULL,
+                                   .tell = program ? on_tell : NULL,
                                    .arg = acquisition};
     acquisition->node = node;
     acquisition->name = strdup(name);

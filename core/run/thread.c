@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __SANITIZE_THREAD__
 #include <sanitizer/tsan_interface.h>
 #endif
 
 static _Atomic bool told_to_stop;
-static void (*stop_then)(int signal);
+static void (*volatile stop_then)(int signal); /* NULL: nobody acts on it yet */
 
 bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg) {
     sigset_t all, before;
@@ -65,24 +66,51 @@ bool thread_hold_hang_up(bool hold) {
     return sigismember(&before, SIGHUP) == 1;
 }
 
-static void on_stop(int signal) {
-    atomic_store(&told_to_stop, true);
-    stop_then(signal);
-}
-
-void thread_on_stop(void (*then)(int signal)) {
-    atomic_store(&told_to_stop, false);
-    stop_then = then;
-    handle(SIGTERM, on_stop);
-    handle(SIGINT, on_stop);
-}
-
-bool thread_told_to_stop(void) {
-    return atomic_load(&told_to_stop);
+void thread_hold_stops(bool hold) {
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGUSR2);
+    pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &stops, NULL);
 }
 
 static void nothing(int signal) {
     (void)signal;
+}
+
+static void on_stop(int signal) {
+    bool again = atomic_exchange(&told_to_stop, true);
+    void (*then)(int) = stop_then;
+    if (then)
+        then(signal);
+    else if (again)
+        _exit(0); /* it starts, and has been told twice */
+}
+
+/* Empty handlers rather than SIG_IGN, which programs started by handlers would inherit. */
+void thread_mind_signals(void) {
+    handle(SIGTERM, on_stop);
+    handle(SIGINT, on_stop);
+    handle(SIGUSR1, nothing);
+    handle(SIGUSR2, nothing);
+    thread_hold_hang_up(true);
+}
+
+void thread_on_stop(void (*then)(int signal)) {
+    stop_then = then ? then : nothing;
+    handle(SIGTERM, on_stop);
+    handle(SIGINT, on_stop);
+    if (atomic_load(&told_to_stop))
+        stop_then(SIGTERM);
+}
+
+void thread_on_question(void (*then)(int signal)) {
+    handle(SIGUSR2, then ? then : nothing);
+}
+
+bool thread_told_to_stop(void) {
+    return atomic_load(&told_to_stop);
 }
 
 void thread_survive_pipes(void) {

@@ -39,10 +39,18 @@ void thread_interrupt(struct thread *thread);
 /* A hang-up that comes while it is held waits; without that it would end a program that is not
  * ready for it. Returns whether it was held before. */
 bool thread_hold_hang_up(bool hold);
-/* TERM and INT (rules §15), in the program only: `then` is called inside the signal. What the
- * signal says is true from that instant on, however long the thread that acts on it is busy. */
+/* The program that runs jobs, before anything else: TERM and INT are remembered until somebody acts
+ * on them, a second one ends the process at once, with 0; HUP waits; USR1 and USR2 do nothing. */
+void thread_mind_signals(void);
+/* A TERM, INT or USR2 that comes while they are held waits. */
+void thread_hold_stops(bool hold);
+/* TERM and INT (rules §15), in the program only: `then` is called inside the signal, and now if one
+ * has come already. What the signal says is true from that instant on, however long the thread that
+ * acts on it is busy. NULL: the program ends, they do nothing any more. */
 void thread_on_stop(void (*then)(int signal));
 bool thread_told_to_stop(void);
+/* USR2, in the program only: `then` is called inside the signal; NULL: it does nothing. */
+void thread_on_question(void (*then)(int signal));
 /* Writing to a closed pipe is an error, not the end of the program. An empty handler rather than
  * SIG_IGN, which programs started by handlers would inherit. */
 void thread_survive_pipes(void);

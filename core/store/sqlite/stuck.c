@@ -1,5 +1,4 @@
 #include "store/sqlite/stuck.h"
-#include "base/crash_point.h"
 #include "base/span.h"
 #include "store/sqlite/incident.h"
 #include <stdio.h>
@@ -27,7 +26,6 @@ static bool stuck_begin(struct store *store, const struct outcome *outcome, time
                         struct error *error) {
     const struct job *job = outcome->job;
     return (!store->settings->incidents || stuck_report(store, outcome, now, error)) &&
-           CRASH_POINT("stuck_reported") &&
            db_run(&store->db, error,
                   "INSERT OR REPLACE INTO stuck(token, owner, job, lane, since, place, incident)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, (SELECT id FROM incident WHERE job=?3"
@@ -51,7 +49,7 @@ bool stuck_note(struct store *store, const struct outcome *outcome, time_ms now,
         return stuck_begin(store, outcome, now, error);
     return db_run(&store->db, error, "DELETE FROM stuck WHERE token=?1", "i",
                   outcome->job->token) &&
-           CRASH_POINT("stuck_ended") && stuck_resolve(store, now, error);
+           stuck_resolve(store, now, error);
 }
 
 bool stuck_gone(struct store *store, int64_t owner, time_ms now, struct error *error) {

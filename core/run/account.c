@@ -1,0 +1,87 @@
+#include "run/account.h"
+#include "base/log.h"
+#include "base/span.h"
+#include "run/crew.h"
+
+/* It was asked for: said at any level but `error`. */
+#define LEVEL LOG_WARN
+
+static void log_foreman(struct foreman *foreman) {
+    static const char *const stages[] = {"working", "stopping", "cutting", "ended"};
+    const struct foreman_status *status = &foreman->status;
+    int running = 0, waiting = 0, stuck = 0;
+    char next[TIME_TEXT_SIZE] = "";
+    client_load(foreman->client, &running, &waiting);
+    client_exhausted(foreman->client, &stuck);
+    if (foreman->next != TIME_NEVER)
+        time_format(foreman->next, next);
+    log_event(LEVEL, "state",
+              "executor:s store:s stage:s running:d waiting:d stuck:d done:l failed:l stale:l"
+              " next:s generations:l deployment:l handlers:l",
+              status->name, foreman->settings.store, stages[foreman->stage], running, waiting,
+              stuck, status->done, status->failed, status->stale, next[0] ? next : NULL,
+              (int64_t)foreman->generations->count, foreman->generations->list[0]->id,
+              (int64_t)foreman->generations->served.count);
+}
+
+static void span_since(time_ms since, char text[TIME_TEXT_SIZE]) {
+    span_format(clock_monotonic() - since, text);
+}
+
+/* A job may be looked at while it runs: only its client's thread, which this is, frees it. */
+static void log_run(const struct worker *worker) {
+    char since[TIME_TEXT_SIZE], left[TIME_TEXT_SIZE] = "";
+    time_ms deadline = script_deadline(worker->script);
+    span_since(worker->busy_since, since);
+    if (deadline != TIME_NEVER)
+        span_format(deadline - clock_monotonic(), left);
+    log_event(LEVEL, "worker", "worker:d job:l handler:s for:s left:s", worker->index, worker->job,
+              worker->begun->handler, since, left[0] ? left : NULL);
+}
+
+/* Given up: its outcome, and with it the job, may be gone at any moment. */
+static void log_stuck(const struct client *client, const struct worker *worker) {
+    char since[TIME_TEXT_SIZE];
+    if (worker->client != client || worker->state == WORKER_GONE)
+        return;
+    span_since(worker->busy_since, since);
+    log_event(LEVEL, "worker", "worker:d stuck:l for:s", worker->index, worker->job, since);
+}
+
+static void log_worker(const struct client *client, const struct worker *worker) {
+    char since[TIME_TEXT_SIZE];
+    bool runs = worker->client == client && worker->state == WORKER_BUSY && worker->script &&
+                worker->begun && atomic_load(&worker->claim) == RUN_ON;
+    if (worker->stuck)
+        log_stuck(client, worker);
+    else if (runs)
+        log_run(worker);
+    else if (worker->state == WORKER_IDLE) {
+        span_since(worker->idle_since, since);
+        log_event(LEVEL, "worker", "worker:d idle:s", worker->index, since);
+    }
+}
+
+static void log_queue(const struct queue *queue, const char *name) {
+    int64_t jobs = 0;
+    for (const struct item *item = queue->first; item; item = item->next)
+        jobs += item->count;
+    if (queue->first)
+        log_event(LEVEL, "queue", "queue:s jobs:l next:l handler:s", name, jobs,
+                  queue->first->jobs->id, queue->first->jobs->handler);
+}
+
+void account_log(struct foreman *foreman) {
+    const struct client *client = foreman->client;
+    struct pool *pool = client->pool;
+    log_foreman(foreman);
+    mutex_lock(&pool->mutex);
+    for (int i = 0; i < pool->count; i++)
+        log_worker(client, pool->workers[i]);
+    for (const struct worker *worker = pool->lost; worker; worker = worker->next)
+        log_stuck(client, worker);
+    log_queue(&client->prompt, "at once");
+    log_queue(&client->suspects, "suspects");
+    log_queue(&client->queue, "in order");
+    mutex_unlock(&pool->mutex);
+}

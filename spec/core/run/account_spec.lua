@@ -1,0 +1,94 @@
+-- Signals of `moonshift run`: while it starts, and those that ask.
+local process = require "spec.support.process"
+
+describe("a signal to moonshift run", function()
+  local folder, store, pid
+
+  before_each(function()
+    folder = process.folder {
+      ["handlers/hold.lua"] = "return function(job)\n"
+        .. "  io.open(job.payload.path):close()\nend",
+    }
+    store = folder .. "/jobs.db"
+    process.run("mkfifo " .. process.quote(folder .. "/pipe"))
+    pid = nil
+  end)
+
+  local function status()
+    return process.await("its end", 20, function()
+      return tonumber(process.read(folder .. "/status"))
+    end)
+  end
+
+  after_each(function()
+    process.kill(pid)
+    status()
+    process.remove(folder)
+  end)
+
+  -- Its exit status is written into a file once it has ended.
+  local function start()
+    local line = ("(%s >>%s/log 2>&1 </dev/null & pid=$!; echo $pid; exec >&- 2>&-; wait $pid;"
+      .. " echo $? >%s/status) &"):format(process.command("run", folder, "--store",
+        "sqlite:" .. store, "--workers", "2"), folder, folder)
+    local pipe = io.popen(line)
+    pid = pipe:read("n")
+    pipe:close()
+  end
+
+  local function logged(text)
+    process.await(("the log to say %q"):format(text), 20, function()
+      return process.read(folder .. "/log"):find(text)
+    end)
+  end
+
+  -- Begins to load a folder that takes a while.
+  local function start_slowly()
+    local file = assert(io.open(folder .. "/handlers/slow.lua", "w"))
+    file:write(("io.open(%q, 'w'):close()\nlocal t = os.clock()\n"):format(folder .. "/loading")
+      .. "while os.clock() - t < 0.2 do end\nreturn function() end")
+    file:close()
+    start()
+    process.await("the folder to be loaded", 20, function()
+      return io.open(folder .. "/loading")
+    end)
+  end
+
+  for _, name in ipairs { "TERM", "INT" } do
+    it(("ends it with 0 while it starts: %s"):format(name), function()
+      start_slowly()
+      process.kill(pid, name)
+      assert.equal(0, status())
+      assert.is_nil(process.read(folder .. "/log"):find("level=error"))
+    end)
+  end
+
+  it("is none of its death: USR1, USR2 and HUP, also while it starts", function()
+    start_slowly()
+    for _, name in ipairs { "USR1", "USR2", "HUP" } do
+      process.kill(pid, name)
+    end
+    logged("event=\"folder loaded\"")
+    process.kill(pid, "USR1")
+    process.kill(pid, "TERM")
+    assert.equal(0, status())
+  end)
+
+  it("makes it say what it does: USR2", function()
+    start()
+    logged("event=started")
+    local code = process.moonshift("enqueue", "hold", ('{"path":"%s/pipe"}'):format(folder), "-C",
+      folder, "--store", "sqlite:" .. store)
+    assert.equal(0, code)
+    process.await("the job to run", 20, function()
+      process.kill(pid, "USR2")
+      return process.read(folder .. "/log"):find("event=worker worker=%d job=1 handler=hold for=")
+    end)
+    local log = process.read(folder .. "/log")
+    assert.matches("event=state executor=[^ ]+ store=[^ ]+ stage=working running=1 waiting=0", log)
+    assert.matches("generations=1 deployment=1 handlers=%d+", log)
+    process.run("sh -c " .. process.quote(": >" .. folder .. "/pipe"))
+    process.kill(pid, "TERM")
+    assert.equal(0, status())
+  end)
+end)
