@@ -8,12 +8,16 @@ static const struct alias {
     {"asyncExecutorLockOwner", "name"},
     {"jobExecutorActivate", "active"},
     {"asyncExecutorActivate", "active"},
+    {"jobExecutionEnabled", "active"},
     {"corePoolSize", "workers"},
     {"maxPoolSize", "workers"},
     {"asyncExecutorCorePoolSize", "workers"},
     {"asyncExecutorMaxPoolSize", "workers"},
+    {"keepAliveTime", "keep_alive"},
+    {"keepAliveSeconds", "keep_alive"},
     {"asyncExecutorThreadKeepAliveTime", "keep_alive"},
     {"queueSize", "queue"},
+    {"queueCapacity", "queue"},
     {"asyncExecutorThreadPoolQueueSize", "queue"},
     {"jobAcquisition", "acquisition"},
     {"maxJobsPerAcquisition", "page"},
@@ -39,6 +43,8 @@ static const struct alias {
     {"lockTimeInMillis", "lock_time"},
     {"asyncExecutorAsyncJobLockTimeInMillis", "lock_time"},
     {"asyncExecutorTimerLockTimeInMillis", "lock_time"},
+    {"asyncExecutorAsyncJobLockTime", "lock_time"},
+    {"asyncExecutorTimerLockTime", "lock_time"},
     {"asyncExecutorSecondsToWaitOnShutdown", "shutdown_wait"},
     {"asyncExecutorResetExpiredJobsInterval", ""},
     {"asyncExecutorResetExpiredJobsPageSize", ""},
@@ -51,6 +57,7 @@ static const struct alias {
     {"defaultFailedJobWaitTime", "failed_job_wait"},
     {"createIncidentOnFailedJobEnabled", "incidents"},
     {"historyLevel", "history"},
+    {"historyLevelDefault", "history"},
     {"batchJobsPerSeed", "batch_jobs_per_seed"},
     {"invocationsPerBatchJob", "invocations_per_batch_job"},
     {"invocationsPerBatchJobByBatchType", "invocations_per_batch_job_by_type"},
@@ -65,27 +72,104 @@ static const struct alias {
     {"historyCleanupJobPriority", "history_cleanup_priority"},
     {"historyCleanupBatchSize", "history_cleanup_batch_size"},
     {"historyCleanupBatchThreshold", ""},
+    {"historyCleanupStrategy", ""},
+    {"historyRemovalTimeStrategy", ""},
+    {"historyRemovalTimeProvider", ""},
+    {"enforceHistoryTimeToLive", ""},
+    {"hintJobExecutor", ""},
+    {"failedJobListenerMaxRetries", ""},
+    {"legacyJobRetryBehaviorEnabled", ""},
+    {"reevaluateTimeCycleWhenDue", ""},
+    {"asyncExecutorGlobalAcquireLockEnabled", ""},
+    {"asyncExecutorUnlockOwnedJobs", ""},
+    {"asyncExecutorMoveTimerExecutorPoolSize", ""},
+    {"databaseSchemaUpdate", ""},
+    {"authorizationEnabled", ""},
+    {"metricsEnabled", ""},
+    {"dbMetricsReporterActivate", ""},
 };
 #define ROWS (sizeof table / sizeof *table)
 
-/* "jobExecutorActivate", "job-executor-activate" and "job_executor_activate" are one. */
-static bool same(const char *left, const char *right) {
+/* What is no setting there or here. */
+static const struct hint {
+    const char *foreign, *hint;
+} hints[] = {
+    {"customPreBPMNParseListeners", "files in listeners/"},
+    {"customPostBPMNParseListeners", "files in listeners/"},
+    {"postBpmnParseHandlers", "files in listeners/"},
+    {"failedJobCommandFactory", "a file in retries/"},
+    {"jobHandlers", "files in handlers/"},
+    {"customJobHandlers", "files in handlers/"},
+    {"asyncExecutorTenantId", "\"categories\", and the field \"tenant\" of jobs"},
+    {"dataSource", "\"store\", a file such as \"sqlite:jobs.db\""},
+    {"jdbcUrl", "\"store\", a file such as \"sqlite:jobs.db\""},
+};
+#define HINTS (sizeof hints / sizeof *hints)
+
+static const char *const prefixes[] = {"asyncExecutor", "jobExecutor", "custom",   "monday",
+                                       "tuesday",       "wednesday",   "thursday", "friday",
+                                       "saturday",      "sunday"};
+#define PREFIXES (sizeof prefixes / sizeof *prefixes)
+
+static bool is_punctuation(char c) {
+    return c == '-' || c == '_' || c == '.';
+}
+
+/* "jobExecutorActivate", "job-executor-activate" and "job_executor_activate" are one. What is left
+ * of `right` behind all of `left`; NULL: they differ. */
+static const char *behind(const char *left, const char *right) {
     for (;; left++, right++) {
-        while (*left == '-' || *left == '_')
+        while (is_punctuation(*left))
             left++;
-        while (*right == '-' || *right == '_')
+        while (is_punctuation(*right))
             right++;
-        if (tolower((unsigned char)*left) != tolower((unsigned char)*right))
-            return false;
         if (!*left)
-            return true;
+            return right;
+        if (tolower((unsigned char)*left) != tolower((unsigned char)*right))
+            return NULL;
     }
 }
 
+static bool same(const char *left, const char *right) {
+    const char *rest = behind(left, right);
+    return rest && !*rest;
+}
+
+/* As it stands, or without the prefix that one of the two leaves out: a table of Spring says
+ * deployment-aware, a day of the week has a window of its own. */
+static bool means(const char *known, const char *foreign) {
+    if (same(known, foreign))
+        return true;
+    for (size_t i = 0; i < PREFIXES; i++) {
+        const char *long_known = behind(prefixes[i], known);
+        const char *long_foreign = behind(prefixes[i], foreign);
+        if ((long_known && *long_known && same(long_known, foreign)) ||
+            (long_foreign && *long_foreign && same(known, long_foreign)))
+            return true;
+    }
+    return false;
+}
+
+/* The next of "camunda.bpm.job-execution.enabled", "bpm.job-execution.enabled" … "enabled"; NULL:
+ * that was the last. */
+static const char *shorter(const char *foreign) {
+    const char *dot = strchr(foreign, '.');
+    return dot && dot[1] ? dot + 1 : NULL;
+}
+
 const char *alias_setting(const char *foreign) {
-    for (size_t i = 0; i < ROWS; i++)
-        if (same(table[i].foreign, foreign))
-            return table[i].setting;
+    for (const char *name = foreign; name; name = shorter(name))
+        for (size_t i = 0; i < ROWS; i++)
+            if (means(table[i].foreign, name))
+                return table[i].setting;
+    return NULL;
+}
+
+const char *alias_hint(const char *foreign) {
+    for (const char *name = foreign; name; name = shorter(name))
+        for (size_t i = 0; i < HINTS; i++)
+            if (means(hints[i].foreign, name))
+                return hints[i].hint;
     return NULL;
 }
 

@@ -6,9 +6,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The setting that does here what `foreign` does there; case and punctuation do not count. "": none
- * is needed here. NULL: nobody calls anything so. */
+/* The setting that does here what `foreign` does there. Case and punctuation do not count, nor do
+ * the words before a dot, or a prefix such as asyncExecutor. "": none is needed here.
+ * NULL: nobody calls a setting so. */
 const char *alias_setting(const char *foreign);
+
+/* What does here what `foreign` does there, where that is no setting: words for people, or NULL. */
+const char *alias_hint(const char *foreign);
 
 /* The foreign names of a setting, an array of texts. A new reference; NULL: no memory. */
 json_t *alias_names(const char *setting);

@@ -209,14 +209,26 @@ static void write_label(char *label, size_t size, enum setting_origin origin, co
     }
 }
 
+/* Where others count milliseconds. */
+static const char *unit_of(const char *name) {
+    const struct setting *setting = find(name);
+    bool span = setting && (setting->kind == SETTING_SPAN || setting->kind == SETTING_SPAN_OFF ||
+                            setting->kind == SETTING_SPAN_AS);
+    return span ? ", in seconds or as \"PT5M\"" : "";
+}
+
 static bool refuse_name(enum setting_origin origin, const char *name, const char *where,
                         struct error *error) {
     const char *before = where ? where : "", *colon = where ? ": " : "";
     const char *here = alias_setting(name), *meant = suggest(name, settings_names());
+    const char *hint = alias_hint(name);
+    if (hint)
+        return error_set(error, code_of(origin), "%s%sunknown setting \"%.100s\" (here: %s)",
+                         before, colon, name, hint);
     if (here && *here)
         return error_set(error, code_of(origin),
-                         "%s%sunknown setting \"%.100s\" (here it is \"%s\")", before, colon, name,
-                         here);
+                         "%s%sunknown setting \"%.100s\" (here it is \"%s\"%s)", before, colon,
+                         name, here, unit_of(here));
     if (here)
         return error_set(error, code_of(origin),
                          "%s%sunknown setting \"%.100s\" (nothing here needs it)", before, colon,

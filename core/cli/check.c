@@ -97,7 +97,7 @@ static bool schedule_shape(const struct cli *cli, struct report *report, const j
     json_t *shape =
         json_pack("{sO sO sO so? sO so}", "name", json_object_get(row, "name"), "handler",
                   json_object_get(spec, "handler"), "cycle", json_object_get(spec, "cycle"), "zone",
-                  zone ? json_incref(zone) : json_string("UTC"), "file",
+                  zone ? json_incref(zone) : json_string(cli->settings.zone), "file",
                   json_object_get(row, "file"), "next", dates);
     return (shape && json_array_append_new(report->schedules, shape) == 0) || no_memory(error);
 }

@@ -84,14 +84,16 @@ static char *setting_as_flag(const char *setting) {
 
 /* A flag named as another system names the setting. */
 static bool foreign_flag(const char *name, struct error *error) {
-    const char *here = alias_setting(name);
+    const char *here = alias_setting(name), *hint = alias_hint(name);
     char *flag = here && *here ? setting_as_flag(here) : NULL;
-    if (flag)
+    if (hint)
+        error_set(error, ERROR_USAGE, "unknown flag \"%s\" (here: %s)", name, hint);
+    else if (flag)
         error_set(error, ERROR_USAGE, "unknown flag \"%s\" (here it is \"%s\")", name, flag);
     else if (here)
         error_set(error, ERROR_USAGE, "unknown flag \"%s\" (nothing here needs it)", name);
     free(flag);
-    return here != NULL;
+    return here || hint;
 }
 
 static bool unknown_flag(const struct cli_command *command, const char *name, struct error *error) {

@@ -46,6 +46,28 @@ describe("a setting", function()
     ['unknown setting "jobExecutorAcquireByPriority" (here it is "by_priority")'] = {
       jobExecutorAcquireByPriority = true,
     },
+    ['unknown setting "lock-time-in-millis" (here it is "lock_time", in seconds or as "PT5M")'] = {
+      ["lock-time-in-millis"] = 300000,
+    },
+    ['unknown setting "camunda.bpm.job-execution.queue-capacity" (here it is "queue")'] = {
+      ["camunda.bpm.job-execution.queue-capacity"] = 3,
+    },
+    ['unknown setting "camunda.bpm.job-execution.enabled" (here it is "active")'] = {
+      ["camunda.bpm.job-execution.enabled"] = true,
+    },
+    ['unknown setting "mondayHistoryCleanupBatchWindowStartTime" '
+      .. '(here it is "history_cleanup_window")'] = {
+      mondayHistoryCleanupBatchWindowStartTime = "22:00",
+    },
+    ['unknown setting "max-async-jobs-due-per-acquisition" (here it is "page")'] = {
+      ["max-async-jobs-due-per-acquisition"] = 8,
+    },
+    ['unknown setting "customPostBPMNParseListeners" (here: files in listeners/)'] = {
+      customPostBPMNParseListeners = {},
+    },
+    ['unknown setting "camunda.bpm.metrics.enabled" (nothing here needs it)'] = {
+      ["camunda.bpm.metrics.enabled"] = true,
+    },
     ['unknown setting "asyncExecutorResetExpiredJobsInterval" (nothing here needs it)'] = {
       asyncExecutorResetExpiredJobsInterval = 5,
     },

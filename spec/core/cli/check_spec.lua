@@ -75,6 +75,16 @@ describe("check", function()
       "--json")))
   end)
 
+  it("shows the zone that a schedule's cron counts in", function()
+    place = program.place {
+      ["handlers/send.lua"] = "return function() end\n",
+      ["moonshift.lua"] = 'return { zone = "Europe/Berlin" }\n',
+      ["schedules/nightly.lua"] = 'return { handler = "send", cycle = "0 3 * * 1-5" }\n',
+    }
+    local _, output = place.run("check")
+    assert.matches("\nnightly +%S+ +0 3 %* %* 1%-5 +Europe/Berlin +", output)
+  end)
+
   it("finds nothing wrong with a late run that stands for those before it", function()
     place = program.place {
       ["handlers/look.lua"] = "return function(job) os.execute(job.payload.command) end\n",
