@@ -43,6 +43,7 @@ extern const struct cli_command enqueue_commands[];
 extern const struct cli_command job_commands[];
 extern const struct cli_command act_commands[];
 extern const struct cli_command why_commands[];
+extern const struct cli_command wait_commands[];
 extern const struct cli_command definition_commands[];
 extern const struct cli_command instance_commands[];
 extern const struct cli_command batch_commands[];
