@@ -1,6 +1,7 @@
 -- docs/security.md, line by line: each line of the page names the sentence here that proves it.
 local process = require "spec.support.process"
 local program = require "spec.support.program"
+local rules = require("moonshift.core").rules
 
 describe("a handler", function()
   local place
@@ -119,7 +120,7 @@ describe("text that somebody has made up", function()
     place = program.place { ["handlers/work.lua"] = [[
 return function(job)
   local refused = {}
-  for _, options in ipairs { { lane = "a\0b" }, { tenant = "a\0b" }, { unique_key = "a\0b" },
+  for _, options in ipairs { { lane = "a\0b" }, { tenant = "a\0b" }, { unique = "a\0b" },
     { category = "a\0b" }, { instance = "a\0b" }, { activity = "a\0b" } } do
     refused[#refused + 1] = not pcall(job.enqueue, job, "work", {}, options)
   end
@@ -143,6 +144,62 @@ end]] }
     assert.truthy(log:find("a\u{FFFD}b", 1, true), log)
     assert.same({ "a\u{FFFD}b" }, process.sql(place.store, "SELECT message FROM job"))
     assert.same({ "a\u{FFFD}b" }, process.sql(place.store, "SELECT text FROM progress"))
+    assert.same({ "1" }, process.sql(place.store, "SELECT count(*) FROM job"))
+  end)
+end)
+
+describe("text that looks like code", function()
+  local place
+
+  -- For the database, the shell, a format, a path, and an expression.
+  local TEXTS = { "x'; DROP TABLE job; --", 'x" OR 1=1 --', "x%' OR '1'='1", "$(touch pwned)",
+    "`touch pwned`", "; touch pwned", "%s%n%d", "../../pwned", "${payload.x}",
+    "${os.execute('touch pwned')}", "x) UNION SELECT * FROM job --" }
+  local FILTERS = { lane = "--lane", tenant = "--tenant", category = "--category",
+    instance = "--instance", unique = "--unique" }
+
+  before_each(function()
+    place = program.place { ["handlers/work.lua"] = "return function() error('no', 0) end" }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("is found as it is by every filter, and changes nothing else", function()
+    local lines = {}
+    for i, text in ipairs(TEXTS) do
+      lines[i] = rules.encode { handler = "work", lane = text, tenant = text, category = text,
+        instance = text, unique = text, payload = { text = text, [text] = i } }
+    end
+    local file = assert(io.open(place.path .. "/jobs.jsonl", "w"))
+    file:write(table.concat(lines, "\n"), "\n")
+    file:close()
+    local status, _, errors = place.run("enqueue", "--from", "jobs.jsonl")
+    assert.equal(0, status, errors)
+    for i, text in ipairs(TEXTS) do
+      local searches = { { "--payload", "text=" .. text } }
+      for _, flag in pairs(FILTERS) do
+        searches[#searches + 1] = { flag, text }
+      end
+      for _, words in ipairs(searches) do
+        local _, output, problem = place.run("job", "list", "--json", table.unpack(words))
+        local found = rules.decode(output)
+        assert.equal(1, found and #found, words[1] .. " " .. words[2] .. ": " .. problem)
+        assert.equal(i, found[1].id)
+      end
+    end
+    assert.is_nil(io.open(place.path .. "/pwned"))
+    assert.same({ tostring(#TEXTS) }, process.sql(place.store, "SELECT count(*) FROM job"))
+  end)
+
+  it("is refused as a field to sort by, and finds nothing as a path into payloads", function()
+    place.run("enqueue", "work")
+    for _, text in ipairs(TEXTS) do
+      assert.equal(2, (place.run("job", "list", "--sort", text)))
+      local status, output = place.run("job", "list", "--json", "--payload", text .. "=1")
+      assert.is_true(status == 2 or (status == 0 and #rules.decode(output) == 0), text .. output)
+    end
     assert.same({ "1" }, process.sql(place.store, "SELECT count(*) FROM job"))
   end)
 end)
