@@ -1,6 +1,5 @@
 /* leftover.c - slots and bells of executors that are gone: who dies without a burial, or whose
  * burial dies behind its commit, leaves them behind. */
-#include "base/crash_point.h"
 #include "store/sqlite/connection.h"
 #include <dirent.h>
 #include <limits.h>
@@ -42,7 +41,6 @@ void leftover_clear(struct store *store, int64_t self) {
         if (id == 0 || id == self || !leftover_gone(store, id))
             continue;
         bell_remove(store->path, id);
-        CRASH_POINT("leftover_bell_removed");
         slots_remove(store->path, id);
     }
     if (list)
