@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define RATE_SPAN 500 /* ms that a rate is measured over at least */
@@ -15,10 +16,12 @@ static void put(const struct text *text) {
 
 void display_line(const char *text) {
     struct text line = {0};
-    size_t size = table_text_fit(text, output_error_width() - 1);
-    text_add(&line, "\r%.*s\033[K", (int)size, text);
+    char *clean = output_clean(text, false);
+    size_t size = clean ? table_text_fit(clean, output_error_width() - 1) : 0;
+    text_add(&line, "\r%.*s\033[K", (int)size, clean ? clean : "");
     put(&line);
     text_clear(&line);
+    free(clean);
 }
 
 /* Any thread: the log's line takes the place of ours, which comes back with the next tick. */
@@ -67,9 +70,11 @@ void display_end(struct display *display, const struct foreman_status *status) {
     double seconds = (double)(clock_monotonic() - display->began + 1) / 1000;
     log_sink(NULL, NULL);
     struct text line = {0};
-    text_add(&line, "\r%s  done %lld  failed %lld  in %.1f s  %.0f/s\033[K\n", status->name,
+    char *name = output_clean(status->name, false);
+    text_add(&line, "\r%s  done %lld  failed %lld  in %.1f s  %.0f/s\033[K\n", name ? name : "",
              (long long)status->done, (long long)status->failed, seconds,
              (double)(status->done + status->failed) / seconds);
     put(&line);
     text_clear(&line);
+    free(name);
 }

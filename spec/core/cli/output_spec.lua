@@ -103,6 +103,14 @@ describe("text that would steer a terminal", function()
     assert.equal(message, rules.decode(output).payload.text)
   end)
 
+  it("is spelled out in the line that shows how a run goes on", function()
+    local words = { "run", "--drain", "--retries", "1", "--name", "a\u{202E}b" }
+    local status, output = program.run(words, { dir = place.path, terminal = 80 })
+    assert.equal(0, status, output)
+    assert.is_nil(output:find("\u{202E}", 1, true), output)
+    assert.truthy(output:find("a\\u202eb/1  done", 1, true), output)
+  end)
+
   it("is spelled out in errors", function()
     local status, _, errors = place.run("enqueue", "work", '"' .. message, "--priority", "x")
     assert.is_true(status ~= 0)
