@@ -136,7 +136,8 @@ static bool put_work(json_t *object, const struct job *job) {
            json_put_time(object, "due", job->due) && json_put_text(object, "repeat", job->repeat) &&
            json_put(object, "retries", json_integer(job->retries)) &&
            json_put(object, "attempt", json_integer(job->attempt)) &&
-           json_put(object, "crashes", json_integer(job->crashes));
+           json_put(object, "crashes", json_integer(job->crashes)) &&
+           json_put(object, "conflicts", json_integer(job->conflicts));
 }
 
 static bool put_lock(json_t *object, const struct job *job) {

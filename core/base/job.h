@@ -54,6 +54,7 @@ struct job {
     time_ms begin_by;        /* monotonic: its start counts for a rate; 0: whenever it may be */
     int32_t retries;         /* runs left */
     int32_t attempt;         /* number of the next (or, in a run, the present) run; from 1 */
+    int32_t conflicts;       /* runs in a row that ended with one, up to now */
     int32_t crashes;         /* processes that died while they ran it */
     enum job_type type;
     enum job_state state;

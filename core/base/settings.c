@@ -49,6 +49,7 @@ static const struct setting table[] = {
     {"lock_time", SETTING_SPAN, FIELD(lock_time), 1, 0, "PT5M"},
     {"shutdown_wait", SETTING_SPAN, FIELD(shutdown_wait), 0, 0, "PT60S"},
     {"crash_limit", SETTING_INT, FIELD(crash_limit), 1, 1000, "3"},
+    {"conflict_limit", SETTING_INT, FIELD(conflict_limit), 1, 1000000, "20"},
     {"recycle_after", SETTING_INT, FIELD(recycle_after), 1, INT32_MAX, "10000"},
     {"ensure_due_date", SETTING_BOOL, FIELD(ensure_due_date), 0, 0, "false"},
     {"produce_priorities", SETTING_BOOL, FIELD(produce_priorities), 0, 0, "true"},

@@ -40,7 +40,7 @@ struct settings {
     time_ms backoff, max_backoff;
     int backoff_decrease_threshold;
     time_ms queue_full_wait, lock_time, shutdown_wait;
-    int crash_limit, recycle_after;
+    int crash_limit, conflict_limit, recycle_after;
     /* jobs */
     int retries;
     char *retry; /* configuration text or file name; NULL: standard */

@@ -108,8 +108,7 @@ static void retries_tell(const struct cli *cli, bool person) {
     time_ms first = TIME_NEVER;
     char when[TIME_TEXT_SIZE];
     struct store *store = store_open(cli->settings.store, STORE_READ, &cli->settings, &ignored);
-    bool known =
-        store && store_retries_wait(store, clock_now(clock_system()), &count, &first, &ignored);
+    bool known = store && store_retries_wait(store, &count, &first, &ignored);
     store_close(store);
     if (!known || !count)
         return;

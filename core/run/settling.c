@@ -176,6 +176,8 @@ static void count(const struct outcome *outcome, enum settled settled, struct tu
     } else if (outcome->kind == OUTCOME_SUCCESS) {
         turn->done++;
         metrics_add(metrics, definition, METRIC_SUCCESSFUL, 1);
+    } else if (outcome->kind == OUTCOME_CONFLICT) {
+        metrics_add(metrics, definition, METRIC_CONFLICTS, 1);
     } else if (outcome->kind == OUTCOME_FAILURE) {
         turn->failed++;
         metrics_add(metrics, definition, METRIC_FAILED, 1);

@@ -17,6 +17,7 @@ enum field {
     FIELD_RETRIES,
     FIELD_ATTEMPT,
     FIELD_CRASHES,
+    FIELD_CONFLICTS,
     FIELD_LOCK_OWNER,
     FIELD_LOCK_EXPIRATION,
     FIELD_TOKEN,
@@ -51,6 +52,7 @@ static const char *const names[] = {"id",
                                     "retries",
                                     "attempt",
                                     "crashes",
+                                    "conflicts",
                                     "lock_owner",
                                     "lock_expiration",
                                     "token",
@@ -212,6 +214,8 @@ static int push_field(lua_State *L, struct handle *handle, enum field field) {
         return push_integer(L, job->attempt);
     case FIELD_CRASHES:
         return push_integer(L, job->crashes);
+    case FIELD_CONFLICTS:
+        return push_integer(L, job->conflicts);
     case FIELD_TOKEN:
         return push_id(L, job->token);
     case FIELD_EXCLUSIVE:

@@ -1,4 +1,5 @@
 /* One run of a job, from the handler's first instruction to an outcome (rules §8). */
+#include "base/conflict.h"
 #include "base/instant.h"
 #include "base/json.h"
 #include "base/order.h"
@@ -210,11 +211,33 @@ static void fail_by_limit(struct script *script, struct outcome *outcome, time_m
     outcome->stack = message.data ? failure_stack(&script->state, message.data) : NULL;
 }
 
+/* Too often in a row: a failure like any other. */
+static void give_up_conflict(struct outcome *outcome, int32_t count) {
+    struct text text = {0};
+    text_add(&text, "%d conflicts in a row: %s", (int)count,
+             outcome->message ? outcome->message : "");
+    if (!text.data)
+        return;
+    free(outcome->message);
+    outcome->message = text.data;
+}
+
 /* Somebody else was first, or the store could not be reached: the job is not to blame. */
-static void fail_by_conflict(struct outcome *outcome) {
+static void fail_by_conflict(struct script *script, struct outcome *outcome) {
     struct text line = {0};
+    char in[TIME_TEXT_SIZE], times[TIME_TEXT_SIZE + 32] = "";
+    int32_t count = outcome->job->conflicts + 1;
+    time_ms wait = conflict_wait(count, outcome->job->token);
+    if (count >= script->settings->conflict_limit) {
+        give_up_conflict(outcome, count);
+        return;
+    }
     outcome->kind = OUTCOME_CONFLICT;
-    text_add(&line, "conflict, runs again: %s", outcome->message ? outcome->message : "");
+    outcome->due = wait > 0 ? outcome->ended + wait : TIME_NONE;
+    span_format(wait, in);
+    if (wait > 0)
+        snprintf(times, sizeof times, " in %s (%d in a row)", in, (int)count);
+    text_add(&line, "conflict, runs again%s: %s", times, outcome->message ? outcome->message : "");
     free(outcome->warning);
     outcome->warning = line.data;
 }
@@ -226,7 +249,7 @@ static void fail_by_error(struct script *script, struct outcome *outcome) {
     outcome->stack = failure.stack;
     outcome->permanent = failure.permanent;
     if (failure.conflict || script->run->lost)
-        fail_by_conflict(outcome);
+        fail_by_conflict(script, outcome);
 }
 
 static void fail(struct script *script, struct outcome *outcome, time_ms timeout) {

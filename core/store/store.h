@@ -300,11 +300,10 @@ json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *er
 /* What no live executor would ever take: [{ kind, text, count, more, … }], `more` if there are more
  * than 10 000. */
 json_t *store_gaps(struct store *store, time_ms now, struct error *error);
-/* Jobs that have failed and wait for the date of their retry: how many, counted to
- * STORE_RETRIES_MAX, and the first date (TIME_NEVER: none). Only reads. */
+/* Jobs that have failed, or met a conflict, and wait for the date of their retry: how many, counted
+ * to STORE_RETRIES_MAX, and the first date (TIME_NEVER: none). Only reads. */
 enum { STORE_RETRIES_MAX = 10000 };
-bool store_retries_wait(struct store *store, time_ms now, int64_t *count, time_ms *first,
-                        struct error *error);
+bool store_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error);
 /* Schedules by name: { name, handler, cycle, zone, misfire, paused, last, next, next_local, job,
  * source }; `name` NULL: all, else that one, with ERROR_NOT_FOUND. */
 json_t *store_schedules(struct store *store, const char *name, struct error *error);
@@ -405,6 +404,7 @@ enum metric {
     METRIC_REMOVED_INCIDENTS,
     METRIC_REMOVED_BATCHES,
     METRIC_REMOVED_OPERATIONS,
+    METRIC_CONFLICTS,
     METRIC_COUNT
 };
 const char *metric_name(enum metric metric);

@@ -1,5 +1,6 @@
 -- The ways in which a run can go wrong, and what is left of it.
 local engines = require "spec.support.engines"
+local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
@@ -35,6 +36,9 @@ describe("a run", function()
         error { conflict = true, message = "the row has moved" }
       end
     end)
+    assert.same({ done = 0, failed = 0 }, engine:drain())
+    assert.equal(2, runs) -- the second time at once
+    engine:advance(0.01)
     assert.same({ done = 2, failed = 0 }, engine:drain())
     local last = engine:log({ job = id }):list()
     assert.same({ "successful", 1, 3 }, { last[1].outcome, last[1].attempt, last[1].retries })
@@ -43,15 +47,93 @@ describe("a run", function()
     assert.equal(3, runs)
   end)
 
-  it("that meets a conflict keeps due date, message and retries as they were", function()
+  it("that meets a conflict keeps due date and retries as they were, and says why", function()
     local engine, id = one_job(function()
-      error { conflict = true }
+      error { conflict = true, message = "moved" }
     end, { retries = 2, at = "2025-12-31T00:00:00Z" })
     engine:turn()
     local job = engine:job(id)
     assert.same({ 2, 1, "2025-12-31T00:00:00.000Z", "ready" },
       { job.retries, job.attempt, job.due, job.state })
-    assert.is_nil(job.message)
+    assert.same({ "moved", 1 }, { job.message, job.conflicts })
+  end)
+
+  -- Runs it again and again, each time when it is due: the seconds that it waited.
+  local function waits_of(engine, id, count)
+    local waits = {}
+    for i = 1, count do
+      local from = moonshift.time(engine.clock:now())
+      engine:turn()
+      local job = engine:job(id)
+      local due = job.due and moonshift.time(job.due) or from
+      waits[i] = math.max(due - from, 0)
+      engine:advance(waits[i] / 1000)
+    end
+    return waits
+  end
+
+  it("that meets one conflict after the other waits longer each time, up to a minute", function()
+    local engine, id = one_job(function()
+      error { conflict = true, message = "moved" }
+    end)
+    local waits = waits_of(engine, id, 19)
+    assert.equal(0, waits[1])
+    for i = 2, 19 do
+      local most = math.min(10 * 2 ^ (i - 2), 60000)
+      assert.is_true(waits[i] <= most and waits[i] > most * 0.74, i .. ": " .. waits[i])
+    end
+    local job = engine:job(id)
+    assert.same({ 19, 3, 1 }, { job.conflicts, job.retries, job.attempt })
+  end)
+
+  it("that meets too many conflicts in a row is a failure like any other", function()
+    local runs = 0
+    local engine, id = one_job(function()
+      runs = runs + 1
+      if runs <= 20 then
+        error { conflict = true, message = "moved" }
+      end
+    end)
+    waits_of(engine, id, 20)
+    local job = engine:job(id)
+    assert.same({ 0, 2, 2, "20 conflicts in a row: moved" },
+      { job.conflicts, job.retries, job.attempt, job.message })
+    local failed = engine:log({ job = id, outcome = "failed" }):list()
+    assert.same({ "20 conflicts in a row: moved", 1 }, { failed[1].message, #failed })
+    assert.matches("^conflict, runs again in PT%d+%.?%d*S %(19 in a row%): moved$",
+      failed[1].lines[#failed[1].lines])
+    engine:drain() -- it succeeds, and the counters are written
+    assert.equal(19, engine:stats().metrics.conflicts)
+  end)
+
+  it("that meets a conflict now and then counts those in a row only", function()
+    local runs = 0
+    local engine, id = one_job(function(job)
+      runs = runs + 1
+      if runs % 2 == 0 then
+        job:snooze(1)
+        return
+      end
+      error { conflict = true, message = "moved" }
+    end)
+    for _ = 1, 30 do
+      engine:turn()
+      engine:advance(1)
+    end
+    local job = engine:job(id)
+    assert.is_true(runs >= 30 and job.conflicts <= 1)
+    assert.same({ 3, 1 }, { job.retries, job.attempt })
+  end)
+
+  it("that waits after a conflict is told of by why", function()
+    local engine, id = one_job(function()
+      error { conflict = true, message = "moved" }
+    end)
+    engine:turn()
+    engine:turn()
+    assert.matches("^job 1 is due again at .*, in PT0.0%d+S, after 2 conflicts in a row: moved$",
+      (engine:why(id)))
+    assert.equal("conflict", select(2, engine:why(id)).reason)
   end)
 
   it("that meets a conflict by hand raises to the caller", function()

@@ -59,7 +59,7 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     job->created = now;
     job->due = row_due(store, job->due, now);
     job->attempt = 1;
-    job->crashes = 0;
+    job->crashes = job->conflicts = 0;
     job->token = job->owner = 0;
     job->lock_expiration = TIME_NONE;
     if (job->retries < 1)

@@ -37,6 +37,7 @@ bool row_read(const struct store *store, sqlite3_stmt *row, struct job *job, str
         .retries = sqlite3_column_int(row, 6),
         .attempt = sqlite3_column_int(row, 7),
         .crashes = sqlite3_column_int(row, 8),
+        .conflicts = sqlite3_column_int(row, 21),
         .suspended = sqlite3_column_int(row, 9),
         .lane_id = sqlite3_column_int64(row, 10),
         .batch = sqlite3_column_int64(row, 16),

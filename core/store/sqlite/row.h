@@ -8,8 +8,8 @@
 #define ROW_COLUMNS                                                                                \
     "j.id, j.rev, j.stream, j.priority, j.due, j.created, j.retries, j.attempt, j.crashes,"        \
     " j.suspended, j.lane, j.lane_key, j.instance, j.root, j.activity, j.tenant, j.batch,"         \
-    " j.repeat, j.unique_key, j.payload, j.message"
-#define ROW_COLUMN_COUNT 21
+    " j.repeat, j.unique_key, j.payload, j.message, j.conflicts"
+#define ROW_COLUMN_COUNT 22
 
 /* Fills `job` from a statement whose first columns are ROW_COLUMNS; texts are borrowed until the
  * next step. False: the row names a stream that does not exist (ERROR_DAMAGED). */

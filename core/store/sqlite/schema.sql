@@ -37,7 +37,8 @@ CREATE TABLE job(
   lane INT,           -- 63-bit hash of the key; 0: exclusive without one; absent: not exclusive
   lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
   repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
-  term TEXT) STRICT;  -- of a timer: its date or duration as given
+  term TEXT,          -- of a timer: its date or duration as given
+  conflicts INT NOT NULL DEFAULT 0) STRICT; -- in a row
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;

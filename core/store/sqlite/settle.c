@@ -113,7 +113,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
     return db_run(&store->db, error,
                   "UPDATE job SET retries=?2, due=?3, place=?4, attempt=attempt+1, rev=rev+1,"
-                  " message=?5 WHERE id=?1",
+                  " message=?5, conflicts=0 WHERE id=?1",
                   "inTit", row->id, (int)row->retries, row->due, row->place,
                   outcome->message ? message : NULL) &&
            (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
@@ -131,9 +131,37 @@ static bool settle_snooze(struct store *store, struct outcome *outcome, struct r
                           time_ms now, struct error *error) {
     settle_merge(outcome, row);
     return share_place(store, NULL, row, now, error) &&
-           db_run(&store->db, error, "UPDATE job SET due=?2, place=?3 WHERE id=?1", "iTi", row->id,
-                  row->due, row->place) &&
+           db_run(&store->db, error, "UPDATE job SET due=?2, place=?3, conflicts=0 WHERE id=?1",
+                  "iTi", row->id, row->due, row->place) &&
            settle_place(store, outcome, row, now, error);
+}
+
+/* Neither a retry nor an attempt: what it said, how often in a row, and when it runs again. */
+static bool settle_conflict(struct store *store, struct outcome *outcome, struct row *row,
+                            time_ms now, struct error *error) {
+    char message[JOB_MESSAGE_MAX * 4 + 1] = "";
+    if (outcome->message)
+        memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
+    settle_merge(outcome, row);
+    return share_place(store, NULL, row, now, error) &&
+           db_run(&store->db, error,
+                  "UPDATE job SET conflicts=conflicts+1, due=?2, place=?3, message=?4 WHERE id=?1",
+                  "iTit", row->id, row->due, row->place, outcome->message ? message : NULL) &&
+           settle_place(store, outcome, row, now, error);
+}
+
+static bool settle_again(struct store *store, struct outcome *outcome, struct row *row, time_ms now,
+                         struct error *error) {
+    switch (outcome->kind) {
+    case OUTCOME_FAILURE:
+        return settle_failure(store, outcome, row, now, error);
+    case OUTCOME_SNOOZE:
+        return settle_snooze(store, outcome, row, now, error);
+    case OUTCOME_CONFLICT:
+        return settle_conflict(store, outcome, row, now, error);
+    default:
+        return settle_place(store, outcome, row, now, error);
+    }
 }
 
 /* The job goes on: after a failure, a snooze, or unrun. */
@@ -146,9 +174,7 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
                   store->db.name, (long long)outcome->job->id);
     if (found <= 0)
         return false;
-    bool done = outcome->kind == OUTCOME_FAILURE  ? settle_failure(store, outcome, &row, now, error)
-                : outcome->kind == OUTCOME_SNOOZE ? settle_snooze(store, outcome, &row, now, error)
-                                                  : settle_place(store, outcome, &row, now, error);
+    bool done = settle_again(store, outcome, &row, now, error);
     if (done && row.retries == 0)
         *settled = SETTLED_DEAD;
     return done && (!row.repeats || occurrence_left(store, &row, error));

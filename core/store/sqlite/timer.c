@@ -47,15 +47,14 @@ bool store_promote(struct store *store, time_ms now, int limit, int *count, stru
     return unit_end(store, own, done, error);
 }
 
-bool store_retries_wait(struct store *store, time_ms now, int64_t *count, time_ms *first,
-                        struct error *error) {
+bool store_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error) {
     *count = 0;
     *first = TIME_NEVER;
     sqlite3_stmt *row =
         db_query(&store->db, error,
                  "SELECT count(*), min(due) FROM (SELECT t.due FROM timer t JOIN job j ON j.id=t.id"
-                 " WHERE t.due>?1 AND j.attempt>1 ORDER BY t.due, t.id LIMIT ?2)",
-                 "in", now, STORE_RETRIES_MAX);
+                 " WHERE j.attempt>1 OR j.conflicts>0 ORDER BY t.due, t.id LIMIT ?1)",
+                 "n", STORE_RETRIES_MAX);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)
         return false;

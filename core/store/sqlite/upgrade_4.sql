@@ -65,3 +65,4 @@ CREATE TABLE stuck(       -- runs that were given up, as long as they may still 
 
 CREATE TABLE location(    -- the file, and the name by which executors have it open
   id INTEGER PRIMARY KEY, device INT NOT NULL, inode INT NOT NULL, path TEXT NOT NULL) STRICT;
+ALTER TABLE job ADD COLUMN conflicts INT NOT NULL DEFAULT 0; -- in a row

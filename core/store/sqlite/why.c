@@ -169,8 +169,9 @@ static bool why_scheduled(struct why *why, struct error *error) {
     struct text words = {0};
     const char *reason = NULL;
     sqlite3_stmt *row =
-        db_query(&why->store->db, error, "SELECT message FROM job WHERE id=?1 AND attempt>1", "i",
-                 why->row.id);
+        db_query(&why->store->db, error,
+                 "SELECT message, conflicts FROM job WHERE id=?1 AND (attempt>1 OR conflicts>0)",
+                 "i", why->row.id);
     int step = row ? db_step(&why->store->db, row, error) : -1;
     if (step < 0)
         return false;
@@ -179,7 +180,12 @@ static bool why_scheduled(struct why *why, struct error *error) {
     span_format(why->row.due - why->now, in);
     json_put_time(why->answer, "when", why->row.due);
     json_put_text(why->answer, "message", message);
-    if (message)
+    int64_t conflicts = step > 0 ? sqlite3_column_int64(row, 1) : 0;
+    if (conflicts > 0) {
+        put_number(why, "conflicts", conflicts);
+        why_say(why, "conflict", "is due again at %s, in %s, after %lld conflict%s in a row: %s",
+                at, in, (long long)conflicts, conflicts == 1 ? "" : "s", message ? message : "");
+    } else if (message)
         why_say(why, "retry", "is due again at %s, in %s, after it failed: %s", at, in, message);
     else
         why_say(why, "due", "is due at %s, in %s", at, in);

@@ -82,6 +82,18 @@ describe("run", function()
     assert.is_nil(errors:find("wait for a retry", 1, true))
   end)
 
+  it("drains in spite of a conflict without end, and says what waits", function()
+    local file = assert(io.open(place.path .. "/handlers/clash.lua", "w"))
+    file:write("return function() error { conflict = true, message = 'taken' } end")
+    file:close()
+    place.run("enqueue", "clash")
+    local status, _, errors = place.run("run", "--drain")
+    assert.equal(0, status)
+    assert.matches('event="jobs wait for a retry" jobs=1 ', errors)
+    local row = process.sql(place.store, "SELECT conflicts, retries, message FROM job")[1]
+    assert.matches("^%d+|3|taken$", row)
+  end)
+
   it("logs of a failure when the job runs again, of an incident nothing of the kind", function()
     place.run("enqueue", "fail", "--retries", "2")
     local _, _, errors = place.run("run", "--drain")
