@@ -15,14 +15,40 @@
 struct watch {
     struct cli *cli;
     struct node *node;
+    struct watched *folders; /* NULL: nobody looks whether they change */
+    int count;
     struct display display;
 };
+
+/* A folder that is loaded again whenever its text changes (--watch). */
+struct watched {
+    struct member *member;
+    const char *directory;
+    char hash[FOLDER_HASH];
+};
+
+/* By its text, so that whatever an editor does to the files counts once. What cannot be read now is
+ * looked at again a second later. */
+static void folder_look(struct watched *watched) {
+    struct error unreadable;
+    struct folder *folder = folder_read(&watched->directory, 1, &unreadable);
+    if (!folder)
+        return;
+    bool changed = strcmp(folder->hash, watched->hash) != 0;
+    memcpy(watched->hash, folder->hash, sizeof watched->hash);
+    folder_release(folder);
+    if (changed)
+        member_reload(watched->member);
+}
 
 static void watch_tick(void *arg) {
     struct watch *watch = arg;
     struct foreman_status status;
+    for (int i = 0; i < watch->count; i++)
+        folder_look(&watch->folders[i]);
     node_status(watch->node, &status);
-    display_tick(&watch->display, &status);
+    if (watch->cli->interactive)
+        display_tick(&watch->display, &status);
 }
 
 /* Reads a folder again for a reload; a moonshift.lua that could not be started with is refused with
@@ -73,7 +99,8 @@ static bool log_setup(struct cli *cli, const struct flags *flags, struct error *
     const char *text = flag_or_variable(flags, "--log-format", "MOONSHIFT_LOG_FORMAT");
     if (text)
         cli->interactive = false;
-    enum log_level level = cli->interactive ? LOG_WARN : LOG_INFO;
+    bool quiet = cli->interactive && !flags_has(flags, "--watch");
+    enum log_level level = quiet ? LOG_WARN : LOG_INFO;
     enum log_format format;
     if (!log_format_read(text, &format, error) ||
         !log_level_read(flag_or_variable(flags, "--log-level", "MOONSHIFT_LOG_LEVEL"), &level,
@@ -120,6 +147,15 @@ static void retries_tell(const struct cli *cli, bool person) {
         log_event(LOG_INFO, "jobs wait for a retry", "jobs:l first:s", count, when);
 }
 
+/* It is deployed as it is now and at every change, back to what it was before as well. */
+static void folder_watch(struct watch *watch, const struct cli *cli, struct member *member) {
+    struct watched *watched = &watch->folders[watch->count++];
+    *watched = (struct watched){.member = member, .directory = cli->directory};
+    memcpy(watched->hash, cli->folder->hash, sizeof watched->hash);
+    log_event(LOG_INFO, "watching", "folder:s deploys:s", cli->directory,
+              "every change, also back to an older text");
+}
+
 /* One engine for each folder; what is the executor's is as the first folder has it. */
 static bool engines_add(struct watch *watch, struct cli *folders, int count, struct error *error) {
     bool fine = true;
@@ -132,19 +168,23 @@ static bool engines_add(struct watch *watch, struct cli *folders, int count, str
                                          .folder = cli->folder,
                                          .read = folder_again,
                                          .paths = paths};
-        fine = paths ? node_add(watch->node, &options, error) != NULL
-                     : error_set(error, ERROR_FAILED, "out of memory");
+        struct member *member = paths ? node_add(watch->node, &options, error) : NULL;
+        fine = member || (paths ? false : error_set(error, ERROR_FAILED, "out of memory"));
         json_decref(paths);
+        if (fine && watch->folders)
+            folder_watch(watch, cli, member);
     }
     return fine;
 }
 
 static bool node_go(struct watch *watch, struct cli *folders, int count, bool drain,
                     struct error *error) {
+    bool ticks = watch->cli->interactive || watch->folders;
     struct node_options options = {.settings = &folders[0].settings,
                                    .program = true,
+                                   .shows = watch->folders != NULL,
                                    .drain = drain,
-                                   .tick = watch->cli->interactive ? watch_tick : NULL,
+                                   .tick = ticks ? watch_tick : NULL,
                                    .arg = watch};
     watch->node = node_new(&options, error);
     bool fine = watch->node && engines_add(watch, folders, count, error);
@@ -210,6 +250,9 @@ static bool all_deploy(struct cli *folders, int count, struct error *error) {
 static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *folders, int count,
                         struct error *error) {
     struct watch watch = {.cli = cli};
+    if (flags_has(flags, "--watch") &&
+        !(watch.folders = calloc((size_t)count, sizeof *watch.folders)))
+        return error_set(error, ERROR_FAILED, "out of memory");
     folders[0] = *cli;
     for (int i = 1; i < count; i++)
         folders[i].json = cli->json;
@@ -221,6 +264,7 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
     *cli = folders[0];
     for (int i = 1; i < count; i++)
         setup_clear(&folders[i]);
+    free(watch.folders);
     return fine;
 }
 
@@ -240,6 +284,7 @@ static const struct flag run_flags[] = {
     {"--workers", "N", "worker threads (else one per processor)"},
     {"--priority-range", "MIN:MAX", "run jobs of these priorities only; either side may be empty"},
     {"--drain", NULL, "end when nothing is left that is due"},
+    {"--watch", NULL, "load the folders again when they change, show what handlers print"},
     {"--log-format", "FORMAT", "logfmt or json; also on a terminal"},
     {"--log-level", "LEVEL", "error, warn, info or debug"},
     {0},

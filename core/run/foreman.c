@@ -17,6 +17,11 @@ static bool out_of_memory(struct error *error) {
     return error_set(error, ERROR_FAILED, "out of memory");
 }
 
+static void show(void *arg, const struct job *job, const char *text) {
+    (void)arg;
+    log_event(LOG_INFO, "print", "job:l handler:s text:s", job->id, job->handler, text);
+}
+
 static bool join_pool(struct foreman *foreman, struct error *error) {
     struct client_options client = {
         .pool = foreman->options.pool,
@@ -28,6 +33,7 @@ static bool join_pool(struct foreman *foreman, struct error *error) {
         .wake = foreman->options.wake,
         .wake_arg = foreman->options.wake_arg,
     };
+    client.host.line = foreman->options.shows ? show : NULL;
     foreman->client = client_new(&client, error);
     return foreman->client != NULL;
 }

@@ -14,6 +14,7 @@ struct node_options {
     bool program;            /* TERM and INT stop, HUP reloads; what is fatal for one engine ends
                                 all; the first loop runs in the thread that calls node_run */
     bool interrupts;         /* SIGURG is ours, as in the program (which it goes without saying) */
+    bool shows;              /* what handlers print, in the log, at once */
     bool drain;              /* end when nothing is due and nothing runs in any engine */
     void (*tick)(void *arg); /* once a second, or NULL */
     void *arg;

@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
+enum { FOLDER_HASH = 65 }; /* bytes of its text */
+
 struct folder_file {
     char *path; /* relative, '/'-separated: "handlers/billing/send_invoice.lua" */
     char *text; /* NUL-terminated */
@@ -18,11 +20,11 @@ struct folder_file {
 struct folder {
     size_t count; /* files, sorted by path, unique */
     struct folder_file *files;
-    char *path;       /* as the user gave it, for messages; "" for none */
-    char *name;       /* of the deployment: the folder's base name */
-    char hash[65];    /* hex of the user's files (not the stock ones) */
-    bool stored;      /* from a deployment: its definitions say which stock handlers it has */
-    json_t *warnings; /* array of texts: unknown sub-folders and the like */
+    char *path;             /* as the user gave it, for messages; "" for none */
+    char *name;             /* of the deployment: the folder's base name */
+    char hash[FOLDER_HASH]; /* hex of the user's files (not the stock ones) */
+    bool stored;            /* from a deployment: its definitions say which stock handlers it has */
+    json_t *warnings;       /* array of texts: unknown sub-folders and the like */
     /* a reference count follows, private */
 };
 

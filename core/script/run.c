@@ -36,6 +36,9 @@ void run_line(struct run *run, const char *text, size_t size) {
     }
     *run->last_line = line;
     run->last_line = &line->next;
+    const struct script_host *host = &run->script->host;
+    if (host->line)
+        host->line(host->arg, run->outcome->job, line->text);
 }
 
 static bool refuse_unknown(const struct script *script, const char *handler, struct error *error) {

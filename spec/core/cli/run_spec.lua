@@ -94,6 +94,39 @@ describe("run", function()
     assert.matches("^%d+|3|taken$", row)
   end)
 
+  it("watches the folder: loads what changes and shows what handlers print", function()
+    local function write(text)
+      local file = assert(io.open(place.path .. "/handlers/talk.lua", "w"))
+      file:write(("return function() print(%q) end"):format(text))
+      file:close()
+    end
+    local log = place.path .. "/log"
+    local function says(text)
+      process.await(("the log to say %q"):format(text), 10, function()
+        return process.read(log):find(text, 1, true)
+      end)
+    end
+    write("first")
+    pid = process.start(log, "run", place.path, "--store", "sqlite:" .. place.store, "--watch")
+    says("event=watching folder=" .. place.path)
+    place.run("enqueue", "talk")
+    says("event=print job=1 handler=talk text=first")
+    for i, text in ipairs { "second", "first" } do -- back as well
+      local loads = select(2, process.read(log):gsub('event="folder loaded"', ""))
+      write(text)
+      process.await("the folder to be loaded", 10, function()
+        return select(2, process.read(log):gsub('event="folder loaded"', "")) > loads
+      end)
+      place.run("enqueue", "talk")
+      says(("event=print job=%d handler=talk text=%s"):format(i + 1, text))
+    end
+    write("broken (")
+    local file = assert(io.open(place.path .. "/handlers/talk.lua", "a"))
+    file:write(" end")
+    file:close()
+    says('event="folder refused"')
+  end)
+
   it("logs of a failure when the job runs again, of an incident nothing of the kind", function()
     place.run("enqueue", "fail", "--retries", "2")
     local _, _, errors = place.run("run", "--drain")
