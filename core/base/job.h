@@ -69,6 +69,7 @@ struct job {
     enum on_conflict on_conflict; /* draft only */
     enum creation creation;       /* out, of store_create: if not created, `holder` has the key */
     int64_t holder;
+    bool told;            /* its hooks have been called as it was created (hook.h) */
     bool refused;         /* out, of store_create: why nothing was created is this job's fault */
     time_ms unique_until; /* draft only: its key outlives it until then; TIME_NONE: does not */
     const char *handler;  /* the definition's name; never NULL */

@@ -2,6 +2,7 @@
 #include "base/acquisitions.h"
 #include "base/counts.h"
 #include "base/json.h"
+#include "base/notify.h"
 #include "base/stock.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -169,6 +170,10 @@ static bool set_list(const struct target *target, const json_t *value) {
     return true;
 }
 
+static bool set_notify(const struct target *target, const json_t *value) {
+    return notify_set(target->field, value, target->label, target->error);
+}
+
 static bool set_stock(const struct target *target, const json_t *value) {
     return (!json_is_array(value) || stock_check(value, target->label, target->error)) &&
            set_list(target, value);
@@ -303,15 +308,25 @@ static bool set_counts(const struct target *target, const json_t *value) {
 bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
                  const char *label, struct error *error) {
     static bool (*const setters[])(const struct target *, const json_t *) = {
-        [SETTING_BOOL] = set_bool,        [SETTING_INT] = set_int,
-        [SETTING_INT64] = set_int64,      [SETTING_FACTOR] = set_factor,
-        [SETTING_SPAN] = set_span,        [SETTING_SPAN_OFF] = set_span_off,
-        [SETTING_SPAN_AS] = set_span_off, [SETTING_SIZE] = set_size,
-        [SETTING_TEXT] = set_text,        [SETTING_STORE] = set_store,
-        [SETTING_LIST] = set_list,        [SETTING_STOCK] = set_stock,
-        [SETTING_RANGE] = set_range,      [SETTING_WORKERS] = set_workers,
-        [SETTING_SCOPE] = set_scope,      [SETTING_ACQUISITIONS] = set_acquisitions,
-        [SETTING_FAIR] = set_word,        [SETTING_HISTORY] = set_word,
+        [SETTING_BOOL] = set_bool,
+        [SETTING_INT] = set_int,
+        [SETTING_INT64] = set_int64,
+        [SETTING_FACTOR] = set_factor,
+        [SETTING_SPAN] = set_span,
+        [SETTING_SPAN_OFF] = set_span_off,
+        [SETTING_SPAN_AS] = set_span_off,
+        [SETTING_SIZE] = set_size,
+        [SETTING_TEXT] = set_text,
+        [SETTING_STORE] = set_store,
+        [SETTING_LIST] = set_list,
+        [SETTING_STOCK] = set_stock,
+        [SETTING_NOTIFY] = set_notify,
+        [SETTING_RANGE] = set_range,
+        [SETTING_WORKERS] = set_workers,
+        [SETTING_SCOPE] = set_scope,
+        [SETTING_ACQUISITIONS] = set_acquisitions,
+        [SETTING_FAIR] = set_word,
+        [SETTING_HISTORY] = set_word,
         [SETTING_COUNTS] = set_counts,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
@@ -330,6 +345,8 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
         return names_from_text(text);
     case SETTING_COUNTS:
         return counts_from_text(text);
+    case SETTING_NOTIFY:
+        return notify_from_text(text);
     default:
         return scalar_from_text(text);
     }
@@ -379,6 +396,7 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
         return text_value(*(char *const *)field);
     case SETTING_LIST:
     case SETTING_STOCK:
+    case SETTING_NOTIFY:
     case SETTING_COUNTS:
     case SETTING_ACQUISITIONS:
         return *(json_t *const *)field ? json_deep_copy(*(json_t *const *)field) : json_null();
@@ -431,6 +449,8 @@ char *setting_text(const struct setting *setting, const struct settings *setting
         text_add(&out, "off");
     else if (setting->kind == SETTING_COUNTS && json_is_object(value))
         counts_write(&out, value);
+    else if (setting->kind == SETTING_NOTIFY && json_is_object(value))
+        notify_write(&out, value);
     else if (json_is_array(value))
         add_list(&out, value, is_names(setting) ? "," : ":");
     else

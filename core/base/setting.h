@@ -18,6 +18,7 @@ enum setting_kind {
     SETTING_TEXT,         /* char *, at most `high` bytes; NULL only if low is 0 */
     SETTING_STORE,        /* char *; a path without a scheme becomes "sqlite:PATH" */
     SETTING_LIST,         /* json_t *, array of texts or NULL for all */
+    SETTING_NOTIFY,       /* json_t *, names of handlers by name, or NULL; see notify.h */
     SETTING_STOCK,        /* the same, names of stock handlers */
     SETTING_COUNTS,       /* json_t *, whole numbers from low to high by name, or NULL */
     SETTING_RANGE,        /* two int64_t from `offset` on, open ends allowed */

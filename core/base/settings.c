@@ -58,6 +58,8 @@ static const struct setting table[] = {
     {"retries", SETTING_INT, FIELD(retries), 1, INT32_MAX, "3"},
     {"failed_job_wait", SETTING_SPAN, FIELD(failed_job_wait), 0, 0, "PT10S"},
     {"incidents", SETTING_BOOL, FIELD(incidents), 0, 0, "true"},
+    {"notify", SETTING_NOTIFY, FIELD(notify), 0, 0, NULL},
+    {"notify_every", SETTING_SPAN, FIELD(notify_every), 1, 0, "PT10M"},
     {"history", SETTING_HISTORY, FIELD(history), 0, 0, "full"},
     {"history_ttl", SETTING_SPAN_OFF, FIELD(history_ttl), 1, 0, "off"},
     {"history_ttl_incidents", SETTING_SPAN_AS, FIELD(history_ttl_incidents), 1, 0, NULL},
@@ -144,6 +146,7 @@ void settings_clear(struct settings *settings) {
     free(settings->history_cleanup_zone);
     json_decref(settings->categories);
     json_decref(settings->stock);
+    json_decref(settings->notify);
     json_decref(settings->invocations_by_type);
     json_decref(settings->history_cleanup_window);
     json_decref(settings->acquisitions);
@@ -157,7 +160,8 @@ static bool copy_value(const struct setting *setting, struct settings *copy) {
     if ((setting->kind == SETTING_TEXT || setting->kind == SETTING_STORE) && *text)
         return (*text = strdup(*text)) != NULL;
     bool json = setting->kind == SETTING_LIST || setting->kind == SETTING_STOCK ||
-                setting->kind == SETTING_COUNTS || setting->kind == SETTING_ACQUISITIONS;
+                setting->kind == SETTING_NOTIFY || setting->kind == SETTING_COUNTS ||
+                setting->kind == SETTING_ACQUISITIONS;
     if (json && *list)
         return (*list = json_deep_copy(*list)) != NULL;
     return true;

@@ -57,6 +57,8 @@ struct settings {
     time_ms timeout;
     int64_t memory_limit; /* bytes per worker state */
     int64_t payload_max;  /* bytes */
+    json_t *notify;       /* handlers that are told of something, by what (notify.h); or NULL */
+    time_ms notify_every; /* of one cause they are told once in so long */
     json_t *stock;        /* stock handlers that the folder asks for (stock.h); array or NULL */
     time_ms request_ttl;  /* of the answer to what was asked for under a key */
     /* batches */

@@ -1,5 +1,6 @@
 #include "script/script.h"
 #include "base/json.h"
+#include "base/notify.h"
 #include "script/handle.h"
 #include "script/natives.h"
 #include "script/process.h"
@@ -22,6 +23,18 @@ static void set_ref(lua_State *L, int ref, const char *key) {
     lua_setfield(L, -2, key);
 }
 
+/* The handler that is told of incidents; an earlier deployment need not have it. */
+static void push_notify(lua_State *L, const struct script_options *options) {
+    char label[64];
+    if (options->folder->stored)
+        return;
+    settings_label(options->settings, "notify", label, sizeof label);
+    lua_pushstring(L, notify_incident(options->settings->notify));
+    lua_setfield(L, -2, "notify");
+    lua_pushstring(L, label);
+    lua_setfield(L, -2, "notify_label");
+}
+
 static void push_options(lua_State *L, const struct script_options *options) {
     lua_createtable(L, 0, 5);
     lua_pushboolean(L, options->borrowed != NULL);
@@ -34,6 +47,7 @@ static void push_options(lua_State *L, const struct script_options *options) {
     lua_setfield(L, -2, "retry_label");
     lua_pushnumber(L, (lua_Number)options->settings->timeout / 1000);
     lua_setfield(L, -2, "timeout");
+    push_notify(L, options);
     if (!options->borrowed)
         return;
     set_ref(L, options->modules, "modules");

@@ -1,6 +1,7 @@
 -- A whole script folder: its files evaluated, its definitions and everything that is wrong with it
 -- (rules §9: listeners in the order of their names).
 local definition = require "moonshift.definition"
+local meant = require "moonshift.meant"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
 local sandbox = require "moonshift.sandbox"
@@ -237,8 +238,8 @@ end
 
 function Loader:call_listener(path, listener)
   for _, entry in ipairs(self.list) do
-    local meant = listener.all or not entry.stock
-    if meant and not self:listen(path, listener.run, entry) then
+    local concerned = listener.all or not entry.stock
+    if concerned and not self:listen(path, listener.run, entry) then
       break -- one problem says it all
     end
   end
@@ -254,6 +255,18 @@ function Loader:call_listeners()
   end)
 end
 
+-- Reports what is wrong with the setting `name` where it was given; `label` is what it is called
+-- there.
+function Loader:setting_problem(name, label, message)
+  if label ~= name then -- a flag or a variable
+    self:problem(label, nil, message)
+  elseif self.files["moonshift.lua"] then
+    self:problem("moonshift.lua", self:line_of("moonshift.lua", name), message)
+  else
+    self:problem("settings", nil, message)
+  end
+end
+
 function Loader:resolve_setting()
   local value = self.options.retry
   if value == nil then
@@ -261,16 +274,19 @@ function Loader:resolve_setting()
   end
   local resolved, message = retry.resolve(value, self.retries)
   if not resolved then
-    local label = self.options.retry_label
-    if label ~= "retry" then -- a flag or a variable
-      self:problem(label, nil, message)
-    elseif self.files["moonshift.lua"] then
-      self:problem("moonshift.lua", self:line_of("moonshift.lua", "retry"), message)
-    else
-      self:problem("settings", nil, message)
-    end
+    self:setting_problem("retry", self.options.retry_label, message)
   end
   return resolved and value
+end
+
+-- Who is told of incidents must be there to be told.
+function Loader:check_notify()
+  local handler, handlers = self.options.notify, self.loaded.handlers
+  if handler and not handlers[handler] then
+    self:setting_problem("notify", self.options.notify_label,
+      ('notify: unknown handler "%s"%s'):format(handler,
+        meant(handler, handlers, " (expected a handler of the folder)")))
+  end
 end
 
 function Loader:settle(entry, context)
@@ -363,6 +379,7 @@ function folder.load(natives, options)
   self:read_batches()
   self:call_listeners()
   self:settle_all()
+  self:check_notify()
   self:read_schedules()
   self.loaded.problems = self.problems
   natives.loading()

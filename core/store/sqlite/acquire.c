@@ -6,6 +6,7 @@
 #include "store/sqlite/lane.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/starts.h"
+#include "store/sqlite/tell.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
@@ -397,7 +398,8 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     taking_open(store->prelock.offer);
     CRASH_POINT("acquire_begun");
     /* What was created is there, and a monitor may be ready now. */
-    bool written = feed_flush(&store->feed, &store->db, true, error) && batch_settle(store, error);
+    bool written = feed_flush(&store->feed, &store->db, true, error) && tell_flush(store, error) &&
+                   batch_settle(store, error);
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
     bool done =
         written && (taking.lanes != NULL ||

@@ -1,5 +1,6 @@
 #include "store/sqlite/catalog.h"
 #include "base/embedded.h"
+#include "base/hook.h"
 #include "base/order.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,6 +59,10 @@ static bool catalog_read_definition(struct catalog *catalog, sqlite3_stmt *row) 
     const char *rate = db_column_text(row, 9);
     if (rate && rate_parse(rate, &list[catalog->definition_count - 1].rate, NULL))
         catalog->paced = true;
+    const char *hooks = db_column_text(row, 10);
+    json_t *events = hooks ? json_loads(hooks, 0, NULL) : NULL;
+    catalog->hooks |= hook_events_read(events);
+    json_decref(events);
     return read->name != NULL;
 }
 
@@ -133,15 +138,16 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, int64_t version, st
     if (catalog->version == version)
         return true;
     catalog_clear(catalog);
-    sqlite3_stmt *definitions = db_query(
-        db, error,
-        "SELECT id, name, deployment, override_priority, suspended,"
-        " CASE json_type(properties, '$.limit') WHEN 'integer'"
-        "  THEN json_extract(properties, '$.limit') END,"
-        " json_extract(properties, '$.limit.cluster'),"
-        " properties->>'backlog', properties->>'lane_backlog', properties->>'rate' FROM definition"
-        " ORDER BY name",
-        "");
+    sqlite3_stmt *definitions =
+        db_query(db, error,
+                 "SELECT id, name, deployment, override_priority, suspended,"
+                 " CASE json_type(properties, '$.limit') WHEN 'integer'"
+                 "  THEN json_extract(properties, '$.limit') END,"
+                 " json_extract(properties, '$.limit.cluster'),"
+                 " properties->>'backlog', properties->>'lane_backlog', properties->>'rate',"
+                 " CASE WHEN name='" HOOK_HANDLER "' THEN properties->>'hooks' END FROM definition"
+                 " ORDER BY name",
+                 "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;
     sqlite3_stmt *streams = db_query(

@@ -35,6 +35,7 @@ struct catalog {
     const struct catalog_stream **by_key;   /* by name, deployment, category, type */
     const struct catalog_stream *last;      /* found by key last */
     bool instances;                         /* some instance is suspended */
+    unsigned hooks;                         /* events of which hooks are told, see hook.h */
     bool backlogs;                          /* some definition has a backlog limit */
 };
 

@@ -101,6 +101,12 @@ struct tally {
     time_ms started, now;
 };
 
+/* What is to be told of the open transaction; see tell.h. */
+struct tells {
+    json_t *incidents, *events; /* arrays; NULL: none */
+    time_ms now;
+};
+
 /* The config of a batch, for the jobs of it that are taken. */
 struct held_config {
     int64_t batch; /* 0: none */
@@ -157,6 +163,7 @@ struct store {
     struct feed feed, endings;
     struct held_config config;
     struct tally tally;
+    struct tells tells;
     struct ring ring;
     struct share_sweep share_sweep;
     struct sweep sweep;

@@ -8,6 +8,7 @@
 #include "store/sqlite/replace.h"
 #include "store/sqlite/row.h"
 #include "store/sqlite/share.h"
+#include "store/sqlite/tell.h"
 #include "store/sqlite/unique.h"
 
 /* A handler that nobody has deployed: an unchecked job may name it. */
@@ -129,8 +130,8 @@ static bool create_locked(struct store *store, const struct job *job, struct err
                   "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id);
 }
 
-bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
-                       time_ms now, struct error *error) {
+static bool create_written(struct store *store, struct job *job,
+                           const struct catalog_stream *stream, time_ms now, struct error *error) {
     int halted = create_halted(store, job, error);
     if (halted < 0)
         return false;
@@ -160,6 +161,11 @@ bool create_occurrence(struct store *store, struct job *job, const struct catalo
     return locked >= 0 &&
            (locked ? create_locked(store, job, error) : row_place(store, &row, now, error)) &&
            CRASH_POINT("create_placed");
+}
+
+bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
+                       time_ms now, struct error *error) {
+    return create_written(store, job, stream, now, error) && tell_created(store, job, now, error);
 }
 
 /* Another job holds its key. */

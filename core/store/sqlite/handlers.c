@@ -75,9 +75,7 @@ static bool handlers_report(struct store *store, const struct catalog_definition
                 " VALUES(?1, ?2, ?3, ?4)",
                 "titi", INCIDENT_MISSING_HANDLER, definition->id, message, now))
         return false;
-    return db_changes(&store->db) == 0 ||
-           db_run(&store->db, error, "UPDATE incident SET cause=id, root=id WHERE id=?1", "i",
-                  (int64_t)sqlite3_last_insert_rowid(store->db.handle));
+    return incident_opened(store, now, error);
 }
 
 /* 1 a job of the stream is ready, 0 none, -1 error. */

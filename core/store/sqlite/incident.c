@@ -2,9 +2,19 @@
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/sqlite/operation.h"
+#include "store/sqlite/tell.h"
 #include "store/sqlite/verbs.h"
 #include <stdio.h>
 #include <string.h>
+
+bool incident_opened(struct store *store, time_ms now, struct error *error) {
+    if (db_changes(&store->db) == 0)
+        return true;
+    int64_t id = sqlite3_last_insert_rowid(store->db.handle);
+    return db_run(&store->db, error, "UPDATE incident SET cause=id, root=id WHERE id=?1", "i",
+                  id) &&
+           tell_incident(store, id, now, error);
+}
 
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error) {
@@ -20,10 +30,7 @@ bool incident_open(struct store *store, int64_t job, const char *type, time_ms n
                 "iti", job, type, now))
         return false;
     CRASH_POINT("incident_inserted");
-    /* Its own cause and root: nothing called this job. */
-    return db_changes(&store->db) == 0 ||
-           db_run(&store->db, error, "UPDATE incident SET cause=id, root=id WHERE id=?1", "i",
-                  (int64_t)sqlite3_last_insert_rowid(store->db.handle));
+    return incident_opened(store, now, error);
 }
 
 bool incident_end(struct store *store, int64_t job, enum incident_end how, time_ms now,

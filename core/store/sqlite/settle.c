@@ -16,6 +16,7 @@
 #include "store/sqlite/starts.h"
 #include "store/sqlite/stuck.h"
 #include "store/sqlite/sweep.h"
+#include "store/sqlite/tell.h"
 #include "store/sqlite/verbs.h"
 #include <string.h>
 
@@ -281,6 +282,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     const struct meta meta = store->meta;
     const struct tally tally = store->tally;
     const struct sweep_point point = sweep_point(store);
+    const struct tell_point told = tell_point(store);
     if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error))
@@ -290,6 +292,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     store->meta = meta;
     store->tally = tally;
     sweep_return(store, point);
+    tell_return(store, told);
     store->incidents = store->lines = -1;
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&

@@ -3,6 +3,7 @@
 #include "store/sqlite/batch.h"
 #include "store/sqlite/sign.h"
 #include "store/sqlite/sweep.h"
+#include "store/sqlite/tell.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +108,8 @@ bool store_commit(struct store *store, struct error *error) {
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
-    if (!batch_settle(store, &reason) || !feed_flush(&store->feed, &store->db, true, &reason) ||
+    if (!tell_flush(store, &reason) || !batch_settle(store, &reason) ||
+        !feed_flush(&store->feed, &store->db, true, &reason) ||
         !feed_settled(&store->endings, &store->db, &reason) || !meta_write(store, &reason) ||
         !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, commit_sql, "")) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
@@ -140,6 +142,7 @@ void store_rollback(struct store *store) {
     store->wake = (struct wake){0};
     store->gone_count = 0;
     store->tally.batch = 0;
+    tell_clear(store);
     store->ring.anchored = false;
     store->endings.count = 0;
     store->feed.count = 0;
