@@ -131,7 +131,7 @@ describe("docs/rules.md", function()
   end)
 
   it("has a home and a proof for every section that is here", function()
-    for number = 1, 20 do
+    for number = 1, 21 do
       local text = assert(sections[number], number)
       if not text:find("\nNot here yet.", 1, true) then
         assert.truthy(text:find("\nHome: `[%w_./]+`"), "home of " .. number)

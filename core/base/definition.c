@@ -1,4 +1,5 @@
 #include "base/definition.h"
+#include "base/hook.h"
 #include "base/json.h"
 #include "base/span.h"
 #include <math.h>
@@ -69,6 +70,7 @@ static bool read_limits(const json_t *object, struct definition *definition) {
     definition->limit = read_count(limit);
     definition->invocations = read_count(json_object_get(object, "invocations"));
     definition->cluster_limit = read_count(json_object_get(limit, "cluster"));
+    definition->hooks = hook_events_read(json_object_get(object, "hooks"));
     definition->retries_asked = json_is_true(json_object_get(object, "retries_asked"));
     if (json_is_string(timeout))
         return span_parse_ms(json_string_value(timeout), &definition->timeout, NULL);
@@ -193,6 +195,8 @@ json_t *definition_to_json(const struct definition *definition) {
         json_put(object, "backlog", count_to_json(definition->backlog)) &&
         json_put(object, "lane_backlog", count_to_json(definition->lane_backlog)) &&
         json_put_text(object, "rate", definition->rate_text) &&
+        json_put(object, "hooks",
+                 definition->hooks ? hook_events_names(definition->hooks) : NULL) &&
         json_put(object, "properties", json_incref(definition->properties)))
         return object;
     json_decref(object);

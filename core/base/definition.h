@@ -30,6 +30,7 @@ struct definition {
     bool unique_function;   /* the unique key is decided by a call into Lua at creation */
     bool has_priority;      /* a constant */
     bool priority_function; /* decided by a call into Lua at creation */
+    unsigned hooks;         /* events of which the folder's hooks are told, see hook.h */
     bool retries_asked;     /* the same: an expression gives the runs a new job shows */
 };
 

@@ -1,4 +1,4 @@
-/* hook.h - the events of a job that hooks are called with, as bits of a set. */
+/* hook.h - the events of a job that hooks are called with (rules §21), as bits of a set. */
 #ifndef MOONSHIFT_BASE_HOOK_H
 #define MOONSHIFT_BASE_HOOK_H
 

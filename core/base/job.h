@@ -70,6 +70,7 @@ struct job {
     enum creation creation;       /* out, of store_create: if not created, `holder` has the key */
     int64_t holder;
     bool told;            /* its hooks have been called as it was created (hook.h) */
+    bool by_hook;         /* a hook has enqueued it */
     bool refused;         /* out, of store_create: why nothing was created is this job's fault */
     time_ms unique_until; /* draft only: its key outlives it until then; TIME_NONE: does not */
     const char *handler;  /* the definition's name; never NULL */

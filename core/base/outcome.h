@@ -34,6 +34,7 @@ struct outcome {
     bool outlived;              /* of a run that was given up and has ended after all: only its
                                    lane is released (rules §8) */
     bool undone;                /* out, of store_settle: refused alone, as if never settled */
+    bool told;                  /* hooks have been called with it, on its worker */
     bool decided;               /* a failure: retries and due below are the strategy's decision */
     bool fenced;                /* by store_fence: its lock is given back already */
     bool lane_ends;             /* the last of its work item: its lane is released */

@@ -37,6 +37,26 @@ static void condemn(struct outcome *outcome, const struct error *reason) {
     outcome->kind = OUTCOME_FAILURE;
     outcome->reason = REASON_ERROR;
     outcome->decided = false;
+    outcome->told = false; /* of something else */
+}
+
+/* What hooks have enqueued must not fail the job: it goes first. False: there is none. */
+static bool forgo_hooks(struct outcome *outcome, const struct error *reason) {
+    bool some = false;
+    for (struct job **at = &outcome->created; *at;) {
+        struct job *job = *at;
+        if (!job->by_hook) {
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        job_free(job);
+        some = true;
+    }
+    if (some)
+        log_event(LOG_WARN, "what a hook enqueued was refused", "job:l handler:s reason:s",
+                  outcome->job->id, outcome->job->handler, reason->text);
+    return some;
 }
 
 static bool final(const struct error *reason) {
@@ -109,8 +129,9 @@ bool settling_write(struct settling *settling, struct store *store, struct offer
         enum settled settled = SETTLED;
         struct error reason = {0};
         bool written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);
-        if (!written && outcome->undone && final(&reason)) { /* the others are not undone */
-            condemn(outcome, &reason);
+        for (int i = 0; i < 2 && !written && outcome->undone && final(&reason); i++) {
+            if (i > 0 || !forgo_hooks(outcome, &reason)) /* the others are not undone */
+                condemn(outcome, &reason);
             CRASH_POINT("outcome_condemned");
             unfollow_one(outcome);
             written = settle(settling, store, outcome, offer, follow, now, &settled, &reason);

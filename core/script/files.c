@@ -11,8 +11,8 @@
 
 #define DEPTH_MAX 32 /* folders in folders; ends a loop of symbolic links */
 
-static const char *const kinds[] = {"handlers",  "priorities", "retries", "listeners",
-                                    "schedules", "batches",    "lib",     NULL};
+static const char *const kinds[] = {"handlers", "priorities", "retries", "listeners", "schedules",
+                                    "batches",  "hooks",      "lib",     NULL};
 static const char handlers[] = "handlers/";
 static const char batches[] = "handlers/" BATCH_HANDLERS; /* what batches/x.lua is defined as */
 static const char *const others[] = {"spec", "docs", NULL};
@@ -237,7 +237,7 @@ static void warn_entry(struct files *files, const char *name, bool folder) {
     else
         text_add(&text,
                  "%s/: ignored (expected handlers, priorities, retries, "
-                 "listeners, schedules, batches or lib)",
+                 "listeners, schedules, batches, hooks or lib)",
                  name);
     json_array_append_new(files->warnings, json_string(text.data ? text.data : name));
     text_clear(&text);

@@ -28,10 +28,10 @@ struct folder {
     /* a reference count follows, private */
 };
 
-/* Reads handlers, priorities, retries, listeners, schedules, batches, lib (*.lua, recursively, no
- * dot-files) and moonshift.lua of each path in turn (the first one wins a clash), the stock scripts
- * behind them. `count` 0: the stock scripts alone. Limits: 10 000 files, 1 MiB a file.
- * NULL: error names the path. */
+/* Reads handlers, priorities, retries, listeners, schedules, batches, hooks, lib (*.lua,
+ * recursively, no dot-files) and moonshift.lua of each path in turn (the first one wins a clash),
+ * the stock scripts behind them. `count` 0: the stock scripts alone. Limits: 10 000 files, 1 MiB a
+ * file. NULL: error names the path. */
 struct folder *folder_read(const char *const *paths, size_t count, struct error *error);
 
 /* From [{ path, text }] as the store keeps them, the stock scripts behind them. */

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "script/failure.h"
 #include "script/handle.h"
+#include "script/hooks.h"
 #include "script/process.h"
 #include "script/value.h"
 #include <stdlib.h>
@@ -300,9 +301,11 @@ static void finish(struct run *run, int status, time_ms timeout) {
         json_decref(outcome->effects);
         outcome->created = NULL;
         outcome->effects = NULL;
+        run->last_created = &outcome->created;
     }
     if (outcome->kind == OUTCOME_FAILURE)
         script_decide(script, outcome);
+    hooks_run(run);
 }
 
 static void forget_raised(struct script *script) {

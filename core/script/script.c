@@ -1,4 +1,5 @@
 #include "script/script.h"
+#include "base/hook.h"
 #include "base/json.h"
 #include "base/notify.h"
 #include "script/handle.h"
@@ -77,6 +78,10 @@ static int load(lua_State *L) {
     script->rows = member_to_json(L, "definitions");
     script->schedules = member_to_json(L, "schedules");
     script->problems = member_to_json(L, "problems");
+    script->hook_paths = member_to_json(L, "hook_paths");
+    json_t *events = member_to_json(L, "hook_events");
+    script->hook_events = hook_events_read(events);
+    json_decref(events);
     lua_getfield(L, -1, "methods");
     lua_getfield(L, -2, "engine");
     handle_prepare(script, L);
@@ -245,6 +250,7 @@ void script_close(struct script *script) {
     json_decref(script->rows);
     json_decref(script->schedules);
     json_decref(script->problems);
+    json_decref(script->hook_paths);
     folder_release(script->folder);
     free(script);
 }

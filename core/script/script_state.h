@@ -23,6 +23,8 @@ struct script {
     struct script_host host;
     struct definitions definitions;
     struct plan *plans;
+    json_t *hook_paths;                  /* its hooks, in their order */
+    unsigned hook_events;                /* what they want to be told of, see base/hook.h */
     json_t *rows, *schedules, *problems; /* what loading found; see script_check */
     int worker;                          /* ref of the loaded Lua half: { decide, priority, … } */
     int raised;                          /* borrowed: ref of what the last failing handler raised */

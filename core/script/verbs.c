@@ -3,6 +3,7 @@
  * handler called. */
 #include "base/text.h"
 #include "script/handle.h"
+#include "script/hooks.h"
 #include "script/natives.h"
 #include "script/value.h"
 #include <string.h>
@@ -217,9 +218,10 @@ static int verb_query(lua_State *L) {
 }
 
 void verbs_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {
-        {"enqueue", verb_enqueue}, {"operate", verb_operate},     {"extend", verb_extend},
-        {"snooze", verb_snooze},   {"progress", verb_progress},   {"line", verb_line},
-        {"query", verb_query},     {"cancelled", verb_cancelled}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"enqueue", verb_enqueue},   {"operate", verb_operate},
+                                         {"extend", verb_extend},     {"snooze", verb_snooze},
+                                         {"progress", verb_progress}, {"line", verb_line},
+                                         {"query", verb_query},       {"cancelled", verb_cancelled},
+                                         {"tell", hooks_tell},        {NULL, NULL}};
     natives_add(script, L, functions);
 }

@@ -1,6 +1,7 @@
 -- A whole script folder: its files evaluated, its definitions and everything that is wrong with it
 -- (rules §9: listeners in the order of their names).
 local definition = require "moonshift.definition"
+local hooks = require "moonshift.hooks"
 local meant = require "moonshift.meant"
 local retry = require "moonshift.retry"
 local rules = require "moonshift.rules"
@@ -14,6 +15,7 @@ local Loader = {}
 Loader.__index = Loader
 
 local NO_FUNCTION = "returned %s (expected a function)"
+local HOOK = "moonshift/hook" -- the handler that tells hooks what others did
 local BATCH = "batch/" -- what batches/x.lua defines is batch/x
 
 -- ---- problems ----
@@ -220,6 +222,19 @@ function Loader:read_batches()
   end
 end
 
+function Loader:read_hooks()
+  local loaded = self.loaded
+  self:each("hooks", function(path)
+    local fine, value = self:value(path)
+    local hook = fine and hooks.read(path, value, self:reporter(path))
+    if hook then
+      loaded.hooks[#loaded.hooks + 1] = hook
+      loaded.hook_paths[#loaded.hook_paths + 1] = path
+    end
+  end)
+  loaded.hook_events = hooks.events(loaded.hooks)
+end
+
 -- False if the listener raised.
 function Loader:listen(path, listener, entry)
   local view = definition.view(entry.name, entry.declared, entry.stock)
@@ -300,6 +315,9 @@ function Loader:settle(entry, context)
   end
   local row, functions = definition.settle(entry.name, entry.path, entry.declared, context, report)
   local loaded = self.loaded
+  if entry.name == HOOK and #loaded.hook_events > 0 then
+    row.hooks = loaded.hook_events -- so the store knows what to tell it of
+  end
   loaded.definitions[#loaded.definitions + 1] = row
   loaded.handlers[entry.name] = functions.run
   loaded.priorities[entry.name] = functions.priority
@@ -346,8 +364,9 @@ end
 -- load(natives, options) -> { definitions = rows, schedules = rows (see schedule.lua), problems =
 -- { { file, line, message } }, and by the definition's name: handlers = functions, priorities,
 -- strategies = functions or texts, expressions = functions that give the runs of a new job, uniques
--- = what gives its key }. options: borrowed, modules, handlers, retry and timeout (the settings),
--- retry_label (what the setting is called where it was given). Raises nothing.
+-- = what gives its key; hooks (see hooks.lua), hook_paths and hook_events. options: borrowed,
+-- modules, handlers, retry, notify and timeout (the settings), retry_label and notify_label (what
+-- the settings are called where they were given). Raises nothing.
 function folder.load(natives, options)
   local self = setmetatable({
     natives = natives,
@@ -363,6 +382,8 @@ function folder.load(natives, options)
     loaded = {
       definitions = rules.array {},
       schedules = rules.array {},
+      hooks = {},
+      hook_paths = rules.array {},
       handlers = {},
       priorities = {},
       strategies = {},
@@ -377,6 +398,7 @@ function folder.load(natives, options)
   self:read_retries()
   self:read_handlers()
   self:read_batches()
+  self:read_hooks()
   self:call_listeners()
   self:settle_all()
   self:check_notify()

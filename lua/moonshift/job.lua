@@ -76,7 +76,14 @@ function Methods.cancelled(natives, self)
   return answer
 end
 
--- methods(natives) -> { enqueue, operate, extend, snooze, progress, log, cancelled }
+-- _tell(event): calls the hooks with what the store has noted, { name, job, … }; the stock handler
+-- moonshift/hook alone uses it.
+function Methods._tell(natives, self, event)
+  local row = self.engine:job(event.job.id)
+  natives.tell(self, event.name, event, row or event.job)
+end
+
+-- methods(natives) -> { enqueue, operate, extend, snooze, progress, log, cancelled, _tell }
 function job.methods(natives)
   local methods = {}
   for name, method in pairs(Methods) do

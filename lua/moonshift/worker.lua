@@ -1,5 +1,6 @@
 -- What C calls in a worker's state: core/script/ knows no other Lua module.
 local folder = require "moonshift.folder"
+local hooks = require "moonshift.hooks"
 local job = require "moonshift.job"
 local priority = require "moonshift.priority"
 local retry = require "moonshift.retry"
@@ -14,7 +15,7 @@ local worker = {}
 -- priority(name, job) -> integer, or nil for no opinion; decide(name, job, failure) -> delay in ms
 -- or nil, retries or nil, or false for the standard rule; runs(name, job) -> the
 -- runs that an expression of its retry gives a new job, or nil; unique(name, job) -> the key that
--- the definition gives a new job, or nil.
+-- the definition gives a new job, or nil; hook(index, event, facts, job, owner) calls a hook.
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)
@@ -31,6 +32,10 @@ function worker.load(natives, options)
   function loaded.runs(name, draft)
     local runs = loaded.expressions[name](draft)
     return runs
+  end
+
+  function loaded.hook(index, event, facts, subject, owner)
+    hooks.call(loaded.hooks[index], event, facts, subject, natives.job.enqueue, owner)
   end
 
   function loaded.unique(name, draft)

@@ -6,6 +6,7 @@
 #include "store/sqlite/create.h"
 #include "store/sqlite/history.h"
 #include "store/sqlite/occurrence.h"
+#include "store/sqlite/tell.h"
 #include "store/sqlite/unique.h"
 #include "store/sqlite/verbs.h"
 #include <string.h>
@@ -169,6 +170,7 @@ static bool skip_last(struct store *store, const struct job *job, time_ms now,
         .id = job->id, .stream = job->stream, .lane = job->lane_id, .keyed = job->unique_key};
     return alive_end(store, &row, error) &&
            history_removed(store, &row, ENDED_DELETED, now, error) &&
+           tell_ended(store, job, history_end_name(ENDED_DELETED), now, error) &&
            cycle_end(store, job->id, error) &&
            db_run(&store->db, error, "UPDATE schedule SET job=NULL WHERE job=?1", "i", job->id) &&
            db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id);

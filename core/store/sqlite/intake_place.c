@@ -1,16 +1,20 @@
 /* intake_place.c - the rows of a released intake get their places (rules §1): those that are due
  * become ready, many at a time. */
 #include "base/crash_point.h"
+#include "base/hook.h"
 #include "store/sqlite/intake.h"
 #include "store/sqlite/share.h"
+#include "store/sqlite/tell.h"
 
 /* So many keep the lock as long as four thousand jobs that are created. */
 enum { PLACE_ROWS = 10000, SINGLE_ROWS = 1000 };
 
-/* Each row needs a look of its own: tenants take turns, or something is suspended. */
+/* Each row needs a look of its own: tenants take turns, something is suspended, or hooks are told.
+ */
 static bool one_by_one(const struct store *store) {
     const struct catalog *catalog = &store->catalog;
-    bool single = store->meta.fair != FAIR_OFF || catalog->instances;
+    bool single =
+        store->meta.fair != FAIR_OFF || catalog->instances || (catalog->hooks & HOOK_CREATED);
     for (size_t i = 0; !single && i < catalog->definition_count; i++)
         single = catalog->definitions[i].suspended;
     return single;
@@ -54,7 +58,7 @@ static bool place_one(struct store *store, int64_t id, time_ms now, struct error
            share_place(store, NULL, &row, now, error) &&
            db_run(&store->db, error, "UPDATE job SET place=?2, suspended=?3 WHERE id=?1", "iin", id,
                   row.place, (int)row.suspended) &&
-           row_place(store, &row, now, error);
+           row_place(store, &row, now, error) && tell_placed(store, &row, now, error);
 }
 
 /* Up to `to`. */

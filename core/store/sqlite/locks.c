@@ -8,6 +8,7 @@
 #include "store/sqlite/limit.h"
 #include "store/sqlite/occurrence.h"
 #include "store/sqlite/row.h"
+#include "store/sqlite/tell.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,7 +66,8 @@ static bool locks_bury_job(struct store *store, const struct locks_free *what, s
                        "UPDATE job SET crashes=?2, retries=0, attempt=attempt+1, rev=rev+1,"
                        " message=?3 WHERE id=?1",
                        "int", row->id, (int)row->crashes, message) &&
-                incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error);
+                incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error) &&
+                tell_failure(store, &outcome, 0, what->now, error);
     job_free(job);
     if (!done || !what->buried || row_job(store, row->id, &job, error) <= 0)
         return done && !what->buried;

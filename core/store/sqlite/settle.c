@@ -70,6 +70,8 @@ static bool settle_success(struct store *store, struct outcome *outcome, struct 
            settle_batch(store, outcome, now, error) &&
            settle_remove(store, outcome->job, passed, error) && CRASH_POINT("settle_removed") &&
            history_ended(store, outcome, end, error) && CRASH_POINT("settle_ended") &&
+           (end == ENDED_SUCCESSFUL || outcome->told ||
+            tell_ended(store, outcome->job, history_end_name(end), now, error)) &&
            incident_end(store, outcome->job->id, how, now, error) &&
            (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
 }
@@ -119,6 +121,7 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
                   outcome->message ? message : NULL) &&
            (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
             incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) &&
+           (outcome->told || tell_failure(store, outcome, row->retries, now, error)) &&
            CRASH_POINT("settle_failed") && row_place(store, row, now, error);
 }
 
@@ -210,8 +213,9 @@ static bool settle_refusable(const struct store *store, const struct outcome *ou
 static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
     bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
-    if (!counts)
-        return true;
+    if (!counts) /* hooks alone may have created something */
+        return !outcome->created || !outcome->created->by_hook ||
+               store_create(store, outcome->created, 0, now, error);
     if (outcome->created) {
         prelock_begin(store, outcome, settle_refusable(store, outcome));
         bool done = store_create(store, outcome->created, 0, now, error);

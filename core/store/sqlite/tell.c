@@ -1,9 +1,8 @@
 #include "store/sqlite/tell.h"
-#include "base/crash_point.h"
+#include "base/hook.h"
 #include "base/json.h"
 #include "base/notify.h"
 #include "store/sqlite/defined.h"
-#include "store/sqlite/row.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,13 +110,13 @@ static bool flush_incidents(struct store *store, struct error *error) {
         done = done && tell_people(store, json_integer_value(incident), error);
     }
     json_decref(list);
-    return done && CRASH_POINT("people_told");
+    return done;
 }
 
 /* ---- hooks ---- */
 
-bool tell_wanted(const struct store *store, enum hook_event event, const char *handler) {
-    return (store->catalog.hooks & event) && !job_reserved(handler);
+static bool wanted(const struct store *store, unsigned events, const char *handler) {
+    return (store->catalog.hooks & events) && !job_reserved(handler);
 }
 
 static void put_text(json_t *object, const char *key, const char *text) {
@@ -136,8 +135,9 @@ static json_t *job_facts(const struct job *job) {
     return facts;
 }
 
-bool tell_hooks(struct store *store, enum hook_event event, const struct job *job, json_t *facts,
-                time_ms now, struct error *error) {
+/* Notes an event; a reference of `facts` is taken: what the hook sees beside the job. */
+static bool tell_hooks(struct store *store, enum hook_event event, const struct job *job,
+                       json_t *facts, time_ms now, struct error *error) {
     char at[TIME_TEXT_SIZE];
     time_format(now, at);
     json_t *told = facts ? facts : json_object();
@@ -148,22 +148,78 @@ bool tell_hooks(struct store *store, enum hook_event event, const struct job *jo
 }
 
 bool tell_created(struct store *store, const struct job *job, time_ms now, struct error *error) {
-    return job->told || !tell_wanted(store, HOOK_CREATED, job->handler) ||
+    return job->told || store->intake || !wanted(store, HOOK_CREATED, job->handler) ||
            tell_hooks(store, HOOK_CREATED, job, NULL, now, error);
 }
 
-bool tell_row(struct store *store, enum hook_event event, int64_t id, int64_t stream, json_t *facts,
-              time_ms now, struct error *error) {
+static json_t *failure_facts(const struct outcome *outcome, int32_t retries) {
+    json_t *facts = json_pack("{ss sb si}", "reason", failure_reason_name(outcome->reason),
+                              "permanent", outcome->permanent, "retries", (int)retries);
+    put_text(facts, "message", outcome->message);
+    put_text(facts, "traceback", outcome->stack);
+    return facts;
+}
+
+bool tell_failure(struct store *store, const struct outcome *outcome, int32_t retries, time_ms now,
+                  struct error *error) {
+    const struct job *job = outcome->job;
+    return (!wanted(store, HOOK_FAILED, job->handler) ||
+            tell_hooks(store, HOOK_FAILED, job, failure_facts(outcome, retries), now, error)) &&
+           (retries > 0 || !wanted(store, HOOK_DEAD, job->handler) ||
+            tell_hooks(store, HOOK_DEAD, job, failure_facts(outcome, retries), now, error));
+}
+
+/* 1 *job is that of the row, and hooks want to be told of one of the events; 0 not, -1 error. */
+static int row_wanted(struct store *store, const struct row *row, unsigned events, struct job **job,
+                      struct error *error) {
+    if (!(store->catalog.hooks & events))
+        return 0;
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
+    return stream && wanted(store, events, stream->definition->name)
+               ? row_job(store, row->id, job, error)
+               : 0;
+}
+
+bool tell_retries(struct store *store, const struct row *old, const struct row *row, time_ms now,
+                  struct error *error) {
     struct job *job = NULL;
-    const struct catalog_stream *of =
-        store->catalog.hooks & event ? catalog_stream(&store->catalog, stream) : NULL;
-    int found =
-        of && tell_wanted(store, event, of->definition->name) ? row_job(store, id, &job, error) : 0;
-    if (found <= 0) {
-        json_decref(facts);
+    bool dies = row->retries == 0 && old->retries > 0;
+    int found = row_wanted(store, row, HOOK_RETRIES | (dies ? HOOK_DEAD : 0), &job, error);
+    if (found <= 0)
         return found == 0;
-    }
-    bool done = tell_hooks(store, event, job, facts, now, error);
+    int left = row->retries, before = old->retries;
+    bool done = (!wanted(store, HOOK_RETRIES, job->handler) ||
+                 tell_hooks(store, HOOK_RETRIES, job,
+                            json_pack("{si si}", "retries", left, "before", before), now, error)) &&
+                (!dies || !wanted(store, HOOK_DEAD, job->handler) ||
+                 tell_hooks(store, HOOK_DEAD, job, json_pack("{si}", "retries", left), now, error));
+    job_free(job);
+    return done;
+}
+
+bool tell_ended(struct store *store, const struct job *job, const char *how, time_ms now,
+                struct error *error) {
+    return !wanted(store, HOOK_ENDED, job->handler) ||
+           tell_hooks(store, HOOK_ENDED, job, json_pack("{ss}", "outcome", how), now, error);
+}
+
+bool tell_placed(struct store *store, const struct row *row, time_ms now, struct error *error) {
+    struct job *job = NULL;
+    int found = row_wanted(store, row, HOOK_CREATED, &job, error);
+    if (found <= 0)
+        return found == 0;
+    bool done = tell_hooks(store, HOOK_CREATED, job, NULL, now, error);
+    job_free(job);
+    return done;
+}
+
+bool tell_removed(struct store *store, const struct row *row, const char *how, time_ms now,
+                  struct error *error) {
+    struct job *job = NULL;
+    int found = row_wanted(store, row, HOOK_ENDED, &job, error);
+    if (found <= 0)
+        return found == 0;
+    bool done = tell_ended(store, job, how, now, error);
     job_free(job);
     return done;
 }
@@ -187,7 +243,7 @@ static bool flush_events(struct store *store, struct error *error) {
     for (size_t at = 0; done && at < json_array_size(events); at += EVENTS_MAX)
         done = flush_part(store, events, at, error);
     json_decref(events);
-    return done && CRASH_POINT("hooks_told");
+    return done;
 }
 
 /* ---- the transaction ---- */

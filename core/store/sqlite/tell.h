@@ -1,25 +1,31 @@
 /* tell.h - whom a transaction tells of what it does: people of an incident (rules §10, the setting
- * `notify`), hooks of events that no Lua state has seen. It is noted as it happens, and
+ * `notify`), hooks of events that no Lua state has seen (rules §21). It is noted as it happens, and
  * written as jobs before the transaction ends. */
 #ifndef MOONSHIFT_STORE_SQLITE_TELL_H
 #define MOONSHIFT_STORE_SQLITE_TELL_H
 
-#include "base/hook.h"
-#include "base/job.h"
-#include "store/sqlite/connection.h"
+#include "base/outcome.h"
+#include "store/sqlite/row.h"
 
 /* An incident was opened. */
 bool tell_incident(struct store *store, int64_t incident, time_ms now, struct error *error);
 
-/* True if a hook wants to be told of such an event of a job of this handler. */
-bool tell_wanted(const struct store *store, enum hook_event event, const char *handler);
-/* Notes an event; `facts` (a reference of which is taken) are what the hook sees beside the job. */
-bool tell_hooks(struct store *store, enum hook_event event, const struct job *job, json_t *facts,
-                time_ms now, struct error *error);
+/* Of what happens to a job, if a hook wants to be told. */
 bool tell_created(struct store *store, const struct job *job, time_ms now, struct error *error);
-/* The same of a job whose row is there, if a hook wants it. */
-bool tell_row(struct store *store, enum hook_event event, int64_t id, int64_t stream, json_t *facts,
-              time_ms now, struct error *error);
+/* The same of a row that was staged, and is released. */
+bool tell_placed(struct store *store, const struct row *row, time_ms now, struct error *error);
+/* A run failed of which no hook was told; `retries` are left. */
+bool tell_failure(struct store *store, const struct outcome *outcome, int32_t retries, time_ms now,
+                  struct error *error);
+/* An operator changed the retries of a job. */
+bool tell_retries(struct store *store, const struct row *old, const struct row *row, time_ms now,
+                  struct error *error);
+/* A job goes: `how` as history names it. */
+bool tell_ended(struct store *store, const struct job *job, const char *how, time_ms now,
+                struct error *error);
+/* The same of a job whose row is there still. */
+bool tell_removed(struct store *store, const struct row *row, const char *how, time_ms now,
+                  struct error *error);
 
 /* Writes what was noted as jobs. */
 bool tell_flush(struct store *store, struct error *error);

@@ -6,6 +6,7 @@
 #include "store/sqlite/incident.h"
 #include "store/sqlite/lane.h"
 #include "store/sqlite/occurrence.h"
+#include "store/sqlite/tell.h"
 #include "store/sqlite/verb.h"
 #include <stdio.h>
 
@@ -28,6 +29,7 @@ static bool retries_apply(struct store *store, const struct verb *verb, struct r
     if (row->retries > 0 && old.retries == 0)
         row->crashes = 0; /* a fresh start, or the first crash would end it again */
     return verb_move(store, &old, row, verb->now, error) &&
+           tell_retries(store, &old, row, verb->now, error) &&
            retries_incident(store, &old, row, verb->now, error);
 }
 
@@ -241,6 +243,7 @@ static bool delete_apply(struct store *store, const struct verb *verb, struct ro
                        : row_unplace(store, row, error);
     return removed && (row->retries == 0 || alive_end(store, row, error)) &&
            history_removed(store, row, (enum history_end)verb->value, verb->now, error) &&
+           tell_removed(store, row, history_end_name((int)verb->value), verb->now, error) &&
            (!row->batch || batch_gone(store, row, TIME_NONE, verb->now, error)) &&
            db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", row->id) &&
            db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&

@@ -1,0 +1,172 @@
+/* What hooks are told of a run, on its worker, once its outcome is decided (rules §21). What they
+ * enqueue goes with the outcome. A hook that raises or takes too long is left out, and a line of
+ * the attempt says so. */
+#include "script/hooks.h"
+#include "base/hook.h"
+#include "base/text.h"
+#include "script/failure.h"
+#include "script/handle.h"
+#include "script/natives.h"
+#include "script/value.h"
+#include <stdlib.h>
+
+/* One call. */
+struct telling {
+    struct run *run;
+    const struct job *job; /* what the event is about; NULL: it is an argument */
+    struct handle *about, *owner;
+    int index; /* of the hook, from 1 */
+    const char *event;
+};
+
+static int hook_count(const struct script *script) {
+    return (int)json_array_size(script->hook_paths);
+}
+
+static void push_fact(lua_State *L, const char *key, const char *text) {
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, key);
+}
+
+/* The fields of an event of a run beside the job. */
+static void push_facts(lua_State *L, const struct outcome *outcome) {
+    char at[TIME_TEXT_SIZE];
+    lua_createtable(L, 0, 8);
+    time_format(outcome->ended, at);
+    push_fact(L, "at", at);
+    if (outcome->kind != OUTCOME_FAILURE) {
+        push_fact(L, "outcome", outcome_kind_name(outcome->kind));
+        return;
+    }
+    push_fact(L, "message", outcome->message ? outcome->message : "");
+    push_fact(L, "traceback", outcome->stack ? outcome->stack : "");
+    push_fact(L, "reason", failure_reason_name(outcome->reason));
+    lua_pushboolean(L, outcome->permanent);
+    lua_setfield(L, -2, "permanent");
+    lua_pushinteger(L, outcome->retries);
+    lua_setfield(L, -2, "retries");
+    if (outcome->due == TIME_NONE)
+        return;
+    time_format(outcome->due, at);
+    push_fact(L, "due", at);
+}
+
+/* hook(index, event, facts, job, owner); facts and job may be arguments 1 and 2. */
+static int call(lua_State *L) {
+    int given = lua_gettop(L) - 1;
+    struct telling *telling = lua_touserdata(L, -1);
+    struct script *script = telling->run->script;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, script->worker);
+    lua_getfield(L, -1, "hook");
+    lua_pushinteger(L, telling->index);
+    lua_pushstring(L, telling->event);
+    if (given == 2) {
+        lua_pushvalue(L, 1);
+        lua_pushvalue(L, 2);
+    } else {
+        push_facts(L, telling->run->outcome);
+        telling->about = handle_push(script, L, telling->job, NULL);
+    }
+    telling->owner = handle_push(script, L, telling->run->outcome->job, telling->run);
+    lua_call(L, 5, 0);
+    return 0;
+}
+
+static void report(struct telling *telling) {
+    struct script *script = telling->run->script;
+    struct state *state = &script->state;
+    struct failure failure = {0};
+    struct text line = {0};
+    if (state->stopped == STOP_NONE)
+        failure = failure_describe(state);
+    else
+        lua_pop(state->current, 1);
+    script->worn |= state->stopped == STOP_MEMORY;
+    const json_t *path = json_array_get(script->hook_paths, (size_t)telling->index - 1);
+    text_add(&line, "%s failed at \"%s\" and is left out: %s", json_string_value(path),
+             telling->event,
+             failure.message                 ? failure.message
+             : state->stopped == STOP_MEMORY ? "it needed more than the memory limit"
+                                             : "it took longer than PT1S");
+    if (line.data)
+        run_line(telling->run, line.data, line.size);
+    failure_clear(&failure);
+    text_clear(&line);
+}
+
+/* `args` values are on the stack. */
+static void tell(struct telling *telling, int args) {
+    struct run *run = telling->run;
+    struct job **end = run->last_created;
+    int status = state_call(&run->script->state, call, telling, args, FUNCTION_SPAN);
+    handle_end(telling->about);
+    handle_end(telling->owner);
+    if (status == LUA_OK)
+        for (struct job *job = *end; job; job = job->next)
+            job->told = job->by_hook = true; /* these call no hooks as they are created */
+    if (status == LUA_OK)
+        return;
+    job_free_list(*end);
+    *end = NULL;
+    run->last_created = end;
+    report(telling);
+}
+
+static void tell_all(struct run *run, enum hook_event event, const struct job *job) {
+    if (!(run->script->hook_events & event) || job_reserved(job->handler))
+        return;
+    for (int i = 1; i <= hook_count(run->script); i++) {
+        struct telling telling = {
+            .run = run, .job = job, .index = i, .event = hook_event_name(event)};
+        tell(&telling, 0);
+    }
+}
+
+/* Those that its handler has created; what hooks enqueue is behind them, and is not told of. */
+static void tell_created(struct run *run) {
+    struct job *last = NULL;
+    if (!(run->script->hook_events & HOOK_CREATED))
+        return;
+    for (struct job *job = run->outcome->created; job; job = job->next)
+        last = job;
+    for (struct job *job = run->outcome->created; last && job;
+         job = job == last ? NULL : job->next) {
+        if (!job->by_hook)
+            tell_all(run, HOOK_CREATED, job);
+        job->told = true;
+    }
+}
+
+void hooks_run(struct run *run) {
+    struct outcome *outcome = run->outcome;
+    if (!run->script->hook_events)
+        return;
+    tell_created(run);
+    if (outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_CANCELLED)
+        tell_all(run, HOOK_ENDED, outcome->job);
+    if (outcome->kind == OUTCOME_FAILURE)
+        tell_all(run, HOOK_FAILED, outcome->job);
+    if (outcome->kind == OUTCOME_FAILURE && outcome->retries == 0)
+        tell_all(run, HOOK_DEAD, outcome->job);
+    outcome->told = true;
+}
+
+/* tell(job, event, facts, subject): calls all hooks with it. */
+int hooks_tell(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    struct script *script = handle->script;
+    const char *event = luaL_checkstring(L, 2);
+    luaL_checktype(L, 3, LUA_TTABLE);
+    luaL_checktype(L, 4, LUA_TTABLE);
+    lua_settop(L, 4);
+    luaL_checkstack(L, 8, NULL);
+    lua_State *before = state_enter(&script->state, L);
+    for (int i = 1; i <= hook_count(script); i++) {
+        struct telling telling = {.run = handle->run, .index = i, .event = event};
+        lua_pushvalue(L, 3);
+        lua_pushvalue(L, 4);
+        tell(&telling, 2);
+    }
+    state_leave(&script->state, before);
+    return 0;
+}
