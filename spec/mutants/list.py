@@ -168,7 +168,7 @@ MUTANTS = [
 """)]},
     {"name": "lost-and-begun", "by": "spec/core/run/pool_contract",
      "breaks": "a job begins that was cancelled while it waited for a worker",
-     "changes": [("core/run/client.c", """
+     "changes": [("core/run/deadline.c", """
             if (holds(arg, job->id, job->token) == 0)
 """, """
             if (holds(arg, job->id, job->token) < 0)
@@ -183,7 +183,7 @@ MUTANTS = [
 """), ("core/run/worker.c", """
            clock_monotonic() < atomic_load(&client->lease) &&
 """, """
-"""), ("core/run/client.c", """
+"""), ("core/run/deadline.c", """
                 atomic_store(&item->refused, 1);
 """, """
                 continue;
@@ -218,11 +218,15 @@ MUTANTS = [
     {"name": "buried-at-once", "by": "I5 I6", "faults": "freeze",
      "breaks": "an executor that lives loses its locks before its lease ends",
      "changes": [
-         ("core/store/sqlite/bury.c", "peer->lease <= now;", "peer->lease <= now + 1900;"),
-         ("core/store/sqlite/peers.c", """
-        if (peer->state == EXECUTOR_LIVE && peer->lease <= now)
+         ("core/store/sqlite/bury.c", """
+            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
 """, """
-        if (peer->state == EXECUTOR_LIVE && peer->lease <= now + 1900)
+            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900;
+"""),
+         ("core/store/sqlite/peers.c", """
+        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0)
+""", """
+        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900)
 """)]},
 
     # ---- lanes, limits, rates
@@ -435,7 +439,8 @@ MUTANTS = [
      "breaks": "a job that dies opens two incidents",
      "changes": [("core/store/sqlite/incident.c", """
                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
-                " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL)",
+                " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
+                " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
 """, """
                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1",
 """), (ROW, """
@@ -447,9 +452,11 @@ MUTANTS = [
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
      "changes": [("core/store/sqlite/incident.c", """
-                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL", "iin",
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
 """, """
-                   "UPDATE incident SET ended=?2, how=?3 WHERE job=-?1 AND ended IS NULL", "iin",
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=-?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
 """)]},
     {"name": "dead-runs-again", "by": "I8 I10 I15 I17",
      "breaks": "a job without retries is taken like any other",
@@ -529,9 +536,9 @@ MUTANTS = [
     {"name": "sweep-takes-the-living", "by": "I1 I15 I17 I19", "faults": "kill,kill,kill",
      "breaks": "rows of jobs that live go with those that an executor has left behind",
      "changes": [(SWEEP, """
-                  " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2)",
+                  " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2) AND NOT " INTAKE_HAS("id"),
 """, """
-                  " EXCEPT SELECT id FROM locked WHERE id>?1 AND id<=?2)",
+                  " EXCEPT SELECT id FROM locked WHERE id>?1 AND id<=?2) AND NOT " INTAKE_HAS("id"),
 """)]},
     {"name": "sweep-takes-one-more", "by": "I1 I15 I17 I19",
      "breaks": "with the rows of jobs that have ended the next one goes",
@@ -567,16 +574,16 @@ MUTANTS = [
     {"name": "all-activated", "by": "spec/life/suspension_spec.lua",
      "breaks": "with the jobs of a definition those of the others are activated",
      "changes": [("core/store/sqlite/definitions.c", """
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0") : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0")
 """, """
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0 OR suspended&2<>0") : NULL;
+        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0 OR suspended&2<>0")
 """)]},
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",
      "changes": [("core/store/sqlite/verbs.c", """
-        row->token ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
+                       ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
 """, """
-        row->token ? true
+                       ? true
 """)]},
     {"name": "children-of-failures", "by": "I15b",
      "breaks": "what a failed run has created is created all the same",
