@@ -578,6 +578,20 @@ MUTANTS = [
 """, """
         return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0 OR suspended&2<>0")
 """)]},
+    {"name": "replaced-too-early", "by": "spec/life/overlap_spec.lua",
+     "breaks": "a run of a schedule begins while the handler of the cancelled one is cut off",
+     "changes": [("core/store/sqlite/occurrence.c", """
+                 " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
+""", """
+                 " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
+""")]},
+    {"name": "cut-unheard", "by": "spec/core/run/loop_spec.lua",
+     "breaks": "an executor hears only once a second that its jobs were cancelled",
+     "changes": [("core/run/watch.c", """
+    if (cuts == foreman->cuts)
+""", """
+    if (cuts >= 0)
+""")]},
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",
      "changes": [("core/store/sqlite/verbs.c", """
