@@ -128,16 +128,40 @@ static bool scripts_check(struct cli *cli, struct report *report, struct error *
     return fine;
 }
 
+static bool problem_add(struct report *report, const struct error *found) {
+    return json_array_append_new(report->problems, problem_of(found->text)) == 0;
+}
+
+/* Every setting that is wrong, for who brings a file from elsewhere. What is wrong with the file,
+ * or with several settings together, is said by itself. */
+static bool settings_shape(struct cli *cli, struct report *report, struct error *error) {
+    struct error first = {0}, found;
+    size_t before = json_array_size(report->problems);
+    const char *name;
+    json_t *value;
+    if (setup_file(cli, &first))
+        return true;
+    json_t *values = folder_settings(cli->folder, NULL);
+    bool fine = true;
+    json_object_foreach(values, name, value) {
+        json_t *one = json_pack("{sO}", name, value);
+        if (fine && one &&
+            !settings_apply(&cli->settings, ORIGIN_FILE, one, "moonshift.lua", &found))
+            fine = problem_add(report, &found);
+        json_decref(one);
+    }
+    json_decref(values);
+    if (fine && json_array_size(report->problems) == before)
+        fine = problem_add(report, &first);
+    return fine || no_memory(error);
+}
+
 static bool report_make(struct cli *cli, struct report *report, struct error *error) {
     *report = (struct report){json_array(), json_array(), json_array(), NULL};
     if (!report->definitions || !report->schedules || !report->problems)
         return no_memory(error);
     report->warnings = cli->folder->warnings ? json_incref(cli->folder->warnings) : json_array();
-    struct error first = {0};
-    if (!setup_file(cli, &first) &&
-        json_array_append_new(report->problems, problem_of(first.text)) != 0)
-        return no_memory(error);
-    return scripts_check(cli, report, error);
+    return settings_shape(cli, report, error) && scripts_check(cli, report, error);
 }
 
 static const struct column columns[] = {

@@ -75,6 +75,20 @@ describe("check", function()
       "--json")))
   end)
 
+  it("names every setting that is wrong, at once", function()
+    place = program.place {
+      ["handlers/a.lua"] = "return function() end\n",
+      ["moonshift.lua"] = 'return { ["core-pool-size"] = 3, ["lock-time-in-millis"] = 300000,\n'
+        .. '  page = 0, workers = 2 }\n',
+    }
+    local status, _, errors = place.run("check")
+    assert.equal(1, status)
+    assert.truthy(errors:find('"core-pool-size" (here it is "workers")', 1, true), errors)
+    assert.truthy(errors:find('(here it is "lock_time", in seconds or as "PT5M")', 1, true), errors)
+    assert.truthy(errors:find("page 0: expected", 1, true), errors)
+    assert.truthy(errors:find("3 problems", 1, true), errors)
+  end)
+
   it("shows the zone that a schedule's cron counts in", function()
     place = program.place {
       ["handlers/send.lua"] = "return function() end\n",
