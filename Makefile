@@ -40,9 +40,11 @@ LUA_FILES := core/base/embed.lua core/bench lua scripts examples spec spec/run e
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report
 
+COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonshift.fish)
+
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
-	strace faketime python3 mount e2fsprogs lua5.1 luajit
+	strace faketime python3 mount e2fsprogs lua5.1 luajit zsh fish
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 PROGRAM  ?= $(BUILD)/moonshift
@@ -180,7 +182,7 @@ get() { apt-get install -qq -y --no-install-recommends $$missing </dev/null 2>&1
 log=$$(get) || { apt-get -qq update; log=$$(get); } || { echo "$$log" >&2; exit 1; }
 endef
 
-install: all $(BUILD)/gen/moonshift.pc $(BUILD)/gen/moonshift@.service ## install all that a machine needs (DESTDIR=, prefix=, bindir=, luadir=, cmoddir=)
+install: all $(BUILD)/gen/moonshift.pc $(BUILD)/gen/moonshift@.service $(COMPLETIONS) ## install all that a machine needs (DESTDIR=, prefix=, bindir=, luadir=, cmoddir=)
 	@sh -e -c 'put() { [ "$$2" ] || return 0; mode=$$1; to="$(DESTDIR)$$2"; shift 2; \
 	  install -d "$$to"; install -m $$mode "$$@" "$$to"; }; $(each-installed)'
 	@$(if $(DESTDIR),,$(say-what-to-export))
@@ -201,7 +203,10 @@ for folder in $(patsubst %/,%,$(sort $(dir $(STOCK)))); do \
   put 644 "$(datadir)/moonshift/$$folder" $$folder/*.lua; done; \
 put 644 "$(mandir)/man1" docs/moonshift.1; \
 put 644 "$(pkgconfigdir)" $(BUILD)/gen/moonshift.pc; \
-put 644 "$(unitdir)" $(BUILD)/gen/moonshift@.service
+put 644 "$(unitdir)" $(BUILD)/gen/moonshift@.service; \
+put 644 "$(datadir)/bash-completion/completions" $(BUILD)/gen/completions/moonshift; \
+put 644 "$(datadir)/zsh/site-functions" $(BUILD)/gen/completions/_moonshift; \
+put 644 "$(datadir)/fish/vendor_completions.d" $(BUILD)/gen/completions/moonshift.fish
 endef
 
 # Says nothing where the shell, the interpreter and pkg-config look there anyway.
@@ -220,6 +225,10 @@ $(BUILD)/gen/moonshift.pc: FORCE
 	  'datadir=$(datadir)/moonshift' '' 'Name: moonshift' \
 	  'Description: A durable job executor scripted in Lua, as a module for Lua 5.4' \
 	  'Version: $(VERSION)' 'Requires: lua5.4' >$@
+
+$(COMPLETIONS): $(BUILD)/moonshift
+	@mkdir -p $(@D)
+	@$< completion $(if $(filter _%,$(@F)),zsh,$(if $(filter %.fish,$@),fish,bash)) >$@
 
 $(BUILD)/gen/moonshift@.service: docs/moonshift@.service FORCE
 	@mkdir -p $(@D)

@@ -38,7 +38,10 @@ local function expected()
     "usr/lib/lua/5.4/moonshift/core.so",
     "usr/lib/pkgconfig/moonshift.pc",
     "usr/lib/systemd/system/moonshift@.service",
+    "usr/share/bash-completion/completions/moonshift",
+    "usr/share/fish/vendor_completions.d/moonshift.fish",
     "usr/share/man/man1/moonshift.1",
+    "usr/share/zsh/site-functions/_moonshift",
   }
   add(list, "usr/share/lua/5.4/", "lua/moonshift/*.lua", "lua/")
   add(list, "usr/share/moonshift/", "scripts/*/*.lua scripts/*/*/*.lua", "")
@@ -141,8 +144,10 @@ describe("the rockspec", function()
       end
     end
     process.remove(place)
-    assert.same({ "bin/moonshift", "lib/moonshift/core.so", "share/man/", "share/moonshift/" },
-      tops)
+    assert.same({ "bin/moonshift", "lib/moonshift/core.so",
+      "share/bash-completion/completions/moonshift",
+      "share/fish/vendor_completions.d/moonshift.fish", "share/man/", "share/moonshift/",
+      "share/zsh/site-functions/_moonshift" }, tops)
   end)
 end)
 

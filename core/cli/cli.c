@@ -13,13 +13,17 @@
 #include <unistd.h>
 
 const struct cli_command *const cli_groups[] = {
-    run_commands,      check_commands,      enqueue_commands,
-    job_commands,      act_commands,        why_commands,
-    wait_commands,     definition_commands, instance_commands,
-    batch_commands,    incident_commands,   deployment_commands,
-    executor_commands, schedule_commands,   history_commands,
-    cleanup_commands,  stats_commands,      bench_commands,
-    settings_commands, help_commands,       NULL,
+    run_commands,      check_commands,
+    enqueue_commands,  job_commands,
+    act_commands,      why_commands,
+    wait_commands,     definition_commands,
+    instance_commands, batch_commands,
+    incident_commands, deployment_commands,
+    executor_commands, schedule_commands,
+    history_commands,  cleanup_commands,
+    stats_commands,    bench_commands,
+    settings_commands, completion_commands,
+    help_commands,     NULL,
 };
 
 int cli_fail(const struct error *error) {
@@ -144,7 +148,10 @@ static bool line_without_verb(int argc, char **argv, struct error *error) {
             return true;
         }
     }
-    return error_set(error, ERROR_USAGE, "no verb given (see moonshift --help)");
+    if (argc > 1)
+        return error_set(error, ERROR_USAGE, "no verb given (see moonshift --help)");
+    help_overview();
+    return true;
 }
 
 int cli_main(int argc, char **argv) {

@@ -56,6 +56,7 @@ extern const struct cli_command schedule_commands[];
 extern const struct cli_command stats_commands[];
 extern const struct cli_command bench_commands[];
 extern const struct cli_command settings_commands[];
+extern const struct cli_command completion_commands[];
 extern const struct cli_command help_commands[];
 
 /* All of them, in the order of --help; ended by NULL. */

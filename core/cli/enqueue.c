@@ -84,7 +84,14 @@ static bool payload_put(const struct cli *cli, const struct flags *flags, json_t
     const char *text = flags->words[1];
     json_t *payload = strcmp(text, "-") == 0 ? payload_read(text_room(&cli->settings), error)
                                              : json_read(text, strlen(text), "payload", error);
-    return payload && (json_put(spec, "payload", payload) || no_memory(error));
+    if (payload)
+        return json_put(spec, "payload", payload) || no_memory(error);
+    struct error cause = *error;
+    return cause.code != ERROR_INVALID ||
+           error_set(error, cause.code,
+                     "%.600s (expected JSON, in quotes for the shell: '{\"to\":\"a@b.example\"}', "
+                     "'\"text\"', 42)",
+                     cause.text);
 }
 
 static bool text_put(json_t *spec, const char *key, const char *what, const char *text,

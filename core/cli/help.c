@@ -1,4 +1,5 @@
 #include "cli/help.h"
+#include "cli/examples.h"
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -6,16 +7,48 @@
 #include <string.h>
 
 static void summary_print(const struct cli_command *command) {
-    output_add("  %-18s %s\n", command->name, command->summary);
+    output_add("  %-21s %s\n", command->name, command->summary);
+}
+
+/* The headings of the overview, each with the first words of its verbs. */
+static const struct {
+    const char *title, *words[12];
+} sections[] = {
+    {"RUN", {"run", "deploy", "check"}},
+    {"CREATE JOBS", {"enqueue"}},
+    {"JOBS", {"job"}},
+    {"MANY JOBS AT ONCE", {"definition", "instance", "batch"}},
+    {"WHAT REPEATS", {"schedule", "dates"}},
+    {"WHAT HAPPENED", {"incident", "log", "operations", "history", "stats"}},
+    {"WHO RUNS WHAT", {"executor", "deployment"}},
+};
+#define SECTIONS (sizeof sections / sizeof *sections)
+
+/* The section of a verb; SECTIONS: none of them. */
+static size_t section_of(const struct cli_command *command) {
+    size_t size = strcspn(command->name, " ");
+    for (size_t i = 0; i < SECTIONS; i++)
+        for (const char *const *word = sections[i].words; *word; word++)
+            if (strlen(*word) == size && strncmp(*word, command->name, size) == 0)
+                return i;
+    return SECTIONS;
+}
+
+static void section_print(size_t section) {
+    output_add("%s\n", section < SECTIONS ? sections[section].title : "THE PROGRAM");
+    for (const struct cli_command *const *group = cli_groups; *group; group++)
+        for (const struct cli_command *command = *group; command->name; command++)
+            if (section_of(command) == section)
+                summary_print(command);
+    output_add("\n");
 }
 
 void help_overview(void) {
     output_add("usage: moonshift VERB [flags]\n\n"
                "A durable job executor scripted in Lua.\n\n");
-    for (const struct cli_command *const *group = cli_groups; *group; group++)
-        for (const struct cli_command *command = *group; command->name; command++)
-            summary_print(command);
-    output_add("\nEvery verb takes -C DIR, --store URL, --json and --help.\n"
+    for (size_t i = 0; i <= SECTIONS; i++)
+        section_print(i);
+    output_add("Every verb takes -C DIR, --store URL, --json and --help.\n"
                "moonshift help VERB says more.\n\nExit status: 0 done, 1 failed, 2 usage or a bad "
                "value, 4 not found, 5 conflict,"
                "\n65 damaged store, 74 input/output, 78 settings or schema, 130 interrupted.\n");
@@ -45,6 +78,8 @@ void help_command(const struct cli_command *command) {
     output_add("\n");
     flags_print(command->flags, NULL);
     flags_print(flags_common, command->flags);
+    if (examples_of(command->name))
+        output_add("\nexamples:\n%s", examples_of(command->name));
     if (command->takes_settings)
         output_add("\nAny setting is a flag too (--lock-time PT1M); moonshift settings lists"
                    " them.\n");

@@ -7,8 +7,12 @@ describe("the program", function()
     return status, errors
   end
 
-  it("without a verb says where help is", function()
-    local status, errors = refused()
+  it("alone shows the help, with flags and no verb says where it is", function()
+    local status, output, errors = program.run({}, { dir = "/tmp" })
+    assert.equal(0, status)
+    assert.equal("", errors)
+    assert.equal(select(2, program.run { "--help" }), output)
+    status, errors = refused("-C", "/tmp")
     assert.equal(2, status)
     assert.equal("moonshift: no verb given (see moonshift --help)\n", errors)
   end)

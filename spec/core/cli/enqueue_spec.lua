@@ -131,10 +131,14 @@ describe("enqueue", function()
     assert.equal("1\n", output)
   end)
 
-  it("refuses a payload that is not JSON and names the position", function()
+  it("refuses a payload that is not JSON, names the position and shows what is", function()
     local status, errors = refused("work", '{"a":1')
     assert.equal(2, status)
-    assert.equal("moonshift: payload: '}' expected near end of file (line 1, column 6)\n", errors)
+    local hint = " (expected JSON, in quotes for the shell: '{\"to\":\"a@b.example\"}', "
+      .. "'\"text\"', 42)\n"
+    assert.equal("moonshift: payload: '}' expected near end of file (line 1, column 6)" .. hint,
+      errors)
+    assert.truthy(select(2, refused("work", "hello")):find(hint, 1, true))
   end)
 
   it("refuses a due date that is none", function()

@@ -11,6 +11,43 @@ describe("help", function()
     end
   end)
 
+  -- The verbs of the overview, in order.
+  local function verbs()
+    local _, output = program.run { "--help" }
+    local list = {}
+    for verb in output:gmatch("\n  (%l[%l-]* ?[%l-]*) +%l") do
+      list[#list + 1] = verb:match("^(.-) *$")
+    end
+    return list
+  end
+
+  it("groups the verbs under headings", function()
+    local _, output = program.run { "--help" }
+    assert.truthy(output:find("\n\nRUN\n  run ", 1, true))
+    assert.truthy(output:find("\n\nJOBS\n  job list ", 1, true))
+    assert.truthy(output:find("\n\nTHE PROGRAM\n", 1, true))
+    assert.is_true(#verbs() > 60)
+  end)
+
+  it("of every verb shows examples, whose flags it has", function()
+    for _, verb in ipairs(verbs()) do
+      local words = {}
+      for word in verb:gmatch("%S+") do
+        words[#words + 1] = word
+      end
+      local _, page = program.run { "help", table.unpack(words) }
+      local examples = page:match("\nexamples:\n(.-)\n\n") or page:match("\nexamples:\n(.*)$")
+      assert.truthy(examples, verb .. " has no examples")
+      for line in examples:gmatch("[^\n]+") do
+        assert.truthy(line:find("  moonshift " .. verb, 1, true) == 1, line)
+        for flag in line:gsub("'[^']*'", ""):gsub("#.*", ""):gmatch(" (%-%-%l[%l-]*)") do
+          assert.truthy(page:find("\n  " .. flag:gsub("%-", "%%-") .. "[ %[\n]") or page:find("Any setting", 1, true),
+            line)
+        end
+      end
+    end
+  end)
+
   it("of a verb shows its usage and its flags", function()
     local status, output = program.run { "help", "enqueue" }
     assert.equal(0, status)

@@ -1,0 +1,92 @@
+#include "cli/examples.h"
+#include <string.h>
+
+#define LINE(text) "  moonshift " text "\n"
+
+static const struct {
+    const char *verb, *lines;
+} examples[] = {
+    {"run", LINE("run shop --workers 8") LINE("run shop --drain")
+                LINE("run shop --priority-range 50:   # urgent jobs only")},
+    {"deploy", LINE("deploy shop")},
+    {"check", LINE("check shop") LINE("check --store sqlite:shop/moonshift.db")},
+    {"enqueue",
+     LINE("enqueue mail '{\"to\":\"a@b.example\"}'") LINE("enqueue report --at \"tomorrow 08:00\"")
+         LINE("enqueue mail --in 1h30m --priority 9 --lane a@b.example")
+             LINE("enqueue import --cycle \"0 3 * * *\" --zone Europe/Berlin")
+                 LINE("enqueue --from jobs.jsonl")},
+    {"job list", LINE("job list --state dead") LINE("job list --handler mail --sort due --limit 10")
+                     LINE("job list --payload to=a@b.example --json")},
+    {"job show", LINE("job show 4711")},
+    {"job stack", LINE("job stack 4711")},
+    {"job execute", LINE("job execute 4711") LINE("job execute 4711 --force")},
+    {"job retry", LINE("job retry 4711") LINE("job retry --state dead --handler mail --retries 3")
+                      LINE("job retry --state dead --due \"today 22:00\"")},
+    {"job delete", LINE("job delete 4711 4712") LINE("job delete --handler mail --dry-run")
+                       LINE("job delete --state dead")},
+    {"job cancel", LINE("job cancel 4711") LINE("job cancel --instance order-7")},
+    {"job dead", LINE("job dead 4711")},
+    {"job suspend", LINE("job suspend 4711") LINE("job suspend --tenant acme")},
+    {"job activate", LINE("job activate --tenant acme")},
+    {"job priority", LINE("job priority 90 4711") LINE("job priority 0 --handler mail")},
+    {"job due", LINE("job due now 4711") LINE("job due \"tomorrow 08:00\" --handler report")},
+    {"job recalculate", LINE("job recalculate 4711 --from-creation")},
+    {"job why", LINE("job why 4711")},
+    {"definition list", LINE("definition list") LINE("definition list --suspended")},
+    {"definition show", LINE("definition show mail")},
+    {"definition priority",
+     LINE("definition priority mail 50 --cascade") LINE("definition priority mail --clear")},
+    {"definition suspend", LINE("definition suspend mail --include-jobs")
+                               LINE("definition suspend mail --at \"today 22:00\"")},
+    {"definition activate", LINE("definition activate mail --include-jobs")},
+    {"definition retries", LINE("definition retries mail 3")},
+    {"instance suspend", LINE("instance suspend order-7")},
+    {"instance activate", LINE("instance activate order-7")},
+    {"batch create", LINE("batch create set-job-retries --retries 3 --state dead")
+                         LINE("batch create enqueue --handler mail --ids-from ids.txt --wait")},
+    {"batch list", LINE("batch list")},
+    {"batch show", LINE("batch show 12")},
+    {"batch failed", LINE("batch failed 12")},
+    {"batch suspend", LINE("batch suspend 12")},
+    {"batch activate", LINE("batch activate 12")},
+    {"batch retry-failed", LINE("batch retry-failed 12 --wait")},
+    {"batch delete", LINE("batch delete 12")},
+    {"incident list", LINE("incident list --open") LINE("incident list --handler mail")},
+    {"incident show", LINE("incident show 3")},
+    {"incident annotate", LINE("incident annotate 3 \"the mail server was down\"")},
+    {"incident resolve", LINE("incident resolve 3 --note \"sent by hand\"")},
+    {"deployment list", LINE("deployment list")},
+    {"deployment register", LINE("deployment register 4 --name node-2")},
+    {"deployment unregister", LINE("deployment unregister 4 --name node-2")},
+    {"executor list", LINE("executor list") LINE("executor list --gone")},
+    {"executor drain", LINE("executor drain node-1")},
+    {"executor resume", LINE("executor resume node-1")},
+    {"schedule list", LINE("schedule list")},
+    {"schedule next", LINE("schedule next nightly --count 3")},
+    {"schedule pause", LINE("schedule pause nightly")},
+    {"schedule resume", LINE("schedule resume nightly")},
+    {"schedule run", LINE("schedule run nightly")},
+    {"dates", LINE("dates \"0 8 * * MON-FRI\" --zone Europe/Berlin")
+                  LINE("dates R3/1h --after \"2026-12-24 18:00\"")},
+    {"log",
+     LINE("log --outcome failed --handler mail") LINE("log --job 4711") LINE("log --after -1h")},
+    {"operations", LINE("operations --after today") LINE("operations --who ada")},
+    {"history status", LINE("history status")},
+    {"history clean", LINE("history clean --dry-run")},
+    {"history removal-time", LINE("history removal-time never --handler charge")
+                                 LINE("history removal-time 2027-01-01 4711")},
+    {"history delete", LINE("history delete --handler mail --before 2026-01-01")},
+    {"stats", LINE("stats") LINE("stats --json")},
+    {"bench", LINE("bench --only drain --jobs 50000")},
+    {"settings", LINE("settings") LINE("settings --names --lock-time 1m")},
+    {"completion", LINE("completion bash >/etc/bash_completion.d/moonshift")},
+    {"version", LINE("version")},
+    {"help", LINE("help job list") LINE("help incident")},
+};
+
+const char *examples_of(const char *verb) {
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strcmp(examples[i].verb, verb) == 0)
+            return examples[i].lines;
+    return NULL;
+}
