@@ -315,6 +315,7 @@ static bool apply_variable(struct settings *settings, const char *variable, stru
 /* Variables of the program that are no settings. */
 static bool is_foreign(const char *variable) {
     return strncmp(variable, "MOONSHIFT_DIR=", 14) == 0 ||
+           strncmp(variable, "MOONSHIFT_YES=", 14) == 0 ||
            strncmp(variable, "MOONSHIFT_LOG_", 14) == 0 ||
            strncmp(variable, "MOONSHIFT_", 10) != 0 || !strchr(variable, '=');
 }

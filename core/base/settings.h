@@ -89,7 +89,7 @@ bool settings_apply_text(struct settings *settings, enum setting_origin origin, 
                          const char *text, struct error *error);
 
 /* Every MOONSHIFT_<NAME> of the environment that names a setting; an unknown one is refused, except
- * MOONSHIFT_DIR and MOONSHIFT_LOG_*. */
+ * MOONSHIFT_DIR, MOONSHIFT_YES and MOONSHIFT_LOG_*. */
 bool settings_apply_environment(struct settings *settings, struct error *error);
 
 /* After the last apply: checks that span more than one setting (min > max and the like). */

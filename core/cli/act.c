@@ -1,11 +1,14 @@
 /* act.c - what an operator does to jobs, by ids or by filters (rules §11). */
 #include "base/json.h"
+#include "cli/confirm.h"
 #include "cli/list.h"
 #include "cli/operate.h"
 #include "cli/select.h"
 #include <string.h>
 
 static const struct flag act_flags[] = {OPERATE_FLAGS, SELECT_FLAGS, {0}};
+
+static const struct flag lose_flags[] = {CONFIRM_FLAG, OPERATE_FLAGS, SELECT_FLAGS, {0}};
 
 static const struct flag retry_flags[] = {
     {"--retries", "N", "runs left (else the configured number)"},
@@ -65,8 +68,8 @@ static const struct act {
     bool (*read)(json_t *order, const struct flags *flags, struct error *error);
 } acts[] = {
     {"job retry", "retry", "retried", 0, 4, retry_read},
-    {"job delete", "delete", "deleted", 0, 2, NULL},
-    {"job cancel", "cancel", "cancelled", 0, 2, NULL},
+    {"job delete", "delete", "deleted", 0, 3, NULL},
+    {"job cancel", "cancel", "cancelled", 0, 3, NULL},
     {"job dead", "dead_letter", "given up", 0, 2, NULL},
     {"job suspend", "suspend", "suspended", 0, 2, NULL},
     {"job activate", "activate", "activated", 0, 2, NULL},
@@ -92,13 +95,17 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
     "By ids, or by the filters of job list. Up to 1000 jobs all or nothing; more are done by a\n"  \
     "batch, which an executor runs."
 
+#define ASKS                                                                                       \
+    "\nAsks before it does so to more than one job found by filters, if input and output are a\n"  \
+    "terminal."
+
 const struct cli_command act_commands[] = {
     {"job retry", "ID…|FILTERS [--retries N] [--due TIME]", "give dead jobs runs again",
      "Their incidents are resolved.\n" SELECTS, retry_flags, 0, -1, false, false, act_run},
-    {"job delete", "ID…|FILTERS", "delete jobs that do not run", SELECTS, act_flags, 0, -1, false,
-     false, act_run},
-    {"job cancel", "ID…|FILTERS", "cancel jobs, waiting or running", SELECTS, act_flags, 0, -1,
+    {"job delete", "ID…|FILTERS", "delete jobs that do not run", SELECTS ASKS, lose_flags, 0, -1,
      false, false, act_run},
+    {"job cancel", "ID…|FILTERS", "cancel jobs, waiting or running", SELECTS ASKS, lose_flags, 0,
+     -1, false, false, act_run},
     {"job dead", "ID…|FILTERS", "give jobs up: no retries, an incident", SELECTS, act_flags, 0, -1,
      false, false, act_run},
     {"job suspend", "ID…|FILTERS", "keep jobs from being run", SELECTS, act_flags, 0, -1, false,

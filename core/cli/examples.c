@@ -23,8 +23,8 @@ static const struct {
     {"job retry", LINE("job retry 4711") LINE("job retry --state dead --handler mail --retries 3")
                       LINE("job retry --state dead --due \"today 22:00\"")},
     {"job delete", LINE("job delete 4711 4712") LINE("job delete --handler mail --dry-run")
-                       LINE("job delete --state dead")},
-    {"job cancel", LINE("job cancel 4711") LINE("job cancel --instance order-7")},
+                       LINE("job delete --state dead --yes")},
+    {"job cancel", LINE("job cancel 4711") LINE("job cancel --instance order-7 --yes")},
     {"job dead", LINE("job dead 4711")},
     {"job suspend", LINE("job suspend 4711") LINE("job suspend --tenant acme")},
     {"job activate", LINE("job activate --tenant acme")},

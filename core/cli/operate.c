@@ -1,6 +1,7 @@
 #include "cli/operate.h"
 #include "base/json.h"
 #include "cli/batch.h"
+#include "cli/confirm.h"
 #include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -123,7 +124,8 @@ static bool act(struct cli *cli, const struct flags *flags, json_t *order, const
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
     if (engine && cli->interactive)
         store_preview(engine_store(engine), order, &teller.of, clock_now(clock_system()), NULL);
-    bool fine = engine && engine_operate(engine, order, &operated, error);
+    bool fine = engine && confirm(cli, flags, engine, order, error) &&
+                engine_operate(engine, order, &operated, error);
     progress_end(&teller.progress);
     fine = fine && done_say(cli, flags, engine_store(engine), order, &operated, done, error);
     engine_close(engine);

@@ -139,6 +139,35 @@ describe("operator verbs", function()
     assert.equal("2 jobs", entries[2].entity)
   end)
 
+  it("logs which jobs were meant: the filters, and the ids", function()
+    local first = engine:enqueue("fine", nil, { tenant = "a" })
+    local second = engine:enqueue("fine", nil, { tenant = "a" })
+    local other = engine:enqueue("fine", nil, { tenant = "b" })
+    engine:set_priority(engine:jobs { tenant = "a" }, 9)
+    engine:delete(other)
+    local entries = engine:operations():list()
+    assert.same({ { tenant = "a" }, { first, second } }, { entries[1].query, entries[1].jobs })
+    assert.is_nil(entries[2].query)
+    assert.same({ other }, entries[2].jobs)
+    assert.is_nil(entries[2].batch)
+  end)
+
+  it("logs the batch that takes more jobs than one transaction, and its filters", function()
+    local drafts = {}
+    for i = 1, 1001 do
+      drafts[i] = { "fine", nil, { tenant = "a" } }
+    end
+    engine:enqueue_many(drafts)
+    engine:set_priority(engine:jobs { tenant = "a" }, 9)
+    engine:batch { type = "set-job-priority", config = { priority = 3 }, ids = { 1, 2 } }
+    local entries = engine:operations():list()
+    assert.same({ "create_batch", { tenant = "a" }, 1 },
+      { entries[1].verb, entries[1].query, entries[1].batch })
+    assert.is_nil(entries[1].jobs)
+    assert.is_nil(entries[2].query)
+    assert.equal(2, entries[2].batch)
+  end)
+
   it("logs a run by hand", function()
     local id = engine:enqueue("fine")
     engine:execute(id)

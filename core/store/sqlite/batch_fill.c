@@ -154,6 +154,17 @@ static bool fill_found(struct store *store, const struct batch *batch, const int
     return done;
 }
 
+/* The operation log shows what the batch was filled by. */
+static bool fill_query(struct store *store, int64_t id, const json_t *filters,
+                       struct error *error) {
+    char *text = json_write(filters, NULL);
+    bool done =
+        text ? db_run(&store->db, error, "UPDATE batch SET query=?2 WHERE id=?1", "it", id, text)
+             : error_set(error, ERROR_FAILED, "out of memory");
+    free(text);
+    return done;
+}
+
 bool store_batch_find(struct store *store, int64_t id, const json_t *filters, int64_t *after,
                       bool *more, time_ms now, struct error *error) {
     bool own = false;
@@ -164,6 +175,7 @@ bool store_batch_find(struct store *store, int64_t id, const json_t *filters, in
     if (!unit_begin(store, &own, error))
         return false;
     bool done = fill_find(store, id, &batch, error) &&
+                (*after > 0 || fill_query(store, id, filters, error)) &&
                 jobs_ids(store, filters, &(struct jobs_range){*after, batch.upto, BATCH_PART}, now,
                          list, &count, error) &&
                 fill_found(store, &batch, list, count, error);
@@ -192,7 +204,8 @@ static bool fill_start(struct store *store, int64_t id, time_ms now, struct erro
            db_run(&store->db, error, "UPDATE batch SET state=?2, seed=?3 WHERE id=?1", "ini", id,
                   (int)BATCH_ACTIVE, batch.seed) &&
            operation_write(store, "create_batch", entity, (int)batch.total, NULL,
-                           batch.definition + sizeof BATCH_HANDLERS - 1, now, error);
+                           batch.definition + sizeof BATCH_HANDLERS - 1, now, error) &&
+           operation_of_batch(store, id, error);
 }
 
 bool store_batch_start(struct store *store, int64_t id, time_ms now, struct error *error) {

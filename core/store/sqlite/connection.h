@@ -73,13 +73,14 @@ struct unserved {
 
 /* How the operation log is being written. */
 struct journal {
-    char who[32];     /* instead of the settings' name: a job; "": nobody else */
-    int64_t job;      /* whose effects are being done, 0: none, */
-    int32_t attempt;  /* and its run */
-    bool silent;      /* nothing is written: a job of a batch, which has its own entry */
-    int64_t entry;    /* that is added to; 0: the next one is new */
-    int64_t written;  /* the last new one */
-    struct held held; /* of the jobs that the verb activates, those that stay suspended */
+    char who[32];        /* instead of the settings' name: a job; "": nobody else */
+    int64_t job;         /* whose effects are being done, 0: none, */
+    int32_t attempt;     /* and its run */
+    bool silent;         /* nothing is written: a job of a batch, which has its own entry */
+    int64_t entry;       /* that is added to; 0: the next one is new */
+    int64_t written;     /* the last new one */
+    const json_t *query; /* the filters of the verb; NULL: it has none */
+    struct held held;    /* of the jobs that the verb activates, those that stay suspended */
 };
 
 /* What the open transaction may lock as it is created; see prelock.c. */

@@ -120,15 +120,15 @@ static void show_new(const struct order *order, char *text, size_t size) {
 }
 
 static bool subject_log(struct store *store, const struct order *order,
-                        const struct subject *subject, size_t count, time_ms now,
+                        const struct subject *subject, struct ids ids, time_ms now,
                         struct error *error) {
     char entity[JOB_NAME_MAX + 32], before[32] = "", after[32] = "";
     snprintf(entity, sizeof entity, "definition \"%s\"", order->definition);
     show_old(order, subject, before, sizeof before);
     show_new(order, after, sizeof after);
     /* What goes on only counts: its old value is the first transaction's. */
-    return operation_write(store, order->name, entity, (int)count, *before ? before : NULL,
-                           *after ? after : NULL, now, error);
+    return operation_write_ids(store, order->name, entity, ids, *before ? before : NULL,
+                               *after ? after : NULL, now, error);
 }
 
 bool definition_operate(struct store *store, struct order *order, struct step *step, time_ms now,
@@ -138,7 +138,7 @@ bool definition_operate(struct store *store, struct order *order, struct step *s
            (order->goes_on || subject_change(store, order, &subject, error)) &&
            members_read(store, step, order, subject.id, error) &&
            members_change(store, order, step->ids, now, error) &&
-           subject_log(store, order, &subject, step->ids.count, now, error);
+           subject_log(store, order, &subject, step->ids, now, error);
 }
 
 bool definition_preview(struct store *store, const struct order *order, int64_t *count,

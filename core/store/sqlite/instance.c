@@ -50,9 +50,9 @@ bool instance_operate(struct store *store, struct order *order, struct step *ste
                          "instance \"%s\": neither it nor any of its jobs is suspended",
                          order->instance);
     return verbs_set_suspended(store, step->ids, SUSPENDED_INSTANCE, suspends, now, error) &&
-           operation_write(store, order->name, entity, (int)step->ids.count,
-                           suspends ? "active" : "suspended", suspends ? "suspended" : "active",
-                           now, error);
+           operation_write_ids(store, order->name, entity, step->ids,
+                               suspends ? "active" : "suspended", suspends ? "suspended" : "active",
+                               now, error);
 }
 
 bool instance_preview(struct store *store, const struct order *order, int64_t *count,

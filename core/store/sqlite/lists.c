@@ -99,6 +99,11 @@ static const struct filter operation_filters[] = {
 static const char *const operation_sorts[] = {"id",  "id",   "at",   "at", "who",
                                               "who", "verb", "verb", NULL};
 
+static json_t *operation_json(sqlite3_stmt *row, int column) {
+    const char *text = db_column_text(row, column);
+    return text ? json_read(text, strlen(text), "operation", NULL) : NULL;
+}
+
 static json_t *operation_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     json_t *object = json_object();
     bool done = json_put(object, "id", query_column(row, 0)) &&
@@ -108,13 +113,17 @@ static json_t *operation_read(struct store *store, sqlite3_stmt *row, struct err
                 json_put(object, "entity", query_column(row, 4)) &&
                 json_put(object, "count", query_column(row, 5)) &&
                 json_put(object, "old", query_column(row, 6)) &&
-                json_put(object, "new", query_column(row, 7));
+                json_put(object, "new", query_column(row, 7)) &&
+                json_put(object, "query", operation_json(row, 8)) &&
+                json_put(object, "jobs", operation_json(row, 9)) &&
+                json_put(object, "batch", query_column(row, 10));
     return list_done(object, done, store, error);
 }
 
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error) {
     return list_rows(store, "operations",
-                     "SELECT id, at, who, verb, entity, count, old, new FROM operation", filters,
-                     operation_filters, page, operation_sorts, operation_read, error);
+                     "SELECT id, at, who, verb, entity, count, old, new, query, jobs, batch"
+                     " FROM operation",
+                     filters, operation_filters, page, operation_sorts, operation_read, error);
 }

@@ -115,7 +115,9 @@ static bool operate_now(struct store *store, const json_t *object, struct order 
         order->upto = store->meta.next_id - 1; /* those created meanwhile are not meant */
     store->journal.entry = store->journal.written = order->entry;
     store->journal.held = order->held;
+    store->journal.query = order->query;
     bool done = operate_step(store, order, step, now, error);
+    store->journal.query = NULL;
     order->entry = store->journal.written;
     store->journal.entry = 0;
     operated->held = order->held = store->journal.held;

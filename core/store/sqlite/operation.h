@@ -10,4 +10,12 @@
 bool operation_write(struct store *store, const char *verb, const char *entity, int count,
                      const char *before, const char *after, time_ms now, struct error *error);
 
+/* The same of jobs. The entry keeps their ids, but not where it goes on in another transaction, and
+ * the filters that found them (store->journal.query). */
+bool operation_write_ids(struct store *store, const char *verb, const char *entity, struct ids ids,
+                         const char *before, const char *after, time_ms now, struct error *error);
+
+/* Puts the batch, and the filters it was filled by, into the entry just written. */
+bool operation_of_batch(struct store *store, int64_t batch, struct error *error);
+
 #endif

@@ -62,8 +62,9 @@ static bool removal_log(struct store *store, const struct order *order, const st
         snprintf(after, sizeof after, order->removal == TIME_NONE ? "computed" : "never");
     else
         time_format(order->removal, after);
-    return operation_write(store, order->name, entity, (int)step->ids.count, NULL,
-                           order->verb == ORDER_SET_REMOVAL_TIME ? after : "removed", now, error);
+    return operation_write_ids(store, order->name, entity, step->ids, NULL,
+                               order->verb == ORDER_SET_REMOVAL_TIME ? after : "removed", now,
+                               error);
 }
 
 /* The jobs of this step; those of a query by the order in which they ended. */

@@ -90,7 +90,8 @@ CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
-  old TEXT, new TEXT) STRICT;
+  old TEXT, new TEXT,
+  query TEXT, jobs TEXT, batch INT) STRICT; -- the filters (JSON), and which jobs: their ids or a batch
 
 CREATE TABLE unique_key(
   definition INT, key TEXT, job INT NOT NULL, until INT,
@@ -127,7 +128,8 @@ CREATE TABLE batch(       -- remaining = open + total - made, completed = made -
   parts INT NOT NULL DEFAULT 0, part INT NOT NULL DEFAULT 1, -- parts there were; the next, and
   reached INT NOT NULL DEFAULT 0,                            -- bytes of it that are dealt with
   seed INT, monitor INT,  -- the jobs, while there are such
-  created INT NOT NULL, started INT, ended INT) STRICT;
+  created INT NOT NULL, started INT, ended INT,
+  query TEXT) STRICT;     -- the filters it was filled by (JSON), if it was
 CREATE TABLE batch_config(batch INTEGER PRIMARY KEY, config TEXT NOT NULL) STRICT;
 CREATE TABLE batch_part(  -- ids: JSON, without white space
   batch INT, n INT, ids TEXT NOT NULL, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;

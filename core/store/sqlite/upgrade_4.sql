@@ -31,6 +31,11 @@ CREATE TABLE request(     -- what a creation was asked for under a key, so that 
   PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT; -- scope 0: the owner of the file
 CREATE INDEX request_until ON request(until);
 
+ALTER TABLE operation ADD COLUMN query TEXT;
+ALTER TABLE operation ADD COLUMN jobs TEXT;
+ALTER TABLE operation ADD COLUMN batch INT;
+ALTER TABLE batch ADD COLUMN query TEXT;
+
 -- A job was suspended or not; from now on it is known why: job 1, definition 2, instance 4, batch 8,
 -- schedule 16. What holds it now is its reason; where nothing else does, it was the job itself.
 UPDATE job SET suspended=coalesce(nullif(

@@ -53,8 +53,8 @@ static bool verb_log(struct store *store, const struct verb *verb, struct ids id
     snprintf(entity, sizeof entity, ids.count == 1 ? "job %lld" : "%lld jobs",
              ids.count == 1 ? (long long)ids.list[0] : (long long)ids.count);
     const char *now = store->journal.held.jobs ? "active" : common_text(after);
-    return operation_write(store, verb->name, entity, (int)ids.count, common_text(before), now,
-                           verb->now, error);
+    return operation_write_ids(store, verb->name, entity, ids, common_text(before), now, verb->now,
+                               error);
 }
 
 static bool verb_all(struct store *store, const struct verb *verb, struct ids ids,
