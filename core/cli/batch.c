@@ -44,21 +44,21 @@ static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
     {"type", "TYPE", COLUMN_CUT},
     {"name", "NAME", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"state", "STATE", COLUMN_LEFT},
+    {"state", "STATE", COLUMN_STATE},
     {"percent", "%", COLUMN_RIGHT},
     {"completed", "DONE", COLUMN_RIGHT},
     {"total", "JOBS", COLUMN_RIGHT},
     {"failed", "FAILED", COLUMN_RIGHT},
     {"ids", "IDS", COLUMN_RIGHT},
-    {"start", "START", COLUMN_LEFT},
-    {"end", "END", COLUMN_LEFT | COLUMN_OPTIONAL},
+    {"start", "START", COLUMN_TIME},
+    {"end", "END", COLUMN_TIME | COLUMN_OPTIONAL},
     {0},
 };
 
 static const struct column failed_columns[] = {
     {"id", "FAILED", COLUMN_CUT},
     {"job", "JOB", COLUMN_RIGHT},
-    {"message", "REASON", COLUMN_CUT},
+    {"message", "REASON", COLUMN_CUT | COLUMN_REST},
     {0},
 };
 
@@ -81,7 +81,7 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
             fine = no_memory(error);
     }
     if (fine)
-        fine = list_print(cli, list_columns, rows, error);
+        fine = list_print_page(cli, &list, list_columns, rows, 0, "batches", error);
     else
         json_decref(rows);
     store_close(store);
@@ -160,7 +160,7 @@ static bool failed_run(struct cli *cli, const struct flags *flags, struct error 
         rows = batch_failures(store, batch, (size_t)limit, error);
     json_decref(batch);
     store_close(store);
-    return list_print(cli, failed_columns, rows, error);
+    return list_print(cli, failed_columns, rows, "failed ids", error);
 }
 
 /* ---- show ---- */

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/repeat.h"
 #include "base/text.h"
+#include "cli/list.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -223,7 +224,8 @@ static void problem_print(const json_t *problem) {
 static bool report_print(const struct report *report, struct error *error) {
     size_t i;
     json_t *element;
-    if (!table_print(columns, report->definitions, output_width(), error) ||
+    if (!list_own_first(report->definitions, json_array_size(report->definitions), error) ||
+        !table_print(columns, report->definitions, output_width(), error) ||
         !schedules_print(report->schedules, error))
         return false;
     fflush(stdout); /* what is wrong is the last thing seen */

@@ -33,8 +33,8 @@ static const struct column kind_columns[] = {
 
 static const struct column job_columns[] = {
     {"id", "JOB", COLUMN_RIGHT},
-    {"state", "STATE", COLUMN_LEFT},
-    {"due", "DUE", COLUMN_OPTIONAL},
+    {"state", "STATE", COLUMN_STATE},
+    {"due", "DUE", COLUMN_OPTIONAL | COLUMN_TIME},
     {"priority", "PRIORITY", COLUMN_RIGHT},
     {0},
 };

@@ -55,8 +55,10 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
     for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
         fine = counts_write(json_array_get(rows, i)) ||
                error_set(error, ERROR_FAILED, "out of memory");
+    if (fine && !list.page.sort)
+        fine = list_own_first(rows, (size_t)list.limit, error);
     if (fine)
-        fine = list_print(cli, list_columns, rows, error);
+        fine = list_print_page(cli, &list, list_columns, rows, 0, "definitions", error);
     else
         json_decref(rows);
     store_close(store);

@@ -7,7 +7,7 @@ static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
     {"name", "NAME", COLUMN_CUT},
     {"hash", "HASH", COLUMN_CUT},
-    {"loaded", "LOADED", COLUMN_LEFT},
+    {"loaded", "LOADED", COLUMN_TIME},
     {"files", "FILES", COLUMN_RIGHT},
     {"executors", "REGISTERED FOR", COLUMN_OPTIONAL | COLUMN_CUT},
     {0},
@@ -15,7 +15,8 @@ static const struct column list_columns[] = {
 
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct store *store = setup_store(cli, flags, STORE_READ, error);
-    bool fine = store && list_print(cli, list_columns, store_deployments(store, error), error);
+    bool fine = store && list_print(cli, list_columns, store_deployments(store, error),
+                                    "deployments", error);
     store_close(store);
     return fine;
 }

@@ -27,20 +27,20 @@ static const struct flag operation_flags[] = {
 #define FILTERS 3 /* the first flag that is one */
 
 static const struct column log_columns[] = {
-    {"at", "AT", COLUMN_LEFT},
+    {"at", "AT", COLUMN_TIME},
     {"job", "JOB", COLUMN_RIGHT},
     {"handler", "HANDLER", COLUMN_CUT},
-    {"outcome", "OUTCOME", COLUMN_LEFT},
+    {"outcome", "OUTCOME", COLUMN_STATE},
     {"attempt", "ATTEMPT", COLUMN_RIGHT},
     {"duration", "SECONDS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"reason", "REASON", COLUMN_OPTIONAL},
-    {"message", "MESSAGE", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"lines", "LINES", COLUMN_CUT | COLUMN_OPTIONAL},
+    {"message", "MESSAGE", COLUMN_CUT | COLUMN_OPTIONAL | COLUMN_REST},
+    {"lines", "LINES", COLUMN_CUT | COLUMN_OPTIONAL | COLUMN_REST},
     {0},
 };
 
 static const struct column operation_columns[] = {
-    {"at", "AT", COLUMN_LEFT},
+    {"at", "AT", COLUMN_TIME},
     {"who", "WHO", COLUMN_LEFT},
     {"verb", "VERB", COLUMN_LEFT},
     {"entity", "ENTITY", COLUMN_CUT},
@@ -53,23 +53,24 @@ static const struct column operation_columns[] = {
 static bool list_run(struct cli *cli, const struct flags *flags,
                      json_t *(*ask)(struct store *store, const json_t *filters,
                                     const struct store_page *page, struct error *error),
-                     const struct column *columns, struct error *error) {
+                     const struct column *columns, const char *things, struct error *error) {
     struct list list;
     struct store *store = NULL;
     bool fine = list_read(&list, flags, flags->command->flags + FILTERS, error) &&
                 (store = setup_store(cli, flags, STORE_READ, error)) &&
-                list_print(cli, columns, ask(store, list.filters, &list.page, error), error);
+                list_print_page(cli, &list, columns, ask(store, list.filters, &list.page, error), 0,
+                                things, error);
     store_close(store);
     list_clear(&list);
     return fine;
 }
 
 static bool log_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, store_log, log_columns, error);
+    return list_run(cli, flags, store_log, log_columns, "entries", error);
 }
 
 static bool operations_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, store_operations, operation_columns, error);
+    return list_run(cli, flags, store_operations, operation_columns, "operations", error);
 }
 
 const struct cli_command history_commands[] = {

@@ -20,9 +20,9 @@ static const struct column list_columns[] = {
     {"type", "TYPE", COLUMN_LEFT},
     {"job", "JOB", COLUMN_RIGHT},
     {"handler", "HANDLER", COLUMN_OPTIONAL | COLUMN_CUT},
-    {"created", "CREATED", COLUMN_LEFT},
-    {"ended", "ENDED", COLUMN_OPTIONAL},
-    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT},
+    {"created", "CREATED", COLUMN_TIME},
+    {"ended", "ENDED", COLUMN_OPTIONAL | COLUMN_TIME},
+    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT | COLUMN_REST},
     {"note", "NOTE", COLUMN_OPTIONAL | COLUMN_CUT},
     {0},
 };
@@ -32,8 +32,9 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
     struct store *store = NULL;
     bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
                 (store = setup_store(cli, flags, STORE_READ, error)) &&
-                list_print(cli, list_columns,
-                           store_incidents(store, list.filters, &list.page, error), error);
+                list_print_page(cli, &list, list_columns,
+                                store_incidents(store, list.filters, &list.page, error), 0,
+                                "incidents", error);
     store_close(store);
     list_clear(&list);
     return fine;

@@ -17,14 +17,14 @@ static const struct flag list_flags[] = {
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
     {"handler", "HANDLER", COLUMN_CUT},
-    {"state", "STATE", COLUMN_LEFT},
+    {"state", "STATE", COLUMN_STATE},
     {"priority", "PRIORITY", COLUMN_RIGHT},
     {"retries", "RETRIES", COLUMN_RIGHT},
-    {"due", "DUE", COLUMN_OPTIONAL},
+    {"due", "DUE", COLUMN_OPTIONAL | COLUMN_TIME},
     {"lane", "LANE", COLUMN_OPTIONAL | COLUMN_CUT},
     {"lock_owner", "LOCK OWNER", COLUMN_OPTIONAL | COLUMN_CUT},
     {"progress", "PROGRESS", COLUMN_OPTIONAL | COLUMN_CUT},
-    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT},
+    {"message", "MESSAGE", COLUMN_OPTIONAL | COLUMN_CUT | COLUMN_REST},
     {0},
 };
 
@@ -46,15 +46,27 @@ static json_t *progress_write(const struct cli *cli, json_t *rows) {
     return rows;
 }
 
+/* How many there are altogether, where the page does not show them all. */
+static int64_t list_total(const struct cli *cli, struct store *store, const struct list *list,
+                          const json_t *rows) {
+    int64_t total = 0;
+    struct error ignored = {0};
+    if (cli->json || !list_cut(list, rows) ||
+        !store_jobs_count(store, list->filters, clock_now(clock_system()), &total, &ignored))
+        return 0;
+    return total;
+}
+
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
     struct store *store = NULL;
-    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
-                (store = setup_store(cli, flags, STORE_READ, error)) &&
-                list_print(cli, list_columns,
-                           progress_write(cli, store_jobs(store, list.filters, &list.page,
-                                                          clock_now(clock_system()), error)),
-                           error);
+    json_t *rows = NULL;
+    bool fine =
+        list_read(&list, flags, LIST_FILTERS, error) &&
+        (store = setup_store(cli, flags, STORE_READ, error)) &&
+        (rows = store_jobs(store, list.filters, &list.page, clock_now(clock_system()), error)) &&
+        list_print_page(cli, &list, list_columns, progress_write(cli, rows),
+                        list_total(cli, store, &list, rows), "jobs", error);
     store_close(store);
     list_clear(&list);
     return fine;

@@ -1,5 +1,7 @@
 #include "cli/list.h"
+#include "base/embedded.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -138,7 +140,8 @@ static bool page_read(struct list *list, const struct flags *flags, struct error
     if (!flags_integer(flags, "--limit", 1, LIMIT_MAX, &limit, error) ||
         !flags_integer(flags, "--page", 1, INT32_MAX, &page, error))
         return false;
-    list->page.limit = (int)limit;
+    list->limit = (int)limit;
+    list->page.limit = (int)limit + (limit < LIMIT_MAX);
     list->page.offset = (page - 1) * limit;
     return sort_read(list, flags, error);
 }
@@ -162,12 +165,62 @@ void list_clear(struct list *list) {
 }
 
 bool list_print(const struct cli *cli, const struct column *columns, json_t *rows,
-                struct error *error) {
+                const char *things, struct error *error) {
     if (!rows)
         return false;
     if (cli->json)
         return output_json(rows, error);
     bool fine = table_print(columns, rows, output_width(), error);
+    if (fine && json_array_size(rows) == 0)
+        output_note("no %s", things);
     json_decref(rows);
     return fine;
+}
+
+bool list_cut(const struct list *list, const json_t *rows) {
+    return json_array_size(rows) > (size_t)list->limit;
+}
+
+bool list_print_page(const struct cli *cli, const struct list *list, const struct column *columns,
+                     json_t *rows, int64_t total, const char *things, struct error *error) {
+    bool cut = list_cut(list, rows);
+    if (cut)
+        json_array_remove(rows, (size_t)list->limit);
+    if (!list_print(cli, columns, rows, things, error))
+        return false;
+    if (cut && !cli->json && total > 0)
+        output_note("%d of %lld %s", list->limit, (long long)total, things);
+    else if (cut && !cli->json)
+        output_note("%d %s, and more (--limit, --page)", list->limit, things);
+    return true;
+}
+
+/* Of the program, not of a folder; by name, for a store says no more. */
+static bool is_stock(const json_t *row) {
+    const char *name = json_string_value(json_object_get(row, "name"));
+    struct text path = {0};
+    bool batch = name && strncmp(name, "batch/", 6) == 0;
+    text_add(&path, "scripts/%s/%s.lua", batch ? "batches" : "handlers",
+             name ? name + (batch ? 6 : 0) : "");
+    bool found = path.data && embedded_find(path.data) != NULL;
+    text_clear(&path);
+    return found;
+}
+
+bool list_own_first(json_t *rows, size_t count, struct error *error) {
+    if (output_width() == 0)
+        return true;
+    size_t own = 0;
+    json_t *row, *sorted = json_array();
+    for (size_t i = 0; sorted && i < json_array_size(rows); i++) {
+        row = json_array_get(rows, i);
+        bool moves = i < count && !is_stock(row);
+        if ((moves ? json_array_insert(sorted, own, row) : json_array_append(sorted, row)) != 0)
+            break;
+        own += moves;
+    }
+    bool fine = json_array_size(sorted) == json_array_size(rows) && json_array_clear(rows) == 0 &&
+                json_array_extend(rows, sorted) == 0;
+    json_decref(sorted);
+    return fine || no_memory(error);
 }

@@ -14,8 +14,9 @@
 #define LIST_PAGE_FLAGS LIST_FLAGS("order by a field; the default is id")
 
 struct list {
-    json_t *filters; /* an object; the flags' names with underscores */
-    struct store_page page;
+    json_t *filters;        /* an object; the flags' names with underscores */
+    struct store_page page; /* asks for a row more than `limit`, to know whether there are more */
+    int limit;
     char sort[64];
 };
 
@@ -27,9 +28,21 @@ bool list_read(struct list *list, const struct flags *flags, const struct flag *
                struct error *error);
 void list_clear(struct list *list);
 
-/* Prints the rows as one document, or as a table. Takes `rows` over; NULL: error is filled. */
+/* Prints the rows as one document, or as a table. Takes `rows` over; NULL: error is filled. Of an
+ * empty table standard error says "no <things>". */
 struct column;
 bool list_print(const struct cli *cli, const struct column *columns, json_t *rows,
-                struct error *error);
+                const char *things, struct error *error);
+
+/* The same of a page: a row beyond it is not printed, but standard error says that there are more,
+ * or, if `total` is above 0, of how many these are: "50 of 121 jobs". */
+bool list_print_page(const struct cli *cli, const struct list *list, const struct column *columns,
+                     json_t *rows, int64_t total, const char *things, struct error *error);
+
+/* True if the page has a row too many. */
+bool list_cut(const struct list *list, const json_t *rows);
+
+/* On a terminal, puts the stock handlers of the first `count` rows behind the folder's own. */
+bool list_own_first(json_t *rows, size_t count, struct error *error);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/relative.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -74,6 +75,20 @@ int output_width(void) {
     return isatty(STDOUT_FILENO) ? terminal_width(STDOUT_FILENO) : 0;
 }
 
+bool output_colours(void) {
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    return !(none && *none) && term && *term && strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+}
+
+void output_note(const char *format, ...) {
+    va_list list;
+    output_check(fflush(stdout) == 0);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
 int output_error_width(void) {
     int width = terminal_width(STDERR_FILENO);
     return width < 20 ? 20 : width;
@@ -124,18 +139,31 @@ static void field_text(const char *key, int width, const char *text) {
     }
 }
 
+/* At a terminal an instant also says how far away it is. */
+static void field_write(const char *key, int width, const json_t *value, time_ms now) {
+    char relative[RELATIVE_SIZE];
+    char *text = output_value(value, true);
+    struct text both = {0};
+    if (text && output_width() > 0 && json_is_string(value) && relative_time(text, now, relative)) {
+        text_add(&both, "%s (%s)", text, relative);
+        field_text(key, width, both.data ? both.data : text);
+    } else if (text)
+        field_text(key, width, text);
+    text_clear(&both);
+    free(text);
+}
+
 void output_fields(const json_t *object) {
     const char *key;
     json_t *value;
     int width = 0;
+    time_ms now = clock_now(clock_system());
     json_object_foreach((json_t *)object, key, value) {
         if (!json_is_null(value) && (int)strlen(key) > width)
             width = (int)strlen(key);
     }
     json_object_foreach((json_t *)object, key, value) {
-        char *text = json_is_null(value) ? NULL : output_value(value, true);
-        if (text)
-            field_text(key, width, text);
-        free(text);
+        if (!json_is_null(value))
+            field_write(key, width, value, now);
     }
 }

@@ -25,6 +25,13 @@ bool output_finish(struct error *error);
 /* Columns of the terminal behind standard output; 0: it is none. */
 int output_width(void);
 
+/* True if standard output is a terminal that shows colours, and NO_COLOR is not set. */
+bool output_colours(void);
+
+/* A remark on standard error behind what standard output has so far: `moonshift` is not in front,
+ * for nothing is wrong. */
+void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Columns of the terminal behind standard error; at least 20. */
 int output_error_width(void);
 

@@ -15,14 +15,15 @@ static const struct column list_columns[] = {
     {"name", "SCHEDULE", COLUMN_CUT},    {"handler", "HANDLER", COLUMN_CUT},
     {"cycle", "CYCLE", COLUMN_CUT},      {"zone", "ZONE", COLUMN_LEFT},
     {"misfire", "MISFIRE", COLUMN_LEFT}, {"overlap", "OVERLAP", COLUMN_LEFT},
-    {"paused", "PAUSED", COLUMN_LEFT},   {"last", "LAST", COLUMN_OPTIONAL},
-    {"next", "NEXT", COLUMN_LEFT},       {"next_local", "LOCAL", COLUMN_OPTIONAL},
+    {"paused", "PAUSED", COLUMN_LEFT},   {"last", "LAST", COLUMN_OPTIONAL | COLUMN_TIME},
+    {"next", "NEXT", COLUMN_TIME},       {"next_local", "LOCAL", COLUMN_OPTIONAL},
     {"job", "JOB", COLUMN_RIGHT},        {0},
 };
 
 static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct store *store = setup_store(cli, flags, STORE_READ, error);
-    bool fine = store && list_print(cli, list_columns, store_schedules(store, NULL, error), error);
+    bool fine = store && list_print(cli, list_columns, store_schedules(store, NULL, error),
+                                    "schedules", error);
     store_close(store);
     return fine;
 }
@@ -73,10 +74,10 @@ static bool count_read(const struct flags *flags, int64_t *count, struct error *
 static bool next_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t count;
     struct store *store = NULL;
-    bool fine = count_read(flags, &count, error) &&
-                (store = setup_store(cli, flags, STORE_READ, error)) &&
-                list_print(cli, date_columns,
-                           store_schedule_dates(store, flags->words[0], (int)count, error), error);
+    bool fine =
+        count_read(flags, &count, error) && (store = setup_store(cli, flags, STORE_READ, error)) &&
+        list_print(cli, date_columns,
+                   store_schedule_dates(store, flags->words[0], (int)count, error), "dates", error);
     store_close(store);
     return fine;
 }
@@ -100,7 +101,7 @@ static bool dates_run(struct cli *cli, const struct flags *flags, struct error *
     repeat.origin = clock_now(clock_system());
     return count_read(flags, &count, error) &&
            (!after || moment_read("--after", after, &repeat.origin, error)) &&
-           list_print(cli, date_columns, dates_make(&repeat, (int)count, error), error);
+           list_print(cli, date_columns, dates_make(&repeat, (int)count, error), "dates", error);
 }
 
 static const struct flag next_flags[] = {

@@ -1,12 +1,15 @@
 #include "cli/table.h"
 #include "base/text.h"
 #include "cli/output.h"
+#include "cli/relative.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COLUMN_GAP 2
-#define COLUMN_LEAST 6 /* a column is not cut below this */
+#define COLUMN_LEAST 6    /* a column is not cut below this */
+#define COLUMN_NAME 24    /* of a name, before the message is cut */
+#define COLUMN_MESSAGE 20 /* of the message, before names are cut further */
 
 /* One character of valid UTF-8; moves *text behind it. */
 static uint32_t character(const char **text) {
@@ -70,6 +73,8 @@ size_t table_text_fit(const char *text, int width) {
 struct table {
     const struct column *columns;
     size_t column_count, row_count;
+    bool terminal;
+    time_ms now;
     char **cells; /* row by row */
     int *widths;  /* by column; 0: left out */
 };
@@ -79,6 +84,50 @@ static void table_clear(struct table *table) {
         free(table->cells[i]);
     free(table->cells);
     free(table->widths);
+}
+
+/* "a; b" of a list of texts. */
+static char *list_text(const json_t *list) {
+    struct text text = {0};
+    size_t i;
+    json_t *value;
+    text_append(&text, "", 0);
+    json_array_foreach(list, i, value) {
+        char *part = output_value(value, false);
+        text_add(&text, "%s%s", i ? "; " : "", part ? part : "");
+        free(part);
+    }
+    return text.data;
+}
+
+/* "to=a@b.example, size=3" of an object. */
+static char *object_text(const json_t *object) {
+    struct text text = {0};
+    const char *key;
+    json_t *value;
+    text_append(&text, "", 0);
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+        char *part = output_value(value, false), *name = output_clean(key, false);
+        text_add(&text, "%s%s=%s", text.size ? ", " : "", name ? name : "", part ? part : "");
+        free(part);
+        free(name);
+    }
+    return text.data;
+}
+
+/* What a terminal shows of a value; elsewhere it is as it was. */
+static char *cell_text(const struct table *table, const json_t *value, int look) {
+    char relative[RELATIVE_SIZE];
+    if (!table->terminal)
+        return output_value(value, false);
+    if (json_is_array(value))
+        return list_text(value);
+    if (json_is_object(value))
+        return object_text(value);
+    if ((look & COLUMN_TIME) && json_is_string(value) &&
+        relative_time(json_string_value(value), table->now, relative))
+        return strdup(relative);
+    return output_value(value, false);
 }
 
 static bool table_read(struct table *table, const json_t *rows) {
@@ -92,7 +141,8 @@ static bool table_read(struct table *table, const json_t *rows) {
     for (size_t i = 0; i < table->row_count * table->column_count; i++) {
         const json_t *row = json_array_get(rows, i / table->column_count);
         const char *key = table->columns[i % table->column_count].key;
-        table->cells[i] = output_value(json_object_get(row, key), false);
+        table->cells[i] = cell_text(table, json_object_get(row, key),
+                                    table->columns[i % table->column_count].look);
         if (!table->cells[i])
             return false;
     }
@@ -118,13 +168,13 @@ static int table_width(const struct table *table) {
     return width;
 }
 
-/* Takes from the widest column that may be cut, and of equal ones from the last, until the line
- * fits. */
-static void table_fit(struct table *table, int width) {
+/* Takes from the widest of the columns that look like this, and of equal ones from the last, until
+ * the line fits or they have only `least` left. */
+static void table_shrink(struct table *table, int width, int mask, int look, int least) {
     for (int over = table_width(table) - width; over > 0; over--) {
         int *widest = NULL;
         for (size_t i = 0; i < table->column_count; i++)
-            if ((table->columns[i].look & COLUMN_CUT) && table->widths[i] > COLUMN_LEAST &&
+            if ((table->columns[i].look & mask) == look && table->widths[i] > least &&
                 (!widest || table->widths[i] >= *widest))
                 widest = &table->widths[i];
         if (!widest)
@@ -133,48 +183,103 @@ static void table_fit(struct table *table, int width) {
     }
 }
 
-/* One cell into the line, cut with an ellipsis. */
-static void cell_add(struct text *line, const char *text, int width, bool right) {
-    int own = table_text_width(text);
-    if (own <= width) {
-        text_add(line, "%*s%s%*s", right ? width - own : 0, "", text, right ? 0 : width - own, "");
-        return;
-    }
-    size_t size = table_text_fit(text, width - 1);
-    text_append(line, text, size);
-    text_add(line, "…");
-    own = width - 1;
-    for (const char *at = text; at < text + size;)
-        own -= character_width(character(&at));
-    text_add(line, "%*s", own, "");
+/* Long names give way first, then the message, then all of them. */
+static void table_fit(struct table *table, int width) {
+    table_shrink(table, width, COLUMN_CUT | COLUMN_REST, COLUMN_CUT, COLUMN_NAME);
+    table_shrink(table, width, COLUMN_REST, COLUMN_REST, COLUMN_MESSAGE);
+    table_shrink(table, width, COLUMN_CUT, COLUMN_CUT, COLUMN_LEAST);
 }
 
-static void line_print(struct text *line, int width) {
-    while (line->size > 0 && line->data[line->size - 1] == ' ')
-        line->data[--line->size] = '\0';
-    size_t size = width > 0 && line->data ? table_text_fit(line->data, width) : line->size;
-    output_add("%.*s\n", (int)size, line->data ? line->data : "");
-    text_clear(line);
+static const struct {
+    const char *word, *colour;
+} colours[] = {
+    {"dead", "31"},      {"failed", "31"},    {"gone", "31"},     {"overdue", "31"},
+    {"locked", "32"},    {"live", "32"},      {"active", "32"},   {"successful", "32"},
+    {"suspended", "33"}, {"waiting", "33"},   {"draining", "33"}, {"filling", "33"},
+    {"scheduled", "36"}, {"cancelled", "33"}, {"deleted", "33"},  {"ready", "32"},
+};
+
+static const char *colour_of(const struct column *column, const char *cell) {
+    if (!(column->look & COLUMN_STATE))
+        return NULL;
+    for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
+        if (strcmp(colours[i].word, cell) == 0)
+            return colours[i].colour;
+    return NULL;
+}
+
+/* A line as it grows: blanks are held back until a text stands behind them. */
+struct line {
+    struct text text;
+    int width; /* of the line at most; 0: any */
+    int at, blanks;
+    bool colours;
+};
+
+/* `size` bytes that are `own` columns wide, as far as they fit. */
+static void line_add(struct line *line, const char *text, size_t size, int own,
+                     const char *colour) {
+    int room = line->width - line->at - line->blanks;
+    if (own == 0 || (line->width && room <= 0))
+        return;
+    char *part = strndup(text, size);
+    if (part && line->width && own > room) {
+        part[table_text_fit(part, room)] = '\0';
+        own = table_text_width(part);
+    }
+    text_add(&line->text, "%*s", line->blanks, "");
+    if (colour && line->colours)
+        text_add(&line->text, "\033[%sm%s\033[0m", colour, part ? part : "");
+    else
+        text_add(&line->text, "%s", part ? part : "");
+    line->at += line->blanks + own;
+    line->blanks = 0;
+    free(part);
+}
+
+/* One cell into the line, cut with an ellipsis. */
+static void cell_add(struct line *line, const char *text, int width, bool right,
+                     const char *colour) {
+    int own = table_text_width(text);
+    size_t size = own <= width ? strlen(text) : table_text_fit(text, width - 1);
+    if (own <= width) {
+        line->blanks += right ? width - own : 0;
+        line_add(line, text, size, own, colour);
+        line->blanks += right ? 0 : width - own;
+        return;
+    }
+    struct text cut = {0};
+    text_append(&cut, text, size);
+    text_add(&cut, "…");
+    own = cut.data ? table_text_width(cut.data) : 0;
+    if (cut.data)
+        line_add(line, cut.data, cut.size, own, colour);
+    line->blanks += width - own;
+    text_clear(&cut);
 }
 
 /* `row` -1: the titles. */
 static void row_print(const struct table *table, long row, int width) {
-    struct text line = {0};
+    struct line line = {.width = width, .colours = table->terminal && output_colours()};
+    bool first = true;
     for (size_t i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
         if (table->widths[i] == 0)
             continue;
         const char *cell =
             row < 0 ? column->title : table->cells[(size_t)row * table->column_count + i];
-        if (line.size > 0)
-            text_add(&line, "%*s", COLUMN_GAP, "");
-        cell_add(&line, cell, table->widths[i], column->look & COLUMN_RIGHT);
+        line.blanks += first ? 0 : COLUMN_GAP;
+        first = false;
+        cell_add(&line, cell, table->widths[i], column->look & COLUMN_RIGHT,
+                 row < 0 ? "1" : colour_of(column, cell));
     }
-    line_print(&line, width);
+    output_add("%s\n", line.text.data ? line.text.data : "");
+    text_clear(&line.text);
 }
 
 bool table_print(const struct column *columns, const json_t *rows, int width, struct error *error) {
-    struct table table = {.columns = columns};
+    struct table table = {
+        .columns = columns, .terminal = width > 0, .now = clock_now(clock_system())};
     if (json_array_size(rows) == 0)
         return true;
     bool fine = table_read(&table, rows);

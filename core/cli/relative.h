@@ -1,0 +1,14 @@
+/* relative.h - times as a person at a terminal reads them: "in 5m", "3d ago". */
+#ifndef MOONSHIFT_CLI_RELATIVE_H
+#define MOONSHIFT_CLI_RELATIVE_H
+
+#include "base/clock.h"
+#include <stddef.h>
+
+#define RELATIVE_SIZE 48
+
+/* Writes how far an instant (UTC, with milliseconds, as JSON has it) is from `now`. False: the text
+ * is no instant. */
+bool relative_time(const char *iso, time_ms now, char *text);
+
+#endif
