@@ -15,6 +15,7 @@ external_dependencies = {
   SQLITE = { header = "sqlite3.h" },
   LIBEV = { header = "ev.h" },
   JANSSON = { header = "jansson.h" },
+  LIBMD = { header = "sha2.h" },
 }
 build = {
   type = "make",

@@ -1,8 +1,8 @@
 #include "script/folder.h"
 #include "base/embedded.h"
 #include "script/files.h"
-#include "script/sha256.h"
 #include <limits.h>
+#include <sha2.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,18 +24,18 @@ static bool add_stock(struct files *files, struct error *error) {
 }
 
 static void hash_files(struct folder *folder) {
-    struct sha256 hash;
-    sha256_begin(&hash);
+    SHA2_CTX hash;
+    SHA256Init(&hash);
     for (size_t i = 0; i < folder->count; i++) {
         const struct folder_file *file = &folder->files[i];
         uint64_t size = file->size;
         if (file->stock)
             continue;
-        sha256_add(&hash, file->path, strlen(file->path) + 1);
-        sha256_add(&hash, &size, sizeof size);
-        sha256_add(&hash, file->text, file->size);
+        SHA256Update(&hash, (const uint8_t *)file->path, strlen(file->path) + 1);
+        SHA256Update(&hash, (const uint8_t *)&size, sizeof size);
+        SHA256Update(&hash, (const uint8_t *)file->text, file->size);
     }
-    sha256_end(&hash, folder->hash);
+    SHA256End(&hash, folder->hash);
 }
 
 static struct folder *folder_new(const char *path, const char *name) {

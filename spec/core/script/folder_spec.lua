@@ -20,6 +20,20 @@ describe("folder", function()
     assert.equal("a/b/c", engine:definition("a/b/c").name)
   end)
 
+  it("is known by the SHA-256 of its files: path, size and text of each, in their order", function()
+    local process = require "spec.support.process"
+    local files = { ["handlers/b.lua"] = "return function() end -- " .. ("long "):rep(1000),
+      ["handlers/a.lua"] = "return function() end", ["moonshift.lua"] = "return {}" }
+    local whole = {}
+    for _, path in ipairs { "handlers/a.lua", "handlers/b.lua", "moonshift.lua" } do
+      whole[#whole + 1] = path .. "\0" .. ("<I8"):pack(#files[path]) .. files[path]
+    end
+    local place = process.folder { all = table.concat(whole) }
+    local _, sum = process.run("sha256sum <" .. place .. "/all")
+    process.remove(place)
+    assert.equal(sum:match("^%x+"), assert(open(files)):deployments()[1].hash)
+  end)
+
   it("reads nothing that begins with a dot or does not end in .lua", function()
     assert(open {
       ["handlers/.x.lua"] = "not Lua",
