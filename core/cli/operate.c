@@ -101,6 +101,23 @@ static bool waited(const struct cli *cli, const struct flags *flags, struct stor
     return !batch || !flags_has(flags, "--wait") || batch_wait(cli, store, batch, error);
 }
 
+/* What was done to a definition or an instance itself, where no job was meant. NULL: jobs were. */
+static const char *alone_text(const json_t *order) {
+    static const struct {
+        const char *verb, *with, *text;
+    } verbs[] = {
+        {"override_priority", "cascade", "has another priority for later jobs"},
+        {"clear_override", "cascade", "has its own priority again"},
+        {"suspend_definition", "include_jobs", "suspended"},
+        {"activate_definition", "include_jobs", "activated"},
+    };
+    const char *verb = json_string_value(json_object_get(order, "verb"));
+    for (size_t i = 0; verb && i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].verb, verb) == 0)
+            return json_is_true(json_object_get(order, verbs[i].with)) ? NULL : verbs[i].text;
+    return NULL;
+}
+
 static bool done_say(const struct cli *cli, const struct flags *flags, struct store *store,
                      const json_t *order, const struct engine_operated *operated, const char *done,
                      struct error *error) {
@@ -110,6 +127,11 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct st
         return dated(cli, order, operated->job, error);
     if (!waited(cli, flags, store, order, error))
         return false;
+    if (!cli->json && operated->touched == 0 && alone_text(order)) {
+        output_add("definition \"%s\" %s\n",
+                   json_string_value(json_object_get(order, "definition")), alone_text(order));
+        return true;
+    }
     if (cli->json || strcmp(json_string_value(json_object_get(order, "verb")), "delete_batch") != 0)
         return counted(cli, operated, done, error);
     output_add("batch %lld deleted\n",

@@ -266,22 +266,22 @@ function Engine:activate_instance(instance, given)
   return touched, job, code
 end
 
--- Leaves a note on an incident.
+-- Leaves a note on an incident; returns how many, 1.
 function Engine:annotate(incident, note)
   if type(note) ~= "string" then
     error(("note is %s (expected a text)"):format(show(note)), 2)
   end
-  local done, message, code =
+  local touched, message, code =
     self.core:operate { verb = "annotate", incident = ids.one(incident, 2), note = note }
-  return done and true, message, code
+  return touched, message, code
 end
 
--- Closes an incident without touching its job; { note = "…" } stays with it.
+-- Closes an incident without touching its job; { note = "…" } stays with it. Returns how many, 1.
 function Engine:resolve(incident, given)
   local note = options.only(given, "resolve", { note = true }).note
-  local done, message, code =
+  local touched, message, code =
     self.core:operate { verb = "resolve", incident = ids.one(incident, 2), note = note }
-  return done and true, message, code
+  return touched, message, code
 end
 
 -- why(id) -> one sentence, and its facts: { job, state, reason, when, … }; or nil, message,

@@ -43,6 +43,18 @@ describe("a job's fields", function()
     assert.equal("node/1", engine:log({ outcome = "successful" }):one().executor)
   end)
 
+  it("name the zone and misfire of a cycle, and its schedule", function()
+    local engine = testing.engine { handlers = { a = function() end } }
+    local once = engine:job(engine:enqueue("a"))
+    assert.same({}, { once.zone, once.misfire, once.schedule })
+    local id = engine:enqueue("a", nil, { cycle = "0 8 * * *", zone = "Europe/Berlin",
+      misfire = "skip" })
+    local job = engine:job(id)
+    assert.same({ "Europe/Berlin", "skip" }, { job.zone, job.misfire })
+    job = engine:job(engine:enqueue("a", nil, { cycle = "R/PT1H" }))
+    assert.same({ "UTC", "once" }, { job.zone, job.misfire })
+  end)
+
   it("are in the log of its creation as they were then", function()
     local engine = testing.engine {
       handlers = {

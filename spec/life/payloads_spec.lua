@@ -68,6 +68,11 @@ describe("a query by payload", function()
     assert.equal("1", found { ["items[#-1].sku"] = "b" })
     assert.equal("1", found { items = { ["[0].sku"] = "a" } })
     assert.equal("1", found { ['"a.b"'] = 1 })
+    assert.equal("1", found { ["a.b"] = 1 })
+    add { a = { b = 1 } }
+    assert.equal("1 2", found { ["a.b"] = 1 })
+    assert.equal("1", found { ['"a.b"'] = 1 })
+    assert.equal("2", found { a = { b = 1 } })
     assert.equal("1", found { ["$.items[0].sku"] = "a" })
   end)
 

@@ -1,4 +1,5 @@
 #include "store/sqlite/jobs.h"
+#include "base/cycle.h"
 #include "base/json.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/row.h"
@@ -194,6 +195,22 @@ static json_t *jobs_progress(struct store *store, int64_t id) {
     return progress;
 }
 
+/* zone, misfire and schedule of a job that waits for a date of its cycle; else null. */
+static bool jobs_put_cycle(struct store *store, json_t *object, const struct job *job) {
+    sqlite3_stmt *row = NULL;
+    if (job->repeat)
+        row = db_query(&store->db, NULL, "SELECT zone, misfire, schedule FROM cycle WHERE job=?1",
+                       "i", job->id);
+    bool found = row && db_step(&store->db, row, NULL) > 0;
+    const char *misfire = found ? misfire_name((enum misfire)sqlite3_column_int(row, 1)) : NULL;
+    bool done = json_put(object, "zone", found ? query_column(row, 0) : NULL) &&
+                json_put_text(object, "misfire", misfire) &&
+                json_put(object, "schedule", found ? query_column(row, 2) : NULL);
+    if (found)
+        sqlite3_reset(row);
+    return done;
+}
+
 static json_t *jobs_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     struct job job;
     char owner[JOB_NAME_MAX + 32];
@@ -210,6 +227,11 @@ static json_t *jobs_read(struct store *store, sqlite3_stmt *row, struct error *e
         job.lock_owner = owner;
     }
     json_t *json = job_to_json(&job);
+    if (json && !jobs_put_cycle(store, json, &job)) {
+        json_decref(json);
+        error_set(error, ERROR_FAILED, "out of memory");
+        return NULL;
+    }
     if (json && job.state == JOB_LOCKED)
         json_put(json, "progress", jobs_progress(store, job.id));
     return json;

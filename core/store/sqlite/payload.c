@@ -74,9 +74,18 @@ static void equals(struct query *query, const char *path, const json_t *value) {
     query_add(query, ")");
 }
 
-/* Any of a list; {} of Lua is an empty one. */
-static bool any_of(struct query *query, const char *name, const char *path, const json_t *wanted,
-                   struct error *error) {
+/* A name with dots is a path, and may also be one name of the payload. NULL in *path: it is no such
+ * name. */
+static bool whole_name(struct text *path, const char *from, const char *name, struct error *error) {
+    if (!strchr(name, '.') || strpbrk(name, "[]\"") || *name == '$')
+        return true;
+    text_add(path, "%s.\"%s\"", *from ? from : "$", name);
+    return !path->failed || error_set(error, ERROR_FAILED, "out of memory");
+}
+
+/* Any of a list, at the path or at the other one (may be NULL); {} of Lua is an empty list. */
+static bool any_of(struct query *query, const char *name, const char *path, const char *other,
+                   const json_t *wanted, struct error *error) {
     size_t count = json_is_array(wanted) ? json_array_size(wanted) : !json_is_object(wanted);
     query_add(query, count ? " AND (" : " AND (0");
     for (size_t i = 0; i < count; i++) {
@@ -85,6 +94,10 @@ static bool any_of(struct query *query, const char *name, const char *path, cons
             return refuse_value(name, error);
         query_add(query, i ? " OR " : "");
         equals(query, path, value);
+        if (other) {
+            query_add(query, " OR ");
+            equals(query, other, value);
+        }
     }
     query_add(query, ")");
     return true;
@@ -95,15 +108,17 @@ static bool fields(struct query *query, const char *from, const json_t *wanted, 
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)(uintptr_t)wanted, name, value) {
-        struct text path = {0};
+        struct text path = {0}, other = {0};
         bool nested = json_is_object(value) && json_object_size(value) > 0;
         bool fine = path_add(&path, from, name, error);
         if (fine && nested)
             fine = depth < DEPTH_MAX ? fields(query, path.data, value, depth + 1, error)
                                      : refuse_path(name, error);
         else if (fine)
-            fine = any_of(query, name, path.data, value, error);
+            fine = whole_name(&other, from, name, error) &&
+                   any_of(query, name, path.data, other.data, value, error);
         text_clear(&path);
+        text_clear(&other);
         if (!fine)
             return false;
     }

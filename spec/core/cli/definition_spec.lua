@@ -70,7 +70,8 @@ describe("definition", function()
 
   describe("priority", function()
     it("is for jobs created from now on, with --cascade for all", function()
-      assert.equal("0 jobs changed\n", select(2, place.run("definition", "priority", "work", "9")))
+      assert.equal('definition "work" has another priority for later jobs\n',
+        select(2, place.run("definition", "priority", "work", "9")))
       assert.truthy(job(1):find('"priority":3,', 1, true))
       local _, output = place.run("definition", "priority", "work", "9", "--cascade", "--json")
       assert.equal('{"count":1}\n', output)
@@ -100,7 +101,8 @@ describe("definition", function()
 
   describe("suspend and activate", function()
     it("are for later jobs, with --include-jobs for all", function()
-      assert.equal("0 jobs suspended\n", select(2, place.run("definition", "suspend", "work")))
+      assert.equal('definition "work" suspended\n',
+        select(2, place.run("definition", "suspend", "work")))
       assert.truthy(job(1):find('"state":"ready"', 1, true))
       assert.equal("1 job suspended\n",
         select(2, place.run("definition", "suspend", "work", "--include-jobs")))
