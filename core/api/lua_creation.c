@@ -2,8 +2,8 @@
 #include "api/lua_engine.h"
 #include "base/arena.h"
 #include "base/json.h"
-#include "script/sha256.h"
 #include "script/value.h"
+#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,16 +81,16 @@ static void answer_take(const json_t *list, struct engine_created *created) {
 /* The same word for the same drafts, whatever the order of their keys. */
 static bool asked_hash(struct asked *asked, const struct engine_draft *drafts, size_t count,
                        struct error *error) {
-    struct sha256 hash;
-    sha256_begin(&hash);
+    SHA2_CTX hash;
+    SHA256Init(&hash);
     for (size_t i = 0; i < count; i++) {
         char *text = json_dumps(drafts[i].spec, JSON_COMPACT | JSON_SORT_KEYS);
         if (!text)
             return error_set(error, ERROR_FAILED, "out of memory");
-        sha256_add(&hash, text, strlen(text) + 1);
+        SHA256Update(&hash, (const uint8_t *)text, strlen(text) + 1);
         free(text);
     }
-    sha256_end(&hash, asked->hash);
+    SHA256End(&hash, asked->hash);
     return true;
 }
 

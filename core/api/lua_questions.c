@@ -41,6 +41,11 @@ static json_t *batches(struct engine *engine, const json_t *filters, const struc
     return store_batches(engine_store(engine), filters, page, error);
 }
 
+static json_t *instances(struct engine *engine, const json_t *filters,
+                         const struct store_page *page, struct error *error) {
+    return store_suspended_instances(engine_store(engine), filters, page, error);
+}
+
 static struct store_page check_page(lua_State *L) {
     struct store_page page = {.sort = luaL_optstring(L, 3, NULL),
                               .descending = lua_toboolean(L, 4),
@@ -105,6 +110,10 @@ static int walk_log(lua_State *L) {
 
 static int list_operations(lua_State *L) {
     return list(L, operations);
+}
+
+static int list_instances(lua_State *L) {
+    return list(L, instances);
 }
 
 static int list_batches(lua_State *L) {
@@ -209,6 +218,7 @@ static const luaL_Reg methods[] = {
     {"log", list_log},
     {"walk_log", walk_log},
     {"operations", list_operations},
+    {"suspended_instances", list_instances},
     {"batches", list_batches},
     {"count_jobs", count_jobs},
     {"job", one_job},

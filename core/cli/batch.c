@@ -28,12 +28,15 @@ static const struct flag list_flags[] = {
 
 static const struct flag show_flags[] = {BATCH_WAIT_FLAG, {0}};
 
+static const struct flag act_flags[] = {DRY_RUN_FLAG, {0}};
+
 static const struct flag delete_flags[] = {
+    DRY_RUN_FLAG,
     {"--history", NULL, "keep nothing of it; also of one that has ended"},
     {0},
 };
 
-static const struct flag retry_flags[] = {BATCH_WAIT_FLAG, {0}};
+static const struct flag retry_flags[] = {DRY_RUN_FLAG, BATCH_WAIT_FLAG, {0}};
 
 static const struct flag failed_flags[] = {
     {"--limit", "N", "ids at most (1000)"},
@@ -246,9 +249,9 @@ const struct cli_command batch_commands[] = {
      1, false, false, show_run},
     {"batch failed", "ID", "list the ids that have failed, with reasons", "", failed_flags, 1, 1,
      false, false, failed_run},
-    {"batch suspend", "ID", "keep its jobs from being run, and later ones", "", NULL, 1, 1, false,
-     false, act_run},
-    {"batch activate", "ID", "let its jobs run again", "", NULL, 1, 1, false, false, act_run},
+    {"batch suspend", "ID", "keep its jobs from being run, and later ones", "", act_flags, 1, 1,
+     false, false, act_run},
+    {"batch activate", "ID", "let its jobs run again", "", act_flags, 1, 1, false, false, act_run},
     {"batch retry-failed", "ID [--wait]", "give its failed jobs runs again", "", retry_flags, 1, 1,
      false, false, act_run},
     {"batch delete", "ID [--history]", "delete its jobs",

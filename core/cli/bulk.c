@@ -6,7 +6,7 @@
 #include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "script/sha256.h"
+#include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +47,7 @@ struct bulk {
     struct late late[LATE_MAX];
     size_t late_count, late_bytes;
     struct engine_request request;
-    struct sha256 hash;
+    SHA2_CTX hash;
     char hex[65];
 };
 
@@ -155,7 +155,7 @@ static bool lines_check(struct bulk *bulk, struct error *error) {
     while (lines_next(&bulk->lines, error)) {
         size_t size;
         const char *text = line_text(&bulk->lines, &size);
-        sha256_add(&bulk->hash, text, size + 1); /* with its end */
+        SHA256Update(&bulk->hash, (const uint8_t *)text, size + 1); /* with its end */
         if (!is_blank(text) && !line_check(bulk, error))
             return false;
         if (!bulk->options->skip_bad && bulk->bad_count >= BAD_SHOWN)
@@ -394,14 +394,14 @@ static void bulk_end(struct bulk *bulk) {
 static void bulk_hash(struct bulk *bulk) {
     const char flags[] = {'f', bulk->options->skip_bad ? '1' : '0',
                           bulk->options->unchecked ? '1' : '0'};
-    sha256_begin(&bulk->hash);
-    sha256_add(&bulk->hash, flags, sizeof flags);
+    SHA256Init(&bulk->hash);
+    SHA256Update(&bulk->hash, (const uint8_t *)flags, sizeof flags);
 }
 
 /* Unless it was asked for before. */
 static bool lines_enqueue(struct bulk *bulk, struct error *error) {
     struct engine_request *request = &bulk->request;
-    sha256_end(&bulk->hash, bulk->hex);
+    SHA256End(&bulk->hash, bulk->hex);
     request->asked = (struct store_request){bulk->options->request, bulk->hex};
     request->answer = answer;
     request->arg = bulk;

@@ -8,8 +8,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
-#include "script/sha256.h"
 #include <errno.h>
+#include <sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,14 +198,14 @@ struct counted {
 static bool counted_hash(struct counted *counted, const json_t *spec, int64_t count,
                          struct error *error) {
     size_t size = 0;
-    struct sha256 hash;
+    SHA2_CTX hash;
     char *text = json_write(spec, &size);
     if (!text)
         return no_memory(error);
-    sha256_begin(&hash);
-    sha256_add(&hash, &count, sizeof count);
-    sha256_add(&hash, text, size);
-    sha256_end(&hash, counted->hash);
+    SHA256Init(&hash);
+    SHA256Update(&hash, (const uint8_t *)&count, sizeof count);
+    SHA256Update(&hash, (const uint8_t *)text, size);
+    SHA256End(&hash, counted->hash);
     free(text);
     return true;
 }

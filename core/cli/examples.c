@@ -40,6 +40,7 @@ static const struct {
                                LINE("definition suspend mail --at \"today 22:00\"")},
     {"definition activate", LINE("definition activate mail --include-jobs")},
     {"definition retries", LINE("definition retries mail 3")},
+    {"instance list", LINE("instance list")},
     {"instance suspend", LINE("instance suspend order-7")},
     {"instance activate", LINE("instance activate order-7")},
     {"batch create", LINE("batch create set-job-retries --retries 3 --state dead")

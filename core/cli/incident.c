@@ -1,4 +1,5 @@
 #include "cli/list.h"
+#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -65,6 +66,11 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
 static bool act(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
                 struct error *error) {
     struct engine_operated operated = {0};
+    if (order && flags_has(flags, "--dry-run")) {
+        bool tried = operate_dry_run(cli, flags, order, done, error);
+        json_decref(order);
+        return tried;
+    }
     struct engine *engine = order ? setup_engine(cli, flags, STORE_WRITE, false, error) : NULL;
     bool fine = order || error_set(error, ERROR_USAGE, "note: not valid UTF-8");
     fine = fine && engine && engine_operate(engine, order, &operated, error);
@@ -86,7 +92,10 @@ static bool annotate_run(struct cli *cli, const struct flags *flags, struct erro
                "annotated", error);
 }
 
+static const struct flag annotate_flags[] = {DRY_RUN_FLAG, {0}};
+
 static const struct flag resolve_flags[] = {
+    DRY_RUN_FLAG,
     {"--note", "TEXT", "keep a note with it"},
     {0},
 };
@@ -104,8 +113,8 @@ const struct cli_command incident_commands[] = {
     {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
      false, false, list_run},
     {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
-    {"incident annotate", "ID NOTE", "keep a note with an incident", "", NULL, 2, 2, false, false,
-     annotate_run},
+    {"incident annotate", "ID NOTE", "keep a note with an incident", "", annotate_flags, 2, 2,
+     false, false, annotate_run},
     {"incident resolve", "ID [--note TEXT]", "close an incident, its job untouched", "",
      resolve_flags, 1, 1, false, false, resolve_run},
     {0},

@@ -52,8 +52,15 @@ static bool counted(const struct cli *cli, const struct engine_operated *operate
     return true;
 }
 
-static bool dry_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
-                    struct error *error) {
+/* What the order counts. */
+static const char *thing_of(const json_t *order) {
+    if (json_object_get(order, "incident"))
+        return "incident";
+    return json_object_get(order, "schedule") ? "schedule" : "job";
+}
+
+bool operate_dry_run(struct cli *cli, const struct flags *flags, const json_t *order,
+                     const char *done, struct error *error) {
     size_t count = 0;
     struct store *store = setup_store(cli, flags, STORE_READ, error);
     bool fine = store && store_preview(store, order, &count, clock_now(clock_system()), error);
@@ -62,7 +69,7 @@ static bool dry_run(struct cli *cli, const struct flags *flags, json_t *order, c
         return false;
     if (cli->json)
         return output_json(json_pack("{sI,sb}", "count", (json_int_t)count, "dry_run", 1), error);
-    output_add("%zu %s would be %s\n", count, count == 1 ? "job" : "jobs", done);
+    output_add("%zu %s%s would be %s\n", count, thing_of(order), count == 1 ? "" : "s", done);
     return true;
 }
 
@@ -156,9 +163,11 @@ static bool act(struct cli *cli, const struct flags *flags, json_t *order, const
 
 bool operate_run(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
                  struct error *error) {
-    bool fine =
-        order ? (flags_has(flags, "--dry-run") ? dry_run : act)(cli, flags, order, done, error)
-              : error_set(error, ERROR_FAILED, "out of memory");
+    bool tries = flags_has(flags, "--dry-run"), fine = false;
+    if (!order)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    fine = tries ? operate_dry_run(cli, flags, order, done, error)
+                 : act(cli, flags, order, done, error);
     json_decref(order);
     return fine;
 }

@@ -23,7 +23,7 @@ bool relative_time(const char *iso, time_ms now, char *text) {
     time_ms away = at > now ? at - now : now - at;
     length_write(away, length);
     if (away < 1000)
-        snprintf(text, RELATIVE_SIZE, "now");
+        strcpy(text, "now");
     else
         snprintf(text, RELATIVE_SIZE, at > now ? "in %s" : "%s ago", length);
     return true;

@@ -2,6 +2,7 @@
 #include "base/repeat.h"
 #include "cli/list.h"
 #include "cli/moment.h"
+#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -30,12 +31,25 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
 
 /* ---- verbs ---- */
 
+/* Takes `order` over. */
+static bool verb_try(struct cli *cli, const struct flags *flags, json_t *order, const char *word,
+                     struct error *error) {
+    const char *done = "run";
+    if (strcmp(word, "run") != 0)
+        done = strcmp(word, "pause") == 0 ? "paused" : "resumed";
+    bool fine = operate_dry_run(cli, flags, order, done, error);
+    json_decref(order);
+    return fine;
+}
+
 static bool verb_run(struct cli *cli, const struct flags *flags, struct error *error) {
     const char *word = flags->command->name + strlen("schedule "), *name = flags->words[0];
     char verb[32];
     struct engine_operated operated = {0};
     snprintf(verb, sizeof verb, "%s_schedule", word);
     json_t *order = json_pack("{ss,ss}", "verb", verb, "schedule", name);
+    if (order && flags_has(flags, "--dry-run"))
+        return verb_try(cli, flags, order, word, error);
     struct engine *engine =
         order ? setup_engine(cli, flags, STORE_WRITE, false, error)
               : (error_set(error, ERROR_USAGE, "%s: not valid UTF-8", flags->command->name), NULL);
@@ -117,17 +131,20 @@ static const struct flag dates_flags[] = {
     {0},
 };
 
+static const struct flag verb_flags[] = {DRY_RUN_FLAG, {0}};
+
 const struct cli_command schedule_commands[] = {
     {"schedule list", "", "list what the scripts schedule", "", NULL, 0, 0, false, false, list_run},
     {"schedule next", "NAME [--count N]", "show the dates to come of a schedule",
      "In the schedule's zone and in UTC.", next_flags, 1, 1, false, false, next_run},
     {"schedule pause", "NAME", "let none of its dates run until it is resumed",
-     "Survives a reload and a restart. What runs goes on.", NULL, 1, 1, false, false, verb_run},
+     "Survives a reload and a restart. What runs goes on.", verb_flags, 1, 1, false, false,
+     verb_run},
     {"schedule resume", "NAME", "let its dates run again",
-     "What was missed meanwhile is up to the schedule's misfire.", NULL, 1, 1, false, false,
+     "What was missed meanwhile is up to the schedule's misfire.", verb_flags, 1, 1, false, false,
      verb_run},
     {"schedule run", "NAME", "create one more job of it, due now",
-     "Prints the job's id. Its dates stay as they are.", NULL, 1, 1, false, false, verb_run},
+     "Prints the job's id. Its dates stay as they are.", verb_flags, 1, 1, false, false, verb_run},
     {"dates", "CYCLE [--zone NAME] [--after TIME] [--count N]", "show the dates of a cycle",
      "CYCLE is cron (\"0 8 * * MON-FRI\", six fields with seconds) or an ISO 8601 repetition"
      "\n(R3/PT1H, R/2026-01-01T08:00/P1D). Needs neither scripts nor a store.",

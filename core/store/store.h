@@ -286,6 +286,9 @@ json_t *store_log_walk(struct store *store, const json_t *filters, const struct 
                        json_t **key, struct error *error);
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
+/* [{ instance, since }]: those that are suspended, by instance. page->after is not for them. */
+json_t *store_suspended_instances(struct store *store, const json_t *filters,
+                                  const struct store_page *page, struct error *error);
 /* A question in JSON, as running handlers put it: "jobs" of { filters, sort, descending, after,
  * offset, limit }, "count" of the filters, "job" and "why" of { id }. A new reference or NULL. */
 json_t *store_ask(struct store *store, const char *kind, const json_t *question, time_ms now,

@@ -131,6 +131,11 @@ function Engine:operations(filters)
   return query.new(self.core, "operations", filters)
 end
 
+-- A query of { instance, since }: those that are suspended.
+function Engine:suspended_instances(filters)
+  return query.new(self.core, "suspended_instances", filters)
+end
+
 -- One job with its stack, or nil, message, "not_found".
 function Engine:job(id)
   return self.core:job(ids.one(id, 2))

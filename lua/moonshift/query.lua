@@ -18,8 +18,8 @@ Query.__name = "moonshift.query"
 
 local query = {}
 
--- core: the engine's C half; kind: "jobs", "definitions", "incidents", "log", "operations" or
--- "batches".
+-- core: the engine's C half; kind: "jobs", "definitions", "incidents", "log", "operations",
+-- "suspended_instances" or "batches".
 function query.new(core, kind, filters)
   if filters ~= nil and type(filters) ~= "table" then
     error(("%s: filters is a %s (expected a table)"):format(kind, type(filters)), 3)

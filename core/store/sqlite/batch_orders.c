@@ -64,12 +64,18 @@ static bool orders_revive(struct store *store, struct batch *batch, time_ms now,
                   batch->id, seeds ? one : 0, seeds ? 0 : one);
 }
 
+static bool orders_going(const struct order *order, const struct batch *batch,
+                         struct error *error) {
+    return batch->state == BATCH_ACTIVE || batch->state == BATCH_SUSPENDED ||
+           orders_refuse(order, batch, error);
+}
+
 static bool orders_suspend(struct store *store, struct order *order, struct step *step,
                            struct batch *batch, time_ms now, struct error *error) {
     bool suspends = order->verb == ORDER_SUSPEND_BATCH;
     enum batch_state before = batch->state;
-    if (before != BATCH_ACTIVE && before != BATCH_SUSPENDED)
-        return orders_refuse(order, batch, error);
+    if (!orders_going(order, batch, error))
+        return false;
     return orders_state(store, batch, suspends ? BATCH_SUSPENDED : BATCH_ACTIVE, error) &&
            (suspends || orders_revive(store, batch, now, error)) &&
            orders_jobs(store, step, order, suspends ? WANTED_ACTIVE : WANTED_SUSPENDED, error) &&
@@ -82,8 +88,8 @@ static bool orders_suspend(struct store *store, struct order *order, struct step
 
 static bool orders_retry(struct store *store, struct order *order, struct step *step,
                          struct batch *batch, time_ms now, struct error *error) {
-    if (batch->state != BATCH_ACTIVE && batch->state != BATCH_SUSPENDED)
-        return orders_refuse(order, batch, error);
+    if (!orders_going(order, batch, error))
+        return false;
     return orders_jobs(store, step, order, WANTED_DEAD, error) &&
            verbs_retry(store, step->ids, (int32_t)batch->retries, now, error) &&
            orders_log(store, order, step->ids.count, NULL, NULL, now, error);
@@ -145,13 +151,19 @@ static bool delete_step(struct store *store, struct order *order, struct step *s
                   batch->id, (int)BATCH_DELETED, now);
 }
 
+static bool orders_deletable(const struct order *order, const struct batch *batch,
+                             struct error *error) {
+    return !orders_ended(batch) || order->history ||
+           error_set(error, ERROR_CONFLICT,
+                     "delete_batch: batch %lld is %s (only its history can go)",
+                     (long long)batch->id, batch_state_name((int)batch->state));
+}
+
 static bool orders_delete(struct store *store, struct order *order, struct step *step,
                           struct batch *batch, time_ms now, struct error *error) {
     enum batch_state before = batch->state;
-    if (orders_ended(batch) && !order->history)
-        return error_set(error, ERROR_CONFLICT,
-                         "delete_batch: batch %lld is %s (only its history can go)",
-                         (long long)batch->id, batch_state_name((int)batch->state));
+    if (!orders_deletable(order, batch, error))
+        return false;
     if (!orders_ended(batch) && !delete_makers(store, batch, now, error))
         return false;
     return delete_step(store, order, step, batch, now, error) &&
@@ -189,4 +201,22 @@ bool batch_operate(struct store *store, struct order *order, struct step *step, 
     default:
         return orders_suspend(store, order, step, &batch, now, error);
     }
+}
+
+bool batch_preview(struct store *store, const struct order *order, int64_t *count,
+                   struct error *error) {
+    static const char *const all = "SELECT count(*) FROM live WHERE batch=?1";
+    const char *sql = all;
+    struct batch batch;
+    if (!batch_load(store, order->batch, &batch, error))
+        return false;
+    bool may = order->verb == ORDER_DELETE_BATCH ? orders_deletable(order, &batch, error)
+                                                 : orders_going(order, &batch, error);
+    if (order->verb == ORDER_SUSPEND_BATCH)
+        sql = "SELECT count(*) FROM live WHERE batch=?1 AND suspended&8=0";
+    else if (order->verb == ORDER_ACTIVATE_BATCH)
+        sql = "SELECT count(*) FROM live WHERE batch=?1 AND suspended&8<>0";
+    else if (order->verb == ORDER_RETRY_FAILED)
+        sql = "SELECT count(*) FROM live WHERE batch=?1 AND retries=0";
+    return may && db_value(&store->db, error, count, sql, "i", order->batch) >= 0;
 }

@@ -75,16 +75,28 @@ static bool incident_find(struct store *store, int64_t id, struct found *found,
     return true;
 }
 
-/* The job stays as it is: dead, if it was. */
-static bool incident_resolve(struct store *store, const struct order *order,
-                             const struct found *found, time_ms now, struct error *error) {
-    if (!found->open)
-        return error_set(error, ERROR_CONFLICT, "incident %lld is %s already",
-                         (long long)order->incident,
-                         found->deleted ? "closed with its job" : "resolved");
+static bool incident_resolve(struct store *store, const struct order *order, time_ms now,
+                             struct error *error) {
     return db_run(&store->db, error,
                   "UPDATE incident SET ended=?2, how=?3, note=coalesce(?4, note) WHERE id=?1",
                   "iint", order->incident, now, (int)INCIDENT_RESOLVED, order->note);
+}
+
+/* The job stays as it is: dead, if it was. */
+static bool incident_check(const struct order *order, const struct found *found,
+                           struct error *error) {
+    return order->verb != ORDER_RESOLVE || found->open ||
+           error_set(error, ERROR_CONFLICT, "incident %lld is %s already",
+                     (long long)order->incident,
+                     found->deleted ? "closed with its job" : "resolved");
+}
+
+bool incident_preview(struct store *store, const struct order *order, int64_t *count,
+                      struct error *error) {
+    struct found found;
+    *count = 1;
+    return incident_find(store, order->incident, &found, error) &&
+           incident_check(order, &found, error);
 }
 
 bool incident_operate(struct store *store, const struct order *order, time_ms now,
@@ -93,9 +105,10 @@ bool incident_operate(struct store *store, const struct order *order, time_ms no
     char entity[64];
     bool resolves = order->verb == ORDER_RESOLVE;
     snprintf(entity, sizeof entity, "incident %lld", (long long)order->incident);
-    if (!incident_find(store, order->incident, &found, error))
+    if (!incident_find(store, order->incident, &found, error) ||
+        !incident_check(order, &found, error))
         return false;
-    bool done = resolves ? incident_resolve(store, order, &found, now, error)
+    bool done = resolves ? incident_resolve(store, order, now, error)
                          : db_run(&store->db, error, "UPDATE incident SET note=?2 WHERE id=?1",
                                   "it", order->incident, order->note);
     const char *before = resolves ? "open" : *found.note ? found.note : NULL;

@@ -127,3 +127,25 @@ json_t *store_operations(struct store *store, const json_t *filters, const struc
                      " FROM operation",
                      filters, operation_filters, page, operation_sorts, operation_read, error);
 }
+
+/* ---- suspended instances ---- */
+
+static const struct filter instance_filters[] = {
+    {"instance", filter_texts, "instance", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const char *const instance_sorts[] = {"instance", "instance", "since", "at", NULL};
+
+static json_t *instance_read(struct store *store, sqlite3_stmt *row, struct error *error) {
+    json_t *object = json_object();
+    bool done = json_put(object, "instance", query_column(row, 0)) &&
+                query_put_time(object, "since", row, 1);
+    return list_done(object, done, store, error);
+}
+
+json_t *store_suspended_instances(struct store *store, const json_t *filters,
+                                  const struct store_page *page, struct error *error) {
+    return list_rows(store, "instances", "SELECT instance, at FROM suspended_instance", filters,
+                     instance_filters, page, instance_sorts, instance_read, error);
+}

@@ -236,12 +236,17 @@ static bool preview(struct store *store, struct order *order, int64_t *count, ti
         return instance_preview(store, order, count, error);
     case ORDER_HISTORY:
         return history_preview(store, order, count, error);
-    default:
-        return error_set(error, ERROR_INVALID,
-                         "%s: cannot be tried (expected a verb on jobs, a definition or an "
-                         "instance)",
-                         order->name);
+    case ORDER_INCIDENT:
+        return incident_preview(store, order, count, error);
+    case ORDER_SCHEDULE:
+        return schedule_preview(store, order, count, error);
+    case ORDER_BATCH:
+        return batch_preview(store, order, count, error);
+    case ORDER_PLAN:
+        break;
     }
+    return error_set(error, ERROR_INVALID, "%s: cannot be tried (see history clean --dry-run)",
+                     order->name);
 }
 
 bool store_preview(struct store *store, const json_t *object, size_t *count, time_ms now,

@@ -72,19 +72,23 @@ static bool copy_create(struct store *store, const struct job *waiting, int64_t 
     return done;
 }
 
+/* There is a job to copy. */
+static bool kept_waits(const struct kept *kept, const char *name, struct error *error) {
+    return kept->job || error_set(error, ERROR_CONFLICT,
+                                  "schedule \"%s\": no job waits (its dates are over, or the job "
+                                  "was deleted)",
+                                  name);
+}
+
 static bool schedule_run(struct store *store, const struct order *order, int64_t *id, time_ms now,
                          struct error *error) {
     struct kept kept;
     struct job *waiting = NULL;
     char entity[JOB_NAME_MAX + 32], text[32];
     snprintf(entity, sizeof entity, "schedule \"%.255s\"", order->schedule);
-    if (!kept_find(store, order->schedule, &kept, error))
+    if (!kept_find(store, order->schedule, &kept, error) ||
+        !kept_waits(&kept, order->schedule, error))
         return false;
-    if (!kept.job)
-        return error_set(error, ERROR_CONFLICT,
-                         "schedule \"%s\": no job waits (its dates are over, or the job was "
-                         "deleted)",
-                         order->schedule);
     bool done = row_job(store, kept.job, &waiting, error) > 0 &&
                 copy_create(store, waiting, id, now, error) &&
                 occurrence_begin(store, order->schedule, *id, now, error);
@@ -98,4 +102,15 @@ bool schedule_operate(struct store *store, const struct order *order, int64_t *j
     if (order->verb == ORDER_RUN_SCHEDULE)
         return schedule_run(store, order, job, now, error);
     return schedule_pause(store, order, order->verb == ORDER_PAUSE_SCHEDULE, now, error);
+}
+
+bool schedule_preview(struct store *store, const struct order *order, int64_t *count,
+                      struct error *error) {
+    struct kept kept;
+    bool runs = order->verb == ORDER_RUN_SCHEDULE;
+    if (!kept_find(store, order->schedule, &kept, error) ||
+        (runs && !kept_waits(&kept, order->schedule, error)))
+        return false;
+    *count = runs || kept.paused != (order->verb == ORDER_PAUSE_SCHEDULE);
+    return true;
 }

@@ -66,6 +66,13 @@ bool incident_operate(struct store *store, const struct order *order, time_ms no
 /* *job: of run_schedule, the new one. */
 bool schedule_operate(struct store *store, const struct order *order, int64_t *job, time_ms now,
                       struct error *error);
+/* How many it would touch, or why it would be refused. */
+bool incident_preview(struct store *store, const struct order *order, int64_t *count,
+                      struct error *error);
+bool schedule_preview(struct store *store, const struct order *order, int64_t *count,
+                      struct error *error);
+bool batch_preview(struct store *store, const struct order *order, int64_t *count,
+                   struct error *error);
 bool batch_operate(struct store *store, struct order *order, struct step *step, time_ms now,
                    struct error *error);
 

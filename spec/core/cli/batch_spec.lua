@@ -147,6 +147,22 @@ end }
     assert.same({}, json("failed", "1", "--json"))
   end)
 
+  it("verbs say with --dry-run how many jobs they would touch", function()
+    place.run("batch", "create", "thumb", "--ids", "a,b")
+    local function try(verb)
+      return select(2, place.run("batch", verb, "1", "--dry-run"))
+    end
+    assert.equal("1 job would be suspended\n", try("suspend"))
+    assert.equal("0 jobs would be activated\n", try("activate"))
+    assert.equal("0 jobs would be retried\n", try("retry-failed"))
+    assert.equal("1 job would be deleted\n", try("delete"))
+    assert.equal("active", json("show", "1", "--json").state)
+    place.run("batch", "delete", "1")
+    refused(5, "delete_batch: batch 1 is deleted (only its history can go)", "delete", "1",
+      "--dry-run")
+    refused(4, "no batch 2", "suspend", "2", "--dry-run")
+  end)
+
   it("is suspended, activated and deleted", function()
     place.run("batch", "create", "thumb", "--ids", "a,b")
     assert.equal("1 job suspended\n", select(2, place.run("batch", "suspend", "1")))

@@ -57,6 +57,20 @@ describe("incident", function()
     assert.truthy(select(2, place.run("job", "show", "1")):find("\nstate +dead\n"))
   end)
 
+  it("verbs say with --dry-run what they would do, or that they would be refused", function()
+    local id = select(2, place.run("incident", "list", "--json")):match('"id":(%d+)')
+    assert.equal("1 incident would be resolved\n",
+      select(2, place.run("incident", "resolve", id, "--note", "x", "--dry-run")))
+    assert.equal("1 incident would be annotated\n",
+      select(2, place.run("incident", "annotate", id, "x", "--dry-run")))
+    local _, output = place.run("incident", "show", id, "--json")
+    assert.truthy(output:find('"note":null', 1, true), output)
+    assert.truthy(output:find('"open":true', 1, true), output)
+    place.run("incident", "resolve", id)
+    assert.equal(5, (place.run("incident", "resolve", id, "--dry-run")))
+    assert.equal(4, (place.run("incident", "annotate", "99", "x", "--dry-run")))
+  end)
+
   it("resolve refuses what is resolved, or is not there", function()
     place.run("incident", "resolve", "1")
     local status, _, errors = place.run("incident", "resolve", "1")

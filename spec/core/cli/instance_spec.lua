@@ -41,6 +41,21 @@ describe("instance", function()
     assert.equal("ready ready ready", states())
   end)
 
+  it("is listed while it is suspended", function()
+    assert.same({ 0, "", "no suspended instances\n" }, { place.run("instance", "list") })
+    local _, output
+    place.run("instance", "suspend", "order-7")
+    place.run("instance", "suspend", "order-8")
+    _, output = place.run("instance", "list")
+    assert.truthy(output:find("^SUSPENDED INSTANCE  SINCE\norder%-7 +%d%d%d%d.*\norder%-8 +%d"),
+      output)
+    _, output = place.run("instance", "list", "--instance", "order-8", "--json")
+    assert.truthy(output:find('^%[{"instance":"order%-8","since":"[^"]+"}%]\n$'), output)
+    place.run("instance", "activate", "order-7")
+    _, output = place.run("instance", "list", "--json")
+    assert.is_nil(output:find("order-7", 1, true))
+  end)
+
   it("is suspended at a date", function()
     local _, output = place.run("instance", "suspend", "order-7", "--at", "2126-01-01T00:00:00Z")
     assert.equal("job 2 will do it at 2126-01-01T00:00:00.000Z\n", output)

@@ -58,6 +58,23 @@ describe("schedule", function()
     assert.equal('moonshift: no schedule "daily"\n', errors)
   end)
 
+  it("verbs say with --dry-run what they would do, or that they would be refused", function()
+    place.run("deploy")
+    local function try(...)
+      local status, output, errors = place.run("schedule", ...)
+      return status .. " " .. output .. errors
+    end
+    assert.equal("0 1 schedule would be paused\n", try("pause", "weekly", "--dry-run"))
+    assert.equal("0 0 schedules would be resumed\n", try("resume", "weekly", "--dry-run"))
+    assert.equal("0 1 schedule would be run\n", try("run", "weekly", "--dry-run"))
+    assert.equal('0 {"count":1,"dry_run":true}\n', try("run", "weekly", "--dry-run", "--json"))
+    assert.equal('4 moonshift: no schedule "daily"\n', try("run", "daily", "--dry-run"))
+    local _, listed = place.run("schedule", "list", "--json")
+    assert.truthy(listed:find('"paused":false', 1, true))
+    place.run("job", "delete", "1")
+    assert.truthy(try("run", "weekly", "--dry-run"):find("^5 moonshift: .*no job waits"))
+  end)
+
   it("next refuses a name that is not there", function()
     place.run("deploy")
     local status, _, errors = place.run("schedule", "next", "daily")
