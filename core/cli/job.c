@@ -13,6 +13,7 @@ static const struct flag list_flags[] = {
     {0},
 };
 #define LIST_FILTERS (list_flags + 3)
+#define COUNT_BUDGET 500 /* ms that nobody waits longer for a list */
 
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
@@ -46,13 +47,15 @@ static json_t *progress_write(const struct cli *cli, json_t *rows) {
     return rows;
 }
 
-/* How many there are altogether, where the page does not show them all. */
+/* How many there are altogether, where the page does not show them all; 0: not known so soon. */
 static int64_t list_total(const struct cli *cli, struct store *store, const struct list *list,
                           const json_t *rows) {
     int64_t total = 0;
     struct error ignored = {0};
-    if (cli->json || !list_cut(list, rows) ||
-        !store_jobs_count(store, list->filters, clock_now(clock_system()), &total, &ignored))
+    if (cli->json || !list_cut(list, rows))
+        return 0;
+    store_set_budget(store, COUNT_BUDGET);
+    if (!store_jobs_count(store, list->filters, clock_now(clock_system()), &total, &ignored))
         return 0;
     return total;
 }

@@ -286,6 +286,8 @@ json_t *store_log_walk(struct store *store, const json_t *filters, const struct 
                        json_t **key, struct error *error);
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
+/* Questions end after so many ms (5000 unless told), with an error. */
+void store_set_budget(struct store *store, time_ms budget);
 /* [{ instance, since }]: those that are suspended, by instance. page->after is not for them. */
 json_t *store_suspended_instances(struct store *store, const json_t *filters,
                                   const struct store_page *page, struct error *error);

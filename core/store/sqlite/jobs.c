@@ -1,6 +1,7 @@
 #include "store/sqlite/jobs.h"
 #include "base/cycle.h"
 #include "base/json.h"
+#include "store/sqlite/few.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/row.h"
 #include <stdio.h>
@@ -254,7 +255,8 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
     bool asked = jobs_question(&query,
                                ROW_COLUMNS ", " JOBS_STATE ", l.token, l.owner, e.name,"
                                            " max(e.lease, coalesce(l.until, e.lease))",
-                               wanted, now, error);
+                               wanted, now, error) &&
+                 few_add(store, &query, wanted, error);
     if (asked && page && page->after) {
         query_add(&query, json_object_size(wanted) ? " AND j.id>" : " WHERE j.id>");
         query_bind_new(&query, json_integer(page->after));
@@ -275,7 +277,8 @@ bool store_jobs_count(struct store *store, const json_t *wanted, time_ms now, in
                       struct error *error) {
     struct query query = {0};
     json_t *rows = NULL;
-    if (jobs_question(&query, "count(*)", wanted, now, error))
+    if (jobs_question(&query, "count(*)", wanted, now, error) &&
+        few_add(store, &query, wanted, error))
         rows = query_rows(&query, store, "the number of jobs", jobs_read_number, error);
     if (rows)
         *count = json_integer_value(json_array_get(rows, 0));

@@ -128,6 +128,10 @@ json_t *store_operations(struct store *store, const json_t *filters, const struc
                      filters, operation_filters, page, operation_sorts, operation_read, error);
 }
 
+void store_set_budget(struct store *store, time_ms budget) {
+    store->db.budget = budget;
+}
+
 /* ---- suspended instances ---- */
 
 static const struct filter instance_filters[] = {
