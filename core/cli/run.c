@@ -225,7 +225,7 @@ static bool folder_usable(const struct cli *cli, struct error *error) {
     return !folder_idle(cli->folder) || settings_given(&cli->settings, "stock") ||
            error_set(error, ERROR_CONFIG,
                      "script folder \"%s\": nothing to run (expected Lua files in handlers/, "
-                     "batches/ or schedules/)",
+                     "batches/ or schedules/, or the setting stock)",
                      cli->directory);
 }
 

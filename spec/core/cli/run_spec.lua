@@ -10,11 +10,14 @@ describe("run", function()
       local status, _, errors = place.run("run", "--drain", table.unpack(words))
       assert.equal(78, status)
       assert.equal(('moonshift: script folder "%s": nothing to run (expected Lua files in '
-        .. "handlers/, batches/ or schedules/)\n"):format(words[#words]), errors)
+        .. "handlers/, batches/ or schedules/, or the setting stock)\n"):format(words[#words]),
+        errors)
       assert.is_nil(io.open(place.path .. "/moonshift.db"))
     end
-    local status, _, errors = place.run("run", "--drain", "work")
-    assert.equal(0, status, errors)
+    for _, words in ipairs { { "work" }, { ".", "--stock", "shell" } } do
+      local status, _, errors = place.run("run", "--drain", table.unpack(words))
+      assert.equal(0, status, errors)
+    end
     place.clean()
   end)
 end)
