@@ -63,7 +63,9 @@ static bool split(struct repetition *repetition, const char *at) {
         if (repetition->count == PARTS_MAX)
             return refuse(repetition, at - 1, "expected the end");
         if (size == 0)
-            return refuse(repetition, at, "expected a duration or an instant");
+            return refuse(repetition, at,
+                          "expected a duration such as 5m or PT5M, or an instant such as "
+                          "2026-12-24T18:00");
         if (size >= PART_SIZE)
             return refuse(repetition, at, "duration or instant is too long");
         memcpy(repetition->part[repetition->count], at, size);

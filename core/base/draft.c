@@ -247,7 +247,7 @@ static bool read_unique_for(struct draft *draft, time_ms now, struct error *erro
         return false;
     draft->job.unique_until = span_add(now, &span);
     return draft->job.unique_until > now ||
-           json_refuse("unique_for", value, "a duration longer than 0", error);
+           json_refuse("unique_for", value, "a duration longer than 0, such as \"5m\"", error);
 }
 
 static bool read_unique(struct draft *draft, time_ms now, struct error *error) {

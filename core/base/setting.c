@@ -66,10 +66,10 @@ static bool set_span(const struct target *target, const json_t *value) {
     if (!json_span(value, target->label, &span, target->error))
         return false;
     if (span.months)
-        return refuse(target, value, "days or less: months have no fixed length");
+        return refuse(target, value, "days or less, such as \"30d\": months have no fixed length");
     time_ms ms = span.days * INT64_C(86400000) + span.ms;
     if (ms < target->setting->low)
-        return refuse(target, value, "a duration longer than 0");
+        return refuse(target, value, "a duration longer than 0, such as \"5m\"");
     *(time_ms *)target->field = ms;
     return true;
 }

@@ -217,7 +217,7 @@ describe("a unique job", function()
       refused { unique = "a", on_conflict = "drop" })
     assert.equal("on_conflict: expected unique beside it", refused { on_conflict = "keep" })
     assert.equal("unique_for: expected unique beside it", refused { unique_for = 5 })
-    assert.equal("unique_for 0: expected a duration longer than 0",
+    assert.equal('unique_for 0: expected a duration longer than 0, such as "5m"',
       refused { unique = "a", unique_for = 0 })
   end)
 

@@ -17,7 +17,8 @@ describe("a job as users see it", function()
       activity = rules.null, definition = job.definition, deployment = job.deployment,
       category = rules.null, tenant = rules.null, unique = rules.null, batch = rules.null,
       suspended = false, suspended_by = rules.null, state = "ready", message = rules.null,
-      failed_activity = rules.null, rev = job.rev,
+      failed_activity = rules.null, rev = job.rev, zone = rules.null, misfire = rules.null,
+      schedule = rules.null,
     }, job)
     place.clean()
   end)

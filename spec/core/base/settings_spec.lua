@@ -20,8 +20,9 @@ describe("a setting", function()
     ["page 1.5: expected a whole number from 1 to 10000"] = { page = 1.5 },
     ['active "yes": expected true or false'] = { active = "yes" },
     ["wait_factor 0.5: expected a number from 1 to 100"] = { wait_factor = 0.5 },
-    ["lock_time 0: expected a duration longer than 0"] = { lock_time = 0 },
-    ['lock_time "P1M": expected days or less: months have no fixed length'] = { lock_time = "P1M" },
+    ['lock_time 0: expected a duration longer than 0, such as "5m"'] = { lock_time = 0 },
+    ['lock_time "P1M": expected days or less, such as "30d": months have no fixed length'] =
+      { lock_time = "P1M" },
     ['lock_time: duration "5M": M may mean months: expected m for minutes, or P1M for months '
       .. '(position 2), as in "1h30m" or "PT1H30M"'] = { lock_time = "5M" },
     ['zone: zone "Europe/Berln": unknown (did you mean "Europe/Berlin"?)'] =
