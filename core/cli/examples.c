@@ -6,7 +6,7 @@
 static const struct {
     const char *verb, *lines;
 } examples[] = {
-    {"run", LINE("run shop --workers 8") LINE("run shop --drain")
+    {"run", LINE("run shop --workers 8") LINE("run shop --drain") LINE("run shop --watch")
                 LINE("run shop --priority-range 50:   # urgent jobs only")},
     {"deploy", LINE("deploy shop")},
     {"check", LINE("check shop") LINE("check --store sqlite:shop/moonshift.db")},
@@ -32,6 +32,7 @@ static const struct {
     {"job due", LINE("job due now 4711") LINE("job due \"tomorrow 08:00\" --handler report")},
     {"job recalculate", LINE("job recalculate 4711 --from-creation")},
     {"job why", LINE("job why 4711")},
+    {"job wait", LINE("job wait 4711 --timeout 5m")},
     {"definition list", LINE("definition list") LINE("definition list --suspended")},
     {"definition show", LINE("definition show mail")},
     {"definition priority",
