@@ -50,23 +50,36 @@ static int64_t index_page(const struct index_head *head) {
     return head->page_size == 1 ? 65536 : head->page_size;
 }
 
+enum log { LOG_WHOLE, LOG_CUT, LOG_UNREADABLE };
+
 /* Does the log hold what its index says? */
-static bool log_whole(struct store *store, const struct index_head *head) {
+static enum log log_look(struct store *store, const struct index_head *head) {
     sqlite3_file *log = intact_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
     unsigned char start[LOG_HEAD];
     sqlite3_int64 size = 0;
     int64_t wanted = LOG_HEAD + (int64_t)head->frames * (FRAME_HEAD + index_page(head));
     if (!log || head->frames == 0)
-        return true;
-    return log->pMethods->xFileSize(log, &size) == SQLITE_OK && size >= wanted &&
-           log->pMethods->xRead(log, start, LOG_HEAD, 0) == SQLITE_OK &&
-           memcmp(start + 16, head->salt, sizeof head->salt) == 0;
+        return LOG_WHOLE;
+    if (log->pMethods->xFileSize(log, &size) != SQLITE_OK)
+        return LOG_UNREADABLE;
+    if (size < wanted)
+        return LOG_CUT;
+    int code = log->pMethods->xRead(log, start, LOG_HEAD, 0);
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
+        return LOG_UNREADABLE;
+    bool same = memcmp(start + 16, head->salt, sizeof head->salt) == 0;
+    return code == SQLITE_OK && same ? LOG_WHOLE : LOG_CUT;
 }
 
 static bool intact_refuse(struct store *store, int at, const char *what, struct error *error) {
     store->broken = true;
-    return error_set(error, ERROR_IO, "store file \"%s%s\" was %s while in use", store->path,
-                     intact_suffixes[at], what);
+    return error_set(error, ERROR_IO, "store file \"%s%s\" %s", store->path, intact_suffixes[at],
+                     what);
+}
+
+static bool log_refuse(struct store *store, enum log log, struct error *error) {
+    const char *what = log == LOG_CUT ? "was cut short while in use" : "cannot be read";
+    return log == LOG_WHOLE || intact_refuse(store, FILE_LOG, what, error);
 }
 
 static bool intact_look(const struct store *store, int at, struct stat *file) {
@@ -110,9 +123,10 @@ static bool intact_names(struct store *store, struct error *error) {
             continue;
         if (!intact_look(store, order[i], &file) || file.st_ino != known->inode ||
             file.st_dev != known->device)
-            return intact_refuse(store, order[i], "moved, removed or replaced", error);
+            return intact_refuse(store, order[i], "was moved, removed or replaced while in use",
+                                 error);
         if (intact_cut(store, order[i], file.st_size))
-            return intact_refuse(store, order[i], "cut short", error);
+            return intact_refuse(store, order[i], "was cut short while in use", error);
     }
     store->intact.at = clock_monotonic();
     return true;
@@ -129,8 +143,7 @@ bool intact_begun(struct store *store, struct error *error) {
         return true;
     if (!store->intact.known)
         intact_remember(store);
-    return !index_read(store, &head) || log_whole(store, &head) ||
-           intact_refuse(store, FILE_LOG, "cut short", error);
+    return !index_read(store, &head) || log_refuse(store, log_look(store, &head), error);
 }
 
 bool store_intact(struct store *store, struct error *error) {
@@ -139,9 +152,11 @@ bool store_intact(struct store *store, struct error *error) {
         return true;
     if (!intact_names(store, error))
         return false;
+    enum log log = index_read(store, &head) ? log_look(store, &head) : LOG_WHOLE;
     /* A checkpoint may empty both meanwhile: first the index, then the log. */
-    if (!index_read(store, &head) || log_whole(store, &head) || !index_read(store, &again) ||
-        memcmp(&head, &again, sizeof head) != 0)
-        return store->writing || migrate_current(store, error);
-    return intact_refuse(store, FILE_LOG, "cut short", error);
+    bool stays =
+        log == LOG_WHOLE || (index_read(store, &again) && memcmp(&head, &again, sizeof head) == 0);
+    if (stays && !log_refuse(store, log, error))
+        return false;
+    return store->writing || migrate_current(store, error);
 }
