@@ -119,6 +119,7 @@ static void give_up(struct client *client, struct worker *worker, time_ms now) {
     char where[SCRIPT_SEEN];
     if (!crew_give_up(worker))
         return;
+    store_slot_clear(client->options.store, worker->index);
     script_seen(worker->script, false, where);
     log_event(LOG_ERROR, "handler does not end", "job:l handler:s worker:d over_ms:l at:s",
               worker->job, worker->begun->handler, worker->index, now - end_of(worker), where);

@@ -62,11 +62,13 @@ static void *ask(void *arg) {
     struct gaps *gaps = arg;
     struct error error;
     struct store *reader = store_open(gaps->url, STORE_READ, gaps->settings, &error);
+    if (reader)
+        store_hurry(reader, thread_told_to_stop); /* its end is waited for */
     json_t *found = reader ? store_gaps(reader, clock_now(gaps->clock), &error) : NULL;
     store_close(reader);
     if (found)
         tell(gaps, found);
-    else
+    else if (!thread_told_to_stop())
         log_event(LOG_WARN, "gap watch failed", "reason:s", error.text);
     json_decref(found);
     atomic_store(&gaps->asking, false);

@@ -23,7 +23,8 @@ enum store_mode { STORE_WRITE, STORE_CREATE, STORE_READ };
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
                          struct error *error);
 void store_close(struct store *store); /* leaves (store_leave) if joined; NULL is fine */
-/* While `hurried` says so a transaction waits a second for other writers, not half a minute. */
+/* While `hurried` says so a transaction waits a second for other writers, not half a minute. On a
+ * connection that only reads, a question ends with an error then. */
 void store_hurry(struct store *store, bool (*hurried)(void));
 
 /* The database file's path, or NULL for a store in memory. Owned by the store. */

@@ -108,6 +108,7 @@ describe("a handler that nothing ends", function()
     assert.matches("does not end: handlers/reader.lua:2 %(in open%)", messages[3])
     enqueue("good", "--count", "20")
     await("SELECT count(*) FROM ended", "20")
+    assert.matches('"running":0', (command("executor", "list", "--json")))
   end)
 
   it("lets TERM end the executor in time", function()
@@ -172,6 +173,57 @@ describe("a handler that nothing ends", function()
     await("SELECT count(*) FROM stuck", "0")
     assert.same({ "1|2|0" }, rows("SELECT id, retries, crashes FROM job ORDER BY id"))
     assert.same({}, rows(open_incidents))
+  end)
+
+  it("runs again when the retry rule of its handler says so, if that is a text", function()
+    local file = assert(io.open(folder .. "/handlers/stubborn.lua", "w"))
+    file:write([[
+return { timeout = "PT0.3S", retry = "R5/PT2H", run = function()
+  return string.rep("a", 30):find((".-"):rep(30) .. "b")
+end }]])
+    file:close()
+    enqueue("stubborn")
+    start(1)
+    await("SELECT count(*) FROM stuck", "1")
+    assert.same({ "4|7200" }, rows("SELECT j.retries, (j.due - a.at) / 1000"
+      .. " FROM job j JOIN attempt a ON a.job=j.id"))
+  end)
+
+  it("stops an executor in a program of its own kind from taking more, until it ends", function()
+    local file = assert(io.open(folder .. "/host.lua", "w"))
+    file:write((([[
+local moonshift = require "moonshift"
+local folder = "FOLDER"
+local engine = assert(moonshift.open { scripts = folder,
+  store = "sqlite:" .. folder .. "/jobs.db" })
+local executor = assert(moonshift.executor { engines = { engine }, workers = 1 })
+local function await(what)
+  for _ = 1, 1500 do
+    local status = executor:status()
+    if what(status) then
+      return
+    end
+    os.execute("sleep 0.02")
+  end
+  error("waited in vain")
+end
+engine:enqueue("reader", { path = folder .. "/pipe" })
+engine:enqueue("reader", { path = folder .. "/pipe" })
+assert(executor:start())
+await(function(status) return status.exhausted end)
+print(executor:status().stuck, executor:status().state, engine:jobs({ locked = true }):count())
+engine:enqueue("good")
+os.execute("sh -c ': >" .. folder .. "/pipe'")
+await(function(status) return status.stuck == 0 and status.done == 1 end)
+print(executor:status().exhausted, engine:incidents({ open = true }):count())
+executor:stop()
+]]):gsub("FOLDER", folder)))
+    file:close()
+    local code, output, errors = process.run((os.getenv("SPEC_LUA") or "lua5.4") .. " " .. folder
+      .. "/host.lua")
+    assert.equal("", errors)
+    assert.equal("2\trunning\t0\nfalse\t0\n", output)
+    assert.equal(0, code)
   end)
 
   it("does not keep a drained executor", function()

@@ -80,7 +80,7 @@ void db_shrink(struct db *db) {
 
 static int db_over_budget(void *arg) {
     struct db *db = arg;
-    return clock_monotonic() >= db->deadline;
+    return clock_monotonic() >= db->deadline || (db->hurried && db->hurried());
 }
 
 void db_question_begin(struct db *db) {

@@ -17,11 +17,12 @@ struct db {
     char *name;               /* as the user wrote it, for messages */
     struct db_entry *entries; /* kept statements, a hash table */
     size_t room, count;
-    bool impatient;       /* a busy database is reported at once */
-    time_ms patience;     /* monotonic end of the present wait */
-    const char *question; /* what is being asked, for messages; NULL: it goes without a name */
-    time_ms budget;       /* ms that a question may take */
-    time_ms deadline;     /* monotonic end of the present question; 0: none is put */
+    bool impatient;        /* a busy database is reported at once */
+    time_ms patience;      /* monotonic end of the present wait */
+    const char *question;  /* what is being asked, for messages; NULL: it goes without a name */
+    time_ms budget;        /* ms that a question may take */
+    bool (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
+    time_ms deadline;      /* monotonic end of the present question; 0: none is put */
     int log_pages; /* frames in the write-ahead log after the last commit of this connection */
 };
 

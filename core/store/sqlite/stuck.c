@@ -16,9 +16,9 @@ static bool stuck_report(struct store *store, const struct outcome *outcome, tim
                   " message, created) VALUES(?1, ?2, ?3, ?4, ?4, ?5, ?6)",
                   "tiitti", INCIDENT_HANDLER_STUCK, job->id, job->definition, job->activity,
                   message, now) &&
+           incident_opened(store, now, error) &&
            db_run(&store->db, error,
-                  "UPDATE incident SET message=?3, cause=coalesce(cause, id),"
-                  " root=coalesce(root, id) WHERE job=?1 AND type=?2 AND ended IS NULL",
+                  "UPDATE incident SET message=?3 WHERE job=?1 AND type=?2 AND ended IS NULL",
                   "itt", job->id, INCIDENT_HANDLER_STUCK, message);
 }
 

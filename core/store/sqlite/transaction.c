@@ -43,6 +43,8 @@ static int begin_try(struct store *store) {
 
 void store_hurry(struct store *store, bool (*hurried)(void)) {
     store->hurried = hurried;
+    if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
+        store->db.hurried = hurried;
 }
 
 static time_ms begin_wait(const struct store *store) {
