@@ -195,8 +195,7 @@ json_t *definition_to_json(const struct definition *definition) {
         json_put(object, "backlog", count_to_json(definition->backlog)) &&
         json_put(object, "lane_backlog", count_to_json(definition->lane_backlog)) &&
         json_put_text(object, "rate", definition->rate_text) &&
-        json_put(object, "hooks",
-                 definition->hooks ? hook_events_names(definition->hooks) : NULL) &&
+        (!definition->hooks || json_put(object, "hooks", hook_events_names(definition->hooks))) &&
         json_put(object, "properties", json_incref(definition->properties)))
         return object;
     json_decref(object);
