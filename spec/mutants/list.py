@@ -392,10 +392,11 @@ MUTANTS = [
     {"name": "conflict-costs-a-retry", "by": "I8",
      "breaks": "who was not first loses a retry",
      "changes": [(SETTLE, """
-    bool done = outcome->kind == OUTCOME_FAILURE  ? settle_failure(store, outcome, &row, now, error)
+    case OUTCOME_CONFLICT:
+        return settle_conflict(store, outcome, row, now, error);
 """, """
-    bool lost = outcome->kind == OUTCOME_FAILURE || outcome->kind == OUTCOME_CONFLICT;
-    bool done = lost                              ? settle_failure(store, outcome, &row, now, error)
+    case OUTCOME_CONFLICT:
+        return settle_failure(store, outcome, row, now, error);
 """)]},
     {"name": "crash-not-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "a job that was running when its process died is not suspected",
@@ -602,12 +603,11 @@ MUTANTS = [
     {"name": "children-of-failures", "by": "I15b",
      "breaks": "what a failed run has created is created all the same",
      "changes": [(SETTLE, """
-    bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
-    if (!counts)
-        return true;
+    if (!counts) /* hooks alone may have created something */
+        return !outcome->created || !outcome->created->by_hook ||
 """, """
-    if (outcome->kind == OUTCOME_RETURNED)
-        return true;
+    if (!counts && outcome->kind == OUTCOME_RETURNED)
+        return !outcome->created || !outcome->created->by_hook ||
 """), ("core/script/run.c", """
         job_free_list(outcome->created);
 """, """
