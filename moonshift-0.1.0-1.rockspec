@@ -16,6 +16,7 @@ external_dependencies = {
   LIBEV = { header = "ev.h" },
   JANSSON = { header = "jansson.h" },
   LIBMD = { header = "sha2.h" },
+  LIBMD = { header = "sha2.h" },
 }
 build = {
   type = "make",
