@@ -127,6 +127,11 @@ static json_t *payload_to_json(const struct job *job) {
     return value;
 }
 
+/* The number of the present or the next run; of a dead job, which has no next, of its last. */
+static int32_t attempt_shown(const struct job *job) {
+    return job->state == JOB_DEAD ? job->attempt - 1 : job->attempt;
+}
+
 static bool put_work(json_t *object, const struct job *job) {
     return json_put(object, "id", json_integer(job->id)) &&
            json_put_text(object, "type", job_type_name(job->type)) &&
@@ -135,7 +140,7 @@ static bool put_work(json_t *object, const struct job *job) {
            json_put(object, "priority", json_integer(job->priority)) &&
            json_put_time(object, "due", job->due) && json_put_text(object, "repeat", job->repeat) &&
            json_put(object, "retries", json_integer(job->retries)) &&
-           json_put(object, "attempt", json_integer(job->attempt)) &&
+           json_put(object, "attempt", json_integer(attempt_shown(job))) &&
            json_put(object, "crashes", json_integer(job->crashes)) &&
            json_put(object, "conflicts", json_integer(job->conflicts));
 }

@@ -10,7 +10,7 @@ static const struct flag list_flags[] = {
     {"--type", "NAME,…", "failedJob, workerDied, missingHandler, handlerStuck"},
     {"--job", "ID,…", "of these jobs"},
     {"--handler", "NAME,…", "of jobs of these handlers"},
-    {"--definition", "ID,…", "of these definitions"},
+    {"--definition", "NAME,…", "of these definitions, by name or id"},
     {"--open", "[BOOL]", "not resolved yet"},
     {0},
 };

@@ -12,7 +12,7 @@
         {"--unique", "KEY", "that hold this key"}, {"--lane", "KEY", "of this lane"},              \
         {"--tenant", "NAME,…", "of these tenants"},                                                \
         {"--category", "NAME,…", "of these categories"},                                           \
-        {"--definition", "ID,…", "of these definitions"},                                          \
+        {"--definition", "NAME,…", "of these definitions, by name or id"},                         \
         {"--deployment", "ID,…", "of these deployments"}, {"--batch", "ID,…", "of these batches"}, \
         {"--executable", "[BOOL]", "what an executor may take now"},                               \
         {"--retries-left", "[BOOL]", "with runs left"},                                            \

@@ -6,6 +6,7 @@
 #include "script/hooks.h"
 #include "script/natives.h"
 #include "script/value.h"
+#include <stdlib.h>
 #include <string.h>
 
 static int fail(lua_State *L, struct run *run, const struct error *error) {
@@ -153,9 +154,15 @@ static int verb_extend(lua_State *L) {
     return 1;
 }
 
+#define SNOOZE_TEXT (3 * JOB_MESSAGE_MAX) /* bytes */
+
 static int verb_snooze(lua_State *L) {
     struct handle *handle = handle_check(L);
+    struct outcome *outcome = handle->run->outcome;
+    const char *message = luaL_optstring(L, 3, NULL);
     handle->run->snooze = luaL_checkinteger(L, 2);
+    free(outcome->message);
+    outcome->message = message ? utf8_clean(message, strlen(message), SNOOZE_TEXT) : NULL;
     return 0;
 }
 

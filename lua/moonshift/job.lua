@@ -47,9 +47,13 @@ function Methods.extend(natives, self, span)
   return done or error("job:extend: " .. message, 3)
 end
 
--- snooze(span): once the handler returns, the job comes back later; no retry is used up.
-function Methods.snooze(natives, self, span)
-  natives.snooze(self, span_of(span, "snooze"))
+-- snooze(span, message): once the handler returns, the job comes back later; no retry is used up.
+-- The log keeps the message, if there is one.
+function Methods.snooze(natives, self, span, message)
+  if message ~= nil and type(message) ~= "string" then
+    error(("job:snooze: message is %s (expected a text)"):format(show(message)), 3)
+  end
+  natives.snooze(self, span_of(span, "snooze"), message)
 end
 
 -- progress(fraction, text): for people who look at it while it runs.

@@ -268,6 +268,61 @@ describe("a run", function()
     assert.equal(0, engine:log({ outcome = "failed" }):count())
   end)
 
+  it("that snoozes leaves an entry in the log, with its message and when it comes back", function()
+    local engine, id = one_job(function(job)
+      if job.payload.label ~= "second" then
+        job:snooze("PT5M", "the shop is closed")
+      end
+      job:log("looked")
+    end)
+    engine:drain()
+    engine:advance("PT5M")
+    engine:drain()
+    local entries = engine:log({ job = id, outcome = "snoozed" }):list()
+    assert.equal(2, #entries)
+    local entry = entries[2]
+    assert.same({ 1, 3, "the shop is closed", "2026-01-01T00:05:00.000Z" },
+      { entry.attempt, entry.retries, entry.message, entry["until"] })
+    assert.same({ nil, nil, 0.0 }, { entry.due, entry.lines, entry.duration })
+    assert.equal(3, engine:log({ job = id }):count())
+    assert.is_nil(engine:job(id).message)
+    engine:cancel(id)
+    engine:delete_history(id)
+    assert.equal(0, engine:log({ job = id }):count())
+  end)
+
+  it("that snoozes for ever keeps its newest hundred entries, of failures alone none", function()
+    for history, kept in pairs { full = 100, failures = 0 } do
+      local engine = testing.engine { history = history,
+        handlers = { work = function(job) job:snooze(1) end } }
+      local id = engine:enqueue("work")
+      for _ = 1, 103 do
+        engine:drain()
+        engine:advance(1)
+      end
+      assert.equal(kept, engine:log({ job = id, outcome = "snoozed" }):count())
+      engine:close()
+    end
+  end)
+
+  it("that was the last has the number of the dead job's last attempt", function()
+    local engine = testing.engine { failed_job_wait = "PT0S",
+      handlers = { work = function() error("no luck", 0) end } }
+    local id = engine:enqueue("work")
+    assert.equal(1, engine:job(id).attempt)
+    engine:drain()
+    assert.same({ "dead", 3 }, { engine:job(id).state, engine:job(id).attempt })
+    assert.equal(3, engine:jobs({ state = "dead" }):one().attempt)
+    engine:delete(id)
+    assert.equal(3, engine:log({ job = id, outcome = "deleted" }):one().attempt)
+    local never = engine:enqueue("work")
+    engine:dead_letter(never)
+    assert.equal(0, engine:job(never).attempt)
+    engine:retry(never)
+    assert.equal(1, engine:job(never).attempt)
+    engine:close()
+  end)
+
   it("that snoozes keeps what it has created and asked for", function()
     local engine, id = one_job(function(job)
       if job.payload.label ~= "child" then

@@ -120,6 +120,9 @@ describe("the log", function()
     local fail = engine:definition("fail").id
     assert.same({ "failed", "created" }, told(engine:log { handler = "fail" }, "outcome"))
     assert.same({ "failed", "created" }, told(engine:log { definition = fail }, "outcome"))
+    assert.same({ "failed", "created" }, told(engine:log { definition = "fail" }, "outcome"))
+    assert.same({ "failed", "created" },
+      told(engine:log { definition = { tostring(fail), "none" } }, "outcome"))
     assert.same({ "3 successful", "3 created" },
       told(engine:log { after = "2026-01-01T00:01:00Z" }, "job", "outcome"))
     assert.equal(4, engine:log({ before = "2026-01-01T00:01:00Z" }):count())
@@ -154,8 +157,8 @@ describe("the log", function()
 
   it("is not asked for outcomes that are none, or in an order it has not", function()
     local _, message = engine:log({ outcome = { "failed", "done" } }):list()
-    assert.equal('filter "outcome": "done" (expected created, successful, failed, deleted or '
-      .. "cancelled)", message)
+    assert.equal('filter "outcome": "done" (expected created, successful, failed, '
+      .. "snoozed, deleted or cancelled)", message)
     _, message = engine:log():sort("id"):list()
     assert.equal('cannot sort by "id" (expected at, job)', message)
   end)

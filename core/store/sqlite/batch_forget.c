@@ -13,6 +13,7 @@ static bool forget_job(struct store *store, const struct forgotten *one, struct 
            db_run(&store->db, error, "DELETE FROM ended WHERE seq=?1", "i", one->seq) &&
            db_run(&store->db, error, "DELETE FROM attempt WHERE job=?1", "i", one->job) &&
            db_run(&store->db, error, "DELETE FROM line WHERE job=?1", "i", one->job) &&
+           db_run(&store->db, error, "DELETE FROM snooze WHERE job=?1", "i", one->job) &&
            db_run(&store->db, error, "DELETE FROM incident WHERE job=?1 AND ended NOT NULL", "i",
                   one->job);
 }

@@ -43,6 +43,10 @@ bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bo
                     "DELETE FROM line WHERE job=?1 AND (n, seq) IN"
                     " (SELECT n, seq FROM line WHERE job=?1 LIMIT ?2)",
                     ended->job, room, error) ||
+        !clean_some(store,
+                    "DELETE FROM snooze WHERE job=?1 AND seq IN"
+                    " (SELECT seq FROM snooze WHERE job=?1 LIMIT ?2)",
+                    ended->job, room, error) ||
         (failed && !clean_some(store,
                                "DELETE FROM attempt WHERE job=?1 AND n IN"
                                " (SELECT n FROM attempt WHERE job=?1 LIMIT ?2)",

@@ -53,6 +53,24 @@ static bool entry_put_removal(const struct store *store, json_t *object, sqlite3
     return json_put_time(object, "removal_time", removal);
 }
 
+/* The number of the run; of a dead job that was deleted, which had no next, of its last. */
+static json_t *entry_attempt(sqlite3_stmt *row) {
+    bool dead = sqlite3_column_type(row, 6) != SQLITE_NULL && sqlite3_column_int(row, 6) == 0;
+    bool ran = sqlite3_column_type(row, 4) != SQLITE_NULL;
+    if (sqlite3_column_type(row, 5) == SQLITE_NULL)
+        return NULL;
+    bool next = sqlite3_column_int(row, ENTRY_RANK) == 3 && dead && !ran;
+    return json_integer(sqlite3_column_int64(row, 5) - next);
+}
+
+/* The due date that the job had; of a snooze the one that it got. */
+static bool entry_put_due(json_t *object, sqlite3_stmt *row) {
+    bool snoozed = strcmp(db_column_text(row, 1), "snoozed") == 0;
+    time_ms due = db_column_time(row, 7);
+    return json_put_time(object, "due", snoozed ? TIME_NONE : due) &&
+           (!snoozed || json_put_time(object, "until", due));
+}
+
 json_t *entry_read(struct store *store, sqlite3_stmt *row, struct error *error) {
     json_t *object = json_object();
     bool done =
@@ -61,9 +79,8 @@ json_t *entry_read(struct store *store, sqlite3_stmt *row, struct error *error) 
         json_put(object, "executor", entry_executor(row)) &&
         query_put_time(object, "started", row, 4) &&
         json_put(object, "duration", entry_duration(row)) &&
-        json_put(object, "attempt", query_column(row, 5)) &&
-        json_put(object, "retries", query_column(row, 6)) &&
-        query_put_time(object, "due", row, 7) &&
+        json_put(object, "attempt", entry_attempt(row)) &&
+        json_put(object, "retries", query_column(row, 6)) && entry_put_due(object, row) &&
         json_put(object, "priority", query_column(row, 8)) &&
         json_put_text(object, "reason", entry_reason(row)) &&
         json_put(object, "message", query_column(row, 10)) &&

@@ -1,7 +1,8 @@
 #include "store/sqlite/history.h"
 #include "base/crash_point.h"
 
-#define LINES_KEPT 1000 /* of one attempt, however many runs it took */
+#define SNOOZES_KEPT 100 /* of one job, which may go on for ever */
+#define LINES_KEPT 1000  /* of one attempt, however many runs it took */
 
 const char *history_end_name(int end) {
     static const char *const names[] = {"", "successful", "deleted", "cancelled"};
@@ -12,12 +13,15 @@ const char *history_end_name(int end) {
 static bool history_hush(struct store *store, int64_t job, int attempt, struct error *error) {
     int64_t some = 0;
     if (store->lines < 0) {
-        if (db_value(&store->db, error, &some, "SELECT EXISTS(SELECT 1 FROM line)", "") < 0)
+        if (db_value(&store->db, error, &some,
+                     "SELECT EXISTS(SELECT 1 FROM line) OR EXISTS(SELECT 1 FROM snooze)", "") < 0)
             return false;
         store->lines = some != 0;
     }
     return !store->lines ||
-           db_run(&store->db, error, "DELETE FROM line WHERE job=?1 AND n=?2", "in", job, attempt);
+           (db_run(&store->db, error, "DELETE FROM line WHERE job=?1 AND n=?2", "in", job,
+                   attempt) &&
+            db_run(&store->db, error, "DELETE FROM snooze WHERE job=?1", "i", job));
 }
 
 bool history_removed(struct store *store, const struct row *row, enum history_end end, time_ms now,
@@ -46,6 +50,24 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
                   "iinzTinntiTiz", job->id, job->stream, (int)end, job->owner, outcome->started,
                   outcome->ended, job->retries, job->attempt, outcome->result, job->created,
                   job->due, job->priority, job->batch);
+}
+
+bool history_snoozed(struct store *store, const struct outcome *outcome, const struct row *row,
+                     struct error *error) {
+    if (store->settings->history != HISTORY_FULL)
+        return true;
+    store->lines = 1;
+    return db_run(&store->db, error,
+                  "INSERT INTO snooze(job, seq, n, at, stream, executor, started, until, retries,"
+                  " priority, message, batch) VALUES(?1, (SELECT coalesce(max(seq), 0)+1 FROM"
+                  " snooze WHERE job=?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                  "iniizTTnitz", row->id, (int)row->attempt, outcome->ended, row->stream,
+                  outcome->job->owner, outcome->started, row->due, (int)row->retries, row->priority,
+                  outcome->message, row->batch) &&
+           db_run(&store->db, error,
+                  "DELETE FROM snooze WHERE job=?1 AND seq<=(SELECT max(seq) FROM snooze WHERE"
+                  " job=?1)-?2",
+                  "in", row->id, SNOOZES_KEPT);
 }
 
 bool history_failed(struct store *store, const struct outcome *outcome, const struct row *before,

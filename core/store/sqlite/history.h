@@ -17,6 +17,9 @@ bool history_removed(struct store *store, const struct row *row, enum history_en
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
                    struct error *error);
 /* A failure, with the values from before it. */
+/* A run that has put its job off until row->due; of one job the newest hundred are kept. */
+bool history_snoozed(struct store *store, const struct outcome *outcome, const struct row *row,
+                     struct error *error);
 bool history_failed(struct store *store, const struct outcome *outcome, const struct row *before,
                     struct error *error);
 bool history_lines(struct store *store, const struct outcome *outcome, struct error *error);

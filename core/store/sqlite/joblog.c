@@ -40,6 +40,7 @@ enum log_arm {
     ARM_ENDED_FILED, /* those that ended_by_job knows … */
     ARM_ENDED_TAIL,  /* … and those it does not know yet */
     ARM_FAILED,
+    ARM_SNOOZED,
     ARM_CREATED,       /* of jobs that are there */
     ARM_CREATED_FILED, /* of jobs that have ended, as above */
     ARM_CREATED_TAIL,
@@ -56,6 +57,10 @@ static const char *const log_arms[ARMS] = {
         " priority, reason, message, NULL AS result, stream, batch, NULL AS removal, 2 AS rank, n "
         "AS place"
         " FROM attempt",
+    [ARM_SNOOZED] =
+        "SELECT job, 'snoozed' AS outcome, at, executor, started, n AS attempt, retries,"
+        " until AS due, priority, NULL AS reason, message, NULL AS result, stream, batch,"
+        " NULL AS removal, 2 AS rank, seq AS place FROM snooze",
     [ARM_CREATED] = LOG_BIRTH("r.id") "live r" LOG_FIRST("r.id"),
     [ARM_CREATED_FILED] = LOG_BIRTH("b.job") "ended_by_job b JOIN ended r ON r.seq=b.seq" LOG_FIRST(
         "b.job") " WHERE r.created IS NOT NULL",
@@ -101,6 +106,8 @@ static bool log_has(const struct store *store, const struct log_question *questi
         return full && log_wants(question, "created");
     if (arm == ARM_FAILED)
         return log_wants(question, "failed");
+    if (arm == ARM_SNOOZED)
+        return log_wants(question, "snoozed");
     return (arm == ARM_ENDED) != question->by_job &&
            (log_wants(question, "successful") || log_wants(question, "deleted") ||
             log_wants(question, "cancelled"));
@@ -117,18 +124,19 @@ static bool log_any(const struct store *store, const struct log_question *questi
 
 static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
                            struct error *error) {
-    static const char *const names[] = {"created", "successful", "failed", "deleted", "cancelled"};
+    static const char *const names[] = {"created", "successful", "failed",
+                                        "snoozed", "deleted",    "cancelled"};
     size_t count = json_is_array(value) ? json_array_size(value) : 1;
     for (size_t i = 0; i < count; i++) {
         const char *name =
             json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
         size_t at = 0;
-        while (name && at < 5 && strcmp(names[at], name) != 0)
+        while (name && at < 6 && strcmp(names[at], name) != 0)
             at++;
-        if (!name || at == 5)
+        if (!name || at == 6)
             return error_set(error, ERROR_INVALID,
                              "filter \"outcome\": \"%s\" (expected created, successful, failed, "
-                             "deleted or cancelled)",
+                             "snoozed, deleted or cancelled)",
                              name ? name : "?");
     }
     return filter_texts(query, filter, value, error);
@@ -140,7 +148,7 @@ static bool filter_outcome(struct query *query, const struct filter *filter, con
 static const struct filter log_filters[] = {
     {"job", filter_numbers, "g.job", NULL},
     {"handler", filter_texts, LOG_STREAM "d.name", ")"},
-    {"definition", filter_numbers, LOG_STREAM "d.id", ")"},
+    {"definition", filter_definition, LOG_STREAM, ")"},
     {"batch", filter_numbers, "g.batch", NULL},
     {"outcome", filter_outcome, "g.outcome", NULL},
     {"after", filter_time, "g.at>=", NULL},
@@ -155,7 +163,7 @@ static void log_order(struct query *query, const struct log_question *question, 
     const char *way = question->page.descending ? " DESC" : "";
     if (question->sort_job)
         text_add(&query->sql, " ORDER BY g.job%s, g.place%s", way, way);
-    else if (arm == ARM_FAILED)
+    else if (arm == ARM_FAILED || arm == ARM_SNOOZED)
         text_add(&query->sql, " ORDER BY g.at%s, g.job%s, g.place%s", way, way, way);
     else
         text_add(&query->sql, " ORDER BY g.place%s", way);
@@ -172,7 +180,7 @@ static void log_go_on(struct query *query, const struct log_question *question, 
     if (question->sort_job)
         text_add(&query->sql, " %s (g.job, g.place)%s(%lld, %lld)", joint, than,
                  (long long)reached->job, (long long)reached->place);
-    else if (arm == ARM_FAILED)
+    else if (arm == ARM_FAILED || arm == ARM_SNOOZED)
         text_add(&query->sql, " %s (g.at, g.job, g.place)%s(%lld, %lld, %lld)", joint, than,
                  (long long)reached->at, (long long)reached->job, (long long)reached->place);
     else
@@ -229,7 +237,8 @@ static void log_page(struct query *query, const struct log_question *question) {
 /* Names and lines are looked up for what is left. A creation is no run: it said nothing. */
 #define LOG_NAMED                                                                                  \
     "SELECT g.*, d.id, d.name, s.deployment, e.name, (SELECT json_group_array(text) FROM"          \
-    " (SELECT text FROM line WHERE job=g.job AND n=g.attempt AND g.outcome<>'created'"             \
+    " (SELECT text FROM line WHERE job=g.job AND n=g.attempt AND g.outcome NOT IN ('created', "    \
+    "'snoozed')"                                                                                   \
     " ORDER BY seq)) FROM (SELECT " LOG_COLUMNS ", rank, nth, edge, arm, place FROM ("
 #define LOG_NAMES                                                                                  \
     ") g LEFT JOIN stream s ON s.id=g.stream LEFT JOIN definition d ON d.id=s.definition"          \

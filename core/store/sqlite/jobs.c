@@ -77,7 +77,7 @@ static bool filter_suspended_by(struct query *query, const struct filter *filter
 static const struct filter filters[] = {
     {"id", filter_numbers, "j.id", NULL},
     {"handler", filter_texts, BY_STREAM "d.name", ")"},
-    {"definition", filter_numbers, BY_STREAM "d.id", ")"},
+    {"definition", filter_definition, BY_STREAM, ")"},
     {"instance", filter_texts, "j.instance", NULL},
     {"root", filter_texts, "j.root", NULL},
     {"lane", filter_texts, "j.lane_key", NULL},

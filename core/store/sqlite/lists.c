@@ -40,7 +40,7 @@ static const struct filter incident_filters[] = {
     {"id", filter_numbers, "i.id", NULL},
     {"type", filter_texts, "i.type", NULL},
     {"job", filter_numbers, "i.job", NULL},
-    {"definition", filter_numbers, "i.definition", NULL},
+    {"definition", filter_definition, "i.definition IN (SELECT d.id FROM definition d WHERE ", ")"},
     {"handler", filter_texts, "d.name", NULL},
     {"open", filter_flag, "i.ended IS NULL", NULL},
     {NULL, NULL, NULL, NULL},

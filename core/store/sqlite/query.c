@@ -96,6 +96,19 @@ bool filter_either(struct query *query, const struct filter *filter, const json_
                       "an integer, a text or a list of them", error);
 }
 
+bool filter_definition(struct query *query, const struct filter *filter, const json_t *value,
+                       struct error *error) {
+    static const char expected[] = "a name, an id or a list of them";
+    const struct filter id = {filter->name, NULL, "(d.id", NULL};
+    const struct filter name = {filter->name, NULL, " OR d.name", ")"};
+    query_add(query, filter->sql);
+    if (!filter_any(query, &id, value, FILTER_NUMBER | FILTER_TEXT, expected, error) ||
+        !filter_any(query, &name, value, FILTER_NUMBER | FILTER_TEXT, expected, error))
+        return false;
+    filter_close(query, filter);
+    return true;
+}
+
 bool filter_flag(struct query *query, const struct filter *filter, const json_t *value,
                  struct error *error) {
     if (!json_is_boolean(value))

@@ -31,6 +31,8 @@ struct filter {
 filter_add filter_numbers;
 /* The same for text; and for either. */
 filter_add filter_texts, filter_either;
+/* A definition `d` by its id or its name, or a list of both: sql … after. */
+filter_add filter_definition;
 /* true: (sql), false: NOT (sql). */
 filter_add filter_flag;
 /* sql ? after, one number; one ISO time, one text. */

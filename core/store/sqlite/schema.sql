@@ -178,6 +178,10 @@ CREATE TABLE stuck(       -- runs that were given up, as long as they may still 
   token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
   place TEXT NOT NULL,    -- where the handler was last seen
   incident INT) STRICT;
+CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
+  job INT, seq INT, n INT, at INT, stream INT, executor INT, started INT, until INT, retries INT,
+  priority INT, message TEXT, batch INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+CREATE INDEX snooze_at ON snooze(at);
 -- The jobs that are there. While nobody has left a row behind, and nobody fills an intake, it is the
 -- table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE

@@ -135,6 +135,7 @@ static bool settle_snooze(struct store *store, struct outcome *outcome, struct r
                           time_ms now, struct error *error) {
     settle_merge(outcome, row);
     return share_place(store, NULL, row, now, error) &&
+           history_snoozed(store, outcome, row, error) &&
            db_run(&store->db, error, "UPDATE job SET due=?2, place=?3, conflicts=0 WHERE id=?1",
                   "iTi", row->id, row->due, row->place) &&
            settle_place(store, outcome, row, now, error);

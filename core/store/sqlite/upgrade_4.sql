@@ -36,6 +36,11 @@ ALTER TABLE operation ADD COLUMN jobs TEXT;
 ALTER TABLE operation ADD COLUMN batch INT;
 ALTER TABLE batch ADD COLUMN query TEXT;
 
+CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
+  job INT, seq INT, n INT, at INT, stream INT, executor INT, started INT, until INT, retries INT,
+  priority INT, message TEXT, batch INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+CREATE INDEX snooze_at ON snooze(at);
+
 -- A job was suspended or not; from now on it is known why: job 1, definition 2, instance 4, batch 8,
 -- schedule 16. What holds it now is its reason; where nothing else does, it was the job itself.
 UPDATE job SET suspended=coalesce(nullif(
