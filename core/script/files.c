@@ -154,6 +154,8 @@ static bool is_script(const char *name) {
 }
 
 static bool refuse(const char *path, int failure, struct error *error) {
+    if (failure == ENOMEM)
+        return error_set(error, ERROR_FAILED, "%s: out of memory", path);
     return error_set(error, ERROR_CONFIG, "%s: %s", path, strerror(failure));
 }
 
