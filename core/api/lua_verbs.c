@@ -13,9 +13,22 @@ static int held_push(lua_State *L, json_t **box, const struct held *held) {
     return 1;
 }
 
-/* operate(order) -> how many it touched, and of an order with a date the job that will do it, or of
- * activated jobs those that stay suspended, as { jobs = 2, instance = 2 }; or a batch's id and
- * "batch": every verb of lua/moonshift/engine.lua and definitions.lua. */
+/* { runs = 1, job = 4, text = "a run of job 4 on …" } */
+static int stuck_push(lua_State *L, const struct store_stuck *stuck) {
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, stuck->count);
+    lua_setfield(L, -2, "runs");
+    lua_pushinteger(L, stuck->job);
+    lua_setfield(L, -2, "job");
+    lua_pushstring(L, stuck->at);
+    lua_setfield(L, -2, "text");
+    return 1;
+}
+
+/* operate(order) -> how many it touched, and of an order with a date the job that will do it, of
+ * activated jobs those that stay suspended, as { jobs = 2, instance = 2 }, of deleted or cancelled
+ * ones the runs that could not be ended; or a batch's id and "batch": every verb of
+ * lua/moonshift/engine.lua and definitions.lua. */
 static int operate(lua_State *L) {
     struct error error;
     struct engine_operated operated = {0};
@@ -35,6 +48,8 @@ static int operate(lua_State *L) {
         lua_pushinteger(L, operated.job);
         return 2;
     }
+    if (operated.stuck.count > 0)
+        return 1 + stuck_push(L, &operated.stuck);
     return operated.held.jobs ? 1 + held_push(L, order, &operated.held) : 1;
 }
 

@@ -212,6 +212,9 @@ engine:enqueue("reader", { path = folder .. "/pipe" })
 assert(executor:start())
 await(function(status) return status.exhausted end)
 print(executor:status().stuck, executor:status().state, engine:jobs({ locked = true }):count())
+local count, stuck = engine:cancel(1)
+print(count, stuck.runs, stuck.job,
+  stuck.text:match("^a run of job 1 on .* at before its first line"))
 engine:enqueue("good")
 os.execute("sh -c ': >" .. folder .. "/pipe'")
 await(function(status) return status.stuck == 0 and status.done == 1 end)
@@ -222,7 +225,7 @@ executor:stop()
     local code, output, errors = process.run((os.getenv("SPEC_LUA") or "lua5.4") .. " " .. folder
       .. "/host.lua")
     assert.equal("", errors)
-    assert.equal("2\trunning\t0\nfalse\t0\n", output)
+    assert.matches("^2\trunning\t0\n1\t1\t1\ta run of job 1 on [^\n]*\nfalse\t0\n$", output)
     assert.equal(0, code)
   end)
 
