@@ -9,6 +9,10 @@
 
 /* With what ends behind it, TERM takes a second longer than running jobs are waited for. */
 enum { CUT_WAIT = 500, HURRY_WAIT = 200, CUT_AGAIN = 50 };
+enum {
+    LAST_WRITES = 800,
+    LAST_WRITE = 100
+}; /* behind shutdown_wait, also on a store that is held */
 enum { PAGES_IDLE = 250, PAGES_BUSY = 1000 };
 
 /* ---- beginning ---- */
@@ -56,11 +60,17 @@ static bool load(struct foreman *foreman, struct error *error) {
     return out_of_memory(error);
 }
 
+/* Told to stop, it does not wait for the store before it has begun to count its time. */
+static void hurry(struct foreman *foreman) {
+    store_hurry(foreman->store, thread_told_to_stop);
+    store_budget(foreman->store, 1);
+}
+
 static bool open_store(struct foreman *foreman, struct error *error) {
     const struct settings *settings = &foreman->settings;
     foreman->store = store_open(settings->store, STORE_CREATE, settings, error);
     if (foreman->store)
-        store_hurry(foreman->store, thread_told_to_stop);
+        hurry(foreman);
     return foreman->store && has_file(foreman->store, error) &&
            deployment_write(foreman->generations->list[0], foreman->store, settings->name,
                             clock_now(foreman->options.clock), error);
@@ -206,6 +216,11 @@ void foreman_tell(struct foreman *foreman) {
 static void enter(struct foreman *foreman, enum stage stage, time_ms until) {
     foreman->stage = stage;
     foreman->stage_until = until;
+    foreman->retry_at = 0;
+    time_ms by = until + LAST_WRITES - (stage == CUTTING ? CUT_WAIT : 0);
+    if (foreman->end_by == 0 || by < foreman->end_by)
+        foreman->end_by = by;
+    store_budget(foreman->store, until);
     client_stop(foreman->client, stage == CUTTING);
     CRASH_POINT("stopping");
     watch_publish(foreman);
@@ -239,6 +254,7 @@ static void end(struct foreman *foreman) {
                   why->code ? why->text : "there was no time left");
         foreman_give_up(foreman, &lost);
     }
+    store_budget(foreman->store, foreman->end_by ? foreman->end_by - LAST_WRITE : 0);
     CRASH_POINT("ending");
     notes_close(foreman->notes);
     write_last(foreman);

@@ -31,7 +31,8 @@ struct foreman {
     struct reload *reload; /* NULL: none under way */
     bool reload_again;
     enum stage stage;
-    time_ms stage_until;                                   /* monotonic; of STOPPING and CUTTING */
+    time_ms end_by;      /* monotonic; once stopping: when the last write has to be done */
+    time_ms stage_until; /* monotonic; of STOPPING and CUTTING */
     time_ms tick_at, look_at, left_at, retry_at, deadline; /* monotonic */
     time_ms turned_at;                                     /* monotonic: the last turn that wrote */
     time_ms yield_at;                                      /* monotonic: what waits is looked at */

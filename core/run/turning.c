@@ -7,6 +7,7 @@
 /* A handler is missing only if nobody who starts at this moment has it. */
 enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
 enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };
+enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* so often at most is given back what waits */
 
 static void pause_work(struct foreman *foreman, bool paused) {
@@ -28,7 +29,9 @@ static void turn_failed(struct foreman *foreman, const struct error *error, time
         foreman->retry_at = now + FULL_WAIT;
     } else {
         foreman->errors++;
-        foreman->retry_at = now + strategy_retry_wait(foreman->errors);
+        time_ms wait = strategy_retry_wait(foreman->errors);
+        foreman->retry_at =
+            now + (foreman->stage == WORKING || wait < STOP_WAIT ? wait : STOP_WAIT);
         log_event(LOG_WARN, "turn failed", "reason:s retry_ms:l", error->text,
                   foreman->retry_at - now);
     }

@@ -26,6 +26,8 @@ void store_close(struct store *store); /* leaves (store_leave) if joined; NULL i
 /* While `hurried` says so a transaction waits a second for other writers, not half a minute. On a
  * connection that only reads, a question ends with an error then. */
 void store_hurry(struct store *store, bool (*hurried)(void));
+/* Then it waits until this monotonic instant, a tenth of a second at least and a second at most. */
+void store_budget(struct store *store, time_ms until);
 
 /* The database file's path, or NULL for a store in memory. Owned by the store. */
 const char *store_path(const struct store *store);

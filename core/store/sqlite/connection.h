@@ -176,6 +176,7 @@ struct store {
     bool outdated;         /* the schema is newer than this program */
     bool parting;          /* no more is written than what gives its locks back */
     bool (*hurried)(void); /* may be NULL; see store_hurry */
+    time_ms until;         /* monotonic; see store_budget */
     struct intact intact;
     struct meta meta, stored; /* as used, and as the table has it */
     int incidents;            /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */

@@ -12,6 +12,7 @@
 
 #define BEGIN_WAIT 30000            /* ms until a writer gives up */
 #define HURRIED_WAIT 1000           /* the same where somebody waits for its end */
+#define HURRIED_LEAST 100           /* … and has no more time than that */
 #define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
 
 static const char begin_sql[] = "BEGIN IMMEDIATE", commit_sql[] = "COMMIT",
@@ -47,8 +48,24 @@ void store_hurry(struct store *store, bool (*hurried)(void)) {
         store->db.hurried = hurried;
 }
 
-static time_ms begin_wait(const struct store *store) {
-    return store->hurried && store->hurried() ? HURRIED_WAIT : BEGIN_WAIT;
+void store_budget(struct store *store, time_ms until) {
+    store->until = until;
+}
+
+/* Monotonic: when an attempt is given up that has begun then. */
+static time_ms begin_end(const struct store *store, time_ms begun) {
+    if (!store->hurried || !store->hurried())
+        return begun + BEGIN_WAIT;
+    if (store->until == 0 || store->until > begun + HURRIED_WAIT)
+        return begun + HURRIED_WAIT;
+    return store->until > begun + HURRIED_LEAST ? store->until : begun + HURRIED_LEAST;
+}
+
+static bool begin_late(struct store *store, time_ms begun, struct error *error) {
+    double seconds = (double)((clock_monotonic() - begun + 50) / 100) / 10;
+    return error_set(error, ERROR_BUSY,
+                     "store \"%s\": busy: another process has been writing for %g s",
+                     store->db.name, seconds);
 }
 
 bool store_begin(struct store *store, struct error *error) {
@@ -68,17 +85,13 @@ bool store_begin(struct store *store, struct error *error) {
     time_ms begun = clock_monotonic();
     int code = 0;
     while ((code = begin_try(store)) == SQLITE_BUSY &&
-           clock_monotonic() - begun < begin_wait(store)) {
+           clock_monotonic() < begin_end(store, begun)) {
         gate_take(&store->gate, GATE_WAITING, false);
         gate_pause();
     }
     if (code != SQLITE_OK) {
         gate_drop(&store->gate, GATE_WAITING);
-        if (code != SQLITE_BUSY)
-            return db_fail(&store->db, error);
-        return error_set(error, ERROR_BUSY,
-                         "store \"%s\": busy: another process has been writing for %d s",
-                         store->db.name, (int)(begin_wait(store) / 1000));
+        return code == SQLITE_BUSY ? begin_late(store, begun, error) : db_fail(&store->db, error);
     }
     store->writing = true;
     store->incidents = store->lines = -1;
