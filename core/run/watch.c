@@ -81,6 +81,8 @@ void watch_tick(struct foreman *foreman, time_ms now) {
         return;
     foreman->tick_at = (now / TICK + 1) * TICK; /* with the other engines: one wake-up for all */
     check_files(foreman);
+    if (foreman->fatal.code != ERROR_NONE)
+        return; /* what is left to do would read what is gone */
     store_alive(foreman->store, clock_now(foreman->options.clock));
     client_tick(foreman->client);
     client_cut_lost(foreman->client, false, holds, foreman);

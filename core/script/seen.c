@@ -64,19 +64,27 @@ void seen_note_guarded(struct seen *seen, lua_State *L) {
     reading = 0;
 }
 
-/* Any other fault ends the program as it would have, at the same instruction. */
+/* Who was asked before, by signal. */
+static struct sigaction segv_before, bus_before;
+
+/* Any other fault is met by whoever would have met it, at the same instruction. */
 static void on_fault(int number) {
     if (reading)
         siglongjmp(way_out, 1);
-    signal(number, SIG_DFL);
+    sigaction(number, number == SIGBUS ? &bus_before : &segv_before, NULL);
+}
+
+static void guard(int number, struct sigaction *before) {
+    struct sigaction action, present;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_fault;
+    if (sigaction(number, &action, &present) == 0 && present.sa_handler != on_fault)
+        *before = present;
 }
 
 void script_guard(void) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_fault;
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
+    guard(SIGSEGV, &segv_before);
+    guard(SIGBUS, &bus_before);
 }
 
 void seen_text(const struct seen *seen, char text[SCRIPT_SEEN]) {
