@@ -55,6 +55,14 @@ static struct store_page check_page(lua_State *L) {
     return page;
 }
 
+/* What the question has left out, as one more result. */
+static int push_passed_over(lua_State *L, struct engine *engine) {
+    if (!store_passed_over(engine_store(engine)))
+        return 0;
+    lua_pushliteral(L, STORE_PASSED_OVER);
+    return 1;
+}
+
 static int list(lua_State *L, list_function function) {
     struct error error;
     struct engine *engine = lua_engine_open(L, &error);
@@ -63,7 +71,7 @@ static int list(lua_State *L, list_function function) {
     *filters = engine ? api_object(L, 2, "filters", &error) : NULL;
     if (*filters && engine_settle(engine, *filters, &error))
         *rows = function(engine, *filters, &page, &error);
-    return *rows ? api_push_rows(L, rows) : api_fail(L, &error);
+    return *rows ? api_push_rows(L, rows) + push_passed_over(L, engine) : api_fail(L, &error);
 }
 
 static int list_jobs(lua_State *L) {
@@ -131,7 +139,7 @@ static int count_jobs(lua_State *L) {
                           &error))
         return api_fail(L, &error);
     lua_pushinteger(L, count);
-    return 1;
+    return 1 + push_passed_over(L, engine);
 }
 
 static int one_job(lua_State *L) {

@@ -17,8 +17,39 @@ static const char *reason(const json_error_t *problem) {
     return problem->text;
 }
 
+/* What lies between two quotes is passed over. */
+static const char *text_end(const char *at, const char *end) {
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\' && at + 1 < end;
+    return at;
+}
+
+int json_depth(const char *data, size_t size) {
+    int depth = 0, most = 0;
+    for (const char *at = data, *end = data + size; at < end; at++) {
+        if (*at == '"')
+            at = text_end(at, end);
+        else if (*at == '[' || *at == '{')
+            most = ++depth > most ? depth : most;
+        else if (*at == ']' || *at == '}')
+            depth--;
+    }
+    return most;
+}
+
 json_t *json_read(const char *data, size_t size, const char *what, struct error *error) {
+    return json_read_within(data, size, JSON_DEPTH, what, error);
+}
+
+json_t *json_read_within(const char *data, size_t size, int depth, const char *what,
+                         struct error *error) {
     json_error_t problem;
+    /* Each level has two brackets: most texts are too short for it. */
+    if (data && size > (size_t)depth && json_depth(data, size) > depth) {
+        error_set(error, ERROR_INVALID, "%s: arrays and objects nested deeper than %d", what,
+                  JSON_DEPTH);
+        return NULL;
+    }
     json_t *value = json_loadb(data ? data : "", data ? size : 0,
                                JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (!value && !*problem.text) /* it has nothing to say against the text */

@@ -10,10 +10,19 @@
 /* Call once before the first thread (seeds jansson's hashing). Safe to call again. */
 void json_setup(void);
 
+/* Levels of arrays and objects in a payload, a result, and whatever else is JSON (rules §1). */
+enum { JSON_DEPTH = 100 };
+
+/* The levels of a text that is JSON; where it is not, some number. */
+int json_depth(const char *data, size_t size);
+
 /* Any JSON value; duplicate keys, trailing text, bad UTF-8, \u0000, integers beyond 64 bits and
- * depth beyond jansson's limit are refused with `what` and position: `payload: duplicate object key
+ * more than JSON_DEPTH levels are refused with `what` and position: `payload: duplicate object key
  * near '"a"' (line 1, column 9)`. A new reference or NULL. */
 json_t *json_read(const char *data, size_t size, const char *what, struct error *error);
+/* The same with another limit, for what has such values inside. */
+json_t *json_read_within(const char *data, size_t size, int depth, const char *what,
+                         struct error *error);
 
 /* Compact text, malloc'ed, NUL-terminated; *size in bytes (may be NULL). NULL: no memory. */
 char *json_write(const json_t *value, size_t *size);

@@ -69,7 +69,7 @@ static const char *line_text(const struct lines *lines, size_t *size) {
 /* The present line as an object. */
 static json_t *object_read(const struct bulk *bulk, const char *text, size_t size,
                            struct error *error) {
-    json_t *spec = json_read(text, size, "JSON", error);
+    json_t *spec = json_read_within(text, size, JSON_DEPTH + 1, "JSON", error);
     if (!spec)
         return NULL;
     if (!json_is_object(spec))

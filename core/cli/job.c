@@ -70,6 +70,8 @@ static bool list_run(struct cli *cli, const struct flags *flags, struct error *e
         (rows = store_jobs(store, list.filters, &list.page, clock_now(clock_system()), error)) &&
         list_print_page(cli, &list, list_columns, progress_write(cli, rows),
                         list_total(cli, store, &list, rows), "jobs", error);
+    if (fine)
+        list_warn(store);
     store_close(store);
     list_clear(&list);
     return fine;

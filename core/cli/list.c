@@ -224,3 +224,8 @@ bool list_own_first(json_t *rows, size_t count, struct error *error) {
     json_decref(sorted);
     return fine || no_memory(error);
 }
+
+void list_warn(struct store *store) {
+    if (store_passed_over(store))
+        fprintf(stderr, "moonshift: %s\n", STORE_PASSED_OVER);
+}

@@ -28,6 +28,9 @@ bool list_read(struct list *list, const struct flags *flags, const struct flag *
                struct error *error);
 void list_clear(struct list *list);
 
+/* Says on standard error what the questions have left out. */
+void list_warn(struct store *store);
+
 /* Prints the rows as one document, or as a table. Takes `rows` over; NULL: error is filled. Of an
  * empty table standard error says "no <things>". */
 struct column;

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "cli/batch.h"
 #include "cli/confirm.h"
+#include "cli/list.h"
 #include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -64,6 +65,8 @@ bool operate_dry_run(struct cli *cli, const struct flags *flags, const json_t *o
     size_t count = 0;
     struct store *store = setup_store(cli, flags, STORE_READ, error);
     bool fine = store && store_preview(store, order, &count, clock_now(clock_system()), error);
+    if (fine)
+        list_warn(store);
     store_close(store);
     if (!fine)
         return false;
@@ -155,6 +158,8 @@ static bool act(struct cli *cli, const struct flags *flags, json_t *order, const
         store_preview(engine_store(engine), order, &teller.of, clock_now(clock_system()), NULL);
     bool fine = engine && confirm(cli, flags, engine, order, error) &&
                 engine_operate(engine, order, &operated, error);
+    if (fine)
+        list_warn(engine_store(engine));
     progress_end(&teller.progress);
     fine = fine && done_say(cli, flags, engine_store(engine), order, &operated, done, error);
     engine_close(engine);

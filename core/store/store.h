@@ -274,6 +274,11 @@ json_t *store_jobs(struct store *store, const json_t *filters, const struct stor
                    time_ms now, struct error *error);
 bool store_jobs_count(struct store *store, const json_t *filters, time_ms now, int64_t *count,
                       struct error *error);
+/* The questions since the last call have left jobs out: their payloads are nested deeper than
+ * JSON_DEPTH, older versions let them in. `check --store` names them. */
+bool store_passed_over(struct store *store);
+#define STORE_PASSED_OVER                                                                          \
+    "jobs with payloads nested deeper than 100 were left out (check --store names them)"
 /* One job with `stack`, `progress`; NULL with ERROR_NOT_FOUND. */
 json_t *store_job(struct store *store, int64_t id, time_ms now, struct error *error);
 json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,

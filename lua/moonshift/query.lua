@@ -134,21 +134,22 @@ function Query:each(fn)
   if type(fn) ~= "function" then
     error(("each: a %s (expected a function)"):format(type(fn)), 2)
   end
-  local calls = 0
+  local calls, warning = 0, nil
   local next_page, size = pages(self)
   repeat
     local rows, message, code = next_page()
     if not rows then
       return nil, message, code
     end
+    warning = warning or message
     for _, row in ipairs(rows) do
       calls = calls + 1
       if fn(row) == false then
-        return calls
+        return calls, warning
       end
     end
   until #rows < size
-  return calls
+  return calls, warning
 end
 
 -- How many rows match; a page does not change it.

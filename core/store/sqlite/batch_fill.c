@@ -13,6 +13,7 @@
 
 #define PART_BYTES (16 << 20)
 #define JOBS_PER_SEED 10000
+#define IDS_DEPTH (JSON_DEPTH - 1) /* their jobs have them in an object */
 
 /* ---- begin ---- */
 
@@ -66,6 +67,8 @@ static bool fill_config(struct store *store, int64_t id, const json_t *config,
         return true;
     bool done =
         !text ? error_set(error, ERROR_FAILED, "out of memory")
+        : json_depth(text, size) > JSON_DEPTH
+            ? error_set(error, ERROR_INVALID, "config: nested deeper than %d", JSON_DEPTH)
         : size > BATCH_CONFIG
             ? error_set(error, ERROR_INVALID, "config: %zu bytes, at most %d are allowed", size,
                         (int)BATCH_CONFIG)
@@ -109,6 +112,10 @@ static bool fill_part(struct store *store, const struct batch *batch, const json
     size_t size = 0;
     int64_t count = batch->ids + (int64_t)json_array_size(ids);
     char *text = json_write(ids, &size);
+    if (text && json_depth(text, size) > IDS_DEPTH) {
+        free(text);
+        return error_set(error, ERROR_INVALID, "ids: an id nested deeper than %d", IDS_DEPTH - 1);
+    }
     if (!text || size > PART_BYTES) {
         free(text);
         return text ? error_set(error, ERROR_INVALID, "ids: %zu bytes in one part (at most %d)",

@@ -169,6 +169,7 @@ struct store {
     struct share_sweep share_sweep;
     struct sweep sweep;
     struct signs signs;
+    bool passed_over;                  /* a question has met a payload that is too deep for it */
     const struct store_intake *intake; /* what is created now belongs to; NULL: nothing */
     bool stirred;          /* something became ready in a transaction without an offer */
     bool writing;          /* a transaction is open */

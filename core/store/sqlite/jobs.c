@@ -267,6 +267,12 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
     return jobs;
 }
 
+bool store_passed_over(struct store *store) {
+    bool some = store->passed_over;
+    store->passed_over = false;
+    return some;
+}
+
 static json_t *jobs_read_number(struct store *store, sqlite3_stmt *row, struct error *error) {
     (void)store;
     (void)error;

@@ -1,6 +1,7 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
 #include "store/sqlite/beside.h"
 #include "store/sqlite/location.h"
+#include "store/sqlite/query.h"
 #include "store/sqlite/share.h"
 #include "store/sqlite/sign.h"
 #include "store/sqlite/sqlite.h"
@@ -91,7 +92,8 @@ static bool open_all(struct store *store, const char *path, struct error *error)
     return (!path || location_enter(store, path, error)) && open_database(store, path, error) &&
            db_configure(&store->db, store->mode != STORE_READ, error) &&
            feed_attach(&store->feed, &store->db, "feed", error) &&
-           feed_attach(&store->endings, &store->db, "endings", error) && migrate(store, error);
+           feed_attach(&store->endings, &store->db, "endings", error) &&
+           payload_attach(store, error) && migrate(store, error);
 }
 
 /* `other` has PATH_MAX bytes: where *location is behind, the name to bring the log home from. */

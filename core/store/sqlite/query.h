@@ -39,6 +39,8 @@ filter_add filter_flag;
 filter_add filter_number, filter_time, filter_text;
 /* Of jobs: fields of the payload by their path; tables go deeper, a list is any of its values. */
 filter_add filter_payload;
+/* The SQL function payload_fits of this connection. */
+bool payload_attach(struct store *store, struct error *error);
 
 /* Adds " WHERE …" for all filters (may be NULL); unknown names are refused with "did you mean". The
  * table ends with a NULL name. */

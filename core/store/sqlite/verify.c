@@ -11,6 +11,8 @@ static const struct {
     const char *sql, *subject, *says;
 } rules[] = {
     {"SELECT * FROM pragma_integrity_check(100) WHERE integrity_check<>'ok'", NULL, NULL},
+    {"SELECT id FROM job WHERE NOT payload_fits(coalesce(payload, '')) LIMIT 100", "job",
+     "has a payload nested deeper than 100: searches by payload leave it out"},
     {"SELECT id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked UNION ALL SELECT id FROM locked) GROUP BY id HAVING count(*)>1"
      " LIMIT 100",

@@ -46,7 +46,14 @@ describe("json", function()
   end
 
   it("refuses a million brackets", function()
-    assert.equal("json: maximum parsing depth reached near '[' (line 1, column 2049)",
-      refusal(("["):rep(1000000)))
+    assert.equal("json: arrays and objects nested deeper than 100", refusal(("["):rep(1000000)))
+  end)
+
+  it("takes a hundred levels, and brackets in texts", function()
+    local deep = ("["):rep(100) .. ("]"):rep(100)
+    assert.equal("json: arrays and objects nested deeper than 100", refusal("[" .. deep .. "]"))
+    assert.equal(deep, again(deep))
+    local text = '"' .. ("["):rep(300) .. '\\\\\\""'
+    assert.equal(text, again(text))
   end)
 end)
