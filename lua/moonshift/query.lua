@@ -128,6 +128,14 @@ local function pages(self)
   end, LIST_MAX
 end
 
+-- The number, and what the question has left out, if it has.
+local function counted(calls, warning)
+  if warning then
+    return calls, warning
+  end
+  return calls
+end
+
 -- Calls fn(row) for each row and holds a page of rows at a time; the order is by id. With sort or
 -- page the rows are those of :list. fn returning false ends it. Returns the number of calls.
 function Query:each(fn)
@@ -145,11 +153,11 @@ function Query:each(fn)
     for _, row in ipairs(rows) do
       calls = calls + 1
       if fn(row) == false then
-        return calls, warning
+        return counted(calls, warning)
       end
     end
   until #rows < size
-  return calls, warning
+  return counted(calls, warning)
 end
 
 -- How many rows match; a page does not change it.
