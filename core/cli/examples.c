@@ -14,7 +14,7 @@ static const struct {
      LINE("enqueue mail '{\"to\":\"a@b.example\"}'") LINE("enqueue report --at \"tomorrow 08:00\"")
          LINE("enqueue mail --in 1h30m --priority 9 --lane a@b.example")
              LINE("enqueue import --cycle \"0 3 * * *\" --zone Europe/Berlin")
-                 LINE("enqueue --from jobs.jsonl")},
+                 LINE("enqueue --from jobs.jsonl --request import-7")},
     {"job list", LINE("job list --state dead") LINE("job list --handler mail --sort due --limit 10")
                      LINE("job list --payload to=a@b.example --json")},
     {"job show", LINE("job show 4711")},
@@ -78,6 +78,8 @@ static const struct {
     {"history removal-time", LINE("history removal-time never --handler charge")
                                  LINE("history removal-time 2027-01-01 4711")},
     {"history delete", LINE("history delete --handler mail --before 2026-01-01")},
+    {"backup", LINE("backup backup.db") LINE("backup backup.db --force")},
+    {"restore", LINE("restore backup.db") LINE("restore backup.db --store trial.db")},
     {"stats", LINE("stats") LINE("stats --json")},
     {"bench", LINE("bench --only drain --jobs 50000")},
     {"settings", LINE("settings") LINE("settings --names --lock-time 1m")},

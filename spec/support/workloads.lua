@@ -301,7 +301,7 @@ function workloads.batches.check(one)
   end
 end
 
--- Jobs that are written in steps and released at once, asked for under a key.
+-- Jobs that are written in steps and released at once, asked for under a key; a backup, and back.
 workloads.intakes = {}
 
 function workloads.intakes.files()
@@ -323,6 +323,8 @@ function workloads.intakes.live(one)
     one:problem("what is refused was created")
   end
   one:drain()
+  one:command("backup", "backup", one.dir .. "/copy.db", "--force")
+  one:command("restore", "restore", one.dir .. "/copy.db")
 end
 
 -- However often it was asked for, and answered, it was done once.

@@ -1,0 +1,12 @@
+/* backup.h - what backup and restore share. */
+#ifndef MOONSHIFT_STORE_SQLITE_BACKUP_H
+#define MOONSHIFT_STORE_SQLITE_BACKUP_H
+
+#include "base/settings.h"
+
+/* The file and all that a store lays beside it. */
+void backup_clear(const char *path);
+/* ERROR_DAMAGED: it is no sound store. */
+bool backup_check(const char *path, const struct settings *settings, struct error *error);
+
+#endif
