@@ -87,11 +87,12 @@ static bool payload_put(const struct cli *cli, const struct flags *flags, json_t
     if (payload)
         return json_put(spec, "payload", payload) || no_memory(error);
     struct error cause = *error;
-    return cause.code != ERROR_INVALID ||
-           error_set(error, cause.code,
-                     "%.600s (expected JSON, in quotes for the shell: '{\"to\":\"a@b.example\"}', "
-                     "'\"text\"', 42)",
-                     cause.text);
+    if (cause.code == ERROR_INVALID)
+        error_set(error, cause.code,
+                  "%.600s (expected JSON, in quotes for the shell: '{\"to\":\"a@b.example\"}', "
+                  "'\"text\"', 42)",
+                  cause.text);
+    return false;
 }
 
 static bool text_put(json_t *spec, const char *key, const char *what, const char *text,

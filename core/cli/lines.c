@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define READ_SIZE ((size_t)256 * 1024) /* bytes at once */
+#define SPOOL_MAX ((int64_t)4 << 30)   /* bytes of a pipe that are kept */
 
 static volatile sig_atomic_t interrupted;
 
@@ -37,13 +39,41 @@ static FILE *file_temporary(void) {
     return file;
 }
 
+/* What has no end must not fill the disk: at most half of what is free. */
+static int64_t spool_room(FILE *spool) {
+    struct statvfs disk;
+    if (fstatvfs(fileno(spool), &disk) != 0)
+        return SPOOL_MAX;
+    int64_t half = (int64_t)disk.f_bavail / 2 * (int64_t)disk.f_frsize;
+    return half < SPOOL_MAX ? half : SPOOL_MAX;
+}
+
+/* Bytes of the line that goes on behind `part`; `before`: what there was of it. */
+static size_t line_open(const char *part, size_t size, size_t before) {
+    const char *newline = memrchr(part, '\n', size);
+    return newline ? (size_t)(part + size - newline) - 1 : before + size;
+}
+
 static bool spool_copy(struct lines *lines, FILE *spool, struct error *error) {
     char part[65536];
-    size_t got;
+    size_t got, open = 0;
+    int64_t room = spool_room(spool);
     errno = 0;
-    while (!interrupted && (got = fread(part, 1, sizeof part, lines->file)) > 0)
+    while (!interrupted && (got = fread(part, 1, sizeof part, lines->file)) > 0) {
+        open = line_open(part, got, open);
+        room -= (int64_t)got;
+        if (open > lines->max)
+            return error_set(error, ERROR_INVALID,
+                             "%s: a line longer than %zu bytes (nothing written)", lines->name,
+                             lines->max);
+        if (room < 0)
+            return error_set(error, ERROR_FULL,
+                             "%s: has no end, or is too long to be kept while it is checked"
+                             " (nothing written; expected a file, or several parts)",
+                             lines->name);
         if (fwrite(part, 1, got, spool) != got)
             return error_set(error, ERROR_IO, "temporary file: %s", strerror(errno));
+    }
     if (interrupted || ferror(lines->file))
         return failed(lines, error);
     return fflush(spool) == 0 || error_set(error, ERROR_IO, "temporary file: %s", strerror(errno));

@@ -1,5 +1,5 @@
-/* lines.h - a file of lines that is read twice: a pipe is spooled to a temporary file. Memory is
- * bounded by the longest line that is allowed. */
+/* lines.h - a file of lines that is read twice: a pipe is spooled to a temporary file, up to 4 GiB
+ * or half of the room there is. Memory is bounded by the longest line that is allowed. */
 #ifndef MOONSHIFT_CLI_LINES_H
 #define MOONSHIFT_CLI_LINES_H
 

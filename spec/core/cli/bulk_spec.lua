@@ -139,6 +139,30 @@ describe("enqueue --from", function()
     assert.equal(2500, count())
   end)
 
+  it("ends where a pipe or a device does not", function()
+    for _, word in ipairs { "/dev/zero", "- </dev/zero", "- --skip-bad </dev/zero" } do
+      local status, _, errors = process.run(("cd %s && %s %s"):format(place.path,
+        process.command("enqueue", "--from"), word))
+      assert.equal(2, status)
+      assert.truthy(errors:find(": a line longer than 6356992 bytes (nothing written)", 1, true),
+        errors)
+    end
+  end)
+
+  it("leaves half of the room to others", function()
+    local disk = place.path .. "/disk"
+    process.run("mkdir " .. disk)
+    if process.run("mount -t tmpfs -o size=3m tmpfs " .. disk) ~= 0 then
+      return pending("a file system of its own cannot be mounted here")
+    end
+    local status, _, errors = process.run(("cd %s && yes '{\"handler\":\"work\"}' | TMPDIR=%s %s")
+      :format(place.path, disk, process.command("enqueue", "--from", "-")))
+    process.run("umount " .. disk)
+    assert.equal(74, status, errors)
+    assert.truthy(errors:find("standard input: has no end, or is too long", 1, true), errors)
+    assert.equal(0, count())
+  end)
+
   it("takes an empty file for what it is", function()
     write("empty.jsonl", "")
     local status, output = place.run("enqueue", "--from", "empty.jsonl")
