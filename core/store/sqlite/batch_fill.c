@@ -161,10 +161,10 @@ static bool fill_found(struct store *store, const struct batch *batch, const int
     return done;
 }
 
-/* The operation log shows what the batch was filled by. */
+/* The operation log shows what the batch was filled by; without filters that is every job. */
 static bool fill_query(struct store *store, int64_t id, const json_t *filters,
                        struct error *error) {
-    char *text = json_write(filters, NULL);
+    char *text = filters ? json_write(filters, NULL) : strdup("{}");
     bool done =
         text ? db_run(&store->db, error, "UPDATE batch SET query=?2 WHERE id=?1", "it", id, text)
              : error_set(error, ERROR_FAILED, "out of memory");
