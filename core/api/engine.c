@@ -25,6 +25,10 @@ const struct definitions *engine_definitions(struct engine *engine) {
     return engine->current ? script_definitions(engine->current->script) : &none;
 }
 
+int64_t engine_taken_back(struct engine *engine) {
+    return engine->current ? engine->current->taken_back : 0;
+}
+
 time_ms engine_now(const struct engine *engine) {
     return clock_now(engine->options.clock);
 }
@@ -56,9 +60,11 @@ static bool deploy(struct engine *engine, struct generation *generation, const c
                                           .files = files,
                                           .file_count = user_files(folder, files),
                                           .definitions = script_definitions(generation->script),
-                                          .schedules = script_schedules(generation->script)};
+                                          .schedules = script_schedules(generation->script),
+                                          .takes_back = engine->options.takes_back};
     bool ok = store_deploy(engine->store, &deployment, executor_name, engine_now(engine),
                            &generation->deployment, error);
+    generation->taken_back = deployment.taken_back;
     free(files);
     return ok;
 }

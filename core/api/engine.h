@@ -19,6 +19,7 @@ struct engine_options {
     struct folder *folder;      /* NULL: no scripts here; definitions come from the store */
     struct lua_State *borrowed; /* specs: run handlers in this state */
     int modules, handlers;      /* registry refs, see script_options */
+    bool takes_back;            /* the folder counts although a live executor has a newer one */
 };
 
 /* Opens the store; loads and deploys the folder if there is one. NULL: error. */
@@ -30,6 +31,8 @@ struct clock *engine_clock(struct engine *engine);
 struct folder *engine_folder(struct engine *engine); /* borrowed; NULL: none */
 const struct definitions *engine_definitions(struct engine *engine);
 const struct settings *engine_settings(struct engine *engine);
+/* The newer deployment of the folder's name that counted until the folder was loaded; 0: none. */
+int64_t engine_taken_back(struct engine *engine);
 
 /* True if an executor can run it in threads of its own. */
 bool engine_startable(struct engine *engine, struct error *error);

@@ -10,6 +10,7 @@
 struct generation {
     struct generation *next;
     int64_t deployment; /* 0: not in the store (a connection that only reads) */
+    int64_t taken_back; /* the newer one that counted before it was loaded; 0: none */
     struct folder *folder;
     struct script *script;
     bool replaced; /* it was the engine's own: what no newer one has is still served */

@@ -16,6 +16,7 @@ struct cli {
     struct folder *folder; /* its bytes, or NULL */
     bool json;             /* --json: one document on standard output */
     bool interactive;      /* standard error is a terminal */
+    bool takes_back;       /* the folder counts although a live executor has a newer one */
 };
 
 struct cli_command {

@@ -204,19 +204,25 @@ static bool node_go(struct watch *watch, struct cli *folders, int count, bool dr
 static bool deploy(struct cli *cli, struct error *error) {
     struct engine *engine = setup_open(cli, STORE_CREATE, true, error);
     size_t count = engine ? engine_definitions(engine)->count : 0;
+    int64_t newer = engine ? engine_taken_back(engine) : 0;
+    char taken[64] = "";
     engine_close(engine);
     if (!engine)
         return false;
     const struct folder *folder = cli->folder;
     if (cli->json)
-        return output_json(json_pack("{ss ss sI}", "name", folder->name, "hash", folder->hash,
-                                     "definitions", (json_int_t)count),
+        return output_json(json_pack("{ss ss sI so*}", "name", folder->name, "hash", folder->hash,
+                                     "definitions", (json_int_t)count, "rolled_back",
+                                     newer ? json_integer(newer) : NULL),
                            error);
-    output_add("%s: %zu handlers, %.12s\n", folder->name, count, folder->hash);
+    if (newer)
+        snprintf(taken, sizeof taken, ", rolled back from deployment %lld", (long long)newer);
+    output_add("%s: %zu handlers, %.12s%s\n", folder->name, count, folder->hash, taken);
     return true;
 }
 
 static bool deploy_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    cli->takes_back = true;
     return setup_settings(cli, flags, error) && deploy(cli, error);
 }
 

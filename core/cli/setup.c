@@ -123,6 +123,7 @@ struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
         .folder = scripts ? cli->folder : NULL,
         .modules = -2, /* LUA_NOREF */
         .handlers = -2,
+        .takes_back = cli->takes_back,
     };
     return setup_keeps(cli, error) ? engine_open(&options, error) : NULL;
 }

@@ -95,8 +95,15 @@ bool deployment_write(struct deployment *deployment, struct store *store, const 
                                        .files = files,
                                        .file_count = count,
                                        .definitions = &deployment->definitions,
-                                       .schedules = deployment->schedules};
+                                       .schedules = deployment->schedules,
+                                       .takes_back = deployment->takes_back};
     bool ok = store_deploy(store, &content, executor_name, now, &deployment->id, error);
     free(files);
+    if (ok && content.left_to)
+        log_event(LOG_WARN, "a live executor has a newer folder: definitions and schedules stay",
+                  "folder:s deployment:l newer:l", folder->name, deployment->id, content.left_to);
+    if (ok && content.taken_back)
+        log_event(LOG_WARN, "rolled back to an older folder", "folder:s deployment:l newer:l",
+                  folder->name, deployment->id, content.taken_back);
     return ok;
 }

@@ -12,6 +12,7 @@ struct deployment {
     struct definitions definitions;
     json_t *schedules; /* see struct script_report */
     int64_t id;        /* in the store; 0 until written */
+    bool takes_back;   /* it counts although a live executor has a newer one */
     int generation;    /* grows with every reload; see generations.h */
 };
 

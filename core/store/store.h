@@ -65,12 +65,19 @@ struct store_deployment {
     size_t file_count;
     struct definitions *definitions; /* their ids are filled in */
     const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
+    bool takes_back;                 /* it counts although a live executor has a newer one */
+    /* out; a deployment is newer if it was seen for the first time later: */
+    int64_t left_to;    /* not 0: a live executor has this newer one, so nothing was changed; */
+    int64_t taken_back; /* not 0: this newer one counted until now, and no longer does */
 };
 
 /* In a transaction of its own if none is open. Registers it for `executor_name` (may be NULL). What
  * the folder schedules takes the place of what a folder of that name has scheduled before; a
- * schedule that did not change goes on. ERROR_CONFLICT: it belongs to a folder of another name. */
-bool store_deploy(struct store *store, const struct store_deployment *deployment,
+ * schedule that did not change goes on. ERROR_CONFLICT: it belongs to a folder of another name.
+ * A folder that is known, while a live executor has a newer one of that name, changes neither
+ * definitions nor schedules; without such an executor it is taken back, with an entry in the
+ * operation log. */
+bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error);
 
 /* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */

@@ -159,6 +159,7 @@ struct store {
     struct bell bell;
     struct slots slots;
     struct self self;
+    int64_t deployed; /* that this connection has loaded last; 0: none */
     struct journal journal;
     struct prelock prelock;
     struct feed feed, endings;

@@ -4,9 +4,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "store/sqlite/backlog.h"
+#include "store/sqlite/census.h"
 #include "store/sqlite/limit.h"
+#include "store/sqlite/operation.h"
 #include "store/sqlite/schedule.h"
 #include "store/sqlite/starts.h"
+#include "store/sqlite/verbs.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,43 +93,130 @@ static bool deploy_files(struct store *store, const struct store_deployment *dep
     return true;
 }
 
-static bool deploy_write(struct store *store, const struct store_deployment *deployment,
-                         const char *executor_name, time_ms now, int64_t *id, struct error *error) {
-    if (!db_run(&store->db, error,
-                "INSERT OR IGNORE INTO deployment(name, hash, loaded) VALUES(?1, ?2, ?3)", "tti",
-                deployment->name, deployment->hash, now) ||
-        (db_changes(&store->db) && !(*id = sqlite3_last_insert_rowid(store->db.handle))) ||
-        deploy_find(store, deployment, id, error) <= 0)
+/* ---- an older one beside a newer one ---- */
+
+/* The newest that a live executor has of this name; 0: none newer. False: error. */
+static bool deploy_newer(struct store *store, const struct store_deployment *deployment, int64_t id,
+                         time_ms now, int64_t *newer, struct error *error) {
+    struct census census;
+    bool done = census_take(&census, store, false, now, error);
+    *newer = 0;
+    for (size_t i = 0; done && i < census.count; i++) {
+        const struct citizen *citizen = &census.list[i];
+        int64_t one = 0;
+        int64_t has = json_integer_value(json_object_get(citizen->settings, "deployment"));
+        bool lives = citizen->standing == STANDING_LIVE || citizen->standing == STANDING_DRAINING;
+        if (!lives || citizen->id == store->self.id || has <= id || has <= *newer)
+            continue;
+        int same =
+            db_value(&store->db, error, &one, "SELECT id FROM deployment WHERE id=?1 AND name=?2",
+                     "it", has, deployment->name);
+        done = same >= 0;
+        *newer = same > 0 ? has : *newer;
+    }
+    census_clear(&census);
+    return done;
+}
+
+/* Nothing of the newer one changes; the ids of the definitions are known. */
+static bool deploy_leave(struct store *store, const struct store_deployment *deployment,
+                         struct error *error) {
+    bool more = false;
+    for (size_t i = 0; i < deployment->definitions->count; i++) {
+        struct definition *definition = &deployment->definitions->list[i];
+        if (!db_run(&store->db, error,
+                    "INSERT INTO definition(name, properties) VALUES(?1, '{}')"
+                    " ON CONFLICT DO NOTHING",
+                    "t", definition->name) ||
+            db_value(&store->db, error, &definition->id, "SELECT id FROM definition WHERE name=?1",
+                     "t", definition->name) < 0)
+            return false;
+        more = more || db_changes(&store->db);
+    }
+    return !more || catalog_changed(store, error);
+}
+
+/* A newer one of this name counted until now. */
+static bool deploy_taken_back(struct store *store, struct store_deployment *deployment, int64_t id,
+                              time_ms now, struct error *error) {
+    char entity[JOB_NAME_MAX + 32], before[32], after[32];
+    if (db_value(&store->db, error, &deployment->taken_back,
+                 "SELECT max(d.id) FROM deployment d WHERE d.name=?1 AND d.id>?2 AND EXISTS"
+                 " (SELECT 1 FROM definition x WHERE x.deployment=d.id) HAVING max(d.id) NOT NULL",
+                 "ti", deployment->name, id) < 0)
         return false;
-    CRASH_POINT("deploy_inserted");
+    if (!deployment->taken_back)
+        return true;
+    snprintf(entity, sizeof entity, "folder \"%.255s\"", deployment->name);
+    snprintf(before, sizeof before, "deployment %lld", (long long)deployment->taken_back);
+    snprintf(after, sizeof after, "deployment %lld", (long long)id);
+    return operation_write(store, "rollback", entity, (int)deployment->definitions->count, before,
+                           after, now, error);
+}
+
+static bool deploy_register(struct store *store, const char *executor_name, int64_t id,
+                            struct error *error) {
+    return !executor_name ||
+           db_run(&store->db, error,
+                  "INSERT OR IGNORE INTO registration(executor, deployment) VALUES(?1, ?2)", "ti",
+                  executor_name, id);
+}
+
+/* ---- the whole ---- */
+
+static bool deploy_definitions(struct store *store, const struct store_deployment *deployment,
+                               int64_t id, struct error *error) {
     for (size_t i = 0; i < deployment->definitions->count; i++)
-        if (!deploy_definition(store, &deployment->definitions->list[i], *id, error) ||
+        if (!deploy_definition(store, &deployment->definitions->list[i], id, error) ||
             !limit_changed(store, &deployment->definitions->list[i], error) ||
             !starts_deploy(store, &deployment->definitions->list[i], error))
             return false;
     CRASH_POINT("deploy_defined");
     store->meta.catalog = store->stored.catalog + 1;
     store->catalog.version = 0;
-    return deploy_files(store, deployment, *id, error) &&
-           catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error) &&
-           CRASH_POINT("deploy_filed") && schedules_write(store, deployment, *id, now, error) &&
-           CRASH_POINT("deploy_scheduled") &&
-           (!executor_name ||
-            db_run(&store->db, error,
-                   "INSERT OR IGNORE INTO registration(executor, deployment) VALUES(?1, ?2)", "ti",
-                   executor_name, *id));
+    return true;
 }
 
-bool store_deploy(struct store *store, const struct store_deployment *deployment,
+static bool deploy_insert(struct store *store, const struct store_deployment *deployment,
+                          time_ms now, int64_t *id, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT OR IGNORE INTO deployment(name, hash, loaded) VALUES(?1, ?2, ?3)", "tti",
+                  deployment->name, deployment->hash, now) &&
+           deploy_find(store, deployment, id, error) > 0 && CRASH_POINT("deploy_inserted");
+}
+
+static bool deploy_write(struct store *store, struct store_deployment *deployment,
+                         const char *executor_name, time_ms now, int64_t *id, struct error *error) {
+    if (!deploy_insert(store, deployment, now, id, error) ||
+        (!deployment->takes_back &&
+         !deploy_newer(store, deployment, *id, now, &deployment->left_to, error)))
+        return false;
+    if (deployment->left_to)
+        return deploy_leave(store, deployment, error) &&
+               deploy_register(store, executor_name, *id, error);
+    return deploy_taken_back(store, deployment, *id, now, error) &&
+           deploy_definitions(store, deployment, *id, error) &&
+           deploy_files(store, deployment, *id, error) &&
+           catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error) &&
+           CRASH_POINT("deploy_filed") && schedules_write(store, deployment, *id, now, error) &&
+           CRASH_POINT("deploy_scheduled") && deploy_register(store, executor_name, *id, error);
+}
+
+bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error) {
     bool own = false;
+    deployment->left_to = deployment->taken_back = 0;
     int known = deploy_known(store, deployment, executor_name, id, error);
-    if (known != 0)
-        return known > 0;
-    if (!unit_begin(store, &own, error))
-        return false;
-    return unit_end(store, own, deploy_write(store, deployment, executor_name, now, id, error),
-                    error);
+    if (known == 0)
+        known =
+            unit_begin(store, &own, error) &&
+                    unit_end(store, own,
+                             deploy_write(store, deployment, executor_name, now, id, error), error)
+                ? 1
+                : -1;
+    if (known > 0)
+        store->deployed = *id;
+    return known > 0;
 }
 
 static json_t *deployment_file(sqlite3_stmt *row) {

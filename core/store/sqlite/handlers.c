@@ -24,7 +24,11 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
     bool own = false;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
-    char *text = json_dumps(settings, JSON_COMPACT | JSON_SORT_KEYS);
+    json_t *profile = json_copy((json_t *)(uintptr_t)settings);
+    bool fine = profile && (!store->deployed ||
+                            json_put(profile, "deployment", json_integer(store->deployed)));
+    char *text = fine ? json_dumps(profile, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(profile);
     if (!text)
         return no_memory(store, error);
     bool done = unit_begin(store, &own, error) &&

@@ -7,11 +7,11 @@ static bool deploy(struct contract *c, const char *hash, const char *declared) {
     json_t *text = json_loads(declared, 0, NULL);
     struct definitions definitions = {0};
     int64_t id = 0;
-    bool done =
-        definitions_read(&definitions, text) &&
-        store_deploy(c->store,
-                     &(struct store_deployment){"folder", hash, NULL, 0, &definitions, NULL}, NULL,
-                     NOW, &id, &c->error);
+    bool done = definitions_read(&definitions, text) &&
+                store_deploy(c->store,
+                             &(struct store_deployment){
+                                 .name = "folder", .hash = hash, .definitions = &definitions},
+                             NULL, NOW, &id, &c->error);
     definitions_clear(&definitions);
     json_decref(text);
     return done;

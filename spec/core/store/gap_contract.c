@@ -121,7 +121,7 @@ static void handlers(struct contract *c) {
 
 static void deployments(struct contract *c) {
     struct definitions nothing = {0};
-    struct store_deployment folder = {"folder", "h1", NULL, 0, &nothing, NULL};
+    struct store_deployment folder = {.name = "folder", .hash = "h1", .definitions = &nothing};
     struct acquire aware = everything;
     struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
     int64_t foreign = 0;

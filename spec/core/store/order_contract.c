@@ -186,7 +186,7 @@ static void due_dates_only(struct contract *c) {
 
 static void deployments(struct contract *c) {
     struct definitions none = {0};
-    struct store_deployment folder = {"folder", "h1", NULL, 0, &none, NULL};
+    struct store_deployment folder = {.name = "folder", .hash = "h1", .definitions = &none};
     struct acquire order = everything;
     struct job other = {.handler = "work", .due = TIME_NONE}, *list = NULL;
     int64_t mine = 0, foreign = 0;

@@ -217,12 +217,15 @@ static bool deploy(struct contract *c, const char *hash, int64_t *id) {
     json_t *text = json_loads("[{\"name\":\"a\",\"retries\":4},{\"name\":\"b\"}]", 0, NULL);
     struct definitions definitions = {0};
     (void)names;
-    bool done =
-        definitions_read(&definitions, text) &&
-        store_deploy(c->store,
-                     &(struct store_deployment){"folder", hash, files, 2, &definitions, NULL},
-                     "node", NOW, id, &c->error) &&
-        definitions.list[0].id == 1 && definitions.list[1].id == 2;
+    bool done = definitions_read(&definitions, text) &&
+                store_deploy(c->store,
+                             &(struct store_deployment){.name = "folder",
+                                                        .hash = hash,
+                                                        .files = files,
+                                                        .file_count = 2,
+                                                        .definitions = &definitions},
+                             "node", NOW, id, &c->error) &&
+                definitions.list[0].id == 1 && definitions.list[1].id == 2;
     definitions_clear(&definitions);
     json_decref(text);
     return done;

@@ -262,7 +262,7 @@ static void category(struct contract *c) {
 
 static void deployment(struct contract *c) {
     struct definitions none = {0};
-    struct store_deployment folder = {"folder", "h1", NULL, 0, &none, NULL};
+    struct store_deployment folder = {.name = "folder", .hash = "h1", .definitions = &none};
     struct acquire aware = everything;
     struct store_executor self;
     struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};

@@ -1,0 +1,131 @@
+-- Folders of one name in several versions (rules §13): which of them counts while nodes have
+-- different ones, and how an older one is taken back.
+local process = require "spec.support.process"
+
+describe("of two folders of one name", function()
+  local dir, store, pids
+
+  local function write(path, text)
+    os.execute(("mkdir -p '%s'"):format((dir .. path):match("^(.+)/")))
+    local file = assert(io.open(dir .. path, "w"))
+    file:write(text)
+    file:close()
+  end
+
+  local function version(name, limit, cycle)
+    write("/" .. name .. "/shop/handlers/work.lua",
+      ("return { limit = %d, run = function() end }\n"):format(limit))
+    write("/" .. name .. "/shop/schedules/tick.lua",
+      ("return { handler = 'work', cycle = '%s' }\n"):format(cycle))
+  end
+
+  before_each(function()
+    dir, pids = process.folder(), {}
+    store = dir .. "/jobs.db"
+    version("old", 1, "R/P1D")
+    version("new", 9, "R/P2D")
+  end)
+
+  after_each(function()
+    for _, pid in ipairs(pids) do
+      if process.alive(pid) then
+        process.kill(pid, "KILL")
+        process.await_end(pid, 5)
+      end
+    end
+    process.remove(dir)
+  end)
+
+  local function moonshift(...)
+    local status, output, errors = process.moonshift(...)
+    assert.equal(0, status, errors)
+    return output, errors
+  end
+
+  local function deploy(name)
+    return moonshift("deploy", dir .. "/" .. name .. "/shop", "--store", "sqlite:" .. store)
+  end
+
+  -- Runs an executor until it has told the store what it has.
+  local function run(name)
+    local log = ("%s/%s-%d.log"):format(dir, name, #pids)
+    local pid = process.start(log, "run", dir .. "/" .. name .. "/shop", "--store",
+      "sqlite:" .. store, "--name", name, "--log-format", "logfmt")
+    pids[#pids + 1] = pid
+    process.await("the executor", 30, function()
+      return process.sql(store, ("SELECT 1 FROM executor WHERE name='%s' AND state=1"
+        .. " AND json_extract(settings, '$.deployment')>0"):format(name))[1]
+    end)
+    return pid, function() return process.read(log) end
+  end
+
+  local function stop(pid)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 30)
+  end
+
+  -- The limit of the definition and the cycle of the schedule that count.
+  local function counts()
+    local rows = process.sql(store, "SELECT json_extract(properties, '$.limit') FROM definition"
+      .. " WHERE name='work' UNION ALL SELECT json_extract(spec, '$.cycle') FROM schedule")
+    return table.concat(rows, " ")
+  end
+
+  local function rollbacks()
+    return process.sql(store, "SELECT entity || ' ' || old || ' ' || new FROM operation"
+      .. " WHERE verb='rollback' ORDER BY id")
+  end
+
+  it("the newer one counts while a live executor has it, and the older one is served", function()
+    deploy("old")
+    run("new")
+    assert.equal("9 R/P2D", counts())
+    local _, log = run("old")
+    assert.matches('event="a live executor has a newer folder: definitions and schedules stay" '
+      .. "folder=shop deployment=1 newer=2", log(), 1, true)
+    assert.equal("9 R/P2D", counts())
+    moonshift("enqueue", "work", "-C", dir .. "/old/shop", "--store", "sqlite:" .. store)
+    assert.equal("9 R/P2D", counts())
+    assert.same({}, rollbacks())
+  end)
+
+  it("the older one is taken back by an executor that is alone, as a rollback", function()
+    deploy("old")
+    deploy("new")
+    local pid, log = run("old")
+    assert.equal("1 R/P1D", counts())
+    assert.matches('event="rolled back to an older folder" folder=shop deployment=1 newer=2', log(),
+      1, true)
+    assert.same({ 'folder "shop" deployment 2 deployment 1' }, rollbacks())
+    stop(pid)
+    run("old")
+    assert.equal(1, #rollbacks())
+  end)
+
+  it("the older one is taken back by an executor that comes after one that was killed", function()
+    deploy("old")
+    local pid = run("new")
+    process.kill(pid, "KILL")
+    process.await_end(pid, 30)
+    run("old")
+    assert.equal("1 R/P1D", counts())
+  end)
+
+  it("the older one is taken back by deploy, whoever has the newer one", function()
+    deploy("old")
+    run("new")
+    assert.matches("rolled back from deployment 2", deploy("old"), 1, true)
+    assert.equal("1 R/P1D", counts())
+    assert.same({ 'folder "shop" deployment 2 deployment 1' }, rollbacks())
+  end)
+
+  it("the newer one counts again as soon as somebody starts with it", function()
+    deploy("old")
+    deploy("new")
+    run("old")
+    assert.equal("1 R/P1D", counts())
+    run("new")
+    assert.equal("9 R/P2D", counts())
+    assert.equal(1, #rollbacks())
+  end)
+end)
