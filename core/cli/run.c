@@ -182,7 +182,7 @@ static bool node_go(struct watch *watch, struct cli *folders, int count, bool dr
     bool ticks = watch->cli->interactive || watch->folders;
     struct node_options options = {.settings = &folders[0].settings,
                                    .program = true,
-                                   .shows = watch->folders != NULL,
+                                   .watched = watch->folders != NULL,
                                    .drain = drain,
                                    .tick = ticks ? watch_tick : NULL,
                                    .arg = watch};

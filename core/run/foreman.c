@@ -37,7 +37,7 @@ static bool join_pool(struct foreman *foreman, struct error *error) {
         .wake = foreman->options.wake,
         .wake_arg = foreman->options.wake_arg,
     };
-    client.host.line = foreman->options.shows ? show : NULL;
+    client.host.line = foreman->options.watched ? show : NULL;
     foreman->client = client_new(&client, error);
     return foreman->client != NULL;
 }
@@ -53,6 +53,7 @@ static bool load(struct foreman *foreman, struct error *error) {
         deployment_load(options->folder, &foreman->settings, options->clock, false, error);
     if (!deployment)
         return false;
+    deployment->takes_back = options->watched;
     foreman->generations = generations_new(deployment, NULL);
     if (foreman->generations)
         return true;

@@ -18,7 +18,7 @@ struct foreman_options {
     struct folder *(*read)(const json_t *paths, struct error *error);
     const json_t *paths;
     bool program; /* it ends itself once more runs do not end than workers can be replaced */
-    bool shows;   /* what handlers print, in the log, at once */
+    bool watched; /* its folder counts always, what handlers print is in the log at once */
     bool drain;   /* handlers that nobody serves are told of at once */
     void (*wake)(void *arg); /* any thread: a round has something to do */
     void *wake_arg;

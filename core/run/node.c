@@ -208,7 +208,7 @@ static struct foreman *open_foreman(struct node *node, struct acquisition *acqui
                                       .read = options->read,
                                       .paths = options->paths,
                                       .program = node->options.program,
-                                      .shows = node->options.shows,
+                                      .watched = node->options.watched,
                                       .drain = node->options.drain,
                                       .wake = loop_wake,
                                       .wake_arg = acquisition->loop};

@@ -11,11 +11,11 @@ struct member; /* an engine that a node serves */
 
 struct node_options {
     const struct settings *settings; /* workers, queue, keep_alive */
-    bool program;            /* TERM and INT stop, HUP reloads; what is fatal for one engine ends
-                                all; the first loop runs in the thread that calls node_run */
-    bool interrupts;         /* SIGURG is ours, as in the program (which it goes without saying) */
-    bool shows;              /* what handlers print, in the log, at once */
-    bool drain;              /* end when nothing is due and nothing runs in any engine */
+    bool program;    /* TERM and INT stop, HUP reloads; what is fatal for one engine ends
+                        all; the first loop runs in the thread that calls node_run */
+    bool interrupts; /* SIGURG is ours, as in the program (which it goes without saying) */
+    bool watched;    /* its folders count always, what handlers print is in the log at once */
+    bool drain;      /* end when nothing is due and nothing runs in any engine */
     void (*tick)(void *arg); /* once a second, or NULL */
     void *arg;
     void (*begins)(void *arg, const struct job *job); /* see pool.h; NULL: nobody */

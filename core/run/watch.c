@@ -133,6 +133,7 @@ static void renew(struct foreman *foreman, struct generations *generations) {
 
 static bool adopt(struct foreman *foreman, struct deployment *deployment) {
     struct error error;
+    deployment->takes_back = foreman->options.watched;
     if (!deployment_write(deployment, foreman->store, foreman->settings.name,
                           clock_now(foreman->options.clock), &error))
         return refuse(deployment, &error);

@@ -47,10 +47,10 @@ describe("of two folders of one name", function()
   end
 
   -- Runs an executor until it has told the store what it has.
-  local function run(name)
+  local function run(name, ...)
     local log = ("%s/%s-%d.log"):format(dir, name, #pids)
     local pid = process.start(log, "run", dir .. "/" .. name .. "/shop", "--store",
-      "sqlite:" .. store, "--name", name, "--log-format", "logfmt")
+      "sqlite:" .. store, "--name", name, "--log-format", "logfmt", ...)
     pids[#pids + 1] = pid
     process.await("the executor", 30, function()
       return process.sql(store, ("SELECT 1 FROM executor WHERE name='%s' AND state=1"
@@ -117,6 +117,20 @@ describe("of two folders of one name", function()
     assert.matches("rolled back from deployment 2", deploy("old"), 1, true)
     assert.equal("1 R/P1D", counts())
     assert.same({ 'folder "shop" deployment 2 deployment 1' }, rollbacks())
+  end)
+
+  it("the older one is taken back by whoever watches it, also as an edit is undone", function()
+    deploy("old")
+    run("new")
+    local _, log = run("old", "--watch")
+    assert.matches('event="rolled back to an older folder"', log(), 1, true)
+    assert.equal("1 R/P1D", counts())
+    for _, limit in ipairs { 5, 1 } do
+      version("old", limit, "R/P1D")
+      process.await("the limit", 30, function()
+        return counts() == limit .. " R/P1D"
+      end)
+    end
   end)
 
   it("the newer one counts again as soon as somebody starts with it", function()
