@@ -299,6 +299,18 @@ json_t *store_log(struct store *store, const json_t *filters, const struct store
  * caller's. A page with fewer entries than its limit is the last as yet. */
 json_t *store_log_walk(struct store *store, const json_t *filters, const struct store_page *page,
                        json_t **key, struct error *error);
+/* What is new in the log, from time to time. */
+struct store_tail;
+
+/* From now on; *last: the newest entries before, at most `count`, oldest first (the caller's). The
+ * filters are borrowed. NULL: error. */
+struct store_tail *store_tail_new(struct store *store, const json_t *filters, int count,
+                                  json_t **last, time_ms now, struct error *error);
+/* The entries that have come since the last call, oldest first: each once, though the results of
+ * runs that overlap may be written out of order. An array, maybe empty; NULL: error. */
+json_t *store_tail_next(struct store_tail *tail, time_ms now, struct error *error);
+void store_tail_free(struct store_tail *tail);
+
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
                          struct error *error);
 /* Questions end after so many ms (5000 unless told), with an error. */

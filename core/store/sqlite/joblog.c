@@ -35,18 +35,6 @@
 
 #define LOG_FIRST(id) " LEFT JOIN attempt a ON a.job=" id " AND a.n=1"
 
-enum log_arm {
-    ARM_ENDED,       /* all of them */
-    ARM_ENDED_FILED, /* those that ended_by_job knows … */
-    ARM_ENDED_TAIL,  /* … and those it does not know yet */
-    ARM_FAILED,
-    ARM_SNOOZED,
-    ARM_CREATED,       /* of jobs that are there */
-    ARM_CREATED_FILED, /* of jobs that have ended, as above */
-    ARM_CREATED_TAIL,
-    ARMS
-};
-
 /* To the tails belongs a parameter: the last seq that is filed. */
 static const char *const log_arms[ARMS] = {
     [ARM_ENDED] = LOG_END "ended e",
@@ -80,6 +68,7 @@ struct log_question {
     bool by_job;            /* asked for certain jobs, or in their order */
     bool sort_job;
     int64_t filed;                    /* the last seq that is; of a walk: when it began */
+    const struct joblog_tail *tail;   /* only what is new since then; NULL: all */
     bool walks;                       /* a page of a walk: the entries behind these: */
     struct log_reached reached[ARMS]; /* of each arm */
 };
@@ -102,6 +91,8 @@ static bool log_wants(const struct log_question *question, const char *outcome) 
 static bool log_has(const struct store *store, const struct log_question *question,
                     enum log_arm arm) {
     bool full = store->settings->history == HISTORY_FULL;
+    if (question->tail && arm == ARM_CREATED_FILED)
+        return false;
     if (arm >= ARM_CREATED)
         return full && log_wants(question, "created");
     if (arm == ARM_FAILED)
@@ -170,11 +161,25 @@ static void log_order(struct query *query, const struct log_question *question, 
     text_add(&query->sql, " LIMIT %lld", (long long)(question->page.offset + question->page.limit));
 }
 
+static void log_tail(struct query *query, const struct log_question *question, enum log_arm arm) {
+    const struct joblog_tail *tail = question->tail;
+    const char *joint = json_object_size(question->filters) ? "AND" : "WHERE";
+    if (arm == ARM_ENDED)
+        text_add(&query->sql, " %s g.place>%lld AND g.place<=%lld", joint, (long long)tail->seq,
+                 (long long)tail->upto);
+    else if (arm == ARM_FAILED || arm == ARM_SNOOZED)
+        text_add(&query->sql, " %s g.at>=%lld", joint, (long long)tail->failed);
+    else
+        text_add(&query->sql, " %s g.place>%lld", joint, (long long)tail->id);
+}
+
 /* Only what stands behind the entry that the walk has reached. */
 static void log_go_on(struct query *query, const struct log_question *question, enum log_arm arm) {
     const struct log_reached *reached = &question->reached[arm];
     const char *joint = json_object_size(question->filters) ? "AND" : "WHERE";
     const char *than = question->page.descending ? "<" : ">";
+    if (question->tail)
+        log_tail(query, question, arm);
     if (!reached->nth)
         return;
     if (question->sort_job)
@@ -204,6 +209,8 @@ static void log_edge(struct query *query, const struct log_question *question, e
 static void log_bound(struct query *query, const struct log_question *question, enum log_arm arm) {
     if (arm == ARM_ENDED_TAIL || arm == ARM_CREATED_TAIL)
         query_bind_new(query, json_integer(question->filed));
+    if (question->tail && arm == ARM_CREATED_TAIL)
+        text_add(&query->sql, " AND r.seq<=%lld", (long long)question->tail->upto);
     else if (question->walks && (arm == ARM_ENDED_FILED || arm == ARM_CREATED_FILED))
         text_add(&query->sql, " %s b.seq<=%lld", arm == ARM_ENDED_FILED ? "WHERE" : "AND",
                  (long long)question->filed);
@@ -265,7 +272,8 @@ static bool log_build(struct store *store, struct query *query, const struct log
         return false;
     query_add(query, ")");
     log_page(query, question);
-    text_add(&query->sql, " LIMIT %d OFFSET %lld", question->page.limit,
+    text_add(&query->sql, " LIMIT %d OFFSET %lld",
+             question->tail ? ARMS * question->page.limit : question->page.limit,
              (long long)question->page.offset);
     query_add(query, LOG_NAMES);
     log_page(query, question);
@@ -274,7 +282,7 @@ static bool log_build(struct store *store, struct query *query, const struct log
 
 /* ---- a walk: pages by key ---- */
 
-#define LOG_KEY "" /* no field of an entry has this name */
+#define LOG_KEY JOBLOG_KEY
 
 /* [arm, nth, edge, at, job, place] of an entry. */
 static json_t *log_key(sqlite3_stmt *row) {
@@ -479,6 +487,18 @@ json_t *store_log_walk(struct store *store, const json_t *filters, const struct 
     json_decref(*key);
     *key = next;
     return rows;
+}
+
+json_t *joblog_since(struct store *store, const json_t *filters, const struct joblog_tail *tail,
+                     struct error *error) {
+    struct log_question question = {
+        .filters = filters,
+        .page = {.sort = "at", .limit = JOBLOG_TAIL},
+        .filed = tail->seq,
+        .tail = tail,
+        .walks = true,
+    };
+    return log_ask(store, &question, error);
 }
 
 /* ---- what a verb means ---- */

@@ -1,3 +1,4 @@
+local process = require "spec.support.process"
 local program = require "spec.support.program"
 
 describe("history", function()
@@ -36,6 +37,37 @@ describe("history", function()
   it("is an array with --json", function()
     local _, output = place.run("log", "--json", "--job", "1", "--outcome", "successful")
     assert.truthy(output:find('^%[{"job":1,"outcome":"successful",.*}%]\n$'), output)
+  end)
+
+  it("is followed until the program is stopped", function()
+    local told = place.path .. "/told"
+    local pid = process.start(told, "log", "--follow", "--json", "--limit", "1", "--handler",
+      "work", "--store",
+      "sqlite:" .. place.store)
+    local function lines(count)
+      return process.await(count .. " entries", 10, function()
+        local text = process.read(told)
+        return select(2, text:gsub("\n", "")) >= count and text
+      end)
+    end
+    lines(1)
+    place.run("enqueue", "work")
+    lines(2)
+    place.run("run", "--drain")
+    local text = lines(3)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 10)
+    local outcomes = {}
+    for line in text:gmatch("[^\n]+") do
+      outcomes[#outcomes + 1] = line:match('^{"job":%d+,"outcome":"(%a+)".*}$')
+    end
+    assert.same({ "successful", "created", "successful" }, outcomes)
+  end)
+
+  it("is followed in one order only", function()
+    local status, _, errors = place.run("log", "--follow", "--sort", "job")
+    assert.equal("2 moonshift: --follow does not go with --sort or --page\n",
+      status .. " " .. errors)
   end)
 
   it("keeps what operators changed", function()
