@@ -144,6 +144,8 @@ static bool move_on(struct store_tail *tail, const json_t *rows, time_ms now, st
     if (db_value(&tail->store->db, error, &next_id, "SELECT value FROM meta WHERE key='next_id'",
                  "") < 0)
         return false;
+    if (rows) /* ids are drawn long before a file of jobs is released */
+        next_id = now_given.last[ARM_CREATED];
     next_id -= LATE_IDS;
     if (counts[ARM_CREATED] == JOBLOG_TAIL && now_given.last[ARM_CREATED] < next_id)
         next_id = now_given.last[ARM_CREATED];
