@@ -30,10 +30,16 @@ static bool add_suspended(struct store *store, struct query *query, struct error
     return few >= 0;
 }
 
+#define STREAMS_OF(condition)                                                                      \
+    "SELECT json_group_array(s.id) FROM stream s JOIN definition d ON d.id=s.definition "          \
+    "WHERE " condition
+#define GIVEN "(SELECT value FROM json_each(?1))"
+
 /* The streams of the names or numbers as a JSON array; *streams NULL: it cannot be said so. */
-static bool find_streams(struct store *store, const char *column, const json_t *value,
-                         char **streams, struct error *error) {
-    char sql[256];
+static bool find_streams(struct store *store, bool by_name, const json_t *value, char **streams,
+                         struct error *error) {
+    static const char names[] = STREAMS_OF("d.name IN " GIVEN);
+    static const char either[] = STREAMS_OF("d.name IN " GIVEN " OR d.id IN " GIVEN);
     json_t *list = json_is_array(value) ? json_incref((json_t *)(uintptr_t)value)
                                         : json_pack("[O]", (json_t *)(uintptr_t)value);
     char *text = list ? json_write(list, NULL) : NULL;
@@ -41,11 +47,7 @@ static bool find_streams(struct store *store, const char *column, const json_t *
     *streams = NULL;
     if (!text)
         return error_set(error, ERROR_FAILED, "out of memory");
-    snprintf(sql, sizeof sql,
-             "SELECT json_group_array(s.id) FROM stream s JOIN definition d ON d.id=s.definition"
-             " WHERE %s IN (SELECT value FROM json_each(?1))",
-             column);
-    sqlite3_stmt *row = db_query(&store->db, error, sql, "t", text);
+    sqlite3_stmt *row = db_query(&store->db, error, by_name ? names : either, "t", text);
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step > 0 && db_column_text(row, 0))
         *streams = strdup(db_column_text(row, 0));
@@ -86,7 +88,7 @@ bool few_add(struct store *store, struct query *query, const json_t *wanted, str
         return add_suspended(store, query, error);
     if (!value || json_object_get(wanted, "id") || json_object_get(wanted, "batch"))
         return true;
-    bool done = find_streams(store, handler ? "d.name" : "d.id", value, &streams, error) &&
+    bool done = find_streams(store, handler != NULL, value, &streams, error) &&
                 (!streams || add_streams(store, query, streams, error));
     free(streams);
     return done;

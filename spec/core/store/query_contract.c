@@ -30,6 +30,7 @@ static void filters(struct contract *c) {
         {"{\"handler\":\"mail\"}", 2},
         {"{\"handler\":[\"mail\",\"bill\"]}", 3},
         {"{\"definition\":1}", 1},
+        {"{\"definition\":\"mail\"}", 2},
         {"{\"instance\":\"i1\"}", 1},
         {"{\"instance\":null}", 2},
         {"{\"lane\":\"l1\"}", 1},
