@@ -121,7 +121,7 @@ end)
 
 describe("the rockspec", function()
   local rock = {}
-  assert(loadfile("moonshift-0.1.0-1.rockspec", "t", rock))()
+  assert(loadfile("docs/moonshift-0.1.0-1.rockspec", "t", rock))()
 
   it("has the version of the Makefile", function()
     assert.equal(process.read("Makefile"):match("\nVERSION%s*:= (%S+)") .. "-1", rock.version)

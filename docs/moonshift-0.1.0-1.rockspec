@@ -1,4 +1,5 @@
--- For `luarocks --lua-version=5.4 make` in a checkout: the Makefile builds, LuaRocks says where to.
+-- For a checkout: luarocks --lua-version=5.4 make docs/moonshift-0.1.0-1.rockspec
+-- The Makefile builds, LuaRocks says where to.
 rockspec_format = "3.0"
 package = "moonshift"
 version = "0.1.0-1"
