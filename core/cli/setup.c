@@ -39,7 +39,8 @@ static bool flags_apply(struct cli *cli, const struct flags *flags, struct error
         if (!name || (!flags->command->takes_settings && strcmp(name, "store") != 0))
             continue;
         if (!settings_apply_text(&cli->settings, ORIGIN_FLAG, name, given->value, error)) {
-            error->code = ERROR_USAGE;
+            if (error->code != ERROR_FAILED) /* want of memory is nobody's mistake */
+                error->code = ERROR_USAGE;
             return false;
         }
     }
