@@ -107,6 +107,9 @@ bool engine_operate(struct engine *engine, json_t *order, struct engine_operated
 /* For executors of this name; NULL: the engine's own. *changed: 0 or 1. */
 bool engine_set_registered(struct engine *engine, int64_t deployment, const char *executor,
                            bool registered, size_t *changed, struct error *error);
+/* All or none of them, see store_delete_deployment. `try`: only looks. */
+bool engine_delete_deployments(struct engine *engine, const int64_t *ids, size_t count, bool try,
+                               struct error *error);
 /* `who` is a name or an id as text; see store_drain. */
 bool engine_drain_executor(struct engine *engine, const char *who, bool draining, size_t *touched,
                            struct error *error);

@@ -103,6 +103,15 @@ static int set_registered(lua_State *L) {
     return touched(L, ok, count, &error);
 }
 
+/* delete_deployment(id, try) */
+static int delete_deployment(lua_State *L) {
+    struct error error;
+    struct engine *engine = lua_engine_open(L, &error);
+    int64_t id = luaL_checkinteger(L, 2);
+    bool ok = engine && engine_delete_deployments(engine, &id, 1, lua_toboolean(L, 3), &error);
+    return touched(L, ok, 1, &error);
+}
+
 /* clean_history() -> the ids of the jobs that do it */
 static int clean_history(lua_State *L) {
     struct error error;
@@ -123,6 +132,7 @@ static const luaL_Reg methods[] = {
     {"clean_history", clean_history},
     {"operate", operate},
     {"preview", preview},
+    {"delete_deployment", delete_deployment},
     {"drain_executor", drain_executor},
     {"set_registered", set_registered},
     {NULL, NULL},

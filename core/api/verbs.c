@@ -90,6 +90,22 @@ bool engine_set_registered(struct engine *engine, int64_t deployment, const char
                       error);
 }
 
+static bool delete_deployments(struct engine *engine, const int64_t *ids, size_t count, bool try,
+                               struct error *error) {
+    for (size_t i = 0; i < count; i++)
+        if (!store_delete_deployment(engine->store, ids[i], try, engine_now(engine), error))
+            return false;
+    return true;
+}
+
+bool engine_delete_deployments(struct engine *engine, const int64_t *ids, size_t count, bool try,
+                               struct error *error) {
+    if (try)
+        return delete_deployments(engine, ids, count, try, error);
+    return store_begin(engine->store, error) &&
+           engine_end(engine, delete_deployments(engine, ids, count, try, error), error);
+}
+
 bool engine_drain_executor(struct engine *engine, const char *who, bool draining, size_t *touched,
                            struct error *error) {
     return store_begin(engine->store, error) &&

@@ -2,6 +2,7 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include <stdlib.h>
 
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
@@ -53,6 +54,41 @@ static bool unregister_run(struct cli *cli, const struct flags *flags, struct er
     return registered_set(cli, flags, false, error);
 }
 
+static bool deleted_tell(const struct cli *cli, bool try, size_t count, struct error *error) {
+    if (cli->json)
+        return output_json(try ? json_pack("{sI,sb}", "count", (json_int_t)count, "dry_run", 1)
+                               : json_pack("{sI}", "count", (json_int_t)count),
+                           error);
+    output_add("%zu deployment%s %sdeleted\n", count, count == 1 ? "" : "s",
+               try ? "would be " : "");
+    return true;
+}
+
+static bool delete_ids(struct cli *cli, const struct flags *flags, const int64_t *ids, size_t count,
+                       struct error *error) {
+    bool try = flags_has(flags, "--dry-run");
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    bool fine = engine && engine_delete_deployments(engine, ids, count, try, error);
+    engine_close(engine);
+    return fine && deleted_tell(cli, try, count, error);
+}
+
+static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    size_t count = (size_t)flags->word_count;
+    int64_t *ids = calloc(count, sizeof *ids);
+    bool fine = ids || error_set(error, ERROR_FAILED, "out of memory");
+    for (size_t i = 0; fine && i < count; i++)
+        fine = flags_number("id", flags->words[i], 1, INT64_MAX, &ids[i], error);
+    fine = fine && delete_ids(cli, flags, ids, count, error);
+    free(ids);
+    return fine;
+}
+
+static const struct flag delete_flags[] = {
+    {"--dry-run", NULL, "say how many it would delete, change nothing"},
+    {0},
+};
+
 static const struct flag register_flags[] = {
     {"--name", "NODE", "the executor's name (else the setting name)"},
     {0},
@@ -70,5 +106,10 @@ const struct cli_command deployment_commands[] = {
      "keep deployment-aware executors of a name from its jobs",
      "The next start of an executor that loads this folder registers it again.", register_flags, 1,
      1, false, false, unregister_run},
+    {"deployment delete", "ID… [--dry-run]",
+     "remove deployments that nobody needs, with their files",
+     "Refused while jobs or executors need one, and for the newest of each name. What became of "
+     "their jobs stays in the log.",
+     delete_flags, 1, -1, false, false, delete_run},
     {0},
 };

@@ -89,6 +89,13 @@ json_t *store_deployment_files(struct store *store, int64_t deployment, struct e
 bool store_set_registered(struct store *store, int64_t deployment, const char *executor,
                           bool registered, size_t *changed, time_ms now, struct error *error);
 
+/* Removes a deployment that nobody needs, its files and its registrations; what became of its jobs
+ * stays. ERROR_NOT_FOUND for an unknown one; ERROR_CONFLICT, with what needs it, while it is the
+ * newest of its name that definitions come from, loaded by an executor or here, registered, or
+ * while a job of it is there. `try`: only looks. Writes its operation-log entry. */
+bool store_delete_deployment(struct store *store, int64_t id, bool try, time_ms now,
+                             struct error *error);
+
 /* What the store knows of a handler: 1 known, 0 unknown, -1 error. `deployment` may be NULL. */
 int store_knows(struct store *store, const char *handler, int64_t *deployment, struct error *error);
 

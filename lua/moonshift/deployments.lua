@@ -35,6 +35,14 @@ function deployments.verbs(Engine)
     local id, name = registration(deployment, executor)
     return self.core:set_registered(id, name, false)
   end
+
+  -- delete_deployment(id, { dry_run = true }): removes one that nobody needs. Returns
+  -- 1, or nil, message and "conflict" with what needs it.
+  function Engine:delete_deployment(deployment, given)
+    local try = options.only(given, "delete_deployment", { dry_run = true }).dry_run
+    local id = registration(deployment)
+    return self.core:delete_deployment(id, try)
+  end
 end
 
 return deployments

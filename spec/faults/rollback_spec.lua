@@ -89,6 +89,21 @@ describe("of two folders of one name", function()
     assert.same({}, rollbacks())
   end)
 
+  it("the older one cannot be deleted while a live executor has it", function()
+    deploy("old")
+    run("new")
+    local pid = run("old")
+    local status, _, errors = process.moonshift("deployment", "delete", "1", "--store",
+      "sqlite:" .. store)
+    assert.equal(5, status)
+    assert.matches('moonshift: deployment 1 is loaded by executor "old" (', errors, 1, true)
+    stop(pid)
+    moonshift("deployment", "unregister", "1", "--name", "old", "--store", "sqlite:" .. store)
+    moonshift("deployment", "unregister", "1", "--store", "sqlite:" .. store) -- of deploy
+    moonshift("deployment", "delete", "1", "--store", "sqlite:" .. store)
+    assert.equal("9 R/P2D", counts())
+  end)
+
   it("the older one is taken back by an executor that is alone, as a rollback", function()
     deploy("old")
     deploy("new")

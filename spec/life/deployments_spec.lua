@@ -1,4 +1,5 @@
 local moonshift = require "moonshift"
+local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
 describe("a deployment-aware executor", function()
@@ -90,5 +91,111 @@ describe("a handler that nobody serves", function()
     engine:delete { 1, 2 }
     engine:drain()
     assert.equal("resolved", engine:incidents():one().how)
+  end)
+end)
+
+describe("a deployment that nobody needs", function()
+  local engine, folder
+
+  local function write(name, text)
+    local file = assert(io.open(folder .. "/handlers/" .. name .. ".lua", "w"))
+    file:write(text)
+    file:close()
+  end
+
+  before_each(function()
+    folder = process.folder {
+      ["handlers/a.lua"] = "return function() end",
+      ["handlers/b.lua"] = "return function() end",
+    }
+    engine = testing.engine { scripts = folder, name = "node-1", who = "me" }
+    engine:enqueue("a")
+    write("a", "return function() return 2 end")
+    os.remove(folder .. "/handlers/b.lua")
+    assert(engine:reload())
+  end)
+
+  after_each(function()
+    engine:close()
+    process.remove(folder)
+  end)
+
+  local function ids()
+    local list = {}
+    for _, deployment in ipairs(engine:deployments()) do
+      list[#list + 1] = deployment.id
+    end
+    return list
+  end
+
+  it("goes with its files and is in the operation log", function()
+    engine:drain()
+    engine:unregister(1)
+    assert.equal(1, engine:delete_deployment(engine:deployments()[1]))
+    assert.same({ 2 }, ids())
+    local entry = engine:operations():list()[2]
+    assert.same({ "delete_deployment", "deployment 1", "me" },
+      { entry.verb, entry.entity, entry.who })
+    assert.same({ nil, "no deployment 1", "not_found" }, { engine:delete_deployment(1) })
+  end)
+
+  it("is needed as long as a job of it is there", function()
+    engine:unregister(1)
+    local refused = { nil, "deployment 1 is needed by 1 job", "conflict" }
+    assert.same(refused, { engine:delete_deployment(1) })
+    assert.same(refused, { engine:delete_deployment(1, { dry_run = true }) })
+    assert.same({ 1, 2 }, ids())
+    engine:delete(1)
+    assert.equal(1, engine:delete_deployment(1, { dry_run = true }))
+    assert.same({ 1, 2 }, ids())
+    assert.equal(1, engine:delete_deployment(1))
+  end)
+
+  it("is needed as long as it is registered", function()
+    engine:drain()
+    assert.same({ nil, 'deployment 1 is registered for executor "node-1"', "conflict" },
+      { engine:delete_deployment(1) })
+  end)
+
+  it("is not the newest of its name", function()
+    engine:unregister(2)
+    assert.same({ nil, "deployment 2 is the newest of its name that definitions come from",
+      "conflict" }, { engine:delete_deployment(2) })
+  end)
+
+  it("leaves the log, and what only its folder had has no deployment", function()
+    engine:drain()
+    engine:unregister(1)
+    assert.equal(1, engine:definition("b").deployment)
+    assert.equal(1, engine:delete_deployment(1))
+    assert.is_nil(engine:definition("b").deployment)
+    assert.equal("a", engine:log({ job = 1 }):list()[1].handler)
+  end)
+
+  it("needs an id", function()
+    assert.has_error(function()
+      engine:delete_deployment("a")
+    end, 'deployment is the string "a" (expected an id)')
+  end)
+end)
+
+describe("a deployment that was taken back from", function()
+  it("gives its id to no other folder when it goes", function()
+    local folder = process.folder { ["handlers/a.lua"] = "return function() end" }
+    local engine = testing.engine { scripts = folder, name = "node-1" }
+    for n, text in ipairs { "return function() return 2 end", "return function() end",
+      "return function() return 3 end" } do
+      local file = assert(io.open(folder .. "/handlers/a.lua", "w"))
+      file:write(text)
+      file:close()
+      assert(engine:reload())
+      if n == 2 then
+        engine:unregister(2)
+        assert.equal(1, engine:delete_deployment(2))
+      end
+    end
+    assert.equal(3, engine:deployments()[2].id)
+    engine:close()
+    process.remove(folder)
   end)
 end)

@@ -180,8 +180,10 @@ static bool deploy_definitions(struct store *store, const struct store_deploymen
 static bool deploy_insert(struct store *store, const struct store_deployment *deployment,
                           time_ms now, int64_t *id, struct error *error) {
     return db_run(&store->db, error,
-                  "INSERT OR IGNORE INTO deployment(name, hash, loaded) VALUES(?1, ?2, ?3)", "tti",
-                  deployment->name, deployment->hash, now) &&
+                  "INSERT OR IGNORE INTO deployment(id, name, hash, loaded) SELECT 1 + max("
+                  " (SELECT coalesce(max(id), 0) FROM deployment),"
+                  " coalesce((SELECT value FROM meta WHERE key='last_deployment'), 0)), ?1, ?2, ?3",
+                  "tti", deployment->name, deployment->hash, now) &&
            deploy_find(store, deployment, id, error) > 0 && CRASH_POINT("deploy_inserted");
 }
 

@@ -8,6 +8,7 @@ INSERT INTO meta(key, value) VALUES
   ('catalog', 1),     -- moves when a definition or stream changes
   ('executors', 1);   -- moves when an executor joins, leaves or is buried
   -- fair_by and turn, where turns began: once tenants or lanes take turns
+  -- last_deployment: the newest that was removed, once one was
   -- sweep_from, sweep_to: while ghosts of executors that are gone are searched for between these ids
 
 CREATE TABLE deployment(

@@ -53,4 +53,61 @@ describe("deployment", function()
   it("register refuses what is no id", function()
     assert.equal(2, (place.run("deployment", "register", "x")))
   end)
+
+  describe("delete", function()
+    before_each(function()
+      place.run("enqueue", "work")
+      place.write("handlers/work.lua", "return function() return 2 end\n")
+      place.run("deploy")
+    end)
+
+    local function free()
+      place.run("run", "--drain")
+      place.run("deployment", "unregister", "1")
+    end
+
+    it("removes what nobody needs, with its files", function()
+      free()
+      local status, output, errors = place.run("deployment", "delete", "1")
+      assert.same({ 0, "1 deployment deleted\n", "" }, { status, output, errors })
+      local list = select(2, place.run("deployment", "list", "--json"))
+      assert.truthy(list:find('"id":2', 1, true), list)
+      assert.falsy(list:find('"id":1', 1, true), list)
+      assert.equal("moonshift: no deployment 1\n",
+        select(3, place.run("deployment", "delete", "1")))
+    end)
+
+    it("says which jobs or executors need it", function()
+      local status, _, errors = place.run("deployment", "delete", "1")
+      assert.equal(5, status)
+      assert.equal("moonshift: deployment 1 is needed by 1 job\n", errors)
+      place.run("run", "--drain")
+      status, _, errors = place.run("deployment", "delete", "1")
+      assert.equal(5, status)
+      assert.equal('moonshift: deployment 1 is registered for executor "node-1"\n', errors)
+    end)
+
+    it("removes all or none", function()
+      free()
+      local status, _, errors = place.run("deployment", "delete", "1", "2")
+      assert.equal(5, status)
+      assert.equal(
+        "moonshift: deployment 2 is the newest of its name that definitions come from\n", errors)
+      assert.equal(0, (place.run("deployment", "delete", "1")))
+    end)
+
+    it("only asks with --dry-run", function()
+      assert.equal(5, (place.run("deployment", "delete", "1", "--dry-run")))
+      free()
+      assert.equal("1 deployment would be deleted\n",
+        select(2, place.run("deployment", "delete", "1", "--dry-run")))
+      assert.equal('{"count":1}\n',
+        select(2, place.run("deployment", "delete", "1", "--json")))
+    end)
+
+    it("refuses what is no id", function()
+      assert.equal(2, (place.run("deployment", "delete", "x")))
+      assert.equal(2, (place.run("deployment", "delete")))
+    end)
+  end)
 end)

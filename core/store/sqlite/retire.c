@@ -1,0 +1,132 @@
+/* retire.c - deployments that nobody needs are removed: their files and registrations go, what
+ * became of their jobs stays (rules §13). */
+#include "store/sqlite/census.h"
+#include "store/sqlite/operation.h"
+#include "store/sqlite/verbs.h"
+#include <stdio.h>
+
+/* ---- who needs it ---- */
+
+/* Nobody else says that this connection has it. */
+static bool free_of_engine(struct store *store, int64_t id, struct error *error) {
+    return store->deployed != id ||
+           error_set(error, ERROR_CONFLICT, "deployment %lld is loaded here", (long long)id);
+}
+
+/* An executor that is overdue may go on: only one that is gone has nothing loaded. */
+static bool free_of_executors(const struct census *census, int64_t id, struct error *error) {
+    for (size_t i = 0; i < census->count; i++) {
+        const struct citizen *citizen = &census->list[i];
+        int64_t has = json_integer_value(json_object_get(citizen->settings, "deployment"));
+        if (citizen->standing != STANDING_GONE && has == id)
+            return error_set(error, ERROR_CONFLICT,
+                             "deployment %lld is loaded by executor \"%.255s\" (%lld)",
+                             (long long)id, citizen->name, (long long)citizen->id);
+    }
+    return true;
+}
+
+static bool free_of_registrations(struct store *store, int64_t id, struct error *error) {
+    sqlite3_stmt *rows = db_query(&store->db, error,
+                                  "SELECT executor FROM registration WHERE deployment=?1"
+                                  " ORDER BY executor LIMIT 1",
+                                  "i", id);
+    int step = rows ? db_step(&store->db, rows, error) : -1;
+    if (step > 0)
+        error_set(error, ERROR_CONFLICT, "deployment %lld is registered for executor \"%.255s\"",
+                  (long long)id, db_column_text(rows, 0));
+    if (rows)
+        sqlite3_reset(rows);
+    return step == 0;
+}
+
+/* The newest of its name that a definition points to. */
+static bool free_of_definitions(struct store *store, int64_t id, struct error *error) {
+    int64_t newest = 0;
+    int found = db_value(&store->db, error, &newest,
+                         "SELECT d.id FROM deployment d WHERE d.name="
+                         "(SELECT name FROM deployment WHERE id=?1)"
+                         " AND EXISTS(SELECT 1 FROM definition x WHERE x.deployment=d.id)"
+                         " ORDER BY d.id DESC LIMIT 1",
+                         "i", id);
+    if (found > 0 && newest == id)
+        return error_set(error, ERROR_CONFLICT,
+                         "deployment %lld is the newest of its name that definitions come from",
+                         (long long)id);
+    return found >= 0;
+}
+
+/* Those that are being written count, too. */
+static bool free_of_jobs(struct store *store, int64_t id, struct error *error) {
+    int64_t jobs = 0;
+    int found = db_value(&store->db, error, &jobs,
+                         "SELECT 1 FROM stream WHERE deployment=?1 LIMIT 1", "i", id);
+    if (found > 0)
+        found = db_value(&store->db, error, &jobs,
+                         "SELECT count(*) FROM counted WHERE stream IN"
+                         " (SELECT id FROM stream WHERE deployment=?1)",
+                         "i", id);
+    if (found > 0 && jobs)
+        return error_set(error, ERROR_CONFLICT, "deployment %lld is needed by %lld %s",
+                         (long long)id, (long long)jobs, jobs == 1 ? "job" : "jobs");
+    return found >= 0;
+}
+
+static bool retire_check(struct store *store, const struct census *census, int64_t id,
+                         struct error *error) {
+    int64_t one = 0;
+    int known = db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", id);
+    if (known == 0)
+        error_set(error, ERROR_NOT_FOUND, "no deployment %lld", (long long)id);
+    return known > 0 && free_of_definitions(store, id, error) &&
+           free_of_executors(census, id, error) && free_of_engine(store, id, error) &&
+           free_of_jobs(store, id, error) && free_of_registrations(store, id, error);
+}
+
+/* ---- removal ---- */
+
+/* No later folder gets an id that the log knows as another one's. */
+static bool retire_note_id(struct store *store, int64_t id, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO meta(key, value) SELECT 'last_deployment', ?1"
+                  " WHERE ?1=(SELECT max(id) FROM deployment)"
+                  " ON CONFLICT(key) DO UPDATE SET value=max(value, excluded.value)",
+                  "i", id);
+}
+
+/* Handlers that only this folder had are from now on ones that nobody has deployed. Streams stay:
+ * the log finds what its entries are about through them. */
+static bool retire_rows(struct store *store, int64_t id, struct error *error) {
+    if (!db_run(&store->db, error, "UPDATE definition SET deployment=NULL WHERE deployment=?1", "i",
+                id))
+        return false;
+    if (db_changes(&store->db) && !catalog_changed(store, error))
+        return false;
+    return retire_note_id(store, id, error) &&
+           db_run(&store->db, error, "DELETE FROM deployment_file WHERE deployment=?1", "i", id) &&
+           db_run(&store->db, error, "DELETE FROM registration WHERE deployment=?1", "i", id) &&
+           db_run(&store->db, error, "DELETE FROM deployment WHERE id=?1", "i", id);
+}
+
+static bool retire_one(struct store *store, int64_t id, time_ms now, struct error *error) {
+    char entity[64];
+    snprintf(entity, sizeof entity, "deployment %lld", (long long)id);
+    return retire_rows(store, id, error) &&
+           operation_write(store, "delete_deployment", entity, 1, NULL, NULL, now, error);
+}
+
+bool store_delete_deployment(struct store *store, int64_t id, bool try, time_ms now,
+                             struct error *error) {
+    bool own = false;
+    struct census census = {0};
+    if (!(try ? look_begin(store, &own, error) : unit_begin(store, &own, error)))
+        return false;
+    bool done = census_take(&census, store, false, now, error) &&
+                retire_check(store, &census, id, error) &&
+                (try || retire_one(store, id, now, error));
+    census_clear(&census);
+    if (!try)
+        return unit_end(store, own, done, error);
+    look_end(store, own);
+    return done;
+}
