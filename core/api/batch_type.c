@@ -17,6 +17,7 @@ static const struct {
     {"set-job-priority", ORDER_SET_PRIORITY},
     {"set-due-date", ORDER_SET_DUE},
     {"recalculate-due-date", ORDER_RECALCULATE_DUE},
+    {"set-cycle", ORDER_SET_CYCLE},
     {"suspend", ORDER_SUSPEND},
     {"activate", ORDER_ACTIVATE},
     {"delete-jobs", ORDER_DELETE},

@@ -2,6 +2,7 @@
 #include "base/job.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/zone.h"
 #include <string.h>
 
 enum key {
@@ -17,8 +18,13 @@ enum key {
     KEY_ENDED = 512,
     KEY_IGNORE_MISSING = 1024,
     KEY_REMOVAL_TIME = 2048,
-    KEY_REASON = 4096
+    KEY_REASON = 4096,
+    KEY_CYCLE = 8192,
+    KEY_ZONE = 16384,
+    KEY_MISFIRE = 32768
 };
+
+#define CYCLE_EXAMPLES "\"R/PT2H\" or \"0 3 * * *\""
 
 /* Every verb: its name, what it is done to, what it must and what it may be told. */
 static const struct {
@@ -32,6 +38,8 @@ static const struct {
     [ORDER_SET_DUE] = {"set_due", ORDER_JOBS, KEY_DUE, KEY_CASCADE | KEY_IGNORE_MISSING},
     [ORDER_RECALCULATE_DUE] = {"recalculate_due", ORDER_JOBS, 0,
                                KEY_FROM_CREATION | KEY_IGNORE_MISSING},
+    [ORDER_SET_CYCLE] = {"set_cycle", ORDER_JOBS, KEY_CYCLE,
+                         KEY_ZONE | KEY_MISFIRE | KEY_IGNORE_MISSING},
     [ORDER_SUSPEND] = {"suspend", ORDER_JOBS, 0, KEY_IGNORE_MISSING | KEY_REASON},
     [ORDER_ACTIVATE] = {"activate", ORDER_JOBS, 0, KEY_IGNORE_MISSING | KEY_REASON},
     [ORDER_DELETE] = {"delete", ORDER_JOBS, 0, KEY_IGNORE_MISSING},
@@ -162,6 +170,35 @@ static bool read_note(struct order *order, const json_t *value, struct error *er
     return order->note || json_is_null(value) || refuse(order, "note", value, "a text", error);
 }
 
+/* A text that a column of names takes. */
+static bool read_term(const struct order *order, const char *key, const json_t *value,
+                      const char *expected, const char **text, struct error *error) {
+    *text = json_string_value(value);
+    return (*text && **text && strlen(*text) <= JOB_NAME_MAX) ||
+           refuse(order, key, value, expected, error);
+}
+
+static bool read_cycle(struct order *order, const json_t *value, struct error *error) {
+    return read_term(order, "cycle", value, "a text such as " CYCLE_EXAMPLES, &order->cycle, error);
+}
+
+static bool read_zone(struct order *order, const json_t *value, struct error *error) {
+    return json_is_null(value) ||
+           read_term(order, "zone", value, "a name such as \"Europe/Berlin\"", &order->zone, error);
+}
+
+static bool read_misfire(struct order *order, const json_t *value, struct error *error) {
+    const char *text = NULL;
+    struct error cause;
+    if (json_is_null(value))
+        return true;
+    if (!read_term(order, "misfire", value, "once, all or skip", &text, error))
+        return false;
+    order->misfire_given = true;
+    return misfire_parse(text, &order->misfire, &cause) ||
+           error_set(error, cause.code, "%s: %s", order->name, cause.text);
+}
+
 static const struct {
     const char *name;
     enum key bit;
@@ -180,6 +217,9 @@ static const struct {
     {"ended", KEY_ENDED, read_ended},
     {"ignore_missing", KEY_IGNORE_MISSING, read_ignore_missing},
     {"reason", KEY_REASON, read_reason},
+    {"cycle", KEY_CYCLE, read_cycle},
+    {"zone", KEY_ZONE, read_zone},
+    {"misfire", KEY_MISFIRE, read_misfire},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -279,6 +319,18 @@ static bool unknown_key(const struct order *order, const char *key, int known,
     return error_set(error, ERROR_INVALID, "%s: unknown key \"%.100s\"", order->name, key);
 }
 
+/* Whether it can be read is known before any job is looked at; its dates are the job's matter. */
+static bool check_cycle(const struct order *order, struct error *error) {
+    struct cycle cycle;
+    struct error cause = {0};
+    const struct zone *zone = zone_find(order->zone, &cause);
+    if (!zone)
+        return error_set(error, cause.code, "%s: %s", order->name, cause.text);
+    return cycle_parse(order->cycle, zone, 0, &cycle, &cause) ||
+           error_set(error, cause.code, "%s: %s; a cycle is such as " CYCLE_EXAMPLES, order->name,
+                     cause.text);
+}
+
 /* True if the key belongs to the order itself and is read elsewhere. */
 static bool is_own(const struct order *order, const char *key) {
     return strcmp(key, "verb") == 0 || strcmp(key, "goes_on") == 0 || is_target(order->target, key);
@@ -307,7 +359,7 @@ static bool read_keys(struct order *order, const json_t *object, struct error *e
     for (size_t i = 0; i < KEYS; i++)
         if (verbs[order->verb].needs & ~given & keys[i].bit)
             return error_set(error, ERROR_INVALID, "%s: %s is missing", order->name, keys[i].name);
-    return true;
+    return order->verb != ORDER_SET_CYCLE || check_cycle(order, error);
 }
 
 static bool read_verb(struct order *order, const json_t *object, struct error *error) {

@@ -4,6 +4,7 @@
 #define MOONSHIFT_BASE_ORDER_H
 
 #include "base/clock.h"
+#include "base/cycle.h"
 #include "base/error.h"
 #include "base/suspension.h"
 #include <jansson.h>
@@ -23,6 +24,7 @@ enum order_verb {
     ORDER_SET_PRIORITY,
     ORDER_SET_DUE,
     ORDER_RECALCULATE_DUE,
+    ORDER_SET_CYCLE,
     ORDER_SUSPEND,
     ORDER_ACTIVATE,
     ORDER_DELETE,
@@ -83,7 +85,11 @@ struct order {
     time_ms due;         /* TIME_NONE: absent */
     time_ms at;          /* not before; TIME_NONE: now */
     const char *note;    /* NULL: none */
-    int reason;          /* enum suspension, of suspend and activate; 0: those that go by id */
+    const char *cycle;   /* of set_cycle: it can be read */
+    const char *zone;    /* of the cycle; NULL: that of the job */
+    enum misfire misfire;
+    bool misfire_given;
+    int reason; /* enum suspension, of suspend and activate; 0: those that go by id */
     /* An order for more jobs than one transaction takes goes on: */
     bool goes_on;        /* it has begun */
     int64_t entry;       /* in the operation log; 0: none yet */

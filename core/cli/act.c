@@ -32,6 +32,14 @@ static const struct flag recalculate_flags[] = {
     {0},
 };
 
+static const struct flag cycle_flags[] = {
+    {"--zone", "NAME", "of the cycle, such as Europe/Berlin (else the job keeps its own)"},
+    {"--misfire", "POLICY", "of missed dates: once, all or skip (else the job keeps its own)"},
+    OPERATE_FLAGS,
+    SELECT_FLAGS,
+    {0},
+};
+
 static bool retry_read(json_t *order, const struct flags *flags, struct error *error) {
     int64_t retries = -1;
     if (!flags_integer(flags, "--retries", 0, INT32_MAX, &retries, error))
@@ -59,6 +67,14 @@ static bool recalculate_read(json_t *order, const struct flags *flags, struct er
            error_set(error, ERROR_FAILED, "out of memory");
 }
 
+static bool cycle_read(json_t *order, const struct flags *flags, struct error *error) {
+    const char *zone = flags_text(flags, "--zone"), *misfire = flags_text(flags, "--misfire");
+    return (json_put_text(order, "cycle", flags->words[0]) &&
+            (!zone || json_put_text(order, "zone", zone)) &&
+            (!misfire || json_put_text(order, "misfire", misfire))) ||
+           error_set(error, ERROR_FAILED, "out of memory");
+}
+
 static const struct act {
     const char *name;
     const char *verb; /* of the order */
@@ -76,6 +92,7 @@ static const struct act {
     {"job priority", "set_priority", "changed", 1, 2, priority_read},
     {"job due", "set_due", "changed", 1, 3, due_read},
     {"job recalculate", "recalculate_due", "changed", 0, 3, recalculate_read},
+    {"job cycle", "set_cycle", "changed", 1, 4, cycle_read},
 };
 
 static bool act_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -120,5 +137,10 @@ const struct cli_command act_commands[] = {
      "From the date or duration they were created with; a repeating job gets its cycle's next\n"
      "date. " SELECTS,
      recalculate_flags, 0, -1, false, false, act_run},
+    {"job cycle", "CYCLE ID…|FILTERS [--zone NAME] [--misfire POLICY]",
+     "give repeating jobs that wait another cycle",
+     "CYCLE is such as R/PT2H or \"0 3 * * *\"; the next date is counted from now. A job of a\n"
+     "schedule is refused: its file says when. " SELECTS,
+     cycle_flags, 1, -1, false, false, act_run},
     {0},
 };

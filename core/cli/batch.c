@@ -238,7 +238,7 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
 const struct cli_command batch_commands[] = {
     {"batch create", "TYPE --ids ID,… | --ids-from FILE | FILTERS …", "do one thing to many ids",
      "TYPE is a stock one (set-job-retries, set-job-priority, set-due-date, recalculate-due-date,\n"
-     "suspend, activate, delete-jobs, cancel-jobs, dead-letter, set-removal-time,\n"
+     "set-cycle, suspend, activate, delete-jobs, cancel-jobs, dead-letter, set-removal-time,\n"
      "delete-history, enqueue) or a file batches/TYPE.lua.\n"
      "FILTERS are those of job list. FILE (- is standard input) has one id a line, for enqueue a\n"
      "payload. Prints the batch's id.",

@@ -31,6 +31,8 @@ static const struct {
     {"job priority", LINE("job priority 90 4711") LINE("job priority 0 --handler mail")},
     {"job due", LINE("job due now 4711") LINE("job due \"tomorrow 08:00\" --handler report")},
     {"job recalculate", LINE("job recalculate 4711 --from-creation")},
+    {"job cycle",
+     LINE("job cycle R/PT2H 4711") LINE("job cycle \"0 3 * * *\" 4711 --zone Europe/Berlin")},
     {"job why", LINE("job why 4711")},
     {"job wait", LINE("job wait 4711 --timeout 5m")},
     {"definition list", LINE("definition list") LINE("definition list --suspended")},

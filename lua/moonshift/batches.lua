@@ -19,8 +19,9 @@ local KEYS = { type = true, config = true, name = true, on_complete = true, jobs
 local STOCK = {
   ["set-job-retries"] = { retries = true }, ["set-job-priority"] = { priority = true },
   ["enqueue"] = { retries = true, priority = true }, ["set-due-date"] = {},
-  ["recalculate-due-date"] = {}, ["suspend"] = {}, ["activate"] = {}, ["delete-jobs"] = {},
-  ["cancel-jobs"] = {}, ["dead-letter"] = {}, ["set-removal-time"] = {}, ["delete-history"] = {},
+  ["recalculate-due-date"] = {}, ["set-cycle"] = {}, ["suspend"] = {}, ["activate"] = {},
+  ["delete-jobs"] = {}, ["cancel-jobs"] = {}, ["dead-letter"] = {}, ["set-removal-time"] = {},
+  ["delete-history"] = {},
 }
 
 local Batch = {}

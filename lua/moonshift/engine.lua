@@ -226,6 +226,17 @@ function Engine:recalculate_due(what, given)
   return apply(self, "recalculate_due", what, { from_creation = given.from_creation }, given)
 end
 
+-- A repeating job that waits gets another cycle, counted from now: "R/PT2H" or "0 3 * * *".
+-- { zone, misfire }: those, too; else the job keeps its own.
+function Engine:set_cycle(what, cycle, given)
+  given = options.only(given, "set_cycle", { zone = true, misfire = true, dry_run = true })
+  if type(cycle) ~= "string" then
+    error(('cycle is %s (expected a text such as "R/PT2H" or "0 3 * * *")'):format(show(cycle)), 2)
+  end
+  return apply(self, "set_cycle", what, { cycle = cycle, zone = given.zone,
+    misfire = given.misfire }, given)
+end
+
 function Engine:suspend(what, given)
   return apply(self, "suspend", what, {}, dry(given, "suspend"))
 end

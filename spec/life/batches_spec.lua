@@ -344,7 +344,7 @@ describe("a batch", function()
       'unknown type of batch "set-job-retrys" (did you mean "set-job-retries"?)', "not_found")
     refused("for a type that nobody knows", { type = "zzz" }, 'unknown type of batch "zzz" (known: '
       .. "activate, cancel-jobs, dead-letter, delete-history, delete-jobs, enqueue, five, note, "
-      .. "recalculate-due-date, set-due-date, set-job-priority, set-job-retries, "
+      .. "recalculate-due-date, set-cycle, set-due-date, set-job-priority, set-job-retries, "
       .. "set-removal-time, suspend, three)", "not_found")
     refused("for an unknown key", { type = "note", invocation = 5 },
       'batch: unknown key "invocation" (did you mean "invocations"?)')

@@ -61,6 +61,16 @@ describe("a schedule", function()
     return table.concat(list, ", ")
   end
 
+  it("alone says when its job runs", function()
+    declare("hourly", [[{ handler = "tick", cycle = "R/PT1H" }]])
+    local engine = load_folder()
+    local touched, message, code = engine:set_cycle(1, "R/PT2H")
+    assert.is_nil(touched)
+    assert.equal('job 1: the schedule "hourly" says when: change its file', message)
+    assert.equal("conflict", code)
+    assert.equal("R/PT1H", engine:job(1)["repeat"])
+  end)
+
   it("is a job of its handler once the folder is loaded", function()
     declare("hourly", [[{ handler = "tick", cycle = "R/PT1H", payload = { n = 1 }, priority = 7,
       lane = "a", tenant = "t", category = "c", retries = 2, misfire = "all" }]])

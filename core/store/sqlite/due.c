@@ -3,8 +3,9 @@
 #include "store/sqlite/cycle.h"
 #include "store/sqlite/verb.h"
 
-bool due_check(struct store *store, const struct row *row, struct error *error) {
-    (void)store;
+bool due_check(struct store *store, const struct verb *verb, const struct row *row,
+               struct error *error) {
+    (void)store, (void)verb;
     return !row->repeats || row->due != TIME_NONE ||
            error_set(error, ERROR_CONFLICT, "job %lld has no due date to move its cycle from",
                      (long long)row->id);
@@ -41,7 +42,9 @@ bool store_set_due(struct store *store, struct ids ids, time_ms due, bool cascad
 
 /* ---- due dates, evaluated again ---- */
 
-bool due_again_check(struct store *store, const struct row *row, struct error *error) {
+bool due_again_check(struct store *store, const struct verb *verb, const struct row *row,
+                     struct error *error) {
+    (void)verb;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
     return (stream && stream->type == JOB_TIMER) ||
            error_set(error, ERROR_CONFLICT, "job %lld is no timer", (long long)row->id);

@@ -211,13 +211,13 @@ bool store_operate(struct store *store, const json_t *order, struct store_operat
     return false;
 }
 
-static bool preview_ids(struct store *store, struct order *order, int64_t *count,
+static bool preview_ids(struct store *store, struct order *order, int64_t *count, time_ms now,
                         struct error *error) {
     struct step *step = calloc(1, sizeof *step);
     bool fine = step || error_set(error, ERROR_FAILED, "out of memory");
     for (bool more = true; fine && more; more = fine && step->more) {
         step_slice(step, order);
-        fine = verbs_check(store, order, step->ids, error);
+        fine = verbs_check(store, order, step->ids, now, error);
         *count += (int64_t)step->ids.count;
     }
     free(step);
@@ -228,7 +228,7 @@ static bool preview(struct store *store, struct order *order, int64_t *count, ti
                     struct error *error) {
     switch (order->target) {
     case ORDER_JOBS:
-        return order->ids ? preview_ids(store, order, count, error)
+        return order->ids ? preview_ids(store, order, count, now, error)
                           : store_jobs_count(store, order->query, now, count, error);
     case ORDER_DEFINITION:
         return definition_preview(store, order, count, error);

@@ -21,7 +21,7 @@ bool verb_check(struct store *store, const struct verb *verb, struct ids ids, st
                          VERB_IDS);
     for (size_t i = 0; i < ids.count; i++)
         if (!verb_load(store, ids.list[i], &row, error) ||
-            (verb->check && !verb->check(store, &row, error)))
+            (verb->check && !verb->check(store, verb, &row, error)))
             return false;
     return true;
 }
@@ -32,15 +32,17 @@ struct common {
     bool differs;
 };
 
-static void common_add(struct common *common, const struct verb *verb, const struct row *row,
-                       bool first) {
+static bool common_add(struct store *store, struct common *common, const struct verb *verb,
+                       const struct row *row, bool first, struct error *error) {
     char text[VERB_TEXT] = "";
-    if (!verb->show)
-        return;
-    verb->show(row, text);
+    if (verb->read && !verb->read(store, row, text, error))
+        return false;
+    if (verb->show)
+        verb->show(row, text);
     if (first)
         memcpy(common->text, text, sizeof text);
     common->differs |= strcmp(common->text, text) != 0;
+    return true;
 }
 
 static const char *common_text(const struct common *common) {
@@ -70,10 +72,10 @@ static bool verb_all(struct store *store, const struct verb *verb, struct ids id
             return false;
         if (found == 0)
             continue;
-        common_add(&before, verb, &row, i == 0);
-        if (!verb->apply(store, verb, &row, error))
+        if (!common_add(store, &before, verb, &row, i == 0, error) ||
+            !verb->apply(store, verb, &row, error) ||
+            !common_add(store, &after, verb, &row, i == 0, error))
             return false;
-        common_add(&after, verb, &row, i == 0);
     }
     return ids.count == 0 || verb->silent || verb_log(store, verb, ids, &before, &after, error);
 }

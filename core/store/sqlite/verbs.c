@@ -1,4 +1,5 @@
-/* verbs.c - what an operator does to jobs (rules §11, §12); due dates are in due.c. */
+/* verbs.c - what an operator does to jobs (rules §11, §12); due dates are in due.c, cycles
+ * in recycle.c. */
 #include "store/sqlite/alive.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/cycle.h"
@@ -217,7 +218,9 @@ bool store_set_suspended(struct store *store, struct ids ids, bool suspended, ti
 
 /* ---- delete, cancel ---- */
 
-static bool delete_check(struct store *store, const struct row *row, struct error *error) {
+static bool delete_check(struct store *store, const struct verb *verb, const struct row *row,
+                         struct error *error) {
+    (void)verb;
     if (!row->token)
         return true;
     sqlite3_stmt *owner =
@@ -321,6 +324,8 @@ static bool verbs_do(struct store *store, const struct order *order, struct ids 
         return store_set_due(store, ids, order->due, order->cascade, now, error);
     case ORDER_RECALCULATE_DUE:
         return store_recalculate_due(store, ids, order->from_creation, now, error);
+    case ORDER_SET_CYCLE:
+        return verbs_set_cycle(store, ids, order, now, error);
     case ORDER_SUSPEND:
         return verbs_suspend(store, ids, order->reason, true, now, error);
     case ORDER_ACTIVATE:
@@ -344,12 +349,16 @@ bool verbs_operate(struct store *store, const struct order *order, struct ids id
            verbs_do(store, order, (struct ids){known, count}, now, error);
 }
 
-bool verbs_check(struct store *store, const struct order *order, struct ids ids,
+bool verbs_check(struct store *store, const struct order *order, struct ids ids, time_ms now,
                  struct error *error) {
     struct verb verb = {.check = order->verb == ORDER_DELETE            ? delete_check
                                  : order->verb == ORDER_RECALCULATE_DUE ? due_again_check
+                                 : order->verb == ORDER_SET_CYCLE       ? recycle_check
                                  : order->cascade                       ? due_check
-                                                                        : NULL};
+                                                                        : NULL,
+                        .cycle = order->cycle,
+                        .zone = order->zone,
+                        .now = now};
     int64_t known[VERB_IDS];
     size_t count = 0;
     if (order->ignore_missing && ids.count <= VERB_IDS) {

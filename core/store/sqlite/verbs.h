@@ -11,8 +11,11 @@
 bool verbs_operate(struct store *store, const struct order *order, struct ids ids, time_ms now,
                    struct error *error);
 /* Would it be refused? Only reads. */
-bool verbs_check(struct store *store, const struct order *order, struct ids ids,
+bool verbs_check(struct store *store, const struct order *order, struct ids ids, time_ms now,
                  struct error *error);
+/* recycle.c: jobs that wait repeat by order->cycle from now on. */
+bool verbs_set_cycle(struct store *store, struct ids ids, const struct order *order, time_ms now,
+                     struct error *error);
 
 /* Changes of jobs that are part of a larger verb: no entry in the operation log of their own. */
 bool verbs_set_retries(struct store *store, struct ids ids, const struct order *order, time_ms now,

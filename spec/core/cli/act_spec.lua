@@ -118,6 +118,24 @@ describe("a verb on jobs", function()
     process.await_end(pid, 10)
   end)
 
+  it("gives repeating jobs another cycle", function()
+    place.run("enqueue", "work", "--cycle", "R/PT1H")
+    assert.equal("1 job would be changed\n",
+      select(2, place.run("job", "cycle", "0 3 * * *", "1", "--dry-run")))
+    assert.equal("1 job changed\n", select(2, place.run("job", "cycle", "0 3 * * *", "1", "--zone",
+      "Europe/Berlin", "--misfire", "skip")))
+    local _, log = place.run("operations", "--json", "--limit", "1")
+    assert.truthy(log:find('"old":"R/PT1H (UTC, once)","new":"0 3 * * * (Europe/Berlin, skip)"', 1,
+      true), log)
+    local status, _, errors = place.run("job", "cycle", "0 3 * *", "1")
+    assert.equal(2, status)
+    assert.truthy(errors:find('; a cycle is such as "R/PT2H" or "0 3 * * *"', 1, true), errors)
+    place.run("enqueue", "work")
+    status, _, errors = place.run("job", "cycle", "R/PT2H", "2")
+    assert.equal(5, status)
+    assert.equal("moonshift: job 2 does not repeat (enqueue one with a cycle instead)\n", errors)
+  end)
+
   it("gives jobs up", function()
     place.run("enqueue", "work")
     assert.equal("1 job given up\n", select(2, place.run("job", "dead", "1")))
