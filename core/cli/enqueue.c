@@ -97,10 +97,9 @@ static bool payload_put(const struct cli *cli, const struct flags *flags, json_t
 
 static bool text_put(json_t *spec, const char *key, const char *what, const char *text,
                      struct error *error) {
-    json_t *value = json_string(text);
-    if (!value)
+    if (!utf8_valid(text, strlen(text), NULL))
         return error_set(error, ERROR_USAGE, "%s \"%s\": not valid UTF-8", what, text);
-    return json_put(spec, key, value) || no_memory(error);
+    return json_put_text(spec, key, text) || no_memory(error);
 }
 
 /* A span is a text or a number of seconds. */

@@ -1,6 +1,7 @@
 #include "cli/setup.h"
 #include "api/config.h"
 #include "api/home.h"
+#include "base/text.h"
 #include "script/folder.h"
 #include "store/intake.h"
 #include <stdio.h>
@@ -66,6 +67,8 @@ bool setup_folder(struct cli *cli, struct error *error) {
 bool setup_apply(struct settings *settings, const struct folder *folder, const char *directory,
                  struct error *error) {
     json_t *paths = json_pack("[s]", directory);
+    if (!paths && utf8_valid(directory, strlen(directory), NULL))
+        return error_set(error, ERROR_FAILED, "out of memory");
     bool fine = paths ? config_apply(settings, folder, paths, error)
                       : error_set(error, ERROR_INVALID, "folder: not valid UTF-8");
     json_decref(paths);

@@ -265,7 +265,10 @@ bool files_read(struct files *files, const char *root, struct error *error) {
     struct dirent *entry;
     DIR *folder = opendir(root);
     if (!folder)
-        return error_set(error, ERROR_CONFIG, "script folder \"%s\": %s", root, strerror(errno));
+        return errno == ENOMEM
+                   ? error_set(error, ERROR_FAILED, "script folder \"%s\": out of memory", root)
+                   : error_set(error, ERROR_CONFIG, "script folder \"%s\": %s", root,
+                               strerror(errno));
     while (ok && (entry = readdir(folder)))
         if (entry->d_name[0] != '.')
             ok = read_root_entry(files, root, entry->d_name, error);
