@@ -46,7 +46,8 @@ faulty.answers = {
   fdatasync = { "EIO", "ENOSPC", "EINTR", "KILL" }, mmap = { "ENOMEM", "KILL" },
   openat = { "EMFILE", "EACCES", "ENOSPC", "EROFS", "ENOMEM", "KILL" },
   ftruncate = { "EIO", "ENOSPC", "KILL" }, fcntl = { "EIO", "ENOLCK", "KILL" },
-  fallocate = { "EIO", "ENOSPC", "KILL" }, newfstatat = { "EIO", "KILL" }, access = { "EIO" },
+  fallocate = { "EIO", "ENOSPC", "KILL" }, newfstatat = { "EIO", "KILL" },
+  statx = { "EIO", "KILL" }, access = { "EIO" },
   unlink = { "EIO", "KILL" }, close = { "EIO", "KILL" }, fchown = { "EPERM" },
 }
 

@@ -2,10 +2,12 @@
  * opens others meanwhile writes into a store that is not ours, and so would we; and what is written
  * behind a log that was cut short makes the database unreadable. */
 #include "store/sqlite/connection.h"
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 enum {
     INTACT_PAUSE = 20,    /* ms between two looks at the names, while there is work */
@@ -61,23 +63,28 @@ static int64_t index_page(const struct index_head *head) {
 
 enum log { LOG_WHOLE, LOG_CUT, LOG_UNREADABLE };
 
+/* Reads instead of asking for the length: the system keeps finer times of a file once somebody has
+ * asked for them, and then writes them with each sync. */
+static enum log log_read(sqlite3_file *log, void *data, int size, int64_t at) {
+    int code = log->pMethods->xRead(log, data, size, at);
+    if (code == SQLITE_IOERR_SHORT_READ)
+        return LOG_CUT;
+    return code == SQLITE_OK ? LOG_WHOLE : LOG_UNREADABLE;
+}
+
 /* Does the log hold what its index says? */
 static enum log log_look(struct store *store, const struct index_head *head) {
     sqlite3_file *log = intact_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
-    unsigned char start[LOG_HEAD];
-    sqlite3_int64 size = 0;
+    unsigned char start[LOG_HEAD], last;
     int64_t wanted = LOG_HEAD + (int64_t)head->frames * (FRAME_HEAD + index_page(head));
     if (!log || head->frames == 0)
         return LOG_WHOLE;
-    if (log->pMethods->xFileSize(log, &size) != SQLITE_OK)
-        return LOG_UNREADABLE;
-    if (size < wanted)
-        return LOG_CUT;
-    int code = log->pMethods->xRead(log, start, LOG_HEAD, 0);
-    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ)
-        return LOG_UNREADABLE;
-    bool same = memcmp(start + 16, head->salt, sizeof head->salt) == 0;
-    return code == SQLITE_OK && same ? LOG_WHOLE : LOG_CUT;
+    enum log found = log_read(log, start, LOG_HEAD, 0);
+    if (found == LOG_WHOLE)
+        found = log_read(log, &last, 1, wanted - 1);
+    if (found == LOG_WHOLE && memcmp(start + 16, head->salt, sizeof head->salt) != 0)
+        found = LOG_CUT;
+    return found;
 }
 
 static bool intact_refuse(struct store *store, int at, const char *what, struct error *error) {
@@ -91,20 +98,22 @@ static bool log_refuse(struct store *store, enum log log, struct error *error) {
     return log == LOG_WHOLE || intact_refuse(store, FILE_LOG, what, error);
 }
 
-static bool intact_look(const struct store *store, int at, struct stat *file) {
+/* Does not ask for times either; see log_read. */
+static bool intact_look(const struct store *store, int at, struct intact_file *file) {
     char name[PATH_MAX];
+    struct statx is;
     snprintf(name, sizeof name, "%s%s", store->path, intact_suffixes[at]);
-    return lstat(name, file) == 0;
+    if (statx(AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_SIZE, &is) != 0)
+        return false;
+    *file = (struct intact_file){makedev(is.stx_dev_major, is.stx_dev_minor), (ino_t)is.stx_ino,
+                                 (off_t)is.stx_size};
+    return true;
 }
 
 void intact_remember(struct store *store) {
-    struct stat file;
-    for (int i = 0; store->path && i < INTACT_FILES; i++) {
-        bool there = intact_look(store, i, &file);
-        store->intact.files[i] = there
-                                     ? (struct intact_file){file.st_dev, file.st_ino, file.st_size}
-                                     : (struct intact_file){0};
-    }
+    for (int i = 0; store->path && i < INTACT_FILES; i++)
+        if (!intact_look(store, i, &store->intact.files[i]))
+            store->intact.files[i] = (struct intact_file){0};
     store->intact.known = store->path != NULL;
     store->intact.at = clock_monotonic();
 }
@@ -125,16 +134,16 @@ static bool intact_cut(struct store *store, int at, off_t size) {
  * looks read it. */
 static bool intact_names(struct store *store, struct error *error) {
     static const int order[INTACT_FILES] = {FILE_INDEX, FILE_DATABASE, FILE_LOG, 3};
-    struct stat file;
+    struct intact_file file;
     for (int i = 0; i < INTACT_FILES; i++) {
         const struct intact_file *known = &store->intact.files[order[i]];
         if (!known->inode)
             continue;
-        if (!intact_look(store, order[i], &file) || file.st_ino != known->inode ||
-            file.st_dev != known->device)
+        if (!intact_look(store, order[i], &file) || file.inode != known->inode ||
+            file.device != known->device)
             return intact_refuse(store, order[i], "was moved, removed or replaced while in use",
                                  error);
-        if (intact_cut(store, order[i], file.st_size))
+        if (intact_cut(store, order[i], file.size))
             return intact_refuse(store, order[i], "was cut short while in use", error);
     }
     store->intact.at = clock_monotonic();
