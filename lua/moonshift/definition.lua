@@ -64,16 +64,12 @@ local function with_ids(run)
   end
 end
 
--- read(value, report, of_batch) -> a table with `run` and what else was declared; nil if it has no
--- shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
-function definition.read(value, report, of_batch)
-  local keys = of_batch and BATCH_KEYS or KEYS
-  if type(value) == "function" then
-    return { run = of_batch and with_ids(value) or value }
-  elseif type(value) ~= "table" then
+-- True for a table with a function `run`. Unknown keys are reported; they do not make it false.
+local function is_table_of(keys, value, report)
+  if type(value) ~= "table" then
     report(('returned %s (expected a function, or a table with a function "run")'):format(
       show(value)))
-    return nil
+    return false
   end
   for _, key in ipairs(sorted_keys(value)) do
     if not is_one_of(key, keys) then
@@ -83,6 +79,18 @@ function definition.read(value, report, of_batch)
   if type(value.run) ~= "function" then
     report(value.run == nil and "run is missing (expected a function)"
       or ("run: got %s (expected a function)"):format(show(value.run)), "run")
+    return false
+  end
+  return true
+end
+
+-- read(value, report, of_batch) -> a table with `run` and what else was declared; nil if it has no
+-- shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
+function definition.read(value, report, of_batch)
+  local keys = of_batch and BATCH_KEYS or KEYS
+  if type(value) == "function" then
+    return { run = of_batch and with_ids(value) or value }
+  elseif not is_table_of(keys, value, report) then
     return nil
   end
   local declared = {}
@@ -98,18 +106,7 @@ end
 function definition.listener(value, report)
   if type(value) == "function" then
     return { run = value }
-  elseif type(value) ~= "table" then
-    report(('returned %s (expected a function, or a table with a function "run")'):format(
-      show(value)))
-    return nil
-  end
-  for _, key in ipairs(sorted_keys(value)) do
-    if not is_one_of(key, LISTENER_KEYS) then
-      report(unknown_key(key, LISTENER_KEYS), key)
-    end
-  end
-  if type(value.run) ~= "function" then
-    report(("run: got %s (expected a function)"):format(show(value.run)), "run")
+  elseif not is_table_of(LISTENER_KEYS, value, report) then
     return nil
   elseif value.all ~= nil and type(value.all) ~= "boolean" then
     report(("all: got %s (expected true or false)"):format(show(value.all)), "all")

@@ -239,7 +239,7 @@ describe("folder", function()
       ["listeners/c.lua"] = "return {\n al = true, run = print }",
       ["listeners/d.lua"] = "return { all = 1, run = print }",
     }, 'listeners/a.lua:1: returned 5 (expected a function, or a table with a function "run")',
-      "listeners/b.lua:1: run: got nothing (expected a function)",
+      "listeners/b.lua:1: run is missing (expected a function)",
       'listeners/c.lua:2: unknown key "al" (did you mean "all"?)',
       "listeners/d.lua:1: all: got 1 (expected true or false)")
 
