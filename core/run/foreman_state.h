@@ -34,8 +34,9 @@ struct foreman {
     time_ms end_by;      /* monotonic; once stopping: when the last write has to be done */
     time_ms stage_until; /* monotonic; of STOPPING and CUTTING */
     time_ms tick_at, look_at, left_at, retry_at, deadline; /* monotonic */
-    time_ms turned_at;                                     /* monotonic: the last turn that wrote */
-    time_ms yield_at;                                      /* monotonic: what waits is looked at */
+    time_ms retire_at;    /* monotonic: old deployments are looked for */
+    time_ms turned_at;    /* monotonic: the last turn that wrote */
+    time_ms yield_at;     /* monotonic: what waits is looked at */
     time_ms gather_until; /* monotonic: outcomes come together; 0: none */
     time_ms next;         /* wall clock: when something falls due */
     bool rang;            /* look at the store: somebody rang, or it is time to make sure */

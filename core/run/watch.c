@@ -3,8 +3,9 @@
 #include "base/log.h"
 #include "run/turning.h"
 #include "store/intake.h"
+#include "store/tidy.h"
 
-enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000 };
+enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
 
 /* Somebody who moves the database away under us must not be answered with silence. */
 static void check_files(struct foreman *foreman) {
@@ -76,6 +77,20 @@ static void watch_left(struct foreman *foreman, time_ms now) {
     }
 }
 
+/* Deployments that nobody needs: nobody waits for that, so there is a step a second at most. */
+static void watch_deployments(struct foreman *foreman, time_ms now) {
+    struct error error = {0};
+    int64_t retired = 0;
+    bool more = false;
+    if (now < foreman->retire_at || foreman->stage != WORKING)
+        return;
+    if (!store_retire(foreman->store, &retired, &more, clock_now(foreman->options.clock), &error))
+        log_event(LOG_WARN, "old deployments stay", "reason:s", error.text);
+    if (retired)
+        log_event(LOG_INFO, "old deployment removed", "deployment:l", retired);
+    foreman->retire_at = now + (more && error.code == ERROR_NONE ? TICK : RETIRE_WAIT);
+}
+
 void watch_tick(struct foreman *foreman, time_ms now) {
     if (now < foreman->tick_at)
         return;
@@ -96,6 +111,7 @@ void watch_tick(struct foreman *foreman, time_ms now) {
     else if (!foreman->again) /* a run may go on for hours */
         turning_sweep(foreman);
     watch_left(foreman, now);
+    watch_deployments(foreman, now);
     watch_gaps(foreman, now);
     watch_publish(foreman);
 }

@@ -20,4 +20,13 @@ bool store_owes(const struct store *store); /* something is left to sweep */
 /* store_file_ended and an idle store_sweep in one transaction. *more: call again. */
 bool store_tidy(struct store *store, int limit, bool *more, struct error *error);
 
+/* ---- deployments (rules §13) ---- */
+
+/* A step in search of a deployment that nobody needs: a newer one of its name has been there for a
+ * day, no definition comes from it, no executor has it loaded or is registered for it alone, and no
+ * job of it is left. It looks at a thousand jobs at most. *retired: the one that it has removed; 0:
+ * none. *more: call again soon, else the search has come round. */
+bool store_retire(struct store *store, int64_t *retired, bool *more, time_ms now,
+                  struct error *error);
+
 #endif

@@ -144,6 +144,12 @@ struct entry {
     char path[PATH_MAX];
 };
 
+/* The search for deployments that nobody needs (retire.c). */
+struct retiring {
+    int64_t id, last; /* that is looked at now, 0: none; that was looked at last */
+    int64_t job;      /* jobs up to this id are not of it */
+};
+
 struct store {
     struct db db;
     struct entry entry;
@@ -160,6 +166,7 @@ struct store {
     struct slots slots;
     struct self self;
     int64_t deployed; /* that this connection has loaded last; 0: none */
+    struct retiring retiring;
     struct journal journal;
     struct prelock prelock;
     struct feed feed, endings;

@@ -3,7 +3,11 @@
 #include "store/sqlite/census.h"
 #include "store/sqlite/operation.h"
 #include "store/sqlite/verbs.h"
+#include "store/tidy.h"
 #include <stdio.h>
+
+enum { STEP_ROWS = 1000 };                        /* jobs that one step looks at */
+static const time_ms RETIRE_AFTER = 24 * 3600000; /* a newer one has proved itself by then */
 
 /* ---- who needs it ---- */
 
@@ -13,17 +17,22 @@ static bool free_of_engine(struct store *store, int64_t id, struct error *error)
            error_set(error, ERROR_CONFLICT, "deployment %lld is loaded here", (long long)id);
 }
 
-/* An executor that is overdue may go on: only one that is gone has nothing loaded. */
-static bool free_of_executors(const struct census *census, int64_t id, struct error *error) {
+/* An executor that is overdue may go on: only one that is gone has nothing loaded. NULL: none. */
+static const struct citizen *retire_holder(const struct census *census, int64_t id) {
     for (size_t i = 0; i < census->count; i++) {
         const struct citizen *citizen = &census->list[i];
         int64_t has = json_integer_value(json_object_get(citizen->settings, "deployment"));
         if (citizen->standing != STANDING_GONE && has == id)
-            return error_set(error, ERROR_CONFLICT,
-                             "deployment %lld is loaded by executor \"%.255s\" (%lld)",
-                             (long long)id, citizen->name, (long long)citizen->id);
+            return citizen;
     }
-    return true;
+    return NULL;
+}
+
+static bool free_of_executors(const struct census *census, int64_t id, struct error *error) {
+    const struct citizen *holder = retire_holder(census, id);
+    return !holder || error_set(error, ERROR_CONFLICT,
+                                "deployment %lld is loaded by executor \"%.255s\" (%lld)",
+                                (long long)id, holder->name, (long long)holder->id);
 }
 
 static bool free_of_registrations(struct store *store, int64_t id, struct error *error) {
@@ -129,4 +138,106 @@ bool store_delete_deployment(struct store *store, int64_t id, bool try, time_ms 
         return unit_end(store, own, done, error);
     look_end(store, own);
     return done;
+}
+
+/* ---- by themselves ---- */
+
+/* Of d, with ?1 an instant a day ago: a newer one of its name has been there since, no definition
+ * comes from it, and whoever is registered for it is registered for a newer one, too. */
+#define RETIRE_MAY                                                                                 \
+    "(SELECT n.loaded FROM deployment n WHERE n.name=d.name AND n.id>d.id"                         \
+    " ORDER BY n.id LIMIT 1)<=?1"                                                                  \
+    " AND NOT EXISTS(SELECT 1 FROM definition x WHERE x.deployment=d.id)"                          \
+    " AND NOT EXISTS(SELECT 1 FROM registration r WHERE r.deployment=d.id AND NOT EXISTS("         \
+    "SELECT 1 FROM registration s JOIN deployment e ON e.id=s.deployment"                          \
+    " WHERE s.executor=r.executor AND e.name=d.name AND e.id>d.id))"
+
+/* The next one after the last that was looked at; 1, 0 there is none, -1 error. */
+static int retire_next(struct store *store, time_ms now, struct error *error) {
+    struct retiring *retiring = &store->retiring;
+    int found = db_value(&store->db, error, &retiring->id,
+                         "SELECT d.id FROM deployment d WHERE d.id>?2 AND " RETIRE_MAY
+                         " ORDER BY d.id LIMIT 1",
+                         "ii", now - RETIRE_AFTER, retiring->last);
+    retiring->last = found > 0 ? retiring->id : 0;
+    retiring->id = found > 0 ? retiring->id : 0;
+    retiring->job = 0;
+    return found;
+}
+
+struct retire_look {
+    bool needed; /* one of the jobs is of the deployment */
+    bool more;   /* there may be others */
+};
+
+/* The next jobs by id. A job that is created later is never of a deployment that no definition
+ * comes from, so what was looked at stays free of it. */
+static bool retire_look(struct store *store, struct retire_look *look, struct error *error) {
+    struct retiring *retiring = &store->retiring;
+    sqlite3_stmt *rows =
+        db_query(&store->db, error,
+                 "SELECT count(*), max(id), max(stream IN (SELECT id FROM stream"
+                 " WHERE deployment=?1)) FROM (SELECT id, stream FROM job WHERE id>?2"
+                 " ORDER BY id LIMIT ?3)",
+                 "iin", retiring->id, retiring->job, (int)STEP_ROWS);
+    int step = rows ? db_step(&store->db, rows, error) : -1;
+    if (step > 0) {
+        look->more = sqlite3_column_int(rows, 0) == STEP_ROWS;
+        look->needed = sqlite3_column_int(rows, 2) != 0;
+        if (sqlite3_column_int(rows, 0))
+            retiring->job = sqlite3_column_int64(rows, 1);
+    }
+    if (rows)
+        sqlite3_reset(rows);
+    return step > 0;
+}
+
+/* Looked at again, now that nobody else writes. */
+static bool retire_now(struct store *store, const struct census *census, int64_t *retired,
+                       time_ms now, struct error *error) {
+    int64_t id = store->retiring.id, one = 0;
+    struct retire_look look = {0};
+    int may = db_value(&store->db, error, &one,
+                       "SELECT 1 FROM deployment d WHERE d.id=?2 AND " RETIRE_MAY, "ii",
+                       now - RETIRE_AFTER, id);
+    if (may <= 0 || store->deployed == id || retire_holder(census, id))
+        return may >= 0;
+    if (!retire_look(store, &look, error))
+        return false;
+    if (look.needed || look.more)
+        return true;
+    *retired = id;
+    return retire_one(store, id, now, error);
+}
+
+static bool retire_end(struct store *store, int64_t *retired, time_ms now, struct error *error) {
+    bool own = false;
+    struct census census = {0};
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = census_take(&census, store, false, now, error) &&
+                retire_now(store, &census, retired, now, error);
+    census_clear(&census);
+    done = unit_end(store, own, done, error);
+    if (!done)
+        *retired = 0;
+    store->retiring.id = 0;
+    return done;
+}
+
+bool store_retire(struct store *store, int64_t *retired, bool *more, time_ms now,
+                  struct error *error) {
+    struct retire_look look = {0};
+    *retired = 0;
+    *more = true;
+    if (!store->retiring.id) {
+        int found = retire_next(store, now, error);
+        *more = found > 0;
+        return found >= 0;
+    }
+    if (!retire_look(store, &look, error))
+        return false;
+    if (look.needed) /* on with the next one */
+        store->retiring.id = 0;
+    return look.needed || look.more || retire_end(store, retired, now, error);
 }
