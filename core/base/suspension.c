@@ -6,13 +6,6 @@
 static const char *const names[SUSPENSIONS] = {"job",   "definition", "instance",
                                                "batch", "schedule",   "process"};
 
-const char *suspension_name(enum suspension reason) {
-    for (int i = 0; i < SUSPENSIONS; i++)
-        if ((int)reason == 1 << i)
-            return names[i];
-    return NULL;
-}
-
 int suspension_find(const char *name) {
     for (int i = 0; name && i < SUSPENSIONS; i++)
         if (strcmp(name, names[i]) == 0)
@@ -43,12 +36,6 @@ void held_add(struct held *held, int reasons) {
     held->jobs += reasons != 0;
     for (int i = 0; i < SUSPENSIONS; i++)
         held->by[i] += (reasons & 1 << i) != 0;
-}
-
-void held_join(struct held *held, const struct held *more) {
-    held->jobs += more->jobs;
-    for (int i = 0; i < SUSPENSIONS; i++)
-        held->by[i] += more->by[i];
 }
 
 void held_text(const struct held *held, char text[HELD_TEXT]) {

@@ -25,9 +25,7 @@ enum { SUSPENSIONS = 6 };
 
 #define SUSPENSION_TEXT 64 /* bytes for the names of all reasons */
 
-/* "job", "definition" …; NULL: no such reason. */
-const char *suspension_name(enum suspension reason);
-/* 0: no such name. */
+/* The reason of a name such as "job" or "definition"; 0: there is none. */
 int suspension_find(const char *name);
 /* "job, instance"; "" for none. */
 void suspension_text(int reasons, char text[SUSPENSION_TEXT]);
@@ -43,7 +41,6 @@ struct held {
 #define HELD_TEXT 256
 
 void held_add(struct held *held, int reasons);
-void held_join(struct held *held, const struct held *more);
 /* "2 stay suspended: instance 2, process 1"; "" for none. */
 void held_text(const struct held *held, char text[HELD_TEXT]);
 /* { jobs = 2, instance = 2 }. A new reference; NULL: no memory. */
