@@ -18,7 +18,7 @@ endif
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
 	-Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wpointer-arith \
-	-Wwrite-strings -Wundef -Wformat=2 -Wvla
+	-Wwrite-strings -Wundef -Wformat=2 -Wvla -Wswitch-enum
 # What a packager sets: CC, CPPFLAGS, CFLAGS and LDFLAGS reach every compile and every link; WERROR=
 # lets a compiler warn that nobody has met yet; LUA_INCDIR is where lua.h is.
 WERROR   ?= -Werror
@@ -29,14 +29,15 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $
 LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
 LIBS     := -lsqlite3 -lev -ljansson -lmd -lpthread -lm
 
-SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c))
+SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
-EMBED    := $(sort $(wildcard lua/moonshift/*.lua core/store/sqlite/*.sql core/bench/*.lua) $(STOCK))
-CONTRACTS := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/*/*/*_contract.c))
+EMBED    := $(sort $(filter-out %/meta.lua,$(wildcard lua/moonshift/*.lua)) $(wildcard core/store/*/*.sql core/bench/*.lua) $(STOCK))
+CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c)
+CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
-C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua core/bench lua scripts examples spec spec/run examples/orders/report \
+C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch])
+LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examples spec spec/run examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report
 
@@ -44,7 +45,7 @@ COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonsh
 
 BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev libmd-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
-	strace faketime python3 mount e2fsprogs lua5.1 luajit zsh fish
+	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 PROGRAM  ?= $(BUILD)/moonshift
@@ -54,7 +55,7 @@ SOAK     := python3 -B spec/soak/soak.py --program $(PROGRAM) --probe $(BUILD)/s
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 23
 
 demo: deps ## install what is missing, build, run the orders example to its end
 	@$(MAKE) --no-print-directory all
@@ -68,8 +69,8 @@ faults: check-deps ## errors and death at COUNT=25 calls of each kind, death at 
 testing: $(BUILD)/testing/moonshift ## build the program with its crash points, in build/testing
 
 # What is quick enough for every change, and what is worth a longer wait.
-QUICK := CUTS=1200 HISTORIES=5
-WHOLE := CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100
+QUICK := CUTS=500 HISTORIES=5 SPEC_HITS=0 SPEC_FAULTS=1
+WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100
 
 check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
 	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20
@@ -77,18 +78,45 @@ check: check-deps ## install what is missing, build with gcc, check with clang, 
 check-all: check-deps ## the same with everything at full length
 	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180
 
+# Twice as many steps at a time as there are processors: half of them wait for something.
+# A step is no part of this make: a process that a spec leaves behind would hold its job server open,
+# and make would wait for it.
+STEP_MAKE = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) -s --no-print-directory BUILD=$(BUILD)
+
 checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.so $(BUILD)/soak/probe.so
-	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
+	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$((2 * $$(nproc))) $(SPECS) \
 	  --step "a soak of $(SOAKED) seconds" "$(SOAK) --seconds $(SOAKED) --seed 2" \
 	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract)) \
-	  --step "clang reads it without a warning" "$(MAKE) -s --no-print-directory syntax CC=clang" \
+	  --step "clang reads it without a warning" "$(STEP_MAKE) syntax CC=clang" \
 	  --step "clang-format and luacheck have nothing to say" \
-	    "$(MAKE) -s --no-print-directory lint" \
+	    "$(STEP_MAKE) lint" \
 	  --step "every saved input of the fuzz targets keeps its promises" \
 	    "$(BUILD)/spec/fuzz/replay spec/fuzz/corpus" \
+	  --step "PostgreSQL prepares every statement of the rules" \
+	    "$(STEP_MAKE) postgres-check" \
 	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
 	  --step "the soak's checker sees what it should" \
-	    "python3 -B spec/soak/checker_test.py"
+	    "python3 -B spec/soak/checker_test.py" \
+	  --step "the sources have the text of every mutant" "python3 -B spec/mutants/run --only-read"
+
+INITDB := $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb))
+
+QUESTIONS := $(BUILD)/questions
+ASKING := $(addprefix $(BUILD)/spec/core/store/,query_contract why_contract batch_contract)
+
+# Contracts ask the questions that are made of filters; they are remembered on the way.
+postgres-check: $(QUESTIONS).so $(ASKING) ## PostgreSQL, where it is installed, prepares every statement of the rules
+	@rm -f $(QUESTIONS) && touch $(QUESTIONS)
+	@$(foreach one,$(ASKING),HISTORIES=1 QUESTIONS=$(QUESTIONS) LD_PRELOAD=$(QUESTIONS).so $(one) >/dev/null &&) true
+	@$(if $(INITDB),$(LUA) spec/postgres/check $(dir $(INITDB)) \
+	  "$(CC) $(filter-out $(WARN),$(ALL_CFLAGS))" $(QUESTIONS), \
+	  echo "  pending no initdb in /usr/lib/postgresql: no statement was prepared"; \
+	  echo "0 passed, 0 failed")
+
+$(QUESTIONS).so: spec/postgres/questions.c
+	@echo CC $<
+	@mkdir -p $(@D)
+	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
 # Reads every file and compiles nothing.
 syntax:
@@ -109,7 +137,7 @@ sanitized:
 	  SPEC_HITS=1 SPEC_FAULTS=1 CUTS=500 \
 	  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
-	  $(foreach contract,$(wildcard spec/*/*/*_contract.c), \
+	  $(foreach contract,$(CONTRACT_FILES), \
 	    --step $(contract) build/$(NAME)/$(contract:.c=))
 
 fuzz: fuzz-deps ## every fuzz target for SECONDS=60, from the saved inputs on (TARGETS="cron span")
@@ -119,7 +147,7 @@ fuzz: fuzz-deps ## every fuzz target for SECONDS=60, from the saved inputs on (T
 	@python3 spec/fuzz/run --program build/fuzz/spec/fuzz/fuzz --work build/fuzz \
 	  --seconds $(or $(SECONDS),60) $(TARGETS)
 
-soak: ## for SECONDS=180 all goes wrong that can, then the records are checked (SEED=, PROGRAM=)
+soak: ## two executors under faults for SECONDS=180, then the records are checked (SEED=, PROGRAM=)
 	@$(call install-packages,$(SOAK_PACKAGES))
 	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
 	@$(SOAK) --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
@@ -134,7 +162,7 @@ bench: deps ## compare with the yardstick (YARDSTICK=, ROUNDS=5, JOBS=200000, DI
 	@LUA_PATH="lua/?.lua;lua/?/init.lua;;" LUA_CPATH="$(BUILD)/lua/?.so;;" $(LUA) \
 	  spec/bench/compare.lua $(BUILD)/moonshift $(YARDSTICK) $(ROUNDS) $(JOBS) $(DIR)
 
-mutants: ## break the program on purpose: each of spec/mutants must be caught (SECONDS=60, MUTANTS=)
+mutants: ## break the program on purpose; a test must catch each of spec/mutants (SECONDS=60, MUTANTS=)
 	@$(call install-packages,$(SOAK_PACKAGES))
 	@$(MAKE) --no-print-directory all contracts $(BUILD)/soak/probe.so
 	@python3 -B spec/mutants/run --build $(BUILD) --seconds $(or $(SECONDS),60) \
@@ -156,6 +184,9 @@ valgrind: ## real runs under valgrind: no error, no leak
 lint: ## clang-format and luacheck, changing nothing
 	@clang-format --dry-run -Werror $(C_FILES)
 	@luacheck -q --no-color $(LUA_FILES)
+
+reference: ## write docs/reference.md from the annotations in lua/moonshift
+	@$(LUA) docs/reference.lua >$(BUILD)/reference.md && mv $(BUILD)/reference.md docs/reference.md
 
 format: ## let clang-format rewrite the C files
 	@clang-format -i $(C_FILES)
@@ -182,7 +213,7 @@ get() { apt-get install -qq -y --no-install-recommends $$missing </dev/null 2>&1
 log=$$(get) || { apt-get -qq update; log=$$(get); } || { echo "$$log" >&2; exit 1; }
 endef
 
-install: all $(BUILD)/gen/moonshift.pc $(BUILD)/gen/moonshift@.service $(COMPLETIONS) ## install all that a machine needs (DESTDIR=, prefix=, bindir=, luadir=, cmoddir=)
+install: all $(BUILD)/gen/moonshift.pc $(BUILD)/gen/moonshift@.service $(COMPLETIONS) ## install program, module, manual and the rest (DESTDIR=, prefix=, bindir=, luadir=, cmoddir=)
 	@sh -e -c 'put() { [ "$$2" ] || return 0; mode=$$1; to="$(DESTDIR)$$2"; shift 2; \
 	  install -d "$$to"; install -m $$mode "$$@" "$$to"; }; $(each-installed)'
 	@$(if $(DESTDIR),,$(say-what-to-export))
@@ -279,9 +310,6 @@ $(BUILD)/soak/probe.so: spec/soak/probe.c
 	@mkdir -p $(@D)
 	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
-# A double in place of one function of the store: what no SQLite ever reports.
-$(BUILD)/spec/core/run/waiting_contract: DOUBLE := -Wl,--wrap=store_met
-
 # A disk under the store that loses its power.
 POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/power_*.c)))
 $(BUILD)/spec/core/store/power_contract: $(POWER)
@@ -289,9 +317,19 @@ $(BUILD)/spec/core/store/error_contract: $(POWER) $(BUILD)/spec/core/store/error
 $(BUILD)/spec/core/store/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 
-$(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(OBJECTS)
+# Linked once for all contracts, and to each of those few in which functions are replaced.
+$(BUILD)/contracts.so: $(OBJECTS)
+	@echo LINK $@
+	@$(LINK) -shared -o $@ $^ $(LIBS) -llua5.4
+
+DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract store/error_contract)
+$(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
+
+$(BUILD)/spec/%_contract: $(BUILD)/spec/%_contract.o $(BUILD)/contracts.so
+	@echo LINK $@
+	@$(LINK) -Wl,-rpath,$(abspath $(BUILD)) -o $@ $^ $(LIBS) -llua5.4
 
 $(BUILD)/spec/fuzz/replay: $(BUILD)/spec/fuzz/replay.o $(FUZZED) $(OBJECTS)
 	@echo LINK $@
@@ -320,7 +358,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: all help demo faults testing check check-all checked syntax asan tsan sanitized lint format deps check-deps install uninstall clean \
+.PHONY: postgres-check all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
 	contracts FORCE
 .PHONY: bench fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o

@@ -1,6 +1,6 @@
 /* host.c - a Lua interpreter with moonshift.core inside, for specs only: `make asan` and `make
  * tsan` run the suite in an instrumented one. Takes `-e code` and a script with its arguments. */
-#include "api/api.h"
+#include "lua/api.h"
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdio.h>

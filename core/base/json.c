@@ -1,5 +1,6 @@
 #include "base/json.h"
-#include "base/plain.h"
+#include "base/ascii_scan.h"
+#include "base/calendar.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -76,7 +77,7 @@ static void write_escaped(struct text *out, unsigned char byte) {
 void json_add_text(struct text *out, const char *string, size_t size) {
     size_t from = 0;
     text_append(out, "\"", 1);
-    for (size_t at = plain_size(string, size); at < size; at++) {
+    for (size_t at = ascii_size(string, size); at < size; at++) {
         unsigned char byte = (unsigned char)string[at];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
@@ -202,19 +203,6 @@ bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number)
     else
         return false;
     return *number >= low && *number <= high;
-}
-
-bool json_span(const json_t *value, const char *what, struct span *span, struct error *error) {
-    if (json_is_string(value)) {
-        struct error cause;
-        return span_parse(json_string_value(value), span, &cause) ||
-               error_set(error, cause.code, "%s: %s", what, cause.text);
-    }
-    double seconds = json_is_number(value) ? json_number_value(value) : -1;
-    if (!(seconds >= 0 && seconds <= 3e11))
-        return json_refuse(what, value, "seconds, or a duration such as \"5m\" or \"PT5M\"", error);
-    *span = (struct span){.ms = llround(seconds * 1000)};
-    return true;
 }
 
 bool json_refuse(const char *what, const json_t *value, const char *expected, struct error *error) {

@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_BASE_JSON_H
 #define MOONSHIFT_BASE_JSON_H
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "base/span.h"
 #include "base/text.h"
 #include <jansson.h>
 
@@ -40,10 +40,6 @@ bool json_put_time(json_t *object, const char *key, time_ms time);
 
 /* A whole number within [low, high]; 5.0 is one. */
 bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number);
-
-/* A span as people give it: a text (span.h), or a number of seconds that is not negative. `what`
- * names the key: `after: duration "5x": expected a unit: …`. */
-bool json_span(const json_t *value, const char *what, struct span *span, struct error *error);
 
 /* ERROR_INVALID `retries "many": expected a whole number`; returns false. */
 bool json_refuse(const char *what, const json_t *value, const char *expected, struct error *error);

@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "base/plain.h"
+#include "base/ascii_scan.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ static size_t character(const unsigned char *data, size_t size) {
         return 1;
     if (first < 0xC2 || first > 0xF4)
         return 0;
-    size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    size_t length = (size_t)2 + (first >= 0xE0) + (first >= 0xF0);
     if (size < length)
         return 0;
     if (first == 0xE0)
@@ -82,7 +82,7 @@ static size_t character(const unsigned char *data, size_t size) {
 
 bool utf8_valid(const char *data, size_t size, size_t *offset) {
     size_t at = 0;
-    while (size - at >= 8 && plain_is_ascii(data + at))
+    while (size - at >= 8 && ascii_only(data + at))
         at += 8;
     while (at < size) {
         size_t length = character((const unsigned char *)data + at, size - at);
@@ -230,7 +230,9 @@ static char *read_all(FILE *file, size_t *size) {
     text_append(&text, "", 0);
     while ((got = fread(part, 1, sizeof part, file)) > 0)
         text_append(&text, part, got);
-    int reason = ferror(file) ? errno : text.failed ? ENOMEM : 0;
+    int reason = text.failed ? ENOMEM : 0;
+    if (ferror(file))
+        reason = errno;
     fclose(file);
     if (reason) {
         text_clear(&text);
@@ -254,4 +256,12 @@ char *file_read_open(int file, size_t *size) {
     close(file);
     errno = reason;
     return NULL;
+}
+
+int64_t text_hash(const char *text) {
+    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+    int64_t id = (int64_t)((hash ^ hash >> 63) & INT64_MAX);
+    return id ? id : 1;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A growing, always NUL-terminated buffer. Zero-initialise; free with text_clear. */
 struct text {
@@ -46,5 +47,8 @@ const char *suggest(const char *word, const char *const *names);
 char *file_read(const char *path, size_t *size);
 /* The same of an open file, which is closed in any case. */
 char *file_read_open(int file, size_t *size);
+
+/* A positive number for a text (FNV-1a); the same in every version, because stores keep it. */
+int64_t text_hash(const char *text);
 
 #endif

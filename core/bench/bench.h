@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_BENCH_BENCH_H
 #define MOONSHIFT_BENCH_BENCH_H
 
-#include "base/settings.h"
+#include "job/settings.h"
 
 struct bench_options {
     int64_t jobs;

@@ -1,5 +1,6 @@
 /* latency.c - how long a job waits when nothing else is to be done. */
-#include "bench/crowd.h"
+#include "base/clamp.h"
+#include "bench/client_group.h"
 #include "bench/phases.h"
 #include <stdio.h>
 #include <sys/mman.h>
@@ -20,11 +21,11 @@ static void begins(void *arg, int64_t number) {
     atomic_store(&samples->begun, number + 1);
 }
 
-static bool await(struct crowd *crowd, struct samples *samples, int64_t begun,
+static bool await(struct client_group *group, struct samples *samples, int64_t begun,
                   struct error *error) {
     int64_t until = clock_monotonic_us() + PATIENCE;
     while (atomic_load(&samples->begun) < begun) {
-        if (!crowd_goes_on(crowd))
+        if (!client_group_goes_on(group))
             return error_set(error, ERROR_INTERRUPTED, "interrupted");
         if (clock_monotonic_us() > until)
             return error_set(error, ERROR_FAILED, "latency: a job has not begun for 10 s");
@@ -35,7 +36,7 @@ static bool await(struct crowd *crowd, struct samples *samples, int64_t begun,
 
 static bool create(const struct rig *rig, struct engine *engine, struct error *error) {
     struct engine_created created;
-    struct engine_draft draft = {.spec = rig_spec(rig, "noop", rig->payload, 0)};
+    struct engine_spec draft = {.spec = rig_spec(rig, "noop", rig->payload, 0)};
     bool fine = draft.spec ? engine_enqueue(engine, &draft, 1, &created, NULL, error)
                            : rig_no_memory(error);
     json_decref(draft.spec);
@@ -43,18 +44,18 @@ static bool create(const struct rig *rig, struct engine *engine, struct error *e
 }
 
 /* The creator of the jobs: the next one when the last one has begun, and a little later. */
-static bool work(struct crowd *crowd, int index, void *arg, struct error *error) {
+static bool work(struct client_group *group, int index, void *arg, struct error *error) {
     struct samples *samples = arg;
     struct engine *engine = rig_connect(samples->rig, error);
-    crowd_ready(crowd);
-    bool fine = engine && create(samples->rig, engine, error) && await(crowd, samples, 1, error);
-    for (int64_t i = 0; fine && i < crowd->share; i++) {
+    client_group_ready(group);
+    bool fine = engine && create(samples->rig, engine, error) && await(group, samples, 1, error);
+    for (int64_t i = 0; fine && i < group->share; i++) {
         rig_pause(APART);
         samples->asked[i] = clock_monotonic_us();
         fine = create(samples->rig, engine, error);
         samples->known[i] = clock_monotonic_us();
-        fine = fine && await(crowd, samples, i + 2, error);
-        crowd->mates[index].done += fine;
+        fine = fine && await(group, samples, i + 2, error);
+        group->clients[index].done += fine;
     }
     engine_close(engine);
     return fine;
@@ -97,18 +98,18 @@ static bool run(void *arg, struct error *error) {
     return rig_start(rig, rig->bench->options->workers, error);
 }
 
-static bool measure(struct rig *rig, struct crowd *crowd, struct samples *samples, bool process,
-                    struct error *error) {
+static bool measure(struct rig *rig, struct client_group *group, struct samples *samples,
+                    bool process, struct error *error) {
     const char *prefix = process ? "latency_process" : "latency";
     int64_t jobs = rig->bench->options->jobs / 20;
-    crowd->share = jobs < 50 ? 50 : jobs > SAMPLES ? SAMPLES : jobs;
-    crowd->span = INT64_MAX / 2;
-    crowd->meanwhile = run;
+    group->share = clamp(jobs, 50, SAMPLES);
+    group->span = INT64_MAX / 2;
+    group->meanwhile = run;
     samples->rig = rig;
     rig_tell(rig, "latency", 0, 0);
-    bool fine = process ? crowd_fork(crowd, work, samples, error)
-                        : crowd_thread(crowd, work, samples, error);
-    int64_t count = crowd_done(crowd);
+    bool fine = process ? client_group_fork(group, work, samples, error)
+                        : client_group_thread(group, work, samples, error);
+    int64_t count = client_group_done(group);
     return fine && rig_await(rig, prefix, count + 1, error) &&
            rig_finish(rig, prefix, count + 1, error) &&
            report(rig->bench, prefix, samples, count, error);
@@ -116,7 +117,7 @@ static bool measure(struct rig *rig, struct crowd *crowd, struct samples *sample
 
 static bool sample(struct bench *bench, bool process, struct error *error) {
     struct rig rig;
-    struct crowd *crowd = crowd_new(1, error);
+    struct client_group *group = client_group_new(1, error);
     struct samples *samples =
         mmap(NULL, sizeof *samples, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool fine = rig_open(&rig, bench, SAMPLES, error);
@@ -124,11 +125,11 @@ static bool sample(struct bench *bench, bool process, struct error *error) {
     if (samples == MAP_FAILED)
         fine = fine && rig_no_memory(error);
     else
-        fine = fine && crowd && measure(&rig, crowd, samples, process, error);
+        fine = fine && group && measure(&rig, group, samples, process, error);
     rig_close(&rig);
     if (samples != MAP_FAILED)
         munmap(samples, sizeof *samples);
-    crowd_free(crowd);
+    client_group_free(group);
     return fine;
 }
 

@@ -80,12 +80,14 @@ bool place_make(struct place *place, const char *parent, struct error *error) {
     place->path[0] = '\0';
     if (size >= (int)sizeof place->path)
         return error_set(error, ERROR_INVALID, "directory \"%s\": too long", parent);
-    if (!mkdtemp(path))
-        return error_set(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO,
-                         "directory \"%s\": cannot make a store there: %s", parent,
-                         strerror(errno));
+    signals_note(); /* first: a signal from here on still removes the directory */
+    if (!mkdtemp(path)) {
+        error_set(error, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO,
+                  "directory \"%s\": cannot make a store there: %s", parent, strerror(errno));
+        signals_restore();
+        return false;
+    }
     memcpy(place->path, path, (size_t)size + 1);
-    signals_note();
     if (write_handlers(place, error))
         return true;
     place_clear(place);

@@ -9,7 +9,8 @@ struct place {
     char path[PATH_MAX - 256]; /* "": none */
 };
 
-/* Makes it in `parent` and writes the handlers. From now on INT, TERM and HUP are noted. */
+/* Makes the directory in `parent` and writes the handlers. INT, TERM and HUP are noted from just
+ * before it is made, so that they leave nothing behind. */
 bool place_make(struct place *place, const char *parent, struct error *error);
 /* Removes everything; the signals are the system's again. */
 void place_clear(struct place *place);

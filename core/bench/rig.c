@@ -54,20 +54,15 @@ bool rig_engine(struct rig *rig, struct error *error) {
     struct engine_options options = {.settings = &rig->settings,
                                      .mode = STORE_CREATE,
                                      .clock = clock_system(),
-                                     .folder = rig->folder,
-                                     .modules = -2, /* LUA_NOREF */
-                                     .handlers = -2};
+                                     .folder = rig->folder};
     if (!rig->engine)
         rig->engine = engine_open(&options, error);
     return rig->engine != NULL;
 }
 
 struct engine *rig_connect(const struct rig *rig, struct error *error) {
-    struct engine_options options = {.settings = &rig->settings,
-                                     .mode = STORE_WRITE,
-                                     .clock = clock_system(),
-                                     .modules = -2,
-                                     .handlers = -2};
+    struct engine_options options = {
+        .settings = &rig->settings, .mode = STORE_WRITE, .clock = clock_system()};
     return engine_open(&options, error);
 }
 
@@ -92,7 +87,7 @@ bool rig_open(struct rig *rig, struct bench *bench, int64_t jobs, struct error *
 void rig_close(struct rig *rig) {
     if (!rig->bench)
         return;
-    node_free(rig->node);
+    executor_free(rig->executor);
     rig_release(rig);
     folder_release(rig->folder);
     settings_clear(&rig->settings);
@@ -120,15 +115,15 @@ json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, in
     return NULL;
 }
 
-static bool feed_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
+static bool bulk_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
                        struct error *error) {
     struct engine_created created[CHUNK];
-    struct engine_draft drafts[CHUNK];
+    struct engine_spec drafts[CHUNK];
     size_t made = 0;
     bool fine = true;
     while (fine && made < (size_t)count) {
         json_t *spec = rig_spec(rig, handler, payload, rig_priority(rig, &rig->bench->random));
-        drafts[made] = (struct engine_draft){.spec = spec};
+        drafts[made] = (struct engine_spec){.spec = spec};
         fine = spec != NULL;
         made += fine;
     }
@@ -145,7 +140,7 @@ bool rig_feed(struct rig *rig, const char *handler, json_t *payload, int64_t cou
         int64_t left = count - done;
         rig_tell(rig, "enqueueing in bulk", done, count);
         if (!place_goes_on(error) ||
-            !feed_chunk(rig, handler, payload, left < CHUNK ? left : CHUNK, error))
+            !bulk_chunk(rig, handler, payload, left < CHUNK ? left : CHUNK, error))
             return false;
     }
     return true;
@@ -172,17 +167,17 @@ bool rig_start(struct rig *rig, int workers, struct error *error) {
     snprintf(text, sizeof text, "%d", workers);
     if (!settings_apply_text(&rig->settings, ORIGIN_FLAG, "workers", text, error))
         return false;
-    struct node_options node = {
+    struct executor_options executor = {
         .settings = &rig->settings, .interrupts = true, .begins = begins, .begins_arg = rig};
-    struct member_options member = {
+    struct attached_engine_options attached = {
         .settings = &rig->settings, .clock = clock_system(), .folder = rig->folder};
-    rig->node = node_new(&node, error);
-    rig->member = rig->node ? node_add(rig->node, &member, error) : NULL;
-    return rig->member && node_start(rig->node, error);
+    rig->executor = executor_new(&executor, error);
+    rig->attached = rig->executor ? executor_attach(rig->executor, &attached, error) : NULL;
+    return rig->attached && executor_start(rig->executor, error);
 }
 
 static int64_t ended(struct rig *rig) {
-    node_status(rig->node, &rig->status);
+    executor_status(rig->executor, &rig->status);
     return rig->status.done + rig->status.failed + rig->status.stale;
 }
 
@@ -193,7 +188,7 @@ bool rig_await(struct rig *rig, const char *doing, int64_t count, struct error *
         if (done > last)
             moved = clock_monotonic();
         last = done;
-        if (!place_goes_on(error) || !member_fine(rig->member, error))
+        if (!place_goes_on(error) || !attached_engine_fine(rig->attached, error))
             return false;
         if (rig->status.failed || rig->status.stale || clock_monotonic() - moved > STALL)
             return error_set(error, ERROR_FAILED,
@@ -230,9 +225,9 @@ static bool nothing_left(struct rig *rig, const char *what, struct error *error)
 
 bool rig_finish(struct rig *rig, const char *what, int64_t jobs, struct error *error) {
     ended(rig);
-    node_free(rig->node);
-    rig->node = NULL;
-    const struct foreman_status *status = &rig->status;
+    executor_free(rig->executor);
+    rig->executor = NULL;
+    const struct runner_status *status = &rig->status;
     if (status->done != jobs || status->failed || status->stale)
         return error_set(error, ERROR_FAILED,
                          "%s: %lld jobs succeeded, %lld failed, %lld were stale (expected %lld)",

@@ -3,11 +3,11 @@
 #ifndef MOONSHIFT_BENCH_RIG_H
 #define MOONSHIFT_BENCH_RIG_H
 
-#include "api/engine.h"
 #include "bench/bench.h"
 #include "bench/meter.h"
 #include "bench/place.h"
-#include "run/node.h"
+#include "engine/driver.h"
+#include "run/executor.h"
 #include <stdatomic.h>
 
 /* What all phases share. */
@@ -22,10 +22,10 @@ struct rig {
     struct bench *bench;
     struct settings settings;
     struct folder *folder;
-    struct engine *engine; /* what creates jobs here; NULL: closed */
-    struct node *node;     /* NULL: nothing runs */
-    struct member *member;
-    struct foreman_status status; /* when it last ended */
+    struct engine *engine;     /* what creates jobs here; NULL: closed */
+    struct executor *executor; /* NULL: nothing runs */
+    struct attached_engine *attached;
+    struct runner_status status; /* when it last ended */
     json_t *payload;
     _Atomic unsigned char *seen; /* by id: runs */
     int64_t room;

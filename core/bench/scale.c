@@ -2,7 +2,7 @@
 #include "bench/scale.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "bench/crowd.h"
+#include "bench/client_group.h"
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ static bool first_job(struct rig *rig, int64_t from, struct scale_found *found,
                       struct error *error) {
     int64_t until = from + 60000000;
     while (atomic_load(&rig->first) == 0) {
-        if (!place_goes_on(error) || !member_fine(rig->member, error))
+        if (!place_goes_on(error) || !attached_engine_fine(rig->attached, error))
             return false;
         if (clock_monotonic_us() > until)
             return error_set(error, ERROR_FAILED, "scale: no job has begun for a minute");
@@ -46,7 +46,7 @@ static void watch(struct rig *rig, int64_t until, struct scale_found *found) {
     while ((now = clock_monotonic_us()) < until && place_goes_on(NULL)) {
         int64_t memory = meter_memory("/proc/self/statm");
         found->memory = memory > found->memory ? memory : found->memory;
-        node_status(rig->node, &rig->status);
+        executor_status(rig->executor, &rig->status);
         if (rig->status.done > done)
             moved = now;
         done = rig->status.done;
@@ -62,8 +62,8 @@ bool scale_start(struct rig *rig, struct scale_found *found, struct error *error
     if (!rig_start(rig, rig->bench->options->workers, error) || !first_job(rig, from, found, error))
         return false;
     watch(rig, from + WORKING, found);
-    node_free(rig->node);
-    rig->node = NULL;
+    executor_free(rig->executor);
+    rig->executor = NULL;
     return place_goes_on(error);
 }
 
@@ -123,9 +123,9 @@ struct step {
     bool (*run)(struct scale *scale, struct error *error);
 };
 
-static bool step_run(struct crowd *crowd, int index, void *arg, struct error *error) {
+static bool step_run(struct client_group *group, int index, void *arg, struct error *error) {
     struct step *step = arg;
-    (void)crowd;
+    (void)group;
     (void)index;
     if (!rig_engine(step->scale->rig, error) || !step->run(step->scale, error))
         return false;
@@ -137,9 +137,9 @@ static bool step_run(struct crowd *crowd, int index, void *arg, struct error *er
 static bool in_child(struct scale *scale, bool (*run)(struct scale *scale, struct error *error),
                      struct error *error) {
     struct step step = {scale, run};
-    struct crowd *crowd = crowd_new(1, error);
-    bool fine = crowd && crowd_fork(crowd, step_run, &step, error);
-    crowd_free(crowd);
+    struct client_group *group = client_group_new(1, error);
+    bool fine = group && client_group_fork(group, step_run, &step, error);
+    client_group_free(group);
     return fine;
 }
 
@@ -163,9 +163,12 @@ static bool put(struct bench *bench, const struct scale *scale, json_t *list) {
 }
 
 static bool measure_ready(struct scale *scale, struct error *error) {
-    return in_child(scale, fill_and_acquire, error) && in_child(scale, start_beside, error) &&
-           in_child(scale, acquire_beside_lane, error) &&
-           in_child(scale, acquire_beside_locked, error);
+    static bool (*const works[])(struct scale *, struct error *) = {
+        fill_and_acquire, start_beside, acquire_beside_lane, acquire_beside_locked};
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof works / sizeof *works; i++)
+        fine = in_child(scale, works[i], error);
+    return fine;
 }
 
 /* The store is made by a child, so that the parent never has it open. */

@@ -1,7 +1,7 @@
 /* scale_store.c - filling a store and acquiring from it, by the verbs of the store itself. */
-#include "base/draft.h"
 #include "base/json.h"
 #include "bench/scale.h"
+#include "job/job_spec.h"
 #include <stdlib.h>
 
 enum { FILL_EACH = 10000, LOCK_EACH = 1000, LOG_PAGES = 4000, PROMOTE = 1000 };
@@ -10,22 +10,22 @@ enum { WARMING = 2, WARM_MOST = 2000, ROUNDS = 20, LEASE = 3600000, DAY = 864000
 /* ---- rows ---- */
 
 /* A job as `enqueue` would make it, to be copied. */
-static bool draft_make(struct rig *rig, const struct scale_rows *rows, struct draft *draft,
-                       struct error *error) {
-    struct draft_rules rules = draft_rules(&rig->settings);
+static bool spec_make(struct rig *rig, const struct scale_rows *rows, struct job_spec *draft,
+                      struct error *error) {
+    struct spec_rules rules = spec_rules(&rig->settings);
     time_ms now = clock_now(clock_system());
     json_t *spec = rig_spec(rig, "noop", rig->payload, rig->bench->options->priorities);
     bool fine = spec && (!rows->later || json_put_time(spec, "at", now + DAY)) &&
                 (!rows->lane || json_put_text(spec, "lane", rows->lane));
-    fine = (fine || rig_no_memory(error)) && draft_read(draft, spec, &rules, now, error);
+    fine = (fine || rig_no_memory(error)) && job_spec_read(draft, spec, &rules, now, error);
     json_decref(spec);
     if (fine)
-        draft_define(draft, definitions_find(engine_definitions(rig->engine), "noop"), &rules);
+        job_spec_define(draft, definitions_find(engine_definitions(rig->engine), "noop"), &rules);
     return fine;
 }
 
-static void copies_make(struct rig *rig, const struct scale_rows *rows, const struct draft *draft,
-                        struct job *jobs, int64_t count) {
+static void copies_make(struct rig *rig, const struct scale_rows *rows,
+                        const struct job_spec *draft, struct job *jobs, int64_t count) {
     uint32_t *random = &rig->bench->random;
     for (int64_t i = 0; i < count; i++) {
         jobs[i] = draft->job;
@@ -38,18 +38,18 @@ static void copies_make(struct rig *rig, const struct scale_rows *rows, const st
 }
 
 static bool write_all(struct store *store, struct job *jobs, struct error *error) {
-    if (!store_begin(store, error))
+    if (!store_begin(store, STORE_TURN, error))
         return false;
     if (store_create(store, jobs, 0, clock_now(clock_system()), error))
-        return store_commit(store, error) && store_checkpoint(store, LOG_PAGES, error);
+        return store_commit(store, error) && store_tend(store, CHORE_LOG, LOG_PAGES, NULL, error);
     store_rollback(store);
     return false;
 }
 
 bool scale_fill(struct rig *rig, const struct scale_rows *rows, struct error *error) {
-    struct draft draft = {0};
+    struct job_spec draft = {0};
     struct job *jobs = malloc(FILL_EACH * sizeof *jobs);
-    bool fine = jobs ? draft_make(rig, rows, &draft, error) : rig_no_memory(error);
+    bool fine = jobs ? spec_make(rig, rows, &draft, error) : rig_no_memory(error);
     for (int64_t done = 0; fine && done < rows->count; done += FILL_EACH) {
         int64_t left = rows->count - done;
         rig_tell(rig, rows->doing, done, rows->count);
@@ -57,7 +57,7 @@ bool scale_fill(struct rig *rig, const struct scale_rows *rows, struct error *er
         copies_make(rig, rows, &draft, jobs, part);
         fine = place_goes_on(error) && write_all(engine_store(rig->engine), jobs, error);
     }
-    draft_clear(&draft);
+    job_spec_clear(&draft);
     free(jobs);
     return fine;
 }
@@ -87,7 +87,7 @@ static bool acquire_once(struct store *store, const struct acquire *acquire, str
     time_ms now = clock_now(clock_system());
     *jobs = NULL;
     *count = 0;
-    if (!store_begin(store, error))
+    if (!store_begin(store, STORE_TURN, error))
         return false;
     if (store_promote(store, now, PROMOTE, &promoted, error) &&
         store_acquire(store, acquire, now, jobs, count, &more, error))
@@ -120,7 +120,7 @@ static bool settle_one(struct store *store, struct job *job, int64_t lane_token,
 static bool settle_all(struct store *store, struct job *jobs, struct error *error) {
     int64_t lane = 0, token = 0;
     time_ms now = clock_now(clock_system());
-    bool fine = store_begin(store, error);
+    bool fine = store_begin(store, STORE_TURN, error);
     while (jobs && fine) {
         struct job *job = jobs;
         jobs = job->next;
@@ -131,7 +131,7 @@ static bool settle_all(struct store *store, struct job *jobs, struct error *erro
     }
     job_free_list(jobs);
     if (fine)
-        return store_commit(store, error) && store_checkpoint(store, LOG_PAGES, error);
+        return store_commit(store, error) && store_tend(store, CHORE_LOG, LOG_PAGES, NULL, error);
     store_rollback(store);
     return false;
 }
@@ -188,7 +188,7 @@ bool scale_lock(struct rig *rig, int64_t count, struct error *error) {
         struct job *jobs;
         int got = 0;
         fine = place_goes_on(error) && acquire_once(store, &acquire, &jobs, &got, error) &&
-               store_checkpoint(store, LOG_PAGES, error);
+               store_tend(store, CHORE_LOG, LOG_PAGES, NULL, error);
         job_free_list(fine ? jobs : NULL);
         locked += got;
         empty = got > 0 ? 0 : empty + 1;

@@ -1,6 +1,7 @@
 /* work.c - jobs run by the executor: a backlog, chains, beside their creation. */
-#include "api/guest.h"
+#include "base/clamp.h"
 #include "bench/phases.h"
+#include "lua/lua_program.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,9 +54,9 @@ static bool enqueue_many(struct rig *rig, int64_t jobs, struct error *error) {
         json_pack("{ss ss ss sO sI si}", "store", rig->settings.store, "scripts",
                   rig->bench->place.path, "handler", "noop", "payload", rig->payload, "jobs",
                   (json_int_t)jobs, "priorities", rig->bench->options->priorities);
-    struct guest guest = {
+    struct lua_program program = {
         .path = "core/bench/bulk.lua", .asked = asked, .tell = bulk_tell, .arg = rig};
-    json_t *span = asked ? guest_run(&guest, error) : NULL;
+    json_t *span = asked ? lua_program_run(&program, error) : NULL;
     bool fine =
         (asked || rig_no_memory(error)) && span && place_goes_on(error) &&
         put_rate(rig->bench, "enqueue_bulk_per_second", jobs, json_integer_value(span), error);
@@ -71,8 +72,8 @@ bool phase_drain(struct bench *bench, struct error *error) {
     bool fine = rig_open(&rig, bench, jobs, error);
     rig_release(&rig);
     fine = fine && enqueue_many(&rig, jobs, error) &&
-           rig_drain(&rig, "draining", bench->options->workers, jobs, &used, error) &&
-           put_drain(&rig, jobs, &used, error) && put_sizes(&rig, error);
+           rig_drain(&rig, "draining", bench->options->workers, jobs, &used, error);
+    fine = fine && put_drain(&rig, jobs, &used, error) && put_sizes(&rig, error);
     rig_close(&rig);
     return fine;
 }
@@ -89,9 +90,7 @@ bool phase_chains(struct bench *bench, struct error *error) {
     if (fine && links > 0) {
         char text[256];
         snprintf(text, sizeof text, "%08lld%.*s", (long long)links - 1,
-                 size < 11    ? 0
-                 : size > 200 ? 190
-                              : (int)size - 10,
+                 (int)clamp(size - 10, 0, 190),
                  json_string_value(rig.payload) ? json_string_value(rig.payload) : "");
         json_t *payload = json_string(text);
         fine = payload ? rig_feed(&rig, "chain", payload, chains, error) : rig_no_memory(error);

@@ -1,10 +1,11 @@
 /* workers.c - the same work by one worker and by two, beside what the machine makes of two
  * processes that share nothing. */
-#include "api/guest.h"
+#include "base/clamp.h"
 #include "base/embedded.h"
 #include "base/json.h"
-#include "bench/crowd.h"
+#include "bench/client_group.h"
 #include "bench/phases.h"
+#include "lua/lua_program.h"
 
 enum { SPINS = 200000, CALIBRATED = 100, ROUNDS = 2 };
 
@@ -30,8 +31,8 @@ static int64_t spin_alone(const struct load *load, struct error *error) {
         handler ? json_pack("{ss% sI sI}", "handler", handler->text, (size_t)handler->size,
                             "rounds", (json_int_t)load->rounds, "times", (json_int_t)load->times)
                 : NULL;
-    struct guest guest = {.path = "core/bench/alone.lua", .asked = asked};
-    json_t *took = asked ? guest_run(&guest, error) : NULL;
+    struct lua_program program = {.path = "core/bench/alone.lua", .asked = asked};
+    json_t *took = asked ? lua_program_run(&program, error) : NULL;
     int64_t span = json_integer_value(took);
     if (!asked)
         rig_no_memory(error);
@@ -40,20 +41,20 @@ static int64_t spin_alone(const struct load *load, struct error *error) {
     return span;
 }
 
-static bool spin_mate(struct crowd *crowd, int index, void *arg, struct error *error) {
-    crowd_ready(crowd);
+static bool spin_client(struct client_group *group, int index, void *arg, struct error *error) {
+    client_group_ready(group);
     bool fine = spin_alone(arg, error) > 0;
-    crowd->mates[index].ended = clock_monotonic_us();
+    group->clients[index].ended = clock_monotonic_us();
     return fine;
 }
 
 /* As many processes share the work. */
-static bool spin_crowd(int count, const struct load *load, int64_t *span, struct error *error) {
+static bool spin_group(int count, const struct load *load, int64_t *span, struct error *error) {
     struct load part = {load->rounds, load->times / count};
-    struct crowd *crowd = crowd_new(count, error);
-    bool fine = crowd && crowd_fork(crowd, spin_mate, &part, error);
-    *span += fine ? crowd_ended(crowd) - crowd->began : 0;
-    crowd_free(crowd);
+    struct client_group *group = client_group_new(count, error);
+    bool fine = group && client_group_fork(group, spin_client, &part, error);
+    *span += fine ? client_group_ended(group) - group->began : 0;
+    client_group_free(group);
     return fine;
 }
 
@@ -86,14 +87,15 @@ static bool calibrate(struct load *load, struct error *error) {
 
 bool phase_workers(struct bench *bench, struct error *error) {
     int64_t jobs = bench->options->jobs / 400;
-    struct load load = {.times = jobs < 20 ? 20 : jobs > 500 ? 500 : jobs};
+    struct load load = {.times = clamp(jobs, 20, 500)};
     struct pair machine = {0}, executor = {0};
     bool fine = calibrate(&load, error);
-    for (int i = 0; fine && i < ROUNDS; i++)
-        fine = spin_crowd(1, &load, &machine.one, error) &&
-               spin_crowd(2, &load, &machine.two, error) &&
-               spin_jobs(bench, 1, &load, &executor.one, error) &&
+    for (int i = 0; fine && i < ROUNDS; i++) {
+        fine =
+            spin_group(1, &load, &machine.one, error) && spin_group(2, &load, &machine.two, error);
+        fine = fine && spin_jobs(bench, 1, &load, &executor.one, error) &&
                spin_jobs(bench, 2, &load, &executor.two, error);
+    }
     return fine && ((put_pair(bench, "workers_speedup", &executor) &&
                      put_pair(bench, "workers_ceiling", &machine)) ||
                     rig_no_memory(error));

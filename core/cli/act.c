@@ -1,33 +1,33 @@
 /* act.c - what an operator does to jobs, by ids or by filters (rules §11). */
 #include "base/json.h"
+#include "cli/command.h"
 #include "cli/confirm.h"
 #include "cli/list.h"
-#include "cli/operate.h"
 #include "cli/select.h"
 #include <string.h>
 
-static const struct flag act_flags[] = {OPERATE_FLAGS, SELECT_FLAGS, {0}};
+static const struct flag act_flags[] = {COMMAND_FLAGS, SELECT_FLAGS, {0}};
 
-static const struct flag lose_flags[] = {CONFIRM_FLAG, OPERATE_FLAGS, SELECT_FLAGS, {0}};
+static const struct flag lose_flags[] = {CONFIRM_FLAG, COMMAND_FLAGS, SELECT_FLAGS, {0}};
 
 static const struct flag retry_flags[] = {
     {"--retries", "N", "runs left (else the configured number)"},
     {"--due", "TIME", "not before this instant; none: at once"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     SELECT_FLAGS,
     {0},
 };
 
 static const struct flag due_flags[] = {
     {"--cascade", NULL, "move the later occurrences of a repeating job by the same span"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     SELECT_FLAGS,
     {0},
 };
 
 static const struct flag recalculate_flags[] = {
     {"--from-creation", NULL, "count from the creation, not from now"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     SELECT_FLAGS,
     {0},
 };
@@ -35,53 +35,53 @@ static const struct flag recalculate_flags[] = {
 static const struct flag cycle_flags[] = {
     {"--zone", "NAME", "of the cycle, such as Europe/Berlin (else the job keeps its own)"},
     {"--misfire", "POLICY", "of missed dates: once, all or skip (else the job keeps its own)"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     SELECT_FLAGS,
     {0},
 };
 
-static bool retry_read(json_t *order, const struct flags *flags, struct error *error) {
+static bool retry_read(json_t *command, const struct flags *flags, struct error *error) {
     int64_t retries = -1;
     if (!flags_integer(flags, "--retries", 0, INT32_MAX, &retries, error))
         return false;
     if (retries >= 0)
-        json_put(order, "retries", json_integer(retries));
-    json_put_text(order, "verb", retries >= 0 ? "set_retries" : "retry");
+        json_put(command, "retries", json_integer(retries));
+    json_put_text(command, "verb", retries >= 0 ? "set_retries" : "retry");
     return !flags_has(flags, "--due") ||
-           operate_date(order, "due", flags_text(flags, "--due"), error);
+           command_date(command, "due", flags_text(flags, "--due"), error);
 }
 
-static bool priority_read(json_t *order, const struct flags *flags, struct error *error) {
+static bool priority_read(json_t *command, const struct flags *flags, struct error *error) {
     int64_t priority;
     return flags_number("priority", flags->words[0], INT64_MIN, INT64_MAX, &priority, error) &&
-           json_put(order, "priority", json_integer(priority));
+           json_put(command, "priority", json_integer(priority));
 }
 
-static bool due_read(json_t *order, const struct flags *flags, struct error *error) {
-    return operate_date(order, "due", flags->words[0], error) &&
-           json_put(order, "cascade", json_boolean(flags_has(flags, "--cascade")));
+static bool due_read(json_t *command, const struct flags *flags, struct error *error) {
+    return command_date(command, "due", flags->words[0], error) &&
+           json_put(command, "cascade", json_boolean(flags_has(flags, "--cascade")));
 }
 
-static bool recalculate_read(json_t *order, const struct flags *flags, struct error *error) {
-    return json_put(order, "from_creation", json_boolean(flags_has(flags, "--from-creation"))) ||
+static bool recalculate_read(json_t *command, const struct flags *flags, struct error *error) {
+    return json_put(command, "from_creation", json_boolean(flags_has(flags, "--from-creation"))) ||
            error_set(error, ERROR_FAILED, "out of memory");
 }
 
-static bool cycle_read(json_t *order, const struct flags *flags, struct error *error) {
+static bool cycle_read(json_t *command, const struct flags *flags, struct error *error) {
     const char *zone = flags_text(flags, "--zone"), *misfire = flags_text(flags, "--misfire");
-    return (json_put_text(order, "cycle", flags->words[0]) &&
-            (!zone || json_put_text(order, "zone", zone)) &&
-            (!misfire || json_put_text(order, "misfire", misfire))) ||
+    return (json_put_text(command, "cycle", flags->words[0]) &&
+            (!zone || json_put_text(command, "zone", zone)) &&
+            (!misfire || json_put_text(command, "misfire", misfire))) ||
            error_set(error, ERROR_FAILED, "out of memory");
 }
 
 static const struct act {
     const char *name;
-    const char *verb; /* of the order */
+    const char *verb; /* of the command */
     const char *done; /* "3 jobs …" */
     int own;          /* words before the ids */
     int filters;      /* flags before those that select */
-    bool (*read)(json_t *order, const struct flags *flags, struct error *error);
+    bool (*read)(json_t *command, const struct flags *flags, struct error *error);
 } acts[] = {
     {"job retry", "retry", "retried", 0, 4, retry_read},
     {"job delete", "delete", "deleted", 0, 3, NULL},
@@ -99,13 +99,13 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
     const struct act *act = acts;
     while (strcmp(act->name, flags->command->name) != 0)
         act++;
-    json_t *order = json_pack("{ss}", "verb", act->verb);
+    json_t *command = json_pack("{ss}", "verb", act->verb);
     const struct flag *filters = flags->command->flags + act->filters;
-    if (order && select_read(order, flags, act->own, filters, error) &&
-        (!act->read || act->read(order, flags, error)))
-        return operate_run(cli, flags, order, act->done, error);
-    json_decref(order);
-    return order ? false : error_set(error, ERROR_FAILED, "out of memory");
+    if (command && select_read(command, flags, act->own, filters, error) &&
+        (!act->read || act->read(command, flags, error)))
+        return give_command(cli, flags, command, act->done, error);
+    json_decref(command);
+    return command ? false : error_set(error, ERROR_FAILED, "out of memory");
 }
 
 #define SELECTS                                                                                    \

@@ -1,7 +1,7 @@
-#include "store/backup.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include "engine/maintenance.h"
 #include <stdio.h>
 
 static void tell(void *arg, int64_t done, int64_t of) {
@@ -13,10 +13,9 @@ static bool backup_run(struct cli *cli, const struct flags *flags, struct error 
     struct progress progress = {.on = cli->interactive};
     struct store_backup backup = {
         .force = flags_has(flags, "--force"), .tell = tell, .arg = &progress};
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    bool fine = store && store_backup(store, file, &backup, error);
+    bool fine = setup_settings(cli, flags, error) && setup_keeps(cli, error) &&
+                engine_backup(&cli->settings, file, &backup, error);
     progress_end(&progress);
-    store_close(store);
     if (!fine)
         return false;
     if (cli->json)
@@ -42,9 +41,9 @@ static bool restored_say(const struct cli *cli, const struct store_restored *res
 
 static bool restore_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct store_restored restored;
-    return setup_settings(cli, flags, error) && setup_keeps(cli, error) &&
-           store_restore(flags->words[0], &cli->settings, &restored, clock_now(clock_system()),
-                         error) &&
+    if (!setup_settings(cli, flags, error) || !setup_keeps(cli, error))
+        return false;
+    return engine_restore(&cli->settings, flags->words[0], &restored, error) &&
            restored_say(cli, &restored, error);
 }
 

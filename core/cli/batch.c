@@ -2,12 +2,12 @@
  * (rules §17). */
 #include "cli/batch.h"
 #include "base/json.h"
-#include "base/order.h"
+#include "cli/command.h"
 #include "cli/list.h"
-#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "job/command.h"
 #include <string.h>
 
 #define FAILURES_SHOWN 20 /* of one batch, by `show` */
@@ -22,9 +22,14 @@ static const struct flag list_flags[] = {
     {"--state", "NAME,…", "filling, active, suspended, deleting, completed, deleted"},
     {"--running", "[BOOL]", "that have not ended"},
     {"--finished", "[BOOL]", "that have ended"},
+    {"--suspended", "[BOOL]", "that are suspended, or whose jobs are"},
+    {"--who", "NAME,…", "begun by these users"},
+    {"--started-before", "TIME", "begun before this instant"},
+    {"--started-after", "TIME", "begun after this instant"},
+    {"--with-failures", "[BOOL]", "of which jobs have failed"},
     {0},
 };
-#define LIST_FILTERS (list_flags + 3)
+#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
 
 static const struct flag show_flags[] = {BATCH_WAIT_FLAG, {0}};
 
@@ -33,6 +38,12 @@ static const struct flag act_flags[] = {DRY_RUN_FLAG, {0}};
 static const struct flag delete_flags[] = {
     DRY_RUN_FLAG,
     {"--history", NULL, "keep nothing of it; also of one that has ended"},
+    {0},
+};
+
+static const struct flag suspend_flags[] = {
+    DRY_RUN_FLAG,
+    {"--jobs-only", NULL, "its execution jobs alone: its seed and its monitor go on"},
     {0},
 };
 
@@ -71,25 +82,10 @@ static bool no_memory(struct error *error) {
 
 /* ---- list ---- */
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct list list;
-    struct store *store = NULL;
-    json_t *rows = NULL, *row;
-    size_t i;
-    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
-                (store = setup_store(cli, flags, STORE_READ, error)) &&
-                (rows = store_batches(store, list.filters, &list.page, error));
-    json_array_foreach(rows, i, row) {
-        if (fine && !json_put(row, "percent", json_integer(batch_percent(row))))
-            fine = no_memory(error);
-    }
-    if (fine)
-        fine = list_print_page(cli, &list, list_columns, rows, 0, "batches", error);
-    else
-        json_decref(rows);
-    store_close(store);
-    list_clear(&list);
-    return fine;
+static const struct listing listing = {ASK_BATCHES, list_columns, "batches"};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return list_run(cli, flags, &listing, LIST_FILTERS, error);
 }
 
 /* ---- what has failed ---- */
@@ -110,11 +106,13 @@ static bool failures_add(json_t *list, const json_t *job, size_t limit) {
 }
 
 /* The next page of dead jobs; *after: 0 if it was the last. */
-static bool failures_page(struct store *store, const json_t *filters, int64_t *after, json_t *list,
-                          size_t limit, struct error *error) {
-    const struct store_page page = {.after = *after, .limit = PAGE};
+static bool failures_page(struct engine *engine, const json_t *filters, int64_t *after,
+                          json_t *list, size_t limit, struct error *error) {
     size_t i;
-    json_t *job, *jobs = store_jobs(store, filters, &page, clock_now(clock_system()), error);
+    json_t *question =
+        json_pack("{sO,sI,si}", "filters", filters, "after", (json_int_t)*after, "limit", PAGE);
+    json_t *job, *jobs = question ? engine_ask(engine, ASK_JOBS, question, error) : NULL;
+    json_decref(question);
     if (!jobs)
         return false;
     bool fine = true;
@@ -130,7 +128,7 @@ static bool failures_page(struct store *store, const json_t *filters, int64_t *a
 
 /* At most `limit` ids that have failed for good: [{ id, job, message }]. A new reference or NULL.
  */
-static json_t *batch_failures(struct store *store, const json_t *batch, size_t limit,
+static json_t *batch_failures(struct engine *engine, const json_t *batch, size_t limit,
                               struct error *error) {
     const char *type = json_string_value(json_object_get(batch, "type"));
     json_t *list = json_array();
@@ -139,7 +137,7 @@ static json_t *batch_failures(struct store *store, const json_t *batch, size_t l
     int64_t after = 0;
     bool fine = (list && filters) || no_memory(error);
     do
-        fine = fine && failures_page(store, filters, &after, list, limit, error);
+        fine = fine && failures_page(engine, filters, &after, list, limit, error);
     while (fine && after);
     json_decref(filters);
     if (fine)
@@ -154,16 +152,23 @@ static bool id_read(const struct flags *flags, int64_t *id, struct error *error)
 
 static bool failed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id, limit = 1000;
-    struct store *store = NULL;
+    struct engine *engine = NULL;
     json_t *batch = NULL, *rows = NULL;
     if (id_read(flags, &id, error) &&
         flags_integer(flags, "--limit", 1, FAILURES_MAX, &limit, error) &&
-        (store = setup_store(cli, flags, STORE_READ, error)) &&
-        (batch = store_batch(store, id, error)))
-        rows = batch_failures(store, batch, (size_t)limit, error);
+        (engine = setup_reader(cli, flags, error)))
+        batch = batch_ask(engine, id, error);
+    if (batch)
+        rows = batch_failures(engine, batch, (size_t)limit, error);
     json_decref(batch);
-    store_close(store);
-    return list_print(cli, failed_columns, rows, "failed ids", error);
+    engine_close(engine);
+    if (!rows || cli->json)
+        return rows && output_json(rows, error);
+    bool fine = table_print(failed_columns, rows, output_width(), error);
+    if (fine && json_array_size(rows) == 0)
+        output_note("no failed ids");
+    json_decref(rows);
+    return fine;
 }
 
 /* ---- show ---- */
@@ -177,12 +182,11 @@ static bool failures_print(const json_t *failures, int64_t batch, struct error *
     return true;
 }
 
-static bool batch_print(const struct cli *cli, struct store *store, int64_t id,
+static bool batch_print(const struct cli *cli, struct engine *engine, int64_t id,
                         struct error *error) {
-    json_t *batch = store_batch(store, id, error);
-    json_t *failures = batch ? batch_failures(store, batch, FAILURES_SHOWN, error) : NULL;
-    bool fine = failures && (json_put(batch, "percent", json_integer(batch_percent(batch))) ||
-                             no_memory(error));
+    json_t *batch = batch_ask(engine, id, error);
+    json_t *failures = batch ? batch_failures(engine, batch, FAILURES_SHOWN, error) : NULL;
+    bool fine = failures != NULL;
     if (fine && cli->json) {
         json_put(batch, "failures", json_incref(failures));
         fine = output_json(json_incref(batch), error);
@@ -198,14 +202,14 @@ static bool batch_print(const struct cli *cli, struct store *store, int64_t id,
 /* Whatever it has come to is shown, also when it has failed. */
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
-    struct store *store = NULL;
+    struct engine *engine = NULL;
     struct error late = {0};
-    if (!id_read(flags, &id, error) || !(store = setup_store(cli, flags, STORE_READ, error)))
+    if (!id_read(flags, &id, error) || !(engine = setup_reader(cli, flags, error)))
         return false;
     bool waits = flags_has(flags, "--wait");
-    bool done = !waits || batch_wait(cli, store, id, error);
-    bool fine = (done || error->code == ERROR_FAILED) && batch_print(cli, store, id, &late);
-    store_close(store);
+    bool done = !waits || batch_wait(cli, engine, id, error);
+    bool fine = (done || error->code == ERROR_FAILED) && batch_print(cli, engine, id, &late);
+    engine_close(engine);
     if (done && !fine)
         return error_set(error, late.code, "%s", late.text);
     return done && fine;
@@ -229,10 +233,34 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
         act++;
     if (!id_read(flags, &id, error))
         return false;
-    json_t *order = json_pack("{ss, sI}", "verb", act->verb, "batch", (json_int_t)id);
-    if (order && flags_has(flags, "--history"))
-        json_put(order, "history", json_true());
-    return operate_run(cli, flags, order, act->done, error);
+    json_t *command = json_pack("{ss, sI}", "verb", act->verb, "batch", (json_int_t)id);
+    if (command && flags_has(flags, "--history"))
+        json_put(command, "history", json_true());
+    if (command && flags_has(flags, "--jobs-only"))
+        json_put(command, "jobs_only", json_true());
+    return give_command(cli, flags, command, act->done, error);
+}
+
+static bool priority_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id, priority;
+    return id_read(flags, &id, error) &&
+           flags_number("priority", flags->words[1], INT64_MIN, INT64_MAX, &priority, error) &&
+           give_command(cli, flags,
+                        json_pack("{ss, sI, sI}", "verb", "set_batch_priority", "batch",
+                                  (json_int_t)id, "priority", (json_int_t)priority),
+                        "changed", error);
+}
+
+static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!id_read(flags, &id, error))
+        return false;
+    json_t *command =
+        json_pack("{ss, sI}", "verb", "set_batch_removal_time", "batch", (json_int_t)id);
+    if (command_removal(command, flags->words[1], error))
+        return give_command(cli, flags, command, "changed", error);
+    json_decref(command);
+    return false;
 }
 
 const struct cli_command batch_commands[] = {
@@ -244,13 +272,17 @@ const struct cli_command batch_commands[] = {
      "payload. Prints the batch's id.",
      batch_create_flags, 1, 1, false, false, batch_create_run},
     {"batch list", "[--type TYPE] [--state STATE] …", "list batches", "", list_flags, 0, 0, false,
-     false, list_run},
+     false, listed_run},
     {"batch show", "ID [--wait]", "show one batch: counts, and what has failed", "", show_flags, 1,
      1, false, false, show_run},
     {"batch failed", "ID", "list the ids that have failed, with reasons", "", failed_flags, 1, 1,
      false, false, failed_run},
-    {"batch suspend", "ID", "keep its jobs from being run, and later ones", "", act_flags, 1, 1,
-     false, false, act_run},
+    {"batch suspend", "ID [--jobs-only]", "keep its jobs from being run, and later ones", "",
+     suspend_flags, 1, 1, false, false, act_run},
+    {"batch priority", "ID N", "give its jobs a priority, and later ones", "", act_flags, 2, 2,
+     false, false, priority_run},
+    {"batch removal-time", "ID TIME|never|computed", "say when a batch that has ended goes",
+     "computed: from its end and its time to live.", act_flags, 2, 2, false, false, removal_run},
     {"batch activate", "ID", "let its jobs run again", "", act_flags, 1, 1, false, false, act_run},
     {"batch retry-failed", "ID [--wait]", "give its failed jobs runs again", "", retry_flags, 1, 1,
      false, false, act_run},

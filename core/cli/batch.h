@@ -3,20 +3,20 @@
 #define MOONSHIFT_CLI_BATCH_H
 
 #include "cli/flags.h"
-#include "store/batch.h"
+#include "engine/engine.h"
 
 #define BATCH_WAIT_FLAG                                                                            \
     { "--wait", NULL, "wait until the batch is done; on a terminal, show how far it is" }
 
-/* How many in a hundred of its jobs are done. */
-int batch_percent(const json_t *batch);
+/* One; NULL: error. */
+json_t *batch_ask(struct engine *engine, int64_t id, struct error *error);
 
 /* Says on standard error that it waits if no executor runs. */
-void batch_note(struct store *store, int64_t id);
+void batch_note(struct engine *engine, int64_t id);
 
 /* Returns once the batch has ended, or nobody runs who could end it (standard error says so).
  * False: ERROR_FAILED if all that is left of it has failed; or the store cannot be read. */
-bool batch_wait(const struct cli *cli, struct store *store, int64_t id, struct error *error);
+bool batch_wait(const struct cli *cli, struct engine *engine, int64_t id, struct error *error);
 
 /* Runs `batch create`; batch_create.c. */
 extern const struct flag batch_create_flags[];

@@ -1,14 +1,14 @@
 /* batch_create.c - `batch create`: a type, what it is told, and its ids from wherever they come. */
-#include "api/batch.h"
 #include "base/json.h"
 #include "cli/batch.h"
+#include "cli/command.h"
 #include "cli/lines.h"
 #include "cli/list.h"
-#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/select.h"
 #include "cli/setup.h"
+#include "engine/batch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +75,11 @@ static json_t *config_read(const struct flags *flags, struct error *error) {
 static bool config_put(const struct making *making, const struct flags *flags, json_t *config,
                        struct error *error) {
     const char *handler = flags_text(flags, "--handler");
-    return number_put(config, flags, "--retries", "retries", error) &&
-           number_put(config, flags, "--priority", "priority", error) &&
-           (!flags_has(flags, "--due") ||
-            operate_date(config, "due", flags_text(flags, "--due"), error)) &&
+    if (!number_put(config, flags, "--retries", "retries", error) ||
+        !number_put(config, flags, "--priority", "priority", error))
+        return false;
+    return (!flags_has(flags, "--due") ||
+            command_date(config, "due", flags_text(flags, "--due"), error)) &&
            (!making->enqueues || !handler || json_put_text(config, "handler", handler) ||
             no_memory(error));
 }
@@ -86,22 +87,25 @@ static bool config_put(const struct making *making, const struct flags *flags, j
 static bool text_put(json_t *spec, const struct flags *flags, const char *flag, const char *key,
                      struct error *error) {
     const char *text = flags_text(flags, flag);
-    return !text || json_put_text(spec, key, text) ||
-           error_set(error, ERROR_USAGE, "%s: not valid UTF-8", flag);
+    return !text || json_put_text(spec, key, text) || no_memory(error);
 }
 
 static bool spec_read(struct making *making, const struct flags *flags, struct error *error) {
     json_t *spec = making->spec = json_object(), *config = config_read(flags, error);
     if (!config || !spec || !json_put(spec, "config", config))
         return spec && config ? no_memory(error) : false;
-    return (json_put_text(spec, "type", making->type) || no_memory(error)) &&
-           config_put(making, flags, config, error) &&
-           text_put(spec, flags, "--name", "name", error) &&
-           text_put(spec, flags, "--on-complete", "on_complete", error) &&
-           number_put(spec, flags, "--per-seed", "jobs_per_seed", error) &&
-           number_put(spec, flags, "--invocations", "invocations", error) &&
-           number_put(spec, flags, "--job-retries", "retries", error) &&
-           number_put(spec, flags, "--job-priority", "priority", error);
+    static const char *const numbers[][2] = {{"--per-seed", "jobs_per_seed"},
+                                             {"--invocations", "invocations"},
+                                             {"--job-retries", "retries"},
+                                             {"--job-priority", "priority"}};
+    if (!json_put_text(spec, "type", making->type))
+        return no_memory(error);
+    bool fine = config_put(making, flags, config, error) &&
+                text_put(spec, flags, "--name", "name", error) &&
+                text_put(spec, flags, "--on-complete", "on_complete", error);
+    for (size_t i = 0; fine && i < sizeof numbers / sizeof *numbers; i++)
+        fine = number_put(spec, flags, numbers[i][0], numbers[i][1], error);
+    return fine;
 }
 
 /* ---- its ids ---- */
@@ -131,7 +135,7 @@ static bool query_read(struct making *making, const struct flags *flags, struct 
         return error_set(error, ERROR_USAGE,
                          "batch create enqueue: expected payloads (--ids-from FILE)");
     struct list list;
-    bool fine = list_read(&list, flags, FILTERS, error);
+    bool fine = list_read(&list, flags, NULL, FILTERS, error);
     making->query = fine ? json_incref(list.filters) : NULL;
     list_clear(&list);
     return fine;
@@ -229,18 +233,17 @@ static void tell(void *arg, size_t touched) {
 }
 
 static bool found_add(struct making *making, struct error *error) {
-    struct engine_operated operated = {.tell = tell, .arg = &making->progress};
-    bool fine =
-        engine_batch_create(making->engine, making->spec, NULL, making->query, &operated, error);
-    making->batch = operated.batch;
+    struct command_run run = {.tell = tell, .arg = &making->progress};
+    bool fine = engine_batch_create(making->engine, making->spec, NULL, making->query, &run, error);
+    making->batch = run.batch;
     return fine;
 }
 
 /* ---- the whole ---- */
 
-static bool answer(const struct cli *cli, struct store *store, int64_t id, struct error *error) {
+static bool answer(const struct cli *cli, struct engine *engine, int64_t id, struct error *error) {
     if (cli->json) {
-        json_t *batch = store_batch(store, id, error);
+        json_t *batch = batch_ask(engine, id, error);
         return batch && output_json(batch, error);
     }
     output_add("%lld\n", (long long)id);
@@ -253,13 +256,13 @@ static bool create(struct cli *cli, const struct flags *flags, struct making *ma
     progress_end(&making->progress);
     if (!made)
         return false;
-    struct store *store = engine_store(making->engine);
+    struct engine *engine = making->engine;
     bool waits = flags_has(flags, "--wait");
-    bool done = !waits || batch_wait(cli, store, making->batch, error);
+    bool done = !waits || batch_wait(cli, engine, making->batch, error);
     if (!waits && cli->interactive)
-        batch_note(store, making->batch);
+        batch_note(engine, making->batch);
     struct error late = {0};
-    bool said = answer(cli, store, making->batch, &late);
+    bool said = answer(cli, engine, making->batch, &late);
     return done && (said || error_set(error, late.code, "%s", late.text));
 }
 
@@ -276,8 +279,8 @@ bool batch_create_run(struct cli *cli, const struct flags *flags, struct error *
     making.of_jobs = batch_is_of_jobs(making.type);
     making.strict = making.enqueues || making.of_jobs;
     bool fine = query_read(&making, flags, error) && spec_read(&making, flags, error) &&
-                (making.engine = engine_make(cli, flags, error)) &&
-                create(cli, flags, &making, error);
+                (making.engine = engine_make(cli, flags, error));
+    fine = fine && create(cli, flags, &making, error);
     engine_close(making.engine);
     json_decref(making.spec);
     json_decref(making.query);

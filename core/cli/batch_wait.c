@@ -13,7 +13,7 @@
 
 struct watch {
     const struct cli *cli;
-    struct store *store;
+    struct engine *engine;
     int64_t id;
     time_ms at; /* monotonic; when the rate was measured */
     int64_t done;
@@ -30,16 +30,18 @@ static bool is_state(const json_t *batch, const char *state) {
     return is && strcmp(is, state) == 0;
 }
 
-int batch_percent(const json_t *batch) {
-    int64_t total = number(batch, "total");
-    return total > 0 ? (int)(number(batch, "completed") * 100 / total) : 0;
+json_t *batch_ask(struct engine *engine, int64_t id, struct error *error) {
+    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
+    json_t *batch = question ? engine_ask(engine, ASK_BATCH, question, error) : NULL;
+    json_decref(question);
+    return batch;
 }
 
 /* ---- who runs it ---- */
 
 /* -1: error */
-static int is_served(struct store *store, struct error *error) {
-    json_t *rows = store_executors(store, false, clock_now(clock_system()), error), *row;
+static int is_served(struct engine *engine, struct error *error) {
+    json_t *rows = engine_ask(engine, ASK_EXECUTORS, NULL, error), *row;
     int served = rows ? 0 : -1;
     size_t i;
     json_array_foreach(rows, i, row) {
@@ -56,9 +58,9 @@ static void note(const struct watch *watch, const char *why) {
     fprintf(stderr, "moonshift: batch %lld %s\n", (long long)watch->id, why);
 }
 
-void batch_note(struct store *store, int64_t id) {
-    struct watch watch = {.store = store, .id = id};
-    if (is_served(store, NULL) == 0)
+void batch_note(struct engine *engine, int64_t id) {
+    struct watch watch = {.engine = engine, .id = id};
+    if (is_served(engine, NULL) == 0)
         note(&watch, "waits: no executor runs");
 }
 
@@ -78,10 +80,10 @@ static void show(struct watch *watch, const json_t *batch) {
     struct text line = {0};
     int64_t done = number(batch, "completed"), total = number(batch, "total");
     int64_t failed = number(batch, "failed");
-    int cells = batch_percent(batch) * BAR_CELLS / 100;
+    int cells = (int)number(batch, "percent") * BAR_CELLS / 100;
     measure(watch, done);
     text_add(&line, "batch %lld [%.*s%*s] %d %%  %lld of %lld jobs", (long long)watch->id, cells,
-             "########################", BAR_CELLS - cells, "", batch_percent(batch),
+             "########################", BAR_CELLS - cells, "", (int)number(batch, "percent"),
              (long long)done, (long long)total);
     if (failed > 0)
         text_add(&line, ", %lld failed", (long long)failed);
@@ -110,7 +112,7 @@ static bool has_ended(const json_t *batch) {
 
 /* 1 it is over, 0 not, -1 error. */
 static int look(struct watch *watch, bool *failed, struct error *error) {
-    json_t *batch = store_batch(watch->store, watch->id, error);
+    json_t *batch = batch_ask(watch->engine, watch->id, error);
     if (!batch)
         return -1;
     if (watch->cli->interactive)
@@ -129,12 +131,12 @@ static int look(struct watch *watch, bool *failed, struct error *error) {
     return over;
 }
 
-bool batch_wait(const struct cli *cli, struct store *store, int64_t id, struct error *error) {
-    struct watch watch = {.cli = cli, .store = store, .id = id};
+bool batch_wait(const struct cli *cli, struct engine *engine, int64_t id, struct error *error) {
+    struct watch watch = {.cli = cli, .engine = engine, .id = id};
     int over, served = 1;
     bool failed = false;
     for (unsigned looks = 0; (over = look(&watch, &failed, error)) == 0; looks++) {
-        if (looks % ALIVE_EVERY == 0 && (served = is_served(store, error)) <= 0)
+        if (looks % ALIVE_EVERY == 0 && (served = is_served(engine, error)) <= 0)
             break;
         poll(NULL, 0, LOOK_EVERY);
     }

@@ -50,10 +50,10 @@ static bool options_read(struct bench_options *options, const struct flags *flag
         options->directory = ".";
     bool fine = bench_check(options->only, error) &&
                 flags_integer(flags, "--jobs", 1, 100000000, &options->jobs, error) &&
-                flags_integer(flags, "--workers", 1, 1024, &workers, error) &&
-                flags_integer(flags, "--priorities", 1, 1000, &priorities, error) &&
-                flags_integer(flags, "--payload", 0, BENCH_PAYLOAD_MAX, &options->payload, error) &&
-                history_read(flags_text(flags, "--history"), &options->history, error);
+                flags_integer(flags, "--workers", 1, 1024, &workers, error);
+    fine = fine && flags_integer(flags, "--priorities", 1, 1000, &priorities, error) &&
+           flags_integer(flags, "--payload", 0, BENCH_PAYLOAD_MAX, &options->payload, error) &&
+           history_read(flags_text(flags, "--history"), &options->history, error);
     options->workers = (int)workers;
     options->priorities = (int)priorities;
     return fine;

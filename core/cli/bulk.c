@@ -1,11 +1,11 @@
 #include "cli/bulk.h"
-#include "api/intake.h"
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "engine/intake.h"
 #include <sha2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +35,10 @@ struct bulk {
     int64_t good;
     int64_t *bad; /* numbers of the bad lines, in order */
     size_t bad_count;
-    size_t bad_passed;                    /* second pass: those behind us */
-    struct arena texts;                   /* of the drafts below */
-    struct engine_draft drafts[JOBS_MAX]; /* to be written, */
-    struct late lines_of[JOBS_MAX];       /* from these lines, */
+    size_t bad_passed;                   /* second pass: those behind us */
+    struct arena texts;                  /* of the drafts below */
+    struct engine_spec drafts[JOBS_MAX]; /* to be written, */
+    struct late lines_of[JOBS_MAX];      /* from these lines, */
     struct engine_created created[JOBS_MAX];
     size_t count, bytes; /* of the lines */
     int64_t refused;     /* lines that turned out bad as they were written */
@@ -85,25 +85,25 @@ static json_t *object_read(const struct bulk *bulk, const char *text, size_t siz
 
 /* A text as a draft, whose texts are in the arena or in an object of its own; false with the
  * reason. */
-static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_draft *draft,
+static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_spec *draft,
                       struct error *error) {
     size_t used;
     char *room = arena_room(&bulk->texts, size);
-    *draft = (struct engine_draft){0};
+    *draft = (struct engine_spec){0};
     if (!room)
         return no_memory(error);
-    if (!brief_read(&draft->brief, text, size, room, &used))
+    if (!spec_fast_read(&draft->fast, text, size, room, &used))
         return (draft->spec = object_read(bulk, text, size, error)) != NULL;
-    draft->brief.unchecked = bulk->options->unchecked;
+    draft->fast.unchecked = bulk->options->unchecked;
     arena_keep(&bulk->texts, used);
     return true;
 }
 
 /* The present line. */
-static bool line_read(struct bulk *bulk, struct engine_draft *draft, struct error *error) {
+static bool line_read(struct bulk *bulk, struct engine_spec *draft, struct error *error) {
     size_t size;
     const char *text = line_text(&bulk->lines, &size);
-    *draft = (struct engine_draft){0};
+    *draft = (struct engine_spec){0};
     if (bulk->lines.too_long)
         return error_set(error, ERROR_INVALID, "longer than %zu bytes", bulk->lines.max);
     return text_read(bulk, text, size, draft, error);
@@ -139,8 +139,8 @@ static bool bad_add(struct bulk *bulk, const struct error *why, struct error *er
 
 static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
-    struct engine_draft draft;
-    bool fine = line_read(bulk, &draft, &why) && engine_check_draft(bulk->engine, &draft, &why);
+    struct engine_spec draft;
+    bool fine = line_read(bulk, &draft, &why) && engine_check_spec(bulk->engine, &draft, &why);
     json_decref(draft.spec);
     arena_empty(&bulk->texts);
     bulk->good += fine;
@@ -313,7 +313,7 @@ static void late_note(struct bulk *bulk, const struct engine_created *created) {
 
 static json_t *answer(void *arg, const struct engine_created *created, size_t count) {
     struct bulk *bulk = arg;
-    struct error ignored;
+    struct error ignored = {0};
     if (bulk->intake.id)
         late_note(bulk, created);
     else if (!receipt_add(bulk->receipt, created, count, &ignored))

@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_CLI_BULK_H
 #define MOONSHIFT_CLI_BULK_H
 
-#include "api/engine.h"
 #include "cli/receipt.h"
+#include "engine/engine.h"
 
 struct bulk_options {
     const char *path;    /* "-": standard input */

@@ -1,11 +1,12 @@
 #include "base/json.h"
-#include "base/repeat.h"
 #include "base/text.h"
 #include "cli/list.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "engine/maintenance.h"
 #include "script/script.h"
+#include "time/repeat.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,12 +75,13 @@ static bool definitions_shape(const struct folder *folder, struct report *report
 
 /* The dates to come, of a schedule that was found good. */
 static json_t *schedule_dates(const struct cli *cli, json_t *spec) {
-    struct draft draft = {0};
-    struct draft_rules rules = draft_rules(&cli->settings);
+    struct job_spec draft = {0};
+    struct spec_rules rules = spec_rules(&cli->settings);
     struct cycle cycle;
     time_ms now = clock_now(clock_system());
+    rules.schedule = true;
     json_t *dates = json_array();
-    if (draft_read(&draft, spec, &rules, now, NULL)) {
+    if (job_spec_read(&draft, spec, &rules, now, NULL)) {
         struct repeat repeat = {draft.job.repeat, draft.job.zone, now, false};
         if (!repeat_open(&repeat, &cycle, NULL) ||
             !repeat_dates(dates, &cycle, draft.job.due - 1, 0, DATES_SHOWN)) {
@@ -87,7 +89,7 @@ static json_t *schedule_dates(const struct cli *cli, json_t *spec) {
             dates = NULL;
         }
     }
-    draft_clear(&draft);
+    job_spec_clear(&draft);
     return dates;
 }
 
@@ -117,14 +119,12 @@ static bool scripts_check(struct cli *cli, struct report *report, struct error *
         .settings = &cli->settings,
         .clock = clock_system(),
         .hook = HOOK_ALWAYS,
-        .modules = -2, /* LUA_NOREF */
-        .handlers = -2,
     };
     struct script_report found;
     bool fine = script_check(&options, &found, error) &&
-                (json_array_extend(report->problems, found.problems) == 0 || no_memory(error)) &&
-                definitions_shape(cli->folder, report, found.definitions, error) &&
-                schedules_shape(cli, report, found.schedules, error);
+                (json_array_extend(report->problems, found.problems) == 0 || no_memory(error));
+    fine = fine && definitions_shape(cli->folder, report, found.definitions, error) &&
+           schedules_shape(cli, report, found.schedules, error);
     script_report_clear(&found);
     return fine;
 }
@@ -136,7 +136,7 @@ static bool problem_add(struct report *report, const struct error *found) {
 /* Every setting that is wrong, for who brings a file from elsewhere. What is wrong with the file,
  * or with several settings together, is said by itself. */
 static bool settings_shape(struct cli *cli, struct report *report, struct error *error) {
-    struct error first = {0}, found;
+    struct error first = {0}, found = {0};
     size_t before = json_array_size(report->problems);
     const char *name;
     json_t *value;
@@ -280,14 +280,12 @@ static bool findings_print(const struct cli *cli, json_t *findings, struct error
     return true;
 }
 
-static bool store_check(struct cli *cli, struct error *error) {
+static bool check_store(struct cli *cli, struct error *error) {
     if (!setup_folder(cli, error) || !setup_file(cli, error))
         return false;
-    struct store *store = store_open(cli->settings.store, STORE_READ, &cli->settings, error);
-    json_t *findings = store ? store_verify(store, error) : NULL;
+    json_t *findings = engine_verify(&cli->settings, error);
     bool fine = findings && findings_print(cli, findings, error);
     json_decref(findings);
-    store_close(store);
     return fine;
 }
 
@@ -295,7 +293,7 @@ static bool check_run(struct cli *cli, const struct flags *flags, struct error *
     if (!setup_outside(cli, flags, error))
         return false;
     if (flags_has(flags, "--store"))
-        return store_check(cli, error);
+        return check_store(cli, error);
     return setup_needs_folder(cli, error) && setup_folder(cli, error) && folder_check(cli, error);
 }
 

@@ -1,7 +1,7 @@
 /* cleanup.c - what an operator does to the history (rules §18). */
 #include "base/json.h"
+#include "cli/command.h"
 #include "cli/list.h"
-#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/select.h"
 #include "cli/setup.h"
@@ -68,9 +68,9 @@ static bool status_print(const json_t *status, bool jobs, struct error *error) {
 
 static bool status_show(struct cli *cli, const struct flags *flags, bool jobs,
                         struct error *error) {
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    json_t *status = store ? store_history(store, clock_now(clock_system()), error) : NULL;
-    store_close(store);
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *status = engine ? engine_ask(engine, ASK_HISTORY, NULL, error) : NULL;
+    engine_close(engine);
     if (!status)
         return false;
     if (cli->json)
@@ -99,37 +99,34 @@ static bool clean_say(const struct cli *cli, const int64_t *ids, int count, stru
 }
 
 static bool clean_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t ids[STORE_CLEANERS];
-    int count = 0;
+    struct command_run run = {0};
     if (flags_has(flags, "--dry-run"))
         return status_show(cli, flags, false, error);
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
-    bool fine = engine && engine_clean_history(engine, ids, &count, error);
+    json_t *command = json_pack("{ss}", "verb", "clean_history");
+    bool fine = engine && engine_command(engine, command, &run, error);
+    json_decref(command);
     engine_close(engine);
-    return fine && clean_say(cli, ids, count, error);
+    return fine && clean_say(cli, run.made, run.made_count, error);
 }
 
 /* ---- ended jobs ---- */
 
-static bool ended_run(struct cli *cli, const struct flags *flags, json_t *order, int own,
+static bool ended_run(struct cli *cli, const struct flags *flags, json_t *command, int own,
                       const char *done, struct error *error) {
-    if (order && select_read(order, flags, own, select_flags, error))
-        return operate_run(cli, flags, order, done, error);
-    json_decref(order);
-    return order ? false : error_set(error, ERROR_USAGE, "removal time: not valid UTF-8");
+    if (command && select_read(command, flags, own, select_flags, error))
+        return give_command(cli, flags, command, done, error);
+    json_decref(command);
+    return command ? false : error_set(error, ERROR_FAILED, "out of memory");
 }
 
 static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    const char *word = flags->words[0];
-    bool word_known = strcmp(word, "never") == 0 || strcmp(word, "computed") == 0;
-    json_t *order = json_pack("{ss}", "verb", "set_removal_time");
-    if (order && !word_known && !operate_date(order, "removal_time", word, error)) {
-        json_decref(order);
+    json_t *command = json_pack("{ss}", "verb", "set_removal_time");
+    if (!command_removal(command, flags->words[0], error)) {
+        json_decref(command);
         return false;
     }
-    if (word_known)
-        json_put_text(order, "removal_time", word);
-    return ended_run(cli, flags, order, 1, "changed", error);
+    return ended_run(cli, flags, command, 1, "changed", error);
 }
 
 static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {

@@ -1,12 +1,12 @@
 #include "cli/cli.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "cli/fault.h"
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/setup.h"
-#include "run/thread.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +63,8 @@ const struct cli_command *cli_find(const char *first, const char *second, int *w
     return NULL;
 }
 
+#define VERBS_MAX 128 /* of all groups */
+
 /* The second words of a group ("list, show, …") into `names`; how many there are. */
 static size_t group_words(const char *first, const char **names, size_t room) {
     size_t count = 0, size = strlen(first);
@@ -94,13 +96,14 @@ static bool group_unknown(const char *first, const char *second, const char **na
 }
 
 bool cli_unknown(const char *first, const char *second, struct error *error) {
-    const char *names[64] = {NULL};
-    if (group_words(first, names, 64) > 0)
+    const char *names[VERBS_MAX] = {NULL};
+    if (group_words(first, names, VERBS_MAX) > 0)
         return group_unknown(first, second && second[0] != '-' ? second : NULL, names, error);
-    char words[64][32];
+    char words[VERBS_MAX][32];
     size_t count = 0;
     for (const struct cli_command *const *group = cli_groups; *group; group++)
-        for (const struct cli_command *command = *group; command->name && count < 63; command++) {
+        for (const struct cli_command *command = *group; command->name && count < VERBS_MAX - 1;
+             command++) {
             snprintf(words[count], sizeof *words, "%.*s", (int)strcspn(command->name, " "),
                      command->name);
             names[count] = words[count];

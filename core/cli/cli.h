@@ -4,7 +4,7 @@
 #define MOONSHIFT_CLI_CLI_H
 
 #include "base/error.h"
-#include "base/settings.h"
+#include "job/settings.h"
 
 struct flag;
 struct flags;
@@ -12,11 +12,12 @@ struct flags;
 /* What every verb shares; filled in by setup.h as far as the verb asks for it. */
 struct cli {
     struct settings settings;
-    const char *directory; /* the script folder, or NULL if there is none */
-    struct folder *folder; /* its bytes, or NULL */
-    bool json;             /* --json: one document on standard output */
-    bool interactive;      /* standard error is a terminal */
-    bool takes_back;       /* the folder counts although a live executor has a newer one */
+    const char *directory;  /* the script folder, or NULL if there is none */
+    struct folder *folder;  /* its bytes, or NULL */
+    const char *deployment; /* the name of the deployment that is the folder; NULL: a directory */
+    bool json;              /* --json: one document on standard output */
+    bool interactive;       /* standard error is a terminal */
+    bool takes_back;        /* the folder counts although a live executor has a newer one */
 };
 
 struct cli_command {

@@ -2,16 +2,16 @@
 #ifndef MOONSHIFT_CLI_CONFIRM_H
 #define MOONSHIFT_CLI_CONFIRM_H
 
-#include "api/engine.h"
 #include "cli/flags.h"
+#include "engine/engine.h"
 
 #define CONFIRM_FLAG                                                                               \
     { "--yes", NULL, "do not ask; so does MOONSHIFT_YES=1" }
 
-/* Asks on standard error before an order that deletes or cancels more than one job found by
+/* Asks on standard error before a command that deletes or cancels more than one job found by
  * filters, if standard input and output are terminals, and neither --json nor --yes nor
  * MOONSHIFT_YES=1 is given. False: the answer was not yes, or an error. */
 bool confirm(const struct cli *cli, const struct flags *flags, struct engine *engine,
-             const json_t *order, struct error *error);
+             json_t *command, struct error *error);
 
 #endif

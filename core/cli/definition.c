@@ -2,8 +2,8 @@
  * to all of them at once (rules §11, §12). */
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/list.h"
-#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -17,7 +17,7 @@ static const struct flag list_flags[] = {
     {"--overridden", "[BOOL]", "with a priority of the store's"},
     {0},
 };
-#define LIST_FILTERS (list_flags + 3)
+#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
 
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
@@ -44,36 +44,33 @@ static bool counts_write(json_t *row) {
     return fine;
 }
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static const struct listing listing = {ASK_DEFINITIONS, list_columns, "definitions"};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
-    struct store *store = NULL;
+    struct engine *engine = NULL;
     json_t *rows = NULL;
-    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
-                (store = setup_store(cli, flags, STORE_READ, error)) &&
-                (rows = store_definitions(store, list.filters, &list.page,
-                                          clock_now(clock_system()), error));
+    bool fine = list_read(&list, flags, &listing, LIST_FILTERS, error) &&
+                (engine = setup_reader(cli, flags, error)) &&
+                (rows = list_ask(&list, engine, error));
     for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
         fine = counts_write(json_array_get(rows, i)) ||
                error_set(error, ERROR_FAILED, "out of memory");
-    if (fine && !list.page.sort)
+    if (fine && !flags_has(flags, "--sort"))
         fine = list_own_first(rows, (size_t)list.limit, error);
     if (fine)
-        fine = list_print_page(cli, &list, list_columns, rows, 0, "definitions", error);
+        fine = list_print(cli, &list, rows, 0, error);
     else
         json_decref(rows);
-    store_close(store);
+    engine_close(engine);
     list_clear(&list);
     return fine;
 }
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct store_page page = {.limit = 1};
-    json_t *filters = json_pack("{ss}", "name", flags->words[0]);
-    struct store *store =
-        filters ? setup_store(cli, flags, STORE_READ, error)
-                : (error_set(error, ERROR_USAGE, "definition: not valid UTF-8"), NULL);
-    json_t *rows =
-        store ? store_definitions(store, filters, &page, clock_now(clock_system()), error) : NULL;
+    json_t *question = json_pack("{s{ss},si}", "filters", "name", flags->words[0], "limit", 1);
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *rows = engine ? engine_ask(engine, ASK_DEFINITIONS, question, error) : NULL;
     json_t *definition = json_array_get(rows, 0);
     bool fine = rows && (definition || error_set(error, ERROR_NOT_FOUND,
                                                  "unknown definition \"%s\"", flags->words[0]));
@@ -82,8 +79,8 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     else if (fine && counts_write(definition))
         output_fields(definition);
     json_decref(rows);
-    json_decref(filters);
-    store_close(store);
+    json_decref(question);
+    engine_close(engine);
     return fine;
 }
 
@@ -92,24 +89,24 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
 static const struct flag priority_flags[] = {
     {"--cascade", NULL, "also of the jobs there are; running ones are not disturbed"},
     {"--clear", NULL, "later jobs get the definition's own priority again"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     {0},
 };
 
 static const struct flag suspension_flags[] = {
     {"--include-jobs", NULL, "also the jobs there are"},
     {"--at", "TIME", "then, not now"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     {0},
 };
 
 static const struct flag retries_flags[] = {
     {"--due", "TIME", "not before this instant; none: at once"},
-    OPERATE_FLAGS,
+    COMMAND_FLAGS,
     {0},
 };
 
-static json_t *order_new(const struct flags *flags, const char *verb) {
+static json_t *command_new(const struct flags *flags, const char *verb) {
     return json_pack("{ss,ss}", "verb", verb, "definition", flags->words[0]);
 }
 
@@ -123,23 +120,23 @@ static bool priority_run(struct cli *cli, const struct flags *flags, struct erro
                          "--clear");
     if (given && !flags_number("priority", flags->words[1], INT64_MIN, INT64_MAX, &priority, error))
         return false;
-    json_t *order = order_new(flags, clear ? "clear_override" : "override_priority");
-    if (order && !clear) {
-        json_put(order, "priority", json_integer(priority));
-        json_put(order, "cascade", json_boolean(cascade));
+    json_t *command = command_new(flags, clear ? "clear_override" : "override_priority");
+    if (command && !clear) {
+        json_put(command, "priority", json_integer(priority));
+        json_put(command, "cascade", json_boolean(cascade));
     }
-    return operate_run(cli, flags, order, "changed", error);
+    return give_command(cli, flags, command, "changed", error);
 }
 
 static bool suspension_run(struct cli *cli, const struct flags *flags, struct error *error) {
     bool suspends = strcmp(flags->command->name, "definition suspend") == 0;
     const char *at = flags_text(flags, "--at");
-    json_t *order = order_new(flags, suspends ? "suspend_definition" : "activate_definition");
-    if (order)
-        json_put(order, "include_jobs", json_boolean(flags_has(flags, "--include-jobs")));
-    if (!order || !at || operate_date(order, "at", at, error))
-        return operate_run(cli, flags, order, suspends ? "suspended" : "activated", error);
-    json_decref(order);
+    json_t *command = command_new(flags, suspends ? "suspend_definition" : "activate_definition");
+    if (command)
+        json_put(command, "include_jobs", json_boolean(flags_has(flags, "--include-jobs")));
+    if (!command || !at || command_date(command, "at", at, error))
+        return give_command(cli, flags, command, suspends ? "suspended" : "activated", error);
+    json_decref(command);
     return false;
 }
 
@@ -147,19 +144,19 @@ static bool retries_run(struct cli *cli, const struct flags *flags, struct error
     int64_t retries;
     if (!flags_number("retries", flags->words[1], 0, INT32_MAX, &retries, error))
         return false;
-    json_t *order = order_new(flags, "set_definition_retries");
-    if (order)
-        json_put(order, "retries", json_integer(retries));
-    if (!order || !flags_has(flags, "--due") ||
-        operate_date(order, "due", flags_text(flags, "--due"), error))
-        return operate_run(cli, flags, order, "retried", error);
-    json_decref(order);
+    json_t *command = command_new(flags, "set_definition_retries");
+    if (command)
+        json_put(command, "retries", json_integer(retries));
+    if (!command || !flags_has(flags, "--due") ||
+        command_date(command, "due", flags_text(flags, "--due"), error))
+        return give_command(cli, flags, command, "retried", error);
+    json_decref(command);
     return false;
 }
 
 const struct cli_command definition_commands[] = {
     {"definition list", "[--suspended] [--overridden] …", "list definitions and their jobs", "",
-     list_flags, 0, 0, false, false, list_run},
+     list_flags, 0, 0, false, false, listed_run},
     {"definition show", "NAME", "show one definition", "", NULL, 1, 1, false, false, show_run},
     {"definition priority", "NAME N [--cascade] | NAME --clear",
      "override the priority of its jobs",

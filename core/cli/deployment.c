@@ -4,6 +4,8 @@
 #include "cli/table.h"
 #include <stdlib.h>
 
+static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};
+
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
     {"name", "NAME", COLUMN_CUT},
@@ -14,12 +16,10 @@ static const struct column list_columns[] = {
     {0},
 };
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    bool fine = store && list_print(cli, list_columns, store_deployments(store, error),
-                                    "deployments", error);
-    store_close(store);
-    return fine;
+static const struct listing listing = {ASK_DEPLOYMENTS, list_columns, "deployments"};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return list_run(cli, flags, &listing, NULL, error);
 }
 
 static bool registered_tell(const struct cli *cli, const char *executor, bool registered,
@@ -35,15 +35,18 @@ static bool registered_tell(const struct cli *cli, const char *executor, bool re
 static bool registered_set(struct cli *cli, const struct flags *flags, bool registered,
                            struct error *error) {
     int64_t id;
-    size_t changed = 0;
+    struct command_run run = {0};
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
     const char *given = flags_text(flags, "--name");
     const char *name = given ? given : cli->settings.name;
-    bool fine = engine && engine_set_registered(engine, id, name, registered, &changed, error);
+    json_t *command = json_pack("{ss,sI,ss}", "verb", registered ? "register" : "unregister",
+                                "deployment", (json_int_t)id, "executor", name);
+    bool fine = engine && engine_command(engine, command, &run, error);
+    json_decref(command);
     engine_close(engine);
-    return fine && registered_tell(cli, name, registered, changed, error);
+    return fine && registered_tell(cli, name, registered, run.touched, error);
 }
 
 static bool register_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -64,24 +67,21 @@ static bool deleted_tell(const struct cli *cli, bool try, size_t count, struct e
     return true;
 }
 
-static bool delete_ids(struct cli *cli, const struct flags *flags, const int64_t *ids, size_t count,
-                       struct error *error) {
-    bool try = flags_has(flags, "--dry-run");
-    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
-    bool fine = engine && engine_delete_deployments(engine, ids, count, try, error);
-    engine_close(engine);
-    return fine && deleted_tell(cli, try, count, error);
-}
-
 static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    size_t count = (size_t)flags->word_count;
-    int64_t *ids = calloc(count, sizeof *ids);
+    struct command_run run = {.dry_run = flags_has(flags, "--dry-run")};
+    json_t *ids = json_array();
     bool fine = ids || error_set(error, ERROR_FAILED, "out of memory");
-    for (size_t i = 0; fine && i < count; i++)
-        fine = flags_number("id", flags->words[i], 1, INT64_MAX, &ids[i], error);
-    fine = fine && delete_ids(cli, flags, ids, count, error);
-    free(ids);
-    return fine;
+    for (int i = 0; fine && i < flags->word_count; i++) {
+        int64_t id = 0;
+        fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
+               json_array_append_new(ids, json_integer(id)) == 0;
+    }
+    struct engine *engine = fine ? setup_engine(cli, flags, STORE_WRITE, false, error) : NULL;
+    json_t *command = json_pack("{ss,so}", "verb", "delete_deployment", "deployment", ids);
+    fine = engine && engine_command(engine, command, &run, error);
+    json_decref(command);
+    engine_close(engine);
+    return fine && deleted_tell(cli, run.dry_run, run.touched, error);
 }
 
 static const struct flag delete_flags[] = {
@@ -95,9 +95,9 @@ static const struct flag register_flags[] = {
 };
 
 const struct cli_command deployment_commands[] = {
-    {"deployment list", "", "list the script folders that were loaded",
-     "With the names of the executors that each is registered for.", NULL, 0, 0, false, false,
-     list_run},
+    {"deployment list", "[--columns NAME,…]", "list the script folders that were loaded",
+     "With the names of the executors that each is registered for.", list_flags, 0, 0, false, false,
+     listed_run},
     {"deployment register", "ID [--name NODE]",
      "let deployment-aware executors of a name run its jobs",
      "Loading a folder registers it; an executor that runs notices at once.", register_flags, 1, 1,

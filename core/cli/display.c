@@ -47,7 +47,7 @@ static void display_rate(struct display *display, int64_t ended) {
     display->ended = ended;
 }
 
-void display_tick(struct display *display, const struct foreman_status *status) {
+void display_tick(struct display *display, const struct runner_status *status) {
     display_rate(display, status->done + status->failed);
     struct text line = {0};
     text_add(&line, "%s  done %lld  failed %lld  waiting %d  running %d  %.0f/s", status->name,
@@ -66,7 +66,7 @@ void display_tick(struct display *display, const struct foreman_status *status) 
     text_clear(&line);
 }
 
-void display_end(struct display *display, const struct foreman_status *status) {
+void display_end(struct display *display, const struct runner_status *status) {
     double seconds = (double)(clock_monotonic() - display->began + 1) / 1000;
     log_sink(NULL, NULL);
     struct text line = {0};

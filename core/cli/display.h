@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_CLI_DISPLAY_H
 #define MOONSHIFT_CLI_DISPLAY_H
 
-#include "run/foreman.h"
+#include "run/runner.h"
 
 struct display {
     time_ms began, at; /* monotonic; of the last line */
@@ -12,9 +12,9 @@ struct display {
 
 /* From now on log lines appear above the line. */
 void display_start(struct display *display);
-void display_tick(struct display *display, const struct foreman_status *status);
+void display_tick(struct display *display, const struct runner_status *status);
 /* Leaves a last line with the sums and the average rate standing. */
-void display_end(struct display *display, const struct foreman_status *status);
+void display_end(struct display *display, const struct runner_status *status);
 
 /* One line on standard error in place of the last one, cut to the terminal's width. */
 void display_line(const char *text);

@@ -1,13 +1,13 @@
-#include "api/intake.h"
 #include "base/crash_point.h"
 #include "base/json.h"
-#include "base/span.h"
 #include "base/text.h"
 #include "cli/bulk.h"
 #include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include "engine/intake.h"
+#include "time/span.h"
 #include <errno.h>
 #include <sha2.h>
 #include <stdio.h>
@@ -95,10 +95,7 @@ static bool payload_put(const struct cli *cli, const struct flags *flags, json_t
     return false;
 }
 
-static bool text_put(json_t *spec, const char *key, const char *what, const char *text,
-                     struct error *error) {
-    if (!utf8_valid(text, strlen(text), NULL))
-        return error_set(error, ERROR_USAGE, "%s \"%s\": not valid UTF-8", what, text);
+static bool text_put(json_t *spec, const char *key, const char *text, struct error *error) {
     return json_put_text(spec, key, text) || no_memory(error);
 }
 
@@ -116,7 +113,7 @@ static bool span_put(const struct flags *flags, const char *flag, const char *ke
     struct error why = {0};
     if (!span_parse(text, &span, &why))
         return error_set(error, ERROR_USAGE, "%s: %s", flag, why.text);
-    return text_put(spec, key, flag, text, error);
+    return text_put(spec, key, text, error);
 }
 
 static bool time_put(const struct flags *flags, json_t *spec, struct error *error) {
@@ -142,12 +139,13 @@ static bool texts_put(const struct flags *flags, json_t *spec, struct error *err
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = flags_text(flags, names[i][0]);
-        if (text && !text_put(spec, names[i][1], names[i][0], text, error))
+        if (text && !text_put(spec, names[i][1], text, error))
             return false;
     }
-    return time_put(flags, spec, error) && span_put(flags, "--in", "after", spec, error) &&
-           span_put(flags, "--unique-for", "unique_for", spec, error) &&
-           text_put(spec, "handler", "handler", flags->words[0], error);
+    if (!time_put(flags, spec, error) || !span_put(flags, "--in", "after", spec, error))
+        return false;
+    return span_put(flags, "--unique-for", "unique_for", spec, error) &&
+           text_put(spec, "handler", flags->words[0], error);
 }
 
 static bool values_put(const struct flags *flags, json_t *spec, struct error *error) {
@@ -184,7 +182,7 @@ static json_t *spec_make(const struct cli *cli, const struct flags *flags, struc
 struct counted {
     struct engine *engine;
     struct receipt *receipt;
-    struct engine_draft drafts[COUNT_CHUNK];
+    struct engine_spec drafts[COUNT_CHUNK];
     struct engine_created created[COUNT_CHUNK];
     struct engine_request request;
     char hash[65];
@@ -218,7 +216,7 @@ static void late_note(struct counted *counted, const struct engine_created *crea
 
 static json_t *counted_answer(void *arg, const struct engine_created *created, size_t count) {
     struct counted *counted = arg;
-    struct error ignored;
+    struct error ignored = {0};
     if (counted->intake.id)
         late_note(counted, created);
     else if (!receipt_add(counted->receipt, created, count, &ignored))
@@ -297,7 +295,7 @@ static bool count_enqueue(const struct cli *cli, const struct flags *flags, stru
     if (!counted)
         return no_memory(error);
     for (size_t i = 0; i < COUNT_CHUNK; i++)
-        counted->drafts[i] = (struct engine_draft){.spec = spec};
+        counted->drafts[i] = (struct engine_spec){.spec = spec};
     counted->engine = engine;
     counted->receipt = receipt;
     counted->request =
@@ -367,12 +365,9 @@ static bool jobs_enqueue(struct cli *cli, const struct flags *flags, struct engi
 }
 
 /* The store has the handler from an earlier deployment, or nobody asks for that. */
-static bool store_has(struct engine *engine, const struct flags *flags) {
-    int64_t deployment = 0;
-    struct error ignored = {0};
+static bool is_known_here(struct engine *engine, const struct flags *flags) {
     return flags->word_count == 0 || flags_has(flags, "--unchecked") ||
-           (store_knows(engine_store(engine), flags->words[0], &deployment, &ignored) > 0 &&
-            deployment != 0);
+           engine_has_deployed(engine, flags->words[0]);
 }
 
 /* A file of the folder is broken: creation goes on with the handlers that the store knows. NULL,
@@ -383,7 +378,7 @@ static struct engine *engine_without_folder(struct cli *cli, const struct flags 
     bool broken = cli->folder && (error->code == ERROR_CONFIG || error->code == ERROR_INVALID ||
                                   error->code == ERROR_FAILED);
     struct engine *engine = broken ? setup_open(cli, STORE_WRITE, false, &ignored) : NULL;
-    if (!engine || !store_has(engine, flags)) {
+    if (!engine || !is_known_here(engine, flags)) {
         engine_close(engine);
         return NULL;
     }
@@ -414,8 +409,8 @@ static bool enqueue_run(struct cli *cli, const struct flags *flags, struct error
     struct engine *engine = NULL;
     receipt_start(&receipt, cli, flags);
     bool fine = usage_check(flags, error) && request_check(flags, error) &&
-                (engine = engine_make(cli, flags, error)) &&
-                jobs_enqueue(cli, flags, engine, &receipt, error);
+                (engine = engine_make(cli, flags, error));
+    fine = fine && jobs_enqueue(cli, flags, engine, &receipt, error);
     struct error late = {0};
     CRASH_POINT("enqueue_answered");
     if (fine && !receipt_print(&receipt, &late))

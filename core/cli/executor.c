@@ -1,12 +1,14 @@
 #include "cli/executor.h"
 #include "base/json.h"
-#include "base/span.h"
+#include "cli/list.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 
 static const struct flag list_flags[] = {
+    COLUMNS_FLAG,
     {"--gone", NULL, "those that have left, too"},
     {0},
 };
@@ -17,7 +19,7 @@ static const struct column columns[] = {
     {"state", "STATE", COLUMN_STATE},
     {"pid", "PID", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"version", "VERSION", COLUMN_LEFT | COLUMN_OPTIONAL},
-    {"up", "UPTIME", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"uptime", "UPTIME", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"workers", "WORKERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"running", "RUNNING", COLUMN_RIGHT},
     {"waiting", "WAITING", COLUMN_RIGHT},
@@ -25,34 +27,35 @@ static const struct column columns[] = {
     {"priority_min", "FROM", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"priority_max", "TO", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"categories", "CATEGORIES", COLUMN_CUT | COLUMN_OPTIONAL},
-    {"aware", "DEPLOYMENTS", COLUMN_LEFT | COLUMN_OPTIONAL},
+    {"deployment_aware", "DEPLOYMENTS", COLUMN_LEFT | COLUMN_OPTIONAL},
     {"handlers", "HANDLERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {0},
 };
 
-static void uptime_write(json_t *row) {
-    char text[TIME_TEXT_SIZE];
-    const json_t *uptime = json_object_get(row, "uptime");
-    span_format((time_ms)json_integer_value(uptime) * 1000, text);
-    json_put_text(row, "up", json_is_integer(uptime) ? text : NULL);
-}
-
-bool executors_print(json_t *rows, struct error *error) {
+/* A span, and a word for what the executor serves. */
+static void rows_write(json_t *rows) {
     size_t i;
     json_t *row;
     json_array_foreach(rows, i, row) {
+        char text[TIME_TEXT_SIZE];
+        const json_t *uptime = json_object_get(row, "uptime");
         bool aware = json_is_true(json_object_get(row, "deployment_aware"));
-        json_put_text(row, "aware", aware ? "registered" : NULL);
-        uptime_write(row);
+        span_format((time_ms)json_integer_value(uptime) * 1000, text);
+        json_put_text(row, "uptime", json_is_integer(uptime) ? text : NULL);
+        json_put_text(row, "deployment_aware", aware ? "registered" : NULL);
     }
+}
+
+bool executors_print(json_t *rows, struct error *error) {
+    rows_write(rows);
     return table_print(columns, rows, output_width(), error);
 }
 
-void executors_none_say(const struct cli *cli, struct store *store) {
+void executors_none_say(const struct cli *cli, struct engine *engine) {
     size_t i;
     json_t *row, *rows = NULL;
     if (!cli->json)
-        rows = store_executors(store, false, clock_now(clock_system()), NULL);
+        rows = engine_ask(engine, ASK_EXECUTORS, NULL, NULL);
     bool none = rows != NULL;
     json_array_foreach(rows, i, row) {
         const char *state = json_string_value(json_object_get(row, "state"));
@@ -60,31 +63,41 @@ void executors_none_say(const struct cli *cli, struct store *store) {
     }
     json_decref(rows);
     if (none)
-        fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", store_path(store));
+        fprintf(stderr, "moonshift: no executor runs on \"%s\"\n", engine_path(engine));
 }
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    json_t *rows =
-        store ? store_executors(store, flags_has(flags, "--gone"), clock_now(clock_system()), error)
-              : NULL;
-    if (rows)
-        executors_none_say(cli, store);
-    store_close(store);
-    if (cli->json && rows)
-        return output_json(rows, error);
-    bool fine = rows && executors_print(rows, error);
-    json_decref(rows);
+static const struct listing listing = {ASK_EXECUTORS, columns, NULL};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct list list;
+    struct engine *engine = NULL;
+    json_t *rows = NULL;
+    bool fine = list_read_columns(&list, flags, &listing, error) &&
+                (engine = setup_reader(cli, flags, error));
+    if (fine && flags_has(flags, "--gone"))
+        json_put(list.question, "all", json_true());
+    fine = fine && (rows = list_ask(&list, engine, error));
+    if (fine)
+        executors_none_say(cli, engine);
+    if (fine && !cli->json)
+        rows_write(rows);
+    engine_close(engine);
+    fine = fine && list_print(cli, &list, rows, 0, error);
+    list_clear(&list);
     return fine;
 }
 
 /* "drain" and "resume" differ in one word. */
 static bool drain_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    size_t touched = 0;
+    struct command_run run = {0};
     bool draining = strcmp(flags->command->name, "executor drain") == 0;
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
-    bool fine = engine && engine_drain_executor(engine, flags->words[0], draining, &touched, error);
+    json_t *command =
+        json_pack("{ss,ss}", "verb", draining ? "drain" : "resume", "executor", flags->words[0]);
+    bool fine = engine && engine_command(engine, command, &run, error);
+    json_decref(command);
     engine_close(engine);
+    size_t touched = run.touched;
     if (fine && cli->json)
         return output_json(json_pack("{sI}", "count", (json_int_t)touched), error);
     if (fine)
@@ -94,8 +107,8 @@ static bool drain_run(struct cli *cli, const struct flags *flags, struct error *
 }
 
 const struct cli_command executor_commands[] = {
-    {"executor list", "[--gone]", "list the executors of the store", "", list_flags, 0, 0, false,
-     false, list_run},
+    {"executor list", "[--gone] [--columns NAME,…]", "list the executors of the store", "",
+     list_flags, 0, 0, false, false, listed_run},
     {"executor drain", "NAME|ID", "let an executor take nothing more",
      "It ends what it has begun and stays until it is stopped. A name means all that live under "
      "it.",

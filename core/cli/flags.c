@@ -1,6 +1,6 @@
 #include "cli/flags.h"
-#include "base/alias.h"
 #include "base/text.h"
+#include "job/alias.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -182,6 +182,18 @@ static bool flag_read(struct flags *flags, int argc, char **argv, int *at, struc
     return false;
 }
 
+/* The door for every word: what stands behind it need not ask again. */
+static bool words_are_text(int argc, char **argv, struct error *error) {
+    for (int i = 0; i < argc; i++)
+        if (!utf8_valid(argv[i], strlen(argv[i]), NULL)) {
+            char *clean = utf8_clean(argv[i], strlen(argv[i]), 200);
+            error_set(error, ERROR_USAGE, "\"%s\": not valid UTF-8", clean ? clean : "");
+            free(clean);
+            return false;
+        }
+    return true;
+}
+
 static bool is_flag(const char *word) {
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]);
 }
@@ -204,6 +216,8 @@ bool flags_parse(struct flags *flags, const struct cli_command *command, int arg
                  struct error *error) {
     *flags = (struct flags){.command = command};
     bool ended = false;
+    if (!words_are_text(argc, argv, error))
+        return false;
     for (int i = 0; i < argc; i++) {
         if (!ended && strcmp(argv[i], "--") == 0)
             ended = true;

@@ -62,7 +62,9 @@ static void flags_print(const struct flag *flag, const struct flag *unless) {
             own = own || strcmp(other->name, flag->name) == 0;
         char left[64];
         bool perhaps = flag->value && strcmp(flag->value, "[BOOL]") == 0;
-        const char *value = perhaps ? "[=BOOL]" : flag->value ? flag->value : "";
+        const char *value = flag->value ? flag->value : "";
+        if (perhaps)
+            value = "[=BOOL]";
         snprintf(left, sizeof left, "%s%s%s", flag->name, flag->value && !perhaps ? " " : "",
                  value);
         int width = table_text_width(left);

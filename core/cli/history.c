@@ -14,6 +14,18 @@ static const struct flag log_flags[] = {
     {"--handler", "NAME,…", "of these handlers"},
     {"--definition", "NAME,…", "of these definitions, by name or id"},
     {"--batch", "ID,…", "of these batches"},
+    {"--instance", "KEY", "of jobs of this instance"},
+    {"--root", "KEY", "of jobs of this root instance"},
+    {"--activity", "NAME,…", "of jobs of these activities"},
+    {"--tenant", "NAME,…", "of jobs of these tenants"},
+    {"--lane", "KEY", "of jobs of this lane"},
+    {"--category", "NAME,…", "of jobs of these categories"},
+    {"--deployment", "ID,…", "of jobs of these deployments"},
+    {"--executor", "NAME,…", "of these executors, by name or name/id"},
+    {"--reason", "NAME,…", "failed for these reasons: error, timeout, …"},
+    {"--message", "TEXT", "whose message has this text"},
+    {"--min-priority", "N", "of this priority or more"},
+    {"--max-priority", "N", "of this priority or less"},
     {"--outcome", "NAME,…", "created, successful, failed, snoozed, deleted, cancelled"},
     {"--after", "TIME", "from this instant on"},
     {"--before", "TIME", "before this instant"},
@@ -30,8 +42,8 @@ static const struct flag operation_flags[] = {
     {"--before", "TIME", "before this instant"},
     {0},
 };
-#define FILTERS 3     /* the first flag that is one; … */
-#define LOG_FILTERS 4 /* … of the log */
+#define OPERATION_FILTERS (operation_flags + LIST_OWN_FLAGS)
+#define LOG_FILTERS (log_flags + LIST_OWN_FLAGS + 1) /* --follow is none */
 
 static const struct column log_columns[] = {
     {"at", "AT", COLUMN_TIME},
@@ -57,21 +69,8 @@ static const struct column operation_columns[] = {
     {0},
 };
 
-static bool list_run(struct cli *cli, const struct flags *flags,
-                     json_t *(*ask)(struct store *store, const json_t *filters,
-                                    const struct store_page *page, struct error *error),
-                     const struct column *columns, const char *things, int filters,
-                     struct error *error) {
-    struct list list;
-    struct store *store = NULL;
-    bool fine = list_read(&list, flags, flags->command->flags + filters, error) &&
-                (store = setup_store(cli, flags, STORE_READ, error)) &&
-                list_print_page(cli, &list, columns, ask(store, list.filters, &list.page, error), 0,
-                                things, error);
-    store_close(store);
-    list_clear(&list);
-    return fine;
-}
+static const struct listing entries = {ASK_LOG, log_columns, "entries"};
+static const struct listing operations = {ASK_OPERATIONS, operation_columns, "operations"};
 
 /* ---- following ---- */
 
@@ -98,43 +97,43 @@ static void entry_print(const json_t *entry) {
 }
 
 /* Takes the entries over. */
-static bool entries_print(const struct cli *cli, json_t *entries, struct error *error) {
+static bool entries_print(const struct cli *cli, json_t *list, struct error *error) {
     bool fine = true;
     size_t i;
     json_t *entry;
-    json_array_foreach(entries, i, entry) {
+    json_array_foreach(list, i, entry) {
         if (cli->json)
             fine = fine && output_json(json_incref(entry), error);
         else
             entry_print(entry);
     }
-    json_decref(entries);
+    json_decref(list);
     return fine && output_finish(error);
 }
 
 /* Until a signal ends the program, or nobody reads what is printed. */
-static bool follow(const struct cli *cli, struct store *store, const struct list *list,
+static bool follow(const struct cli *cli, struct engine *engine, const struct list *list,
                    struct error *error) {
-    json_t *entries = NULL;
-    struct store_tail *tail = store_tail_new(store, list->filters, list->limit, &entries,
-                                             clock_now(clock_system()), error);
-    while (entries && entries_print(cli, entries, error)) {
+    json_t *found = NULL;
+    struct store_tail *tail = engine_tail_new(engine, list->filters, list->limit, &found, error);
+    while (found && entries_print(cli, found, error)) {
         poll(NULL, 0, LOOK_EVERY);
-        entries = store_tail_next(tail, clock_now(clock_system()), error);
+        found = engine_tail_next(engine, tail, error);
     }
-    store_tail_free(tail);
+    engine_tail_free(tail);
     return false;
 }
 
 static bool follow_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
-    struct store *store = NULL;
-    bool fine = list_read(&list, flags, log_flags + LOG_FILTERS, error);
+    struct engine *engine = NULL;
+    bool fine = list_read(&list, flags, &entries, LOG_FILTERS, error);
     if (fine && (flags_has(flags, "--sort") || flags_has(flags, "--page")))
         fine = error_set(error, ERROR_USAGE, "--follow does not go with --sort or --page");
-    fine = fine && (store = setup_store(cli, flags, STORE_READ, error)) &&
-           follow(cli, store, &list, error);
-    store_close(store);
+    else if (fine && flags_has(flags, "--columns"))
+        fine = error_set(error, ERROR_USAGE, "--follow does not go with --columns");
+    fine = fine && (engine = setup_reader(cli, flags, error)) && follow(cli, engine, &list, error);
+    engine_close(engine);
     list_clear(&list);
     return fine;
 }
@@ -142,11 +141,11 @@ static bool follow_run(struct cli *cli, const struct flags *flags, struct error 
 static bool log_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags_has(flags, "--follow"))
         return follow_run(cli, flags, error);
-    return list_run(cli, flags, store_log, log_columns, "entries", LOG_FILTERS, error);
+    return list_run(cli, flags, &entries, LOG_FILTERS, error);
 }
 
 static bool operations_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return list_run(cli, flags, store_operations, operation_columns, "operations", FILTERS, error);
+    return list_run(cli, flags, &operations, OPERATION_FILTERS, error);
 }
 
 const struct cli_command history_commands[] = {

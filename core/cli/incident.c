@@ -1,5 +1,5 @@
+#include "cli/command.h"
 #include "cli/list.h"
-#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -12,9 +12,17 @@ static const struct flag list_flags[] = {
     {"--handler", "NAME,…", "of jobs of these handlers"},
     {"--definition", "NAME,…", "of these definitions, by name or id"},
     {"--open", "[BOOL]", "not resolved yet"},
+    {"--message", "TEXT", "whose message has this text"},
+    {"--instance", "KEY", "of jobs of this instance"},
+    {"--root-instance", "KEY", "of jobs of this root instance"},
+    {"--activity", "NAME,…", "of jobs of these activities"},
+    {"--tenant", "NAME,…", "of jobs of these tenants"},
+    {"--cause", "ID,…", "that these incidents have caused"},
+    {"--created-before", "TIME", "opened before this instant"},
+    {"--created-after", "TIME", "opened after this instant"},
     {0},
 };
-#define LIST_FILTERS (list_flags + 3)
+#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
 
 static const struct column list_columns[] = {
     {"id", "ID", COLUMN_RIGHT},
@@ -28,27 +36,19 @@ static const struct column list_columns[] = {
     {0},
 };
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct list list;
-    struct store *store = NULL;
-    bool fine = list_read(&list, flags, LIST_FILTERS, error) &&
-                (store = setup_store(cli, flags, STORE_READ, error)) &&
-                list_print_page(cli, &list, list_columns,
-                                store_incidents(store, list.filters, &list.page, error), 0,
-                                "incidents", error);
-    store_close(store);
-    list_clear(&list);
-    return fine;
+static const struct listing listing = {ASK_INCIDENTS, list_columns, "incidents"};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return list_run(cli, flags, &listing, LIST_FILTERS, error);
 }
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    json_t *filters = json_pack("{sI}", "id", (json_int_t)id);
-    struct store_page page = {.limit = 1};
-    json_t *list = store ? store_incidents(store, filters, &page, error) : NULL;
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *question = json_pack("{s{sI},si}", "filters", "id", (json_int_t)id, "limit", 1);
+    json_t *list = engine ? engine_ask(engine, ASK_INCIDENTS, question, error) : NULL;
     json_t *incident = json_array_get(list, 0);
     bool fine = list != NULL;
     if (fine && !incident)
@@ -58,24 +58,23 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     else if (fine)
         output_fields(incident);
     json_decref(list);
-    json_decref(filters);
-    store_close(store);
+    json_decref(question);
+    engine_close(engine);
     return fine;
 }
 
-static bool act(struct cli *cli, const struct flags *flags, json_t *order, const char *done,
+static bool act(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
                 struct error *error) {
-    struct engine_operated operated = {0};
-    if (order && flags_has(flags, "--dry-run")) {
-        bool tried = operate_dry_run(cli, flags, order, done, error);
-        json_decref(order);
+    struct command_run run = {0};
+    if (flags_has(flags, "--dry-run")) {
+        bool tried = try_command(cli, flags, command, done, error);
+        json_decref(command);
         return tried;
     }
-    struct engine *engine = order ? setup_engine(cli, flags, STORE_WRITE, false, error) : NULL;
-    bool fine = order || error_set(error, ERROR_USAGE, "note: not valid UTF-8");
-    fine = fine && engine && engine_operate(engine, order, &operated, error);
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    bool fine = engine && engine_command(engine, command, &run, error);
     engine_close(engine);
-    json_decref(order);
+    json_decref(command);
     if (fine && cli->json)
         return output_json(json_pack("{sI}", "count", (json_int_t)1), error);
     if (fine)
@@ -109,13 +108,28 @@ static bool resolve_run(struct cli *cli, const struct flags *flags, struct error
                "resolved", error);
 }
 
+static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    json_t *command =
+        json_pack("{ss, sI}", "verb", "set_incident_removal_time", "incident", (json_int_t)id);
+    if (command_removal(command, flags->words[1], error))
+        return act(cli, flags, command, "changed", error);
+    json_decref(command);
+    return false;
+}
+
 const struct cli_command incident_commands[] = {
     {"incident list", "[--open] [--type TYPE] [--job ID] …", "list incidents", "", list_flags, 0, 0,
-     false, false, list_run},
+     false, false, listed_run},
     {"incident show", "ID", "show one incident", "", NULL, 1, 1, false, false, show_run},
     {"incident annotate", "ID NOTE", "keep a note with an incident", "", annotate_flags, 2, 2,
      false, false, annotate_run},
     {"incident resolve", "ID [--note TEXT]", "close an incident, its job untouched", "",
      resolve_flags, 1, 1, false, false, resolve_run},
+    {"incident removal-time", "ID TIME|never|computed", "say when an ended incident goes",
+     "computed: from its end and its time to live.", annotate_flags, 2, 2, false, false,
+     removal_run},
     {0},
 };

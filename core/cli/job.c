@@ -3,6 +3,7 @@
 #include "cli/select.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "run/stepper.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static const struct flag list_flags[] = {
     SELECT_FLAGS,
     {0},
 };
-#define LIST_FILTERS (list_flags + 3)
+#define LIST_FILTERS (list_flags + LIST_OWN_FLAGS)
 #define COUNT_BUDGET 500 /* ms that nobody waits longer for a list */
 
 static const struct column list_columns[] = {
@@ -48,59 +49,66 @@ static json_t *progress_write(const struct cli *cli, json_t *rows) {
 }
 
 /* How many there are altogether, where the page does not show them all; 0: not known so soon. */
-static int64_t list_total(const struct cli *cli, struct store *store, const struct list *list,
+static int64_t list_total(const struct cli *cli, struct engine *engine, const struct list *list,
                           const json_t *rows) {
-    int64_t total = 0;
     struct error ignored = {0};
     if (cli->json || !list_cut(list, rows))
         return 0;
-    store_set_budget(store, COUNT_BUDGET);
-    if (!store_jobs_count(store, list->filters, clock_now(clock_system()), &total, &ignored))
-        return 0;
+    json_object_set_new(list->question, "budget", json_integer(COUNT_BUDGET));
+    json_t *count = engine_ask(engine, ASK_COUNT, list->question, &ignored);
+    int64_t total = json_integer_value(count);
+    json_decref(count);
     return total;
 }
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
+static const struct listing listing = {ASK_JOBS, list_columns, "jobs"};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct list list;
-    struct store *store = NULL;
+    struct engine *engine = NULL;
     json_t *rows = NULL;
-    bool fine =
-        list_read(&list, flags, LIST_FILTERS, error) &&
-        (store = setup_store(cli, flags, STORE_READ, error)) &&
-        (rows = store_jobs(store, list.filters, &list.page, clock_now(clock_system()), error)) &&
-        list_print_page(cli, &list, list_columns, progress_write(cli, rows),
-                        list_total(cli, store, &list, rows), "jobs", error);
+    bool fine = list_read(&list, flags, &listing, LIST_FILTERS, error) &&
+                (engine = setup_reader(cli, flags, error)) &&
+                (rows = list_ask(&list, engine, error));
+    fine = fine && list_print(cli, &list, progress_write(cli, rows),
+                              list_total(cli, engine, &list, rows), error);
     if (fine)
-        list_warn(store);
-    store_close(store);
+        list_warn(engine);
+    engine_close(engine);
     list_clear(&list);
     return fine;
 }
 
 /* Says of a job that is gone where its story is. */
-static void gone(struct store *store, int64_t id, struct error *error) {
-    json_t *filters = json_pack("{sI}", "job", (json_int_t)id);
-    struct store_page page = {.limit = 1};
+static void gone(struct engine *engine, int64_t id, struct error *error) {
+    json_t *question = json_pack("{s{sI},si}", "filters", "job", (json_int_t)id, "limit", 1);
     struct error none = {0};
-    json_t *entries = filters ? store_log(store, filters, &page, &none) : NULL;
+    json_t *entries = engine_ask(engine, ASK_LOG, question, &none);
     if (json_array_size(entries) > 0)
         error_set(error, ERROR_NOT_FOUND, "job %lld has ended (see moonshift log --job %lld)",
                   (long long)id, (long long)id);
     json_decref(entries);
-    json_decref(filters);
+    json_decref(question);
+}
+
+/* The job that the first argument names. NULL: error. */
+static json_t *job_read(struct cli *cli, const struct flags *flags, int64_t *id,
+                        struct error *error) {
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, id, error))
+        return NULL;
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *question = json_pack("{sI}", "id", (json_int_t)*id);
+    json_t *job = engine ? engine_ask(engine, ASK_JOB, question, error) : NULL;
+    if (engine && !job && error->code == ERROR_NOT_FOUND)
+        gone(engine, *id, error);
+    json_decref(question);
+    engine_close(engine);
+    return job;
 }
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
-        return false;
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    if (!store)
-        return false;
-    json_t *job = store_job(store, id, clock_now(clock_system()), error);
-    if (!job && error->code == ERROR_NOT_FOUND)
-        gone(store, id, error);
-    store_close(store);
+    json_t *job = job_read(cli, flags, &id, error);
     if (!job)
         return false;
     if (cli->json)
@@ -112,13 +120,7 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
 
 static bool stack_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
-    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
-        return false;
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    json_t *job = store ? store_job(store, id, clock_now(clock_system()), error) : NULL;
-    if (store && !job && error->code == ERROR_NOT_FOUND)
-        gone(store, id, error);
-    store_close(store);
+    json_t *job = job_read(cli, flags, &id, error);
     json_t *stack = json_object_get(job, "stack");
     bool fine = job != NULL;
     if (fine && cli->json)
@@ -142,7 +144,10 @@ static bool execute_run(struct cli *cli, const struct flags *flags, struct error
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, true, error);
-    bool fine = engine && engine_execute(engine, id, flags_has(flags, "--force"), &result, error);
+    struct stepper *stepper = engine ? stepper_new(engine, error) : NULL;
+    bool fine =
+        stepper && stepper_execute(stepper, id, flags_has(flags, "--force"), &result, error);
+    stepper_free(stepper);
     engine_close(engine);
     if (fine && cli->json)
         return output_json(json_pack("{so}", "result", result ? result : json_null()), error);
@@ -162,7 +167,7 @@ static const struct flag execute_flags[] = {
 const struct cli_command job_commands[] = {
     {"job list", "[--state STATE] [--handler NAME] [--limit N] …", "list jobs",
      "Filters are joined by and; a list, or a flag given twice, means any of them.", list_flags, 0,
-     0, false, false, list_run},
+     0, false, false, listed_run},
     {"job show", "ID", "show one job with its stack text", "", NULL, 1, 1, false, false, show_run},
     {"job stack", "ID", "print the stack text of a job's last failure", "", NULL, 1, 1, false,
      false, stack_run},

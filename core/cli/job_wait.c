@@ -1,9 +1,9 @@
 /* job_wait.c - waiting until jobs have ended. */
 #include "base/json.h"
-#include "base/span.h"
 #include "cli/executor.h"
 #include "cli/output.h"
 #include "cli/setup.h"
+#include "time/span.h"
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct flag wait_flags[] = {
 
 struct wait {
     const struct cli *cli;
-    struct store *store;
+    struct engine *engine;
     json_t *pending; /* ids */
     json_t *ended;   /* what is to be said of each of the others */
     bool looked;     /* all of them were there once */
@@ -76,10 +76,10 @@ static bool is_text(const json_t *object, const char *key, const char *text) {
 
 /* The states of those that are there, by their ids. NULL: error. */
 static json_t *states(const struct wait *wait, struct error *error) {
-    struct store_page page = {.limit = IDS_MAX};
-    json_t *filters = json_pack("{sO}", "id", wait->pending), *found = json_object(), *job;
-    time_ms now = clock_now(clock_system());
-    json_t *jobs = filters && found ? store_jobs(wait->store, filters, &page, now, error) : NULL;
+    json_t *question =
+        json_pack("{s{sO},si}", "filters", "id", wait->pending, "limit", (int)IDS_MAX);
+    json_t *found = json_object(), *job;
+    json_t *jobs = question && found ? engine_ask(wait->engine, ASK_JOBS, question, error) : NULL;
     size_t i;
     json_array_foreach(jobs, i, job) {
         char key[24];
@@ -87,7 +87,7 @@ static json_t *states(const struct wait *wait, struct error *error) {
                  (long long)json_integer_value(json_object_get(job, "id")));
         json_object_set(found, key, json_object_get(job, "state"));
     }
-    json_decref(filters);
+    json_decref(question);
     if (!jobs) {
         json_decref(found);
         return NULL;
@@ -105,7 +105,9 @@ static bool lives(const json_t *states, int64_t id) {
 
 /* What became of it, as `job why` tells it. NULL: error. */
 static json_t *ending(const struct wait *wait, int64_t id, struct error *error) {
-    json_t *answer = store_why(wait->store, id, clock_now(clock_system()), error);
+    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
+    json_t *answer = engine_ask(wait->engine, ASK_WHY, question, error);
+    json_decref(question);
     if (!answer && wait->looked && error->code == ERROR_NOT_FOUND)
         error_set(error, ERROR_FAILED,
                   "job %lld is gone, and the store keeps no history of it (setting history:"
@@ -163,7 +165,7 @@ static bool wait_all(struct wait *wait, time_ms until, struct error *error) {
         if (count == 0)
             return true;
         if (!said)
-            executors_none_say(wait->cli, wait->store);
+            executors_none_say(wait->cli, wait->engine);
         if (clock_monotonic() >= until)
             return error_set(error, ERROR_FAILED, "time is up: %zu job%s not ended, job %lld first",
                              count, count == 1 ? " has" : "s have",
@@ -187,9 +189,9 @@ static bool wait_run(struct cli *cli, const struct flags *flags, struct error *e
     struct wait wait = {.cli = cli, .ended = json_array()};
     time_ms until;
     bool fine = timeout_read(flags, &until, error) && (wait.pending = ids_read(flags, error)) &&
-                (wait.store = setup_store(cli, flags, STORE_READ, error)) &&
-                wait_all(&wait, until, error);
-    store_close(wait.store);
+                (wait.engine = setup_reader(cli, flags, error));
+    fine = fine && wait_all(&wait, until, error);
+    engine_close(wait.engine);
     json_decref(wait.pending);
     if (fine && cli->json)
         fine = output_json(json_incref(wait.ended), error);

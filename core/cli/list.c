@@ -4,13 +4,16 @@
 #include "base/text.h"
 #include "cli/moment.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/setup.h"
+#include "time/span.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_DEFAULT 50
 #define LIMIT_MAX 10000
+#define SORT_MAX 64
+#define TITLE_SIZE 32
 
 static bool no_memory(struct error *error) {
     return error_set(error, ERROR_FAILED, "out of memory");
@@ -72,7 +75,7 @@ static bool payload_add(json_t *filters, const char *key, const char *text, stru
     if (!value)
         value = json_string(equals + 1);
     if (!value)
-        return error_set(error, ERROR_USAGE, "--payload \"%s\": not valid UTF-8", text);
+        return no_memory(error);
     char *field = strndup(text, (size_t)(equals - text));
     bool fine = field && filter_add(members, field, value, error);
     if (!field)
@@ -112,10 +115,20 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
         return time_add_filter(filters, key, given, error);
     if (strcmp(kind, "FIELD=VALUE") == 0)
         return payload_add(filters, key, given->value, error);
-    json_t *text = json_string(given->value);
-    if (!text)
-        return error_set(error, ERROR_USAGE, "%s: not valid UTF-8", given->name);
-    return filter_add(filters, key, text, error);
+    return filter_add(filters, key, json_string(given->value), error);
+}
+
+static bool put(json_t *object, const char *key, json_t *value, struct error *error) {
+    return (value && json_object_set_new(object, key, value) == 0) || no_memory(error);
+}
+
+/* "lock-owner" as the store knows it: lock_owner. A new reference or NULL. */
+static json_t *field_name(const char *text, size_t size) {
+    json_t *name = json_stringn(text, size);
+    char *at = (char *)(uintptr_t)json_string_value(name);
+    for (; at && *at; at++)
+        *at = *at == '-' ? '_' : *at;
+    return name;
 }
 
 static bool sort_read(struct list *list, const struct flags *flags, struct error *error) {
@@ -125,14 +138,11 @@ static bool sort_read(struct list *list, const struct flags *flags, struct error
     size_t size = strcspn(text, ":");
     const char *order = text + size;
     bool descends = strcmp(order, ":desc") == 0;
-    if (size == 0 || size >= sizeof list->sort || (*order && !descends && strcmp(order, ":asc")))
+    if (size == 0 || size >= SORT_MAX || (*order && !descends && strcmp(order, ":asc")))
         return error_set(error, ERROR_USAGE,
                          "--sort \"%s\": expected FIELD, FIELD:asc or FIELD:desc", text);
-    for (size_t i = 0; i < size; i++)
-        list->sort[i] = text[i] == '-' ? '_' : text[i];
-    list->page.sort = list->sort;
-    list->page.descending = descends;
-    return true;
+    return put(list->question, "sort", field_name(text, size), error) &&
+           put(list->question, "descending", json_boolean(descends), error);
 }
 
 static bool page_read(struct list *list, const struct flags *flags, struct error *error) {
@@ -141,16 +151,97 @@ static bool page_read(struct list *list, const struct flags *flags, struct error
         !flags_integer(flags, "--page", 1, INT32_MAX, &page, error))
         return false;
     list->limit = (int)limit;
-    list->page.limit = (int)limit + (limit < LIMIT_MAX);
-    list->page.offset = (page - 1) * limit;
-    return sort_read(list, flags, error);
+    return put(list->question, "limit", json_integer(limit + (limit < LIMIT_MAX)), error) &&
+           put(list->question, "offset", json_integer((page - 1) * limit), error) &&
+           sort_read(list, flags, error);
 }
 
-bool list_read(struct list *list, const struct flags *flags, const struct flag *filters,
-               struct error *error) {
-    *list = (struct list){.filters = json_object()};
-    if (!list->filters)
+/* ---- columns ---- */
+
+static bool column_unknown(const struct ask_column *columns, const char *name,
+                           struct error *error) {
+    const char *names[64];
+    struct text known = {0};
+    size_t count = 0;
+    for (; columns[count].name && count < 63; count++) {
+        names[count] = columns[count].name;
+        text_add(&known, "%s%s", count ? ", " : "", names[count]);
+    }
+    names[count] = NULL;
+    const char *meant = suggest(name, names);
+    error_set(error, ERROR_USAGE, "unknown column \"%s\" (%s%s%sknown: %s)", name,
+              meant ? "did you mean \"" : "", meant ? meant : "", meant ? "\"? " : "",
+              known.data ? known.data : "");
+    text_clear(&known);
+    return false;
+}
+
+/* A column as the listing shows it, or else by its type under its name in capitals. */
+static struct column column_of(const struct listing *listing, const struct ask_column *asked,
+                               char *title) {
+    const struct column *shown = listing->columns;
+    while (shown->key && strcmp(shown->key, asked->name) != 0)
+        shown++;
+    if (shown->key)
+        return (struct column){shown->key, shown->title, shown->look & ~COLUMN_OPTIONAL};
+    for (size_t i = 0; i <= strlen(asked->name); i++) {
+        char letter = asked->name[i];
+        title[i] = letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
+        if (letter == '_')
+            title[i] = ' ';
+    }
+    bool right = asked->type == ASK_INTEGER || asked->type == ASK_NUMBER;
+    int look = right ? COLUMN_RIGHT : COLUMN_CUT;
+    if (asked->type == ASK_TIME)
+        look = COLUMN_TIME;
+    return (struct column){asked->name, title, look};
+}
+
+static bool column_add(struct list *list, size_t n, const char *name, struct error *error) {
+    const struct ask_column *columns = engine_ask_table(list->listing->kind)->columns;
+    const struct ask_column *asked = columns;
+    while (asked->name && strcmp(asked->name, name) != 0)
+        asked++;
+    if (!asked->name || strlen(name) >= TITLE_SIZE)
+        return column_unknown(columns, name, error);
+    list->columns[n] = column_of(list->listing, asked, list->titles + n * TITLE_SIZE);
+    return true;
+}
+
+/* The names of --columns, in their order. */
+static bool columns_read(struct list *list, const char *text, struct error *error) {
+    size_t count = 1;
+    for (const char *at = text; *at; at++)
+        count += *at == ',';
+    list->columns = calloc(count + 1, sizeof *list->columns);
+    list->titles = calloc(count, TITLE_SIZE);
+    if (!list->columns || !list->titles)
         return no_memory(error);
+    bool fine = true;
+    for (size_t n = 0; fine && n < count; n++) {
+        size_t size = strcspn(text, ",");
+        json_t *name = field_name(text, size);
+        fine = name ? column_add(list, n, json_string_value(name), error) : no_memory(error);
+        json_decref(name);
+        text += size + (text[size] == ',');
+    }
+    return fine;
+}
+
+bool list_read_columns(struct list *list, const struct flags *flags, const struct listing *listing,
+                       struct error *error) {
+    const char *text = flags_text(flags, "--columns");
+    *list = (struct list){.listing = listing, .limit = INT_MAX, .question = json_object()};
+    return (list->question || no_memory(error)) && (!text || columns_read(list, text, error));
+}
+
+bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,
+               const struct flag *filters, struct error *error) {
+    if (!list_read_columns(list, flags, listing, error))
+        return false;
+    list->filters = json_object();
+    if (!put(list->question, "filters", list->filters, error))
+        return false;
     for (size_t i = 0; i < flags->count; i++)
         for (const struct flag *filter = filters; filter->name; filter++)
             if (flags->given[i].flag == filter &&
@@ -160,19 +251,45 @@ bool list_read(struct list *list, const struct flags *flags, const struct flag *
 }
 
 void list_clear(struct list *list) {
-    json_decref(list->filters);
-    list->filters = NULL;
+    json_decref(list->question);
+    free(list->columns);
+    free(list->titles);
+    *list = (struct list){0};
 }
 
-bool list_print(const struct cli *cli, const struct column *columns, json_t *rows,
-                const char *things, struct error *error) {
-    if (!rows)
-        return false;
+json_t *list_ask(const struct list *list, struct engine *engine, struct error *error) {
+    return engine_ask(engine, list->listing->kind, list->question, error);
+}
+
+/* ---- printing ---- */
+
+/* Only the columns that were asked for, in their order. */
+static bool rows_narrow(json_t *rows, const struct column *columns) {
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i), *narrow = json_object();
+        for (const struct column *column = columns; column->key; column++) {
+            json_t *value = json_object_get(row, column->key);
+            if (json_object_set(narrow, column->key, value ? value : json_null()) != 0)
+                return false;
+        }
+        if (json_array_set_new(rows, i, narrow) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool rows_print(const struct cli *cli, const struct list *list, json_t *rows,
+                       struct error *error) {
+    if (cli->json && list->columns && !rows_narrow(rows, list->columns)) {
+        json_decref(rows);
+        return no_memory(error);
+    }
     if (cli->json)
         return output_json(rows, error);
+    const struct column *columns = list->columns ? list->columns : list->listing->columns;
     bool fine = table_print(columns, rows, output_width(), error);
-    if (fine && json_array_size(rows) == 0)
-        output_note("no %s", things);
+    if (fine && json_array_size(rows) == 0 && list->listing->things)
+        output_note("no %s", list->listing->things);
     json_decref(rows);
     return fine;
 }
@@ -181,12 +298,13 @@ bool list_cut(const struct list *list, const json_t *rows) {
     return json_array_size(rows) > (size_t)list->limit;
 }
 
-bool list_print_page(const struct cli *cli, const struct list *list, const struct column *columns,
-                     json_t *rows, int64_t total, const char *things, struct error *error) {
+bool list_print(const struct cli *cli, const struct list *list, json_t *rows, int64_t total,
+                struct error *error) {
     bool cut = list_cut(list, rows);
+    const char *things = list->listing->things;
     if (cut)
         json_array_remove(rows, (size_t)list->limit);
-    if (!list_print(cli, columns, rows, things, error))
+    if (!rows || !rows_print(cli, list, rows, error))
         return false;
     if (cut && !cli->json && total > 0)
         output_note("%d of %lld %s", list->limit, (long long)total, things);
@@ -195,13 +313,27 @@ bool list_print_page(const struct cli *cli, const struct list *list, const struc
     return true;
 }
 
+bool list_run(struct cli *cli, const struct flags *flags, const struct listing *listing,
+              const struct flag *filters, struct error *error) {
+    struct list list;
+    struct engine *engine = NULL;
+    bool fine = (filters ? list_read(&list, flags, listing, filters, error)
+                         : list_read_columns(&list, flags, listing, error)) &&
+                (engine = setup_reader(cli, flags, error)) &&
+                list_print(cli, &list, list_ask(&list, engine, error), 0, error);
+    engine_close(engine);
+    list_clear(&list);
+    return fine;
+}
+
 /* Of the program, not of a folder; by name, for a store says no more. */
 static bool is_stock(const json_t *row) {
     const char *name = json_string_value(json_object_get(row, "name"));
     struct text path = {0};
-    bool batch = name && strncmp(name, "batch/", 6) == 0;
-    text_add(&path, "scripts/%s/%s.lua", batch ? "batches" : "handlers",
-             name ? name + (batch ? 6 : 0) : "");
+    if (name && strncmp(name, "batch/", 6) == 0)
+        text_add(&path, "scripts/batches/%s.lua", name + 6);
+    else
+        text_add(&path, "scripts/handlers/%s.lua", name ? name : "");
     bool found = path.data && embedded_find(path.data) != NULL;
     text_clear(&path);
     return found;
@@ -225,7 +357,8 @@ bool list_own_first(json_t *rows, size_t count, struct error *error) {
     return fine || no_memory(error);
 }
 
-void list_warn(struct store *store) {
-    if (store_passed_over(store))
-        fprintf(stderr, "moonshift: %s\n", STORE_PASSED_OVER);
+void list_warn(struct engine *engine) {
+    const char *warning = engine_ask_warning(engine);
+    if (warning)
+        fprintf(stderr, "moonshift: %s\n", warning);
 }

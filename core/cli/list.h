@@ -3,44 +3,70 @@
 #define MOONSHIFT_CLI_LIST_H
 
 #include "cli/flags.h"
-#include "store/store.h"
+#include "cli/table.h"
+#include "engine/engine.h"
+
+/* To be put among the flags of every list. */
+#define COLUMNS_FLAG                                                                               \
+    { "--columns", "NAME,…", "show these columns, in this order" }
 
 /* To be put at the head of a list's flags; `sort` says what it can be ordered by. */
 #define LIST_FLAGS(sort)                                                                           \
-    {"--limit", "N", "rows at most (50)"}, {"--page", "N", "which page of so many rows, from 1"},  \
-    {                                                                                              \
+    COLUMNS_FLAG, {"--limit", "N", "rows at most (50)"},                                           \
+        {"--page", "N", "which page of so many rows, from 1"}, {                                   \
         "--sort", "FIELD[:desc]", sort                                                             \
     }
 #define LIST_PAGE_FLAGS LIST_FLAGS("order by a field; the default is id")
 
-struct list {
-    json_t *filters;        /* an object; the flags' names with underscores */
-    struct store_page page; /* asks for a row more than `limit`, to know whether there are more */
-    int limit;
-    char sort[64];
+#define LIST_OWN_FLAGS 4 /* so many flags has LIST_FLAGS */
+
+/* What a list shows. */
+struct listing {
+    enum ask_kind kind;
+    const struct column *columns; /* unless --columns names others; they end with a NULL key */
+    const char *things;           /* "jobs" */
 };
 
-/* Every given flag of the list `filters` (ended by a NULL name) becomes a filter; what its help
- * calls the value says how it is read: "N" an integer, "ID,…" several, "[BOOL]" a switch,
- * "NAME,…" texts between commas, "FIELD=VALUE" a member of the payload, else one text. A flag given
- * twice means any of both. list_clear in any case afterwards. */
-bool list_read(struct list *list, const struct flags *flags, const struct flag *filters,
-               struct error *error);
+struct list {
+    const struct listing *listing;
+    json_t *question; /* { filters, sort, descending, offset, limit }; asks for a row more
+                         than `limit`, to know whether there are more */
+    json_t *filters;  /* of the question; the flags' names with underscores */
+    int limit;
+    struct column *columns; /* that are shown, */
+    char *titles;           /* and theirs, where the listing has none */
+};
+
+/* Turns every given flag of the list `filters` (ended by a NULL name) into a filter. The name of
+ * the value in the flag's help says how it is read:
+ *   - "N": an integer; "ID,…": several;
+ *   - "[BOOL]": a switch;
+ *   - "NAME,…": texts between commas;
+ *   - "FIELD=VALUE": a member of the payload;
+ *   - any other: one text.
+ * A flag given twice means any of both. list_clear in any case afterwards. */
+bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,
+               const struct flag *filters, struct error *error);
+/* The same of a list without filters and pages: only --columns is read. */
+bool list_read_columns(struct list *list, const struct flags *flags, const struct listing *listing,
+                       struct error *error);
 void list_clear(struct list *list);
 
+/* Asks for the rows. NULL: error is filled. */
+json_t *list_ask(const struct list *list, struct engine *engine, struct error *error);
+
 /* Says on standard error what the questions have left out. */
-void list_warn(struct store *store);
+void list_warn(struct engine *engine);
 
 /* Prints the rows as one document, or as a table. Takes `rows` over; NULL: error is filled. Of an
- * empty table standard error says "no <things>". */
-struct column;
-bool list_print(const struct cli *cli, const struct column *columns, json_t *rows,
-                const char *things, struct error *error);
-
-/* The same of a page: a row beyond it is not printed, but standard error says that there are more,
- * or, if `total` is above 0, of how many these are: "50 of 121 jobs". */
-bool list_print_page(const struct cli *cli, const struct list *list, const struct column *columns,
-                     json_t *rows, int64_t total, const char *things, struct error *error);
+ * empty table standard error says "no <things>". A row beyond the page is not printed, but standard
+ * error says that there are more, or, if `total` is above 0, of how many these are: "50 of 121
+ * jobs". */
+bool list_print(const struct cli *cli, const struct list *list, json_t *rows, int64_t total,
+                struct error *error);
+/* The whole of a list whose rows are shown as they are. */
+bool list_run(struct cli *cli, const struct flags *flags, const struct listing *listing,
+              const struct flag *filters, struct error *error);
 
 /* True if the page has a row too many. */
 bool list_cut(const struct list *list, const json_t *rows);

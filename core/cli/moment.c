@@ -1,5 +1,5 @@
 #include "cli/moment.h"
-#include "base/instant.h"
+#include "time/instant.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -33,7 +33,7 @@ static const struct wall shell = {shell_instant, shell_local, NULL};
 
 bool moment_read(const char *what, const char *text, time_ms *at, struct error *error) {
     char shown[INSTANT_TEXT_SIZE];
-    struct error cause;
+    struct error cause = {0};
     bool exact;
     tzset();
     if (!instant_parse(text, &shell, clock_now(clock_system()), at, &exact, &cause))

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-/* Reads it as base/instant.h says. Where the text leaves the zone open, says on standard error what
+/* Reads it as time/instant.h says. Where the text leaves the zone open, says on standard error what
  * it came to, with its offset: `moonshift: at 2026-12-24T18:00:00+01:00`. */
 bool moment_read(const char *what, const char *text, time_ms *at, struct error *error);
 

@@ -125,7 +125,9 @@ bool receipt_take(struct receipt *receipt, const json_t *answer, struct error *e
 
 /* The one job that was asked for. */
 static enum creation single_creation(const struct receipt *receipt) {
-    return receipt->kept ? CREATION_KEPT : receipt->replaced ? CREATION_REPLACED : CREATION_CREATED;
+    if (receipt->kept)
+        return CREATION_KEPT;
+    return receipt->replaced ? CREATION_REPLACED : CREATION_CREATED;
 }
 
 /* For people, beside the ids: what was not created. */

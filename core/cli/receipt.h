@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_CLI_RECEIPT_H
 #define MOONSHIFT_CLI_RECEIPT_H
 
-#include "api/engine.h"
 #include "cli/flags.h"
+#include "engine/engine.h"
 #include <jansson.h>
 
 struct receipt {

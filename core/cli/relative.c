@@ -1,5 +1,5 @@
 #include "cli/relative.h"
-#include "base/span.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 

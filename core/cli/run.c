@@ -1,36 +1,38 @@
 /* run.c - runs jobs until TERM or INT, or until nothing is due (rules §15). */
-#include "base/acquisitions.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "cli/display.h"
 #include "cli/output.h"
 #include "cli/setup.h"
-#include "run/node.h"
-#include "run/thread.h"
+#include "engine/stored_folder.h"
+#include "job/acquisitions.h"
+#include "run/executor.h"
 #include "script/folder.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the node calls back with. */
+/* The argument of the executor's calls. */
 struct watch {
     struct cli *cli;
-    struct node *node;
-    struct watched *folders; /* NULL: nobody looks whether they change */
+    struct executor *executor;
+    struct watched *folders; /* NULL: their changes are not looked for */
     int count;
     struct display display;
 };
 
 /* A folder that is loaded again whenever its text changes (--watch). */
 struct watched {
-    struct member *member;
+    struct attached_engine *engine;
     const char *directory;
     char hash[FOLDER_HASH];
 };
 
-/* By its text, so that whatever an editor does to the files counts once. What cannot be read now is
- * looked at again a second later. */
+/* Reloads a folder whose text has changed, so that one save of an editor counts once. A folder that
+ * cannot be read is looked at again a second later. */
 static void folder_look(struct watched *watched) {
-    struct error unreadable;
+    struct error unreadable = {0};
     struct folder *folder = folder_read(&watched->directory, 1, &unreadable);
     if (!folder)
         return;
@@ -38,30 +40,35 @@ static void folder_look(struct watched *watched) {
     memcpy(watched->hash, folder->hash, sizeof watched->hash);
     folder_release(folder);
     if (changed)
-        member_reload(watched->member);
+        attached_engine_reload(watched->engine);
 }
 
 static void watch_tick(void *arg) {
     struct watch *watch = arg;
-    struct foreman_status status;
+    struct runner_status status;
     for (int i = 0; i < watch->count; i++)
         folder_look(&watch->folders[i]);
-    node_status(watch->node, &status);
+    executor_status(watch->executor, &status);
     if (watch->cli->interactive)
         display_tick(&watch->display, &status);
 }
 
-/* Reads a folder again for a reload; a moonshift.lua that could not be started with is refused with
- * it, the settings in force stay. Runs in a thread of its own. */
-static struct folder *folder_again(const json_t *paths, struct error *error) {
-    const char *directory = json_string_value(json_array_get(paths, 0));
+/* Reads the scripts again for a reload: of [directory], or of [deployment, store]. A moonshift.lua
+ * that could not be started with is refused with them; the settings in force stay. Runs in a thread
+ * of its own. */
+static struct folder *scripts_again(const json_t *paths, struct error *error) {
+    const char *name = json_string_value(json_array_get(paths, 0));
+    const char *store = json_string_value(json_array_get(paths, 1));
     struct settings settings;
-    struct folder *folder = folder_read(&directory, 1, error);
-    if (!folder)
-        return NULL;
-    bool fine = settings_init(&settings, error) &&
-                setup_apply(&settings, folder, directory, error) &&
-                settings_check(&settings, error);
+    struct folder *folder = NULL;
+    bool fine = settings_init(&settings, error);
+    if (fine && store)
+        fine = settings_apply_text(&settings, ORIGIN_FLAG, "store", store, error) &&
+               settings_apply_environment(&settings, error);
+    if (fine)
+        folder = store ? stored_folder(&settings, name, error) : folder_read(&name, 1, error);
+    fine = folder && setup_apply(&settings, folder, store ? NULL : name, error) &&
+           settings_check(&settings, error);
     settings_clear(&settings);
     if (fine)
         return folder;
@@ -94,7 +101,7 @@ static const char *flag_or_variable(const struct flags *flags, const char *flag,
     return text && text[0] ? text : NULL;
 }
 
-/* Log lines unless a person looks on: then one refreshed line, and what goes wrong above it. */
+/* Writes log lines; on a terminal one refreshed line, with warnings and errors above it. */
 static bool log_setup(struct cli *cli, const struct flags *flags, struct error *error) {
     const char *text = flag_or_variable(flags, "--log-format", "MOONSHIFT_LOG_FORMAT");
     if (text)
@@ -120,26 +127,15 @@ static void warnings_log(const struct folder *folder) {
 
 /* The jobs failed, the command did not: their number is said, the status stays 0. */
 static void end_tell(struct watch *watch, bool drain) {
-    struct foreman_status status;
-    node_status(watch->node, &status);
+    struct runner_status status;
+    executor_status(watch->executor, &status);
     if (watch->cli->interactive)
         display_end(&watch->display, &status);
     else if (drain && status.failed > 0)
         log_event(LOG_WARN, "some runs failed", "failed:l done:l", status.failed, status.done);
 }
 
-/* A drain does not wait for retries: it says how many there are, and when the first one is due. */
-static void retries_tell(const struct cli *cli, bool person) {
-    struct error ignored = {0};
-    int64_t count = 0;
-    time_ms first = TIME_NEVER;
-    char when[TIME_TEXT_SIZE];
-    struct store *store = store_open(cli->settings.store, STORE_READ, &cli->settings, &ignored);
-    bool known = store && store_retries_wait(store, &count, &first, &ignored);
-    store_close(store);
-    if (!known || !count)
-        return;
-    time_format(first, when);
+static void retries_say(int64_t count, const char *when, bool person) {
     if (person)
         fprintf(stderr, "moonshift: %lld %s a retry, the first is due at %s\n", (long long)count,
                 count == 1 ? "job waits for" : "jobs wait for", when);
@@ -147,60 +143,77 @@ static void retries_tell(const struct cli *cli, bool person) {
         log_event(LOG_INFO, "jobs wait for a retry", "jobs:l first:s", count, when);
 }
 
-/* It is deployed as it is now and at every change, back to what it was before as well. */
-static void folder_watch(struct watch *watch, const struct cli *cli, struct member *member) {
+/* A drain does not wait for retries: it says how many there are, and when the first one is due. */
+static void retries_tell(struct cli *cli, bool person) {
+    struct error ignored = {0};
+    struct engine *engine = setup_open(cli, STORE_READ, false, &ignored);
+    json_t *retries = engine ? engine_ask(engine, ASK_RETRIES, NULL, &ignored) : NULL;
+    int64_t count = json_integer_value(json_object_get(retries, "count"));
+    const char *when = json_string_value(json_object_get(retries, "first"));
+    engine_close(engine);
+    if (count && when)
+        retries_say(count, when, person);
+    json_decref(retries);
+}
+
+/* The folder is deployed now and at every change, also back to an older text. */
+static void folder_watch(struct watch *watch, const struct cli *cli,
+                         struct attached_engine *engine) {
     struct watched *watched = &watch->folders[watch->count++];
-    *watched = (struct watched){.member = member, .directory = cli->directory};
+    *watched = (struct watched){.engine = engine, .directory = cli->directory};
     memcpy(watched->hash, cli->folder->hash, sizeof watched->hash);
     log_event(LOG_INFO, "watching", "folder:s deploys:s", cli->directory,
               "every change, also back to an older text");
 }
 
-/* One engine for each folder; what is the executor's is as the first folder has it. */
+/* Attaches an engine for each folder. The executor's own settings are those of the first. */
 static bool engines_add(struct watch *watch, struct cli *folders, int count, struct error *error) {
     bool fine = true;
     for (int i = 0; i < count && fine && !thread_told_to_stop(); i++) {
         struct cli *cli = &folders[i];
         warnings_log(cli->folder);
-        json_t *paths = json_pack("[s]", cli->directory);
-        struct member_options options = {.settings = &cli->settings,
-                                         .clock = clock_system(),
-                                         .folder = cli->folder,
-                                         .read = folder_again,
-                                         .paths = paths};
-        struct member *member = paths ? node_add(watch->node, &options, error) : NULL;
-        fine = member || (paths ? false : error_set(error, ERROR_FAILED, "out of memory"));
+        json_t *paths = cli->deployment ? json_pack("[ss]", cli->deployment, cli->settings.store)
+                                        : json_pack("[s]", cli->directory);
+        struct attached_engine_options options = {.settings = &cli->settings,
+                                                  .clock = clock_system(),
+                                                  .folder = cli->folder,
+                                                  .read = scripts_again,
+                                                  .paths = paths,
+                                                  .follows = cli->deployment};
+        struct attached_engine *engine =
+            paths ? executor_attach(watch->executor, &options, error) : NULL;
+        fine = engine || (paths ? false : error_set(error, ERROR_FAILED, "out of memory"));
         json_decref(paths);
         if (fine && watch->folders)
-            folder_watch(watch, cli, member);
+            folder_watch(watch, cli, engine);
     }
     return fine;
 }
 
-static bool node_go(struct watch *watch, struct cli *folders, int count, bool drain,
-                    struct error *error) {
+static bool executor_go(struct watch *watch, struct cli *folders, int count, bool drain,
+                        struct error *error) {
     bool ticks = watch->cli->interactive || watch->folders;
-    struct node_options options = {.settings = &folders[0].settings,
-                                   .program = true,
-                                   .watched = watch->folders != NULL,
-                                   .drain = drain,
-                                   .tick = ticks ? watch_tick : NULL,
-                                   .arg = watch};
-    watch->node = node_new(&options, error);
-    bool fine = watch->node && engines_add(watch, folders, count, error);
+    struct executor_options options = {.settings = &folders[0].settings,
+                                       .program = true,
+                                       .watched = watch->folders != NULL,
+                                       .drain = drain,
+                                       .tick = ticks ? watch_tick : NULL,
+                                       .arg = watch};
+    watch->executor = executor_new(&options, error);
+    bool fine = watch->executor && engines_add(watch, folders, count, error);
     if (fine && !thread_told_to_stop()) {
         if (watch->cli->interactive)
             display_start(&watch->display);
-        fine = node_run(watch->node, error);
+        fine = executor_run(watch->executor, error);
         end_tell(watch, drain);
         for (int i = 0; fine && drain && i < count; i++)
             retries_tell(&folders[i], watch->cli->interactive);
     }
-    node_free(watch->node);
+    executor_free(watch->executor);
     return fine;
 }
 
-/* Loads the folder into the store and says what it was. */
+/* Loads the folder into the store and prints its name and hash. */
 static bool deploy(struct cli *cli, struct error *error) {
     struct engine *engine = setup_open(cli, STORE_CREATE, true, error);
     size_t count = engine ? engine_definitions(engine)->count : 0;
@@ -230,17 +243,23 @@ static bool deploy_run(struct cli *cli, const struct flags *flags, struct error 
 static bool folder_usable(const struct cli *cli, struct error *error) {
     return !folder_idle(cli->folder) || settings_given(&cli->settings, "stock") ||
            error_set(error, ERROR_CONFIG,
-                     "script folder \"%s\": nothing to run (expected Lua files in handlers/, "
-                     "batches/ or schedules/, or the setting stock)",
-                     cli->directory);
+                     "%s \"%s\": nothing to run (expected Lua files in handlers/, batches/ or "
+                     "schedules/, or the setting stock)",
+                     cli->deployment ? "deployment" : "script folder",
+                     cli->deployment ? cli->deployment : cli->directory);
 }
 
-/* The folders behind the first, with settings of their own. */
+static bool next_folder_read(struct cli *cli, const struct flags *flags, const char *path,
+                             struct error *error) {
+    return setup_directory(cli, flags, path, error) && folder_usable(cli, error) &&
+           setup_keeps(cli, error);
+}
+
+/* Reads the folders behind the first, each with settings of its own. */
 static bool folders_read(struct cli *folders, const struct flags *flags, struct error *error) {
     bool fine = acquisitions_apply(&folders[0].settings, &folders[0].settings, error);
     for (int i = 1; i < flags->word_count && fine; i++)
-        fine = setup_directory(&folders[i], flags, flags->words[i], error) &&
-               folder_usable(&folders[i], error) && setup_keeps(&folders[i], error) &&
+        fine = next_folder_read(&folders[i], flags, flags->words[i], error) &&
                acquisitions_apply(&folders[i].settings, &folders[0].settings, error);
     return fine;
 }
@@ -252,7 +271,7 @@ static bool all_deploy(struct cli *folders, int count, struct error *error) {
     return true;
 }
 
-/* folders[0] is the command's own, cleared by whoever runs it. */
+/* folders[0] is the command's own, which its caller clears. */
 static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *folders, int count,
                         struct error *error) {
     struct watch watch = {.cli = cli};
@@ -265,7 +284,7 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
     bool fine = folders_read(folders, flags, error);
     if (fine)
         fine = cli->settings.active
-                   ? node_go(&watch, folders, count, flags_has(flags, "--drain"), error)
+                   ? executor_go(&watch, folders, count, flags_has(flags, "--drain"), error)
                    : all_deploy(folders, count, error);
     *cli = folders[0];
     for (int i = 1; i < count; i++)
@@ -274,8 +293,23 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
     return fine;
 }
 
+/* A directory, or a deployment of the store. */
+static bool source_read(struct cli *cli, const struct flags *flags, struct error *error) {
+    const char *name = flags_text(flags, "--deployment");
+    if (!name)
+        return setup_settings(cli, flags, error);
+    if (flags->word_count > 0 || flags_has(flags, "-C"))
+        return error_set(error, ERROR_USAGE,
+                         "--deployment \"%s\": the folder is given twice (\"%s\")", name,
+                         flags->word_count > 0 ? flags->words[0] : flags_text(flags, "-C"));
+    if (flags_has(flags, "--watch"))
+        return error_set(error, ERROR_USAGE,
+                         "--watch looks at a folder (expected DIR instead of --deployment)");
+    return setup_deployment(cli, flags, name, error);
+}
+
 static bool run_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    if (!log_setup(cli, flags, error) || !setup_settings(cli, flags, error) ||
+    if (!log_setup(cli, flags, error) || !source_read(cli, flags, error) ||
         !folder_usable(cli, error) || !setup_keeps(cli, error))
         return false;
     int count = flags->word_count > 1 ? flags->word_count : 1;
@@ -289,6 +323,7 @@ static bool run_run(struct cli *cli, const struct flags *flags, struct error *er
 static const struct flag run_flags[] = {
     {"--workers", "N", "worker threads (else one per processor)"},
     {"--priority-range", "MIN:MAX", "run jobs of these priorities only; either side may be empty"},
+    {"--deployment", "NAME", "run the store's deployment of this name, and follow newer ones"},
     {"--drain", NULL, "end when nothing is left that is due"},
     {"--watch", NULL, "load the folders again when they change, show what handlers print"},
     {"--log-format", "FORMAT", "logfmt or json; also on a terminal"},
@@ -304,7 +339,11 @@ const struct cli_command run_commands[] = {
      "\nelse belongs to the executor (name, workers, queue, keep_alive, shutdown_wait), as flags,"
      "\nvariables or the first folder say.\n"
      "Runs until TERM or INT: running jobs are waited for (setting shutdown_wait), a second signal"
-     "\nstops at once. HUP loads the folders again; a broken one is refused and the old one stays.",
+     "\nstops at once. HUP loads the folders again; a broken one is refused and the old one "
+     "stays.\n"
+     "With --deployment NAME there is no folder here: the files are those that the store has of "
+     "NAME,"
+     "\nand a deployment of that name is loaded by itself as soon as it is made.",
      run_flags, 0, -1, true, true, run_run},
     {"deploy", "[DIR]", "load a script folder into the store and run nothing",
      "Jobs can then be created where the folder is not.", NULL, 0, 1, false, true, deploy_run},

@@ -1,16 +1,18 @@
 /* schedule.c - what repeats, and the dates of a cycle to come (rules §14). */
-#include "base/repeat.h"
+#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/moment.h"
-#include "cli/operate.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "time/repeat.h"
 #include <stdio.h>
 #include <string.h>
 
 #define COUNT_DEFAULT 5
 #define COUNT_MAX 10000
+
+static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};
 
 static const struct column list_columns[] = {
     {"name", "SCHEDULE", COLUMN_CUT},    {"handler", "HANDLER", COLUMN_CUT},
@@ -21,51 +23,47 @@ static const struct column list_columns[] = {
     {"job", "JOB", COLUMN_RIGHT},        {0},
 };
 
-static bool list_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    bool fine = store && list_print(cli, list_columns, store_schedules(store, NULL, error),
-                                    "schedules", error);
-    store_close(store);
-    return fine;
+static const struct listing listing = {ASK_SCHEDULES, list_columns, "schedules"};
+
+static bool listed_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    return list_run(cli, flags, &listing, NULL, error);
 }
 
 /* ---- verbs ---- */
 
-/* Takes `order` over. */
-static bool verb_try(struct cli *cli, const struct flags *flags, json_t *order, const char *word,
+/* Takes `command` over. */
+static bool verb_try(struct cli *cli, const struct flags *flags, json_t *command, const char *word,
                      struct error *error) {
     const char *done = "run";
     if (strcmp(word, "run") != 0)
         done = strcmp(word, "pause") == 0 ? "paused" : "resumed";
-    bool fine = operate_dry_run(cli, flags, order, done, error);
-    json_decref(order);
+    bool fine = try_command(cli, flags, command, done, error);
+    json_decref(command);
     return fine;
 }
 
 static bool verb_run(struct cli *cli, const struct flags *flags, struct error *error) {
     const char *word = flags->command->name + strlen("schedule "), *name = flags->words[0];
     char verb[32];
-    struct engine_operated operated = {0};
+    struct command_run run = {0};
     snprintf(verb, sizeof verb, "%s_schedule", word);
-    json_t *order = json_pack("{ss,ss}", "verb", verb, "schedule", name);
-    if (order && flags_has(flags, "--dry-run"))
-        return verb_try(cli, flags, order, word, error);
-    struct engine *engine =
-        order ? setup_engine(cli, flags, STORE_WRITE, false, error)
-              : (error_set(error, ERROR_USAGE, "%s: not valid UTF-8", flags->command->name), NULL);
-    bool fine = engine && engine_operate(engine, order, &operated, error);
+    json_t *command = json_pack("{ss,ss}", "verb", verb, "schedule", name);
+    if (flags_has(flags, "--dry-run"))
+        return verb_try(cli, flags, command, word, error);
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    bool fine = engine && engine_command(engine, command, &run, error);
     engine_close(engine);
-    json_decref(order);
+    json_decref(command);
     if (!fine)
         return false;
     if (cli->json)
         return output_json(
-            operated.job
-                ? json_pack("{ss,sI}", "schedule", name, "job", (json_int_t)operated.job)
+            run.made_count
+                ? json_pack("{ss,sI}", "schedule", name, "job", (json_int_t)run.made[0])
                 : json_pack("{ss,sb}", "schedule", name, "paused", strcmp(word, "pause") == 0),
             error);
-    if (operated.job)
-        output_add("%lld\n", (long long)operated.job);
+    if (run.made_count)
+        output_add("%lld\n", (long long)run.made[0]);
     else
         output_add("schedule \"%s\" %s\n", name,
                    strcmp(word, "pause") == 0 ? "is paused" : "goes on");
@@ -85,14 +83,21 @@ static bool count_read(const struct flags *flags, int64_t *count, struct error *
     return flags_integer(flags, "--count", 1, COUNT_MAX, count, error);
 }
 
+static const struct listing coming = {ASK_DATES, date_columns, "dates"};
+
 static bool next_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t count;
-    struct store *store = NULL;
-    bool fine =
-        count_read(flags, &count, error) && (store = setup_store(cli, flags, STORE_READ, error)) &&
-        list_print(cli, date_columns,
-                   store_schedule_dates(store, flags->words[0], (int)count, error), "dates", error);
-    store_close(store);
+    struct list list;
+    struct engine *engine = NULL;
+    bool fine = list_read_columns(&list, flags, &coming, error) &&
+                count_read(flags, &count, error) && (engine = setup_reader(cli, flags, error));
+    if (fine) {
+        json_object_set_new(list.question, "name", json_string(flags->words[0]));
+        json_object_set_new(list.question, "count", json_integer(count));
+        fine = list_print(cli, &list, list_ask(&list, engine, error), 0, error);
+    }
+    engine_close(engine);
+    list_clear(&list);
     return fine;
 }
 
@@ -113,17 +118,23 @@ static bool dates_run(struct cli *cli, const struct flags *flags, struct error *
     const char *after = flags_text(flags, "--after");
     struct repeat repeat = {.text = flags->words[0], .zone = flags_text(flags, "--zone")};
     repeat.origin = clock_now(clock_system());
-    return count_read(flags, &count, error) &&
-           (!after || moment_read("--after", after, &repeat.origin, error)) &&
-           list_print(cli, date_columns, dates_make(&repeat, (int)count, error), "dates", error);
+    struct list list;
+    bool fine = list_read_columns(&list, flags, &coming, error) &&
+                count_read(flags, &count, error) &&
+                (!after || moment_read("--after", after, &repeat.origin, error));
+    fine = fine && list_print(cli, &list, dates_make(&repeat, (int)count, error), 0, error);
+    list_clear(&list);
+    return fine;
 }
 
 static const struct flag next_flags[] = {
+    COLUMNS_FLAG,
     {"--count", "N", "so many dates (5)"},
     {0},
 };
 
 static const struct flag dates_flags[] = {
+    COLUMNS_FLAG,
     {"--zone", "NAME", "of local times, such as Europe/Berlin (UTC)"},
     {"--after", "TIME",
      "the dates behind this instant (now); a cycle without a start begins there"},
@@ -134,7 +145,8 @@ static const struct flag dates_flags[] = {
 static const struct flag verb_flags[] = {DRY_RUN_FLAG, {0}};
 
 const struct cli_command schedule_commands[] = {
-    {"schedule list", "", "list what the scripts schedule", "", NULL, 0, 0, false, false, list_run},
+    {"schedule list", "[--columns NAME,…]", "list what the scripts schedule", "", list_flags, 0, 0,
+     false, false, listed_run},
     {"schedule next", "NAME [--count N]", "show the dates to come of a schedule",
      "In the schedule's zone and in UTC.", next_flags, 1, 1, false, false, next_run},
     {"schedule pause", "NAME", "let none of its dates run until it is resumed",

@@ -26,17 +26,17 @@ static bool ids_add(json_t *ids, const struct flags *flags, int from, struct err
     return fine;
 }
 
-static bool ids_read(json_t *order, const struct flags *flags, int from, struct error *error) {
+static bool ids_read(json_t *command, const struct flags *flags, int from, struct error *error) {
     json_t *ids = json_array();
-    return ids && json_object_set_new(order, "ids", ids) == 0 ? ids_add(ids, flags, from, error)
-                                                              : no_memory(error);
+    return ids && json_object_set_new(command, "ids", ids) == 0 ? ids_add(ids, flags, from, error)
+                                                                : no_memory(error);
 }
 
-bool select_read(json_t *order, const struct flags *flags, int from, const struct flag *filters,
+bool select_read(json_t *command, const struct flags *flags, int from, const struct flag *filters,
                  struct error *error) {
     struct list list;
     bool words = flags->word_count > from;
-    bool fine = list_read(&list, flags, filters, error);
+    bool fine = list_read(&list, flags, NULL, filters, error);
     bool filtered = fine && json_object_size(list.filters) > 0;
     if (fine && words == filtered)
         fine = error_set(error, ERROR_USAGE,
@@ -44,7 +44,7 @@ bool select_read(json_t *order, const struct flags *flags, int from, const struc
                                : "%s needs ids or a filter (such as --handler NAME)",
                          flags->command->name);
     if (fine && filtered)
-        fine = json_object_set(order, "query", list.filters) == 0 || no_memory(error);
+        fine = json_object_set(command, "query", list.filters) == 0 || no_memory(error);
     list_clear(&list);
-    return fine && (filtered || ids_read(order, flags, from, error));
+    return fine && (filtered || ids_read(command, flags, from, error));
 }

@@ -1,9 +1,9 @@
 #include "cli/setup.h"
-#include "api/config.h"
-#include "api/home.h"
 #include "base/text.h"
+#include "engine/config.h"
+#include "engine/home.h"
+#include "engine/stored_folder.h"
 #include "script/folder.h"
-#include "store/intake.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static bool flags_apply(struct cli *cli, const struct flags *flags, struct error
         if (!name || (!flags->command->takes_settings && strcmp(name, "store") != 0))
             continue;
         if (!settings_apply_text(&cli->settings, ORIGIN_FLAG, name, given->value, error)) {
-            if (error->code != ERROR_FAILED) /* want of memory is nobody's mistake */
+            if (error->code != ERROR_FAILED) /* lack of memory is no mistake of the user */
                 error->code = ERROR_USAGE;
             return false;
         }
@@ -66,7 +66,9 @@ bool setup_folder(struct cli *cli, struct error *error) {
 
 bool setup_apply(struct settings *settings, const struct folder *folder, const char *directory,
                  struct error *error) {
-    json_t *paths = json_pack("[s]", directory);
+    json_t *paths = directory ? json_pack("[s]", directory) : json_array();
+    if (!paths && !directory)
+        return error_set(error, ERROR_FAILED, "out of memory");
     if (!paths && utf8_valid(directory, strlen(directory), NULL))
         return error_set(error, ERROR_FAILED, "out of memory");
     bool fine = paths ? config_apply(settings, folder, paths, error)
@@ -81,9 +83,20 @@ bool setup_file(struct cli *cli, struct error *error) {
 }
 
 bool setup_settings(struct cli *cli, const struct flags *flags, struct error *error) {
-    return setup_outside(cli, flags, error) &&
-           (!flags->command->takes_folder || setup_needs_folder(cli, error)) &&
-           setup_folder(cli, error) && setup_file(cli, error);
+    if (!setup_outside(cli, flags, error))
+        return false;
+    if (flags->command->takes_folder && !setup_needs_folder(cli, error))
+        return false;
+    return setup_folder(cli, error) && setup_file(cli, error);
+}
+
+bool setup_deployment(struct cli *cli, const struct flags *flags, const char *name,
+                      struct error *error) {
+    if (!outside_apply(cli, flags, error) || !setup_keeps(cli, error))
+        return false;
+    cli->deployment = name;
+    cli->folder = stored_folder(&cli->settings, name, error);
+    return cli->folder && setup_file(cli, error);
 }
 
 bool setup_directory(struct cli *cli, const struct flags *flags, const char *directory,
@@ -107,17 +120,6 @@ bool setup_keeps(const struct cli *cli, struct error *error) {
                      cli->settings.store);
 }
 
-struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
-                          struct error *error) {
-    if (!setup_settings(cli, flags, error) || !setup_keeps(cli, error))
-        return NULL;
-    struct store *store = store_open(cli->settings.store, mode, &cli->settings, error);
-    if (!store || store_clear_opened(store, clock_now(clock_system()), error))
-        return store;
-    store_close(store);
-    return NULL;
-}
-
 struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
                           struct error *error) {
     struct engine_options options = {
@@ -125,8 +127,6 @@ struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts,
         .mode = mode,
         .clock = clock_system(),
         .folder = scripts ? cli->folder : NULL,
-        .modules = -2, /* LUA_NOREF */
-        .handlers = -2,
         .takes_back = cli->takes_back,
     };
     return setup_keeps(cli, error) ? engine_open(&options, error) : NULL;
@@ -137,6 +137,10 @@ struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum sto
     if (!setup_settings(cli, flags, error))
         return NULL;
     return setup_open(cli, mode, scripts, error);
+}
+
+struct engine *setup_reader(struct cli *cli, const struct flags *flags, struct error *error) {
+    return setup_engine(cli, flags, STORE_READ, false, error);
 }
 
 void setup_clear(struct cli *cli) {

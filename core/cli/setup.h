@@ -1,10 +1,10 @@
-/* setup.h - what a verb works on: the script folder, the settings, the store. */
+/* setup.h - the script folder, the settings and the store that a verb works on. */
 #ifndef MOONSHIFT_CLI_SETUP_H
 #define MOONSHIFT_CLI_SETUP_H
 
-#include "api/engine.h"
 #include "cli/cli.h"
 #include "cli/flags.h"
+#include "engine/engine.h"
 
 /* Finds the folder (DIR or -C, MOONSHIFT_DIR, the working directory if it looks like one) and reads
  * it, then every setting: flags, variables, moonshift.lua, defaults. A verb that takes a folder
@@ -16,7 +16,13 @@ bool setup_outside(struct cli *cli, const struct flags *flags, struct error *err
 bool setup_folder(struct cli *cli, struct error *error);
 bool setup_file(struct cli *cli, struct error *error);
 
-/* moonshift.lua of `folder` applied to `settings`; its store is beside that file. */
+/* Takes the script folder from the store: the deployment of this name, followed as it changes. Then
+ * every setting, as setup_settings does. */
+bool setup_deployment(struct cli *cli, const struct flags *flags, const char *name,
+                      struct error *error);
+
+/* moonshift.lua of `folder` applied to `settings`; its store is beside that file. `directory` is
+ * NULL for a folder of the store. */
 bool setup_apply(struct settings *settings, const struct folder *folder, const char *directory,
                  struct error *error);
 
@@ -28,17 +34,16 @@ bool setup_directory(struct cli *cli, const struct flags *flags, const char *dir
 bool setup_needs_folder(const struct cli *cli, struct error *error);
 
 /* False: the store is one in memory, which no other process would ever see, or a new one while jobs
- * wait in the working directory (api/home.h). */
+ * wait in the working directory (engine/home.h). */
 bool setup_keeps(const struct cli *cli, struct error *error);
-
-/* setup_settings, then the store alone: for questions and operators. */
-struct store *setup_store(struct cli *cli, const struct flags *flags, enum store_mode mode,
-                          struct error *error);
 
 /* setup_settings, then an engine; with `scripts`, the folder (if there is one) is loaded into it.
  */
 struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum store_mode mode,
                             bool scripts, struct error *error);
+
+/* The same for questions alone: nothing is loaded or written. */
+struct engine *setup_reader(struct cli *cli, const struct flags *flags, struct error *error);
 
 /* The engine alone, once the settings are there. */
 struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts, struct error *error);

@@ -13,9 +13,9 @@ static const struct column definition_columns[] = {
     {"failed", "FAILED", COLUMN_RIGHT},       {0},
 };
 
-static const struct column gap_columns[] = {
-    {"count", "JOBS", COLUMN_RIGHT},
-    {"text", "THAT NOBODY TAKES", COLUMN_CUT},
+static const struct column unserved_columns[] = {
+    {"count", "UNSERVED JOBS", COLUMN_RIGHT},
+    {"text", "REASON", COLUMN_CUT},
     {0},
 };
 
@@ -75,7 +75,7 @@ static bool stats_print(const json_t *stats, struct error *error) {
         output_fields(totals);
     }
     fine = fine && section_print(definition_columns, rows, error) &&
-           section_print(gap_columns, json_object_get(stats, "gaps"), error);
+           section_print(unserved_columns, json_object_get(stats, "gaps"), error);
     json_t *executors = json_object_get(stats, "executors");
     if (fine && json_array_size(executors) > 0) {
         output_add("\n");
@@ -91,11 +91,11 @@ static bool stats_print(const json_t *stats, struct error *error) {
 }
 
 static bool stats_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    json_t *stats = store ? store_stats(store, clock_now(clock_system()), error) : NULL;
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *stats = engine ? engine_ask(engine, ASK_STATS, NULL, error) : NULL;
     if (stats)
-        executors_none_say(cli, store);
-    store_close(store);
+        executors_none_say(cli, engine);
+    engine_close(engine);
     if (!stats)
         return false;
     if (cli->json)

@@ -14,7 +14,7 @@
 /* One character of valid UTF-8; moves *text behind it. */
 static uint32_t character(const char **text) {
     const unsigned char *byte = (const unsigned char *)*text;
-    int more = *byte < 0x80 ? 0 : *byte < 0xe0 ? 1 : *byte < 0xf0 ? 2 : 3;
+    int more = (*byte >= 0x80) + (*byte >= 0xe0) + (*byte >= 0xf0);
     uint32_t code = more == 0 ? *byte : *byte & (0x3fu >> more);
     for (int i = 1; i <= more && byte[i]; i++)
         code = code << 6 | (byte[i] & 0x3f);

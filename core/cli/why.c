@@ -8,12 +8,14 @@ static bool why_run(struct cli *cli, const struct flags *flags, struct error *er
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
         return false;
-    struct store *store = setup_store(cli, flags, STORE_READ, error);
-    json_t *answer = store ? store_why(store, id, clock_now(clock_system()), error) : NULL;
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
+    json_t *answer = engine ? engine_ask(engine, ASK_WHY, question, error) : NULL;
+    json_decref(question);
     const char *state = json_string_value(json_object_get(answer, "state"));
     if (state && strcmp(state, "ended") != 0)
-        executors_none_say(cli, store);
-    store_close(store);
+        executors_none_say(cli, engine);
+    engine_close(engine);
     if (cli->json && answer)
         return output_json(answer, error);
     char *text = answer ? output_value(json_object_get(answer, "text"), false) : NULL;

@@ -1,27 +1,28 @@
 #include "run/account.h"
 #include "base/log.h"
-#include "base/span.h"
-#include "run/crew.h"
+#include "run/pool/threads.h"
+#include "time/span.h"
 
 /* It was asked for: said at any level but `error`. */
 #define LEVEL LOG_WARN
 
-static void log_foreman(struct foreman *foreman) {
+static void log_runner(struct runner *runner) {
     static const char *const stages[] = {"working", "stopping", "cutting", "ended"};
-    const struct foreman_status *status = &foreman->status;
+    const struct runner_status *status = &runner->status;
+    const struct generations *generations = engine_generations(runner->engine);
     int running = 0, waiting = 0, stuck = 0;
     char next[TIME_TEXT_SIZE] = "";
-    client_load(foreman->client, &running, &waiting);
-    client_exhausted(foreman->client, &stuck);
-    if (foreman->next != TIME_NEVER)
-        time_format(foreman->next, next);
+    client_load(runner->client, &running, &waiting);
+    client_exhausted(runner->client, &stuck);
+    if (runner->next != TIME_NEVER)
+        time_format(runner->next, next);
     log_event(LEVEL, "state",
               "executor:s store:s stage:s running:d waiting:d stuck:d done:l failed:l stale:l"
               " next:s generations:l deployment:l handlers:l",
-              status->name, foreman->settings.store, stages[foreman->stage], running, waiting,
-              stuck, status->done, status->failed, status->stale, next[0] ? next : NULL,
-              (int64_t)foreman->generations->count, foreman->generations->list[0]->id,
-              (int64_t)foreman->generations->served.count);
+              status->name, runner->settings.store, stages[runner->stage], running, waiting, stuck,
+              status->done, status->failed, status->stale, next[0] ? next : NULL,
+              (int64_t)generations->count, generations->list[0]->deployment,
+              (int64_t)generations->served.count);
 }
 
 static void span_since(time_ms since, char text[TIME_TEXT_SIZE]) {
@@ -64,17 +65,17 @@ static void log_worker(const struct client *client, const struct worker *worker)
 
 static void log_queue(const struct queue *queue, const char *name) {
     int64_t jobs = 0;
-    for (const struct item *item = queue->first; item; item = item->next)
+    for (const struct work_item *item = queue->first; item; item = item->next)
         jobs += item->count;
     if (queue->first)
         log_event(LEVEL, "queue", "queue:s jobs:l next:l handler:s", name, jobs,
                   queue->first->jobs->id, queue->first->jobs->handler);
 }
 
-void account_log(struct foreman *foreman) {
-    const struct client *client = foreman->client;
+void account_log(struct runner *runner) {
+    const struct client *client = runner->client;
     struct pool *pool = client->pool;
-    log_foreman(foreman);
+    log_runner(runner);
     mutex_lock(&pool->mutex);
     for (int i = 0; i < pool->count; i++)
         log_worker(client, pool->workers[i]);

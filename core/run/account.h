@@ -1,10 +1,10 @@
-/* account.h - what a foreman, its workers and its queue do at this moment, in the log
+/* account.h - writes into the log what a runner, its workers and its queue do at this moment
  * (rules §15: USR2). */
 #ifndef MOONSHIFT_RUN_ACCOUNT_H
 #define MOONSHIFT_RUN_ACCOUNT_H
 
-#include "run/foreman_state.h"
+#include "run/runner_state.h"
 
-void account_log(struct foreman *foreman);
+void account_log(struct runner *runner);
 
 #endif

@@ -1,5 +1,5 @@
-/* lease.h - how long this executor's locks last, and when to doubt the leases of others
- * (rules §4). A lease counts on two clocks; whichever says first that it is over is right. */
+/* lease.h - how long this executor's locks last, and when to doubt the leases of others (rules §4).
+ * A lease counts on two clocks and is over as soon as one of them says so. */
 #ifndef MOONSHIFT_RUN_LEASE_H
 #define MOONSHIFT_RUN_LEASE_H
 
@@ -13,12 +13,13 @@ struct lease {
 };
 
 struct lease lease_new(time_ms span, time_ms now, time_ms at);
-/* Renewed, by a turn that began at these instants. */
+/* Renews it, from the instants at which the turn began. */
 void lease_renewed(struct lease *lease, time_ms now, time_ms at);
-/* Monotonic: when it ends, and when a turn renews it. */
+/* Return the monotonic instants at which it ends, and at which a turn renews it. */
 time_ms lease_end(const struct lease *lease);
 time_ms lease_renewal(const struct lease *lease);
-/* At a third of the lease; at once after the clock was set back, or the lease would last longer. */
+/* True at a third of the lease, and at once after the clock was set back, or the lease would last
+ * longer. */
 bool lease_is_due(const struct lease *lease, time_ms now, time_ms at);
 bool lease_is_over(const struct lease *lease, time_ms now, time_ms at);
 /* False for a while after the clock was set forward, which ends every lease at once: the others get

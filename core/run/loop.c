@@ -1,15 +1,15 @@
 #include "run/loop.h"
-#include "run/thread.h"
+#include "base/thread.h"
 #include <ev.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 enum { TICK = 1000 };
 
-/* A foreman and its doorbell. */
+/* A runner and its doorbell. */
 struct post {
     struct post *next;
-    struct foreman *foreman;
+    struct runner *runner;
     struct ev_io bell;
 };
 
@@ -39,7 +39,7 @@ static void on_timer(struct ev_loop *ev, struct ev_timer *watcher, int events) {
 static void on_bell(struct ev_loop *ev, struct ev_io *watcher, int events) {
     struct post *post = watcher->data;
     (void)ev, (void)events;
-    foreman_rang(post->foreman);
+    runner_rang(post->runner);
 }
 
 static void on_stop(struct ev_loop *ev, struct ev_signal *watcher, int events) {
@@ -132,13 +132,13 @@ void loop_free(struct loop *loop) {
     free(loop);
 }
 
-/* ---- foremen ---- */
+/* ---- runners ---- */
 
-bool loop_add(struct loop *loop, struct foreman *foreman) {
+bool loop_add(struct loop *loop, struct runner *runner) {
     struct post *post = calloc(1, sizeof *post);
     if (!post)
         return false;
-    post->foreman = foreman;
+    post->runner = runner;
     mutex_lock(&loop->mutex);
     post->next = loop->incoming;
     loop->incoming = post;
@@ -155,7 +155,7 @@ static struct post **last(struct loop *loop) {
 }
 
 static void watch_bell(struct loop *loop, struct post *post) {
-    int bell = foreman_bell(post->foreman);
+    int bell = runner_bell(post->runner);
     ev_init(&post->bell, on_bell);
     post->bell.data = post;
     if (bell < 0)
@@ -180,11 +180,11 @@ static void take_in(struct loop *loop) {
 
 static void let_go(struct loop *loop, struct post **at) {
     struct post *post = *at;
-    struct foreman *foreman = post->foreman;
+    struct runner *runner = post->runner;
     *at = post->next;
     ev_io_stop(loop->ev, &post->bell);
     free(post);
-    loop->options.ended(loop->options.arg, foreman);
+    loop->options.ended(loop->options.arg, runner);
 }
 
 /* ---- running ---- */
@@ -200,7 +200,7 @@ static void tick(struct loop *loop) {
 static void tell_drained(struct loop *loop) {
     bool drained = true;
     for (const struct post *post = loop->posts; post; post = post->next)
-        drained = drained && foreman_drained(post->foreman);
+        drained = drained && runner_drained(post->runner);
     atomic_store(&loop->drained, drained);
     if (drained && loop->options.drained)
         loop->options.drained(loop->options.arg);
@@ -209,7 +209,7 @@ static void tell_drained(struct loop *loop) {
 static void round_of_all(struct loop *loop) {
     take_in(loop);
     for (struct post **at = &loop->posts; *at;) {
-        if (foreman_round((*at)->foreman))
+        if (runner_round((*at)->runner))
             at = &(*at)->next;
         else
             let_go(loop, at);
@@ -228,7 +228,7 @@ static time_ms wait_of_all(struct loop *loop) {
     if (loop->options.tick)
         wait = earlier(wait, loop->tick_at - clock_monotonic());
     for (struct post *post = loop->posts; post; post = post->next)
-        wait = earlier(wait, foreman_wait(post->foreman));
+        wait = earlier(wait, runner_wait(post->runner));
     return wait;
 }
 
@@ -246,7 +246,7 @@ static void wait(struct loop *loop, time_ms ms) {
     ev_timer_stop(loop->ev, &loop->timer);
 }
 
-/* Nobody is left, nobody is on the way. */
+/* True if no runner is left and none is on the way. */
 static bool over(struct loop *loop) {
     if (loop->posts || !atomic_load(&loop->ends))
         return false;

@@ -1,7 +1,7 @@
 #include "run/reload.h"
 #include "base/crash_point.h"
 #include "base/log.h"
-#include "run/thread.h"
+#include "base/thread.h"
 #include <stdlib.h>
 
 enum stage { LOADING, FINISHED, ABANDONED };
@@ -12,7 +12,7 @@ struct reload {
     json_t *paths;
     struct thread thread;
     time_ms deadline;
-    struct deployment *deployment; /* the thread's, until it has finished */
+    struct generation *generation; /* the thread's, until it has finished */
     struct mutex mutex;            /* guards what follows */
     enum stage stage;
 };
@@ -25,13 +25,13 @@ static void load(struct reload *reload) {
         log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
         return;
     }
-    reload->deployment = deployment_load(folder, &reload->settings, options->clock, true, &error);
+    reload->generation = generation_check(folder, &reload->settings, options->clock, true, &error);
     folder_release(folder);
     CRASH_POINT("reload_loaded");
 }
 
 static void discard(struct reload *reload) {
-    deployment_free(reload->deployment);
+    generation_free(reload->generation);
     settings_clear(&reload->settings);
     json_decref(reload->paths);
     clock_release(reload->options.clock);
@@ -39,7 +39,7 @@ static void discard(struct reload *reload) {
     free(reload);
 }
 
-/* Whoever comes second, the thread or reload_end, cleans up. */
+/* The second of the two, the thread or reload_end, cleans up. */
 static void *run(void *arg) {
     struct reload *reload = arg;
     load(reload);
@@ -103,15 +103,15 @@ static bool join(struct reload *reload) {
     return finished;
 }
 
-struct deployment *reload_end(struct reload *reload) {
+struct generation *reload_end(struct reload *reload) {
     if (!join(reload)) {
         log_event(LOG_ERROR, "folder refused", "reason:s", "loading does not end");
         return NULL;
     }
-    struct deployment *deployment = reload->deployment;
-    reload->deployment = NULL;
+    struct generation *generation = reload->generation;
+    reload->generation = NULL;
     discard(reload);
-    return deployment;
+    return generation;
 }
 
 void reload_drop(struct reload *reload) {

@@ -1,9 +1,9 @@
-/* reload.h - a script folder read and loaded again in a thread of its own: top-level code of
- * foreign files never runs on the loop. */
+/* reload.h - reads and loads a script folder again, in a thread of its own, so that the top-level
+ * code of its files never runs on the loop. */
 #ifndef MOONSHIFT_RUN_RELOAD_H
 #define MOONSHIFT_RUN_RELOAD_H
 
-#include "run/deployment.h"
+#include "engine/generation.h"
 
 /* ms; a folder that takes longer is refused. Its Lua code is limited to 10 s by script/ already,
  * which knows the file to blame; this is for what no hook interrupts. */
@@ -24,10 +24,10 @@ struct reload;
 struct reload *reload_start(const struct reload_options *options, struct error *error);
 /* True once it has finished, or RELOAD_LIMIT has passed. */
 bool reload_finished(struct reload *reload);
-/* Ends it in any case. The new deployment, or NULL: refused, and the reasons have been logged. A
+/* Ends it in any case. The new generation, or NULL: refused, and the reasons have been logged. A
  * thread that did not finish is left behind and cleans up when it does. */
-struct deployment *reload_end(struct reload *reload);
-/* The same without a word: nobody wants it any more. NULL is fine. */
+struct generation *reload_end(struct reload *reload);
+/* Ends it without a word in the log, when the result is not wanted any more. NULL is fine. */
 void reload_drop(struct reload *reload);
 
 #endif

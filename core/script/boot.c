@@ -2,11 +2,11 @@
  * require in a borrowed one. */
 #include "base/embedded.h"
 #include "base/json.h"
-#include "base/span.h"
 #include "base/text.h"
 #include "script/failure.h"
 #include "script/natives.h"
 #include "script/rules.h"
+#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 

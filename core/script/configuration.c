@@ -14,7 +14,7 @@ struct question {
 /* Runs protected: worker.settings(natives) -> table */
 static int evaluate(lua_State *L) {
     struct question *question = lua_touserdata(L, 1);
-    struct error error;
+    struct error error = {0};
     script_boot(&question->script, L);
     lua_getfield(L, -1, "settings");
     natives_push(&question->script, L);

@@ -1,9 +1,10 @@
 /* What the functions of a definition say of a job (rules §7, §9, §20): its priority and unique key,
  * how many runs it has, when it runs again. */
-#include "base/span.h"
+#include "base/clamp.h"
 #include "base/text.h"
 #include "script/failure.h"
 #include "script/handle.h"
+#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ static int ask_unique(lua_State *L) {
     return 0;
 }
 
-bool script_unique(struct script *script, struct draft *draft, struct error *error) {
+bool script_unique(struct script *script, struct job_spec *draft, struct error *error) {
     struct question question = {.script = script, .job = &draft->job};
     int status = state_call(&script->state, ask_unique, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);
@@ -165,10 +166,7 @@ static void keep_warning(struct script *script, struct outcome *outcome) {
         lua_pop(state->current, 1);
     script->worn |= state->stopped == STOP_MEMORY;
     text_add(&text, "retry strategy of \"%s\" failed, the standard one decided: %s",
-             outcome->job->handler,
-             failure.message                 ? failure.message
-             : state->stopped == STOP_MEMORY ? "it needed more than the memory limit"
-                                             : "it took longer than PT1S");
+             outcome->job->handler, failure_words(&failure, state->stopped));
     failure_clear(&failure);
     free(outcome->warning);
     outcome->warning = text.data;
@@ -187,7 +185,9 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
     int32_t left = outcome->job->retries - 1;
     bool again = decision.delay != TIME_NONE;
     outcome->due = again ? outcome->ended + decision.delay : TIME_NONE;
-    outcome->retries = !again ? 0 : decision.given ? decision.retries : left > 1 ? left : 1;
+    outcome->retries = 0;
+    if (again)
+        outcome->retries = decision.given ? decision.retries : (int32_t)clamp(left, 1, INT32_MAX);
     return true;
 }
 

@@ -1,5 +1,5 @@
 #include "script/decode.h"
-#include "base/plain.h"
+#include "base/ascii_scan.h"
 #include "base/text.h"
 #include "script/value.h"
 
@@ -19,11 +19,11 @@ static bool take(struct scan *scan, char byte) {
 
 /* Bytes up to the closing quote; none of them is escaped. */
 static bool text_size(const struct scan *scan, size_t *size) {
-    size_t most = (size_t)(scan->end - scan->at), at = plain_size(scan->at, most);
+    size_t most = (size_t)(scan->end - scan->at), at = ascii_size(scan->at, most);
     bool plain = at < most && scan->at[at] == '"';
     while (!plain && at < most && (unsigned char)scan->at[at] >= 0x7f) {
         at++;
-        at += plain_size(scan->at + at, most - at);
+        at += ascii_size(scan->at + at, most - at);
     }
     *size = at;
     return at < most && scan->at[at] == '"' && (plain || utf8_valid(scan->at, at, NULL));

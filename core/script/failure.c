@@ -1,7 +1,7 @@
 #include "script/failure.h"
-#include "base/job.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "job/job.h"
 #include "script/script_state.h"
 #include "script/value.h"
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 /* A table without a message and without __tostring: what it holds, if that can be written. */
 static bool describe_json(lua_State *L, struct failure *failure) {
-    struct error error;
+    struct error error = {0};
     size_t size;
     json_t *value = value_to_json(L, 1, "error", &error);
     char *text = value ? json_write(value, &size) : NULL;
@@ -87,6 +87,13 @@ struct failure failure_describe(struct state *state) {
         failure.message = without_text(type);
     failure.stack = failure.message ? failure_stack(state, failure.message) : NULL;
     return failure;
+}
+
+const char *failure_words(const struct failure *failure, enum stop stopped) {
+    if (failure->message)
+        return failure->message;
+    return stopped == STOP_MEMORY ? "it needed more than the memory limit"
+                                  : "it took longer than PT1S";
 }
 
 void failure_clear(struct failure *failure) {

@@ -18,6 +18,9 @@ void failure_clear(struct failure *failure);
 /* `message` and the traceback of the last state_call, malloc'ed. */
 char *failure_stack(const struct state *state, const char *message);
 
+/* Says why a function was left out: what it raised, or the limit that stopped it. */
+const char *failure_words(const struct failure *failure, enum stop stopped);
+
 /* "64 MiB" into `text`. */
 void failure_bytes(size_t bytes, char *text, size_t size);
 

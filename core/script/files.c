@@ -1,7 +1,7 @@
 #include "script/files.h"
-#include "base/job.h"
-#include "base/order.h"
 #include "base/text.h"
+#include "job/command.h"
+#include "job/job.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static int by_path(const void *a, const void *b) {
     const struct folder_file *one = *(struct folder_file *const *)a;
     const struct folder_file *two = *(struct folder_file *const *)b;
     int order = strcmp(one->path, two->path);
-    return order ? order : one < two ? -1 : one > two;
+    return order ? order : (one > two) - (one < two);
 }
 
 /* A type of batch that everybody has means the same everywhere. */
@@ -109,7 +109,7 @@ static size_t keep_firsts(struct folder_file **order, size_t count, struct folde
     return kept;
 }
 
-bool files_settle(struct files *files, struct error *error) {
+bool files_sort(struct files *files, struct error *error) {
     struct folder_file **order = calloc(files->count + 1, sizeof *order);
     struct folder_file *sorted = calloc(files->count + 1, sizeof *sorted);
     if (!order || !sorted) {
@@ -220,8 +220,9 @@ static bool read_folder(struct files *files, const char *root, const char *path,
     struct text full = {0};
     text_add(&full, "%s/%s", root, path);
     DIR *folder = full.failed ? NULL : opendir(full.data);
+    const char *asked = full.data ? full.data : root;
     bool ok = folder ? read_entries(files, root, path, folder, depth, error)
-                     : refuse(full.data ? full.data : root, errno, error);
+                     : refuse(asked, errno, error);
     if (folder)
         closedir(folder);
     text_clear(&full);

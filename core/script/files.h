@@ -22,7 +22,7 @@ bool files_add(struct files *files, const char *path, const char *text, size_t s
 bool files_read(struct files *files, const char *root, struct error *error);
 
 /* Sorts by path; of equal paths the one added first stays. False: no memory. */
-bool files_settle(struct files *files, struct error *error);
+bool files_sort(struct files *files, struct error *error);
 
 void files_clear(struct files *files);
 

@@ -56,7 +56,7 @@ static struct folder *folder_new(const char *path, const char *name) {
 /* Hands the files over to the folder; both go if `ok` is false. */
 static struct folder *complete(struct folder *folder, struct files *files, bool ok,
                                struct error *error) {
-    if (!ok || !add_stock(files, error) || !files_settle(files, error)) {
+    if (!ok || !add_stock(files, error) || !files_sort(files, error)) {
         files_clear(files);
         folder_release(folder);
         return NULL;
@@ -100,12 +100,13 @@ static bool add_stored(struct files *files, const json_t *stored, struct error *
                      json_string_length(text), false, error);
 }
 
-struct folder *folder_from_json(const json_t *stored, const char *name, struct error *error) {
+struct folder *folder_from_json(const json_t *stored, const char *name, int64_t deployment,
+                                struct error *error) {
     struct files files = {0};
     struct folder *folder = folder_new("", name);
     if (!folder)
         return refuse_memory(error);
-    folder->stored = true;
+    folder->deployment = deployment;
     bool ok = true;
     for (size_t i = 0; ok && i < json_array_size(stored); i++)
         ok = add_stored(&files, json_array_get(stored, i), error);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { FOLDER_HASH = 65 }; /* bytes of its text */
 
@@ -23,7 +24,8 @@ struct folder {
     char *path;             /* as the user gave it, for messages; "" for none */
     char *name;             /* of the deployment: the folder's base name */
     char hash[FOLDER_HASH]; /* hex of the user's files (not the stock ones) */
-    bool stored;            /* from a deployment: its definitions say which stock handlers it has */
+    int64_t deployment;     /* of the store that the files come from; 0: from disk */
+    bool all_stock;         /* has every stock handler, whatever the setting stock says */
     json_t *warnings;       /* array of texts: unknown sub-folders and the like */
     /* a reference count follows, private */
 };
@@ -34,8 +36,10 @@ struct folder {
  * file. NULL: error names the path. */
 struct folder *folder_read(const char *const *paths, size_t count, struct error *error);
 
-/* From [{ path, text }] as the store keeps them, the stock scripts behind them. */
-struct folder *folder_from_json(const json_t *files, const char *name, struct error *error);
+/* Makes a folder of the files of a deployment, [{ path, text }] as the store keeps them, the stock
+ * scripts behind them. */
+struct folder *folder_from_json(const json_t *files, const char *name, int64_t deployment,
+                                struct error *error);
 
 /* One owner more / less; any thread. */
 struct folder *folder_retain(struct folder *folder);

@@ -1,81 +1,19 @@
 #include "script/handle.h"
 #include "base/json.h"
-#include "base/span.h"
 #include "base/text.h"
 #include "script/decode.h"
 #include "script/value.h"
+#include "time/span.h"
 #include <string.h>
 
-enum field {
-    FIELD_ID = 1,
-    FIELD_TYPE,
-    FIELD_HANDLER,
-    FIELD_PAYLOAD,
-    FIELD_PRIORITY,
-    FIELD_DUE,
-    FIELD_REPEAT,
-    FIELD_RETRIES,
-    FIELD_ATTEMPT,
-    FIELD_CRASHES,
-    FIELD_CONFLICTS,
-    FIELD_LOCK_OWNER,
-    FIELD_LOCK_EXPIRATION,
-    FIELD_TOKEN,
-    FIELD_EXCLUSIVE,
-    FIELD_LANE,
-    FIELD_INSTANCE,
-    FIELD_ROOT,
-    FIELD_ACTIVITY,
-    FIELD_DEFINITION,
-    FIELD_DEPLOYMENT,
-    FIELD_CATEGORY,
-    FIELD_TENANT,
-    FIELD_BATCH,
-    FIELD_CONFIG,
-    FIELD_SUSPENDED,
-    FIELD_STATE,
-    FIELD_CREATED,
-    FIELD_MESSAGE,
-    FIELD_FAILED_ACTIVITY,
-    FIELD_REV,
-    FIELD_UNIQUE,
-    FIELD_ENGINE,
-};
+/* Of `job`, by number from 1: those of the list, then two that are made here. */
+enum { FIELD_CONFIG = JOB_FIELD_COUNT + 1, FIELD_ENGINE, FIELD_END };
 
-static const char *const names[] = {"id",
-                                    "type",
-                                    "handler",
-                                    "payload",
-                                    "priority",
-                                    "due",
-                                    "repeat",
-                                    "retries",
-                                    "attempt",
-                                    "crashes",
-                                    "conflicts",
-                                    "lock_owner",
-                                    "lock_expiration",
-                                    "token",
-                                    "exclusive",
-                                    "lane",
-                                    "instance",
-                                    "root",
-                                    "activity",
-                                    "definition",
-                                    "deployment",
-                                    "category",
-                                    "tenant",
-                                    "batch",
-                                    "config",
-                                    "suspended",
-                                    "state",
-                                    "created",
-                                    "message",
-                                    "failed_activity",
-                                    "rev",
-                                    "unique",
-                                    "engine",
-                                    NULL};
+static const char *field_name(int field) {
+    if (field <= JOB_FIELD_COUNT)
+        return job_fields[field - 1].key;
+    return field == FIELD_CONFIG ? "config" : "engine";
+}
 
 /* ---- fields ---- */
 
@@ -92,16 +30,6 @@ static int push_id(lua_State *L, int64_t id) {
     return 1;
 }
 
-static int push_integer(lua_State *L, int64_t value) {
-    lua_pushinteger(L, value);
-    return 1;
-}
-
-static int push_boolean(lua_State *L, bool value) {
-    lua_pushboolean(L, value);
-    return 1;
-}
-
 static int push_time(lua_State *L, time_ms time) {
     char text[TIME_TEXT_SIZE];
     if (time == TIME_NONE)
@@ -112,7 +40,7 @@ static int push_time(lua_State *L, time_ms time) {
 
 static void decode(lua_State *L, struct handle *handle, const char *text, size_t size,
                    const char *what) {
-    struct error error;
+    struct error error = {0};
     if (!text) {
         lua_newtable(L);
         return;
@@ -150,97 +78,53 @@ static int push_state(lua_State *L, const struct job *job) {
     return push_text(L, job->token ? "locked" : job_state_name(job->state));
 }
 
-static int push_other(lua_State *L, const struct job *job, enum field field) {
-    switch (field) {
-    case FIELD_LANE:
-        return push_text(L, job->lane);
-    case FIELD_INSTANCE:
-        return push_text(L, job->instance);
-    case FIELD_ROOT:
-        return push_text(L, job->root);
-    case FIELD_ACTIVITY:
-        return push_text(L, job->activity);
-    case FIELD_CATEGORY:
-        return push_text(L, job->category);
-    case FIELD_TENANT:
-        return push_text(L, job->tenant);
-    case FIELD_UNIQUE:
-        return push_text(L, job->unique_key);
-    case FIELD_REPEAT:
-        return push_text(L, job->repeat);
-    case FIELD_LOCK_OWNER:
-        return push_text(L, job->lock_owner);
-    case FIELD_MESSAGE:
-        return push_text(L, job->message);
-    case FIELD_FAILED_ACTIVITY:
-        return push_text(L, job->failed_activity);
-    case FIELD_DEFINITION:
-        return push_id(L, job->definition);
-    case FIELD_DEPLOYMENT:
-        return push_id(L, job->deployment);
-    case FIELD_BATCH:
-        return push_id(L, job->batch);
-    case FIELD_REV:
-        return push_integer(L, job->rev);
-    case FIELD_LOCK_EXPIRATION:
-        return push_time(L, job->lock_expiration);
-    default:
-        return push_text(L, NULL);
-    }
-}
-
-static int push_field(lua_State *L, struct handle *handle, enum field field) {
+static int push_field(lua_State *L, struct handle *handle, const struct job_field *field) {
     const struct job *job = handle->job;
-    switch (field) {
-    case FIELD_PAYLOAD:
-        return push_payload(L, handle);
-    case FIELD_CONFIG:
-        return push_config(L, handle);
+    int64_t number = job_field_number(job, field);
+    switch (field->type) {
+    case FIELD_TEXT:
+        return push_text(L, job_field_text(job, field));
     case FIELD_ID:
-        return push_id(L, job->id);
-    case FIELD_TYPE:
+        return push_id(L, number);
+    case FIELD_TIME:
+        return push_time(L, number);
+    case FIELD_KIND:
         return push_text(L, job_type_name(job->type));
-    case FIELD_HANDLER:
-        return push_text(L, job->handler);
-    case FIELD_PRIORITY:
-        return push_integer(L, job->priority);
-    case FIELD_DUE:
-        return push_time(L, job->due);
-    case FIELD_CREATED:
-        return push_time(L, job->created);
-    case FIELD_RETRIES:
-        return push_integer(L, job->retries);
-    case FIELD_ATTEMPT:
-        return push_integer(L, job->attempt);
-    case FIELD_CRASHES:
-        return push_integer(L, job->crashes);
-    case FIELD_CONFLICTS:
-        return push_integer(L, job->conflicts);
-    case FIELD_TOKEN:
-        return push_id(L, job->token);
-    case FIELD_EXCLUSIVE:
-        return push_boolean(L, job->exclusive);
-    case FIELD_SUSPENDED:
-        return push_boolean(L, job->suspended);
     case FIELD_STATE:
         return push_state(L, job);
-    default:
-        return push_other(L, job, field);
+    case FIELD_BLOB:
+        return push_payload(L, handle);
+    case FIELD_FLAG:
+    case FIELD_MASK:
+        lua_pushboolean(L, number != 0);
+        return 1;
+    case FIELD_NUMBER:
+    case FIELD_COUNT:
+        lua_pushinteger(L, number);
+        return 1;
     }
+    return 0;
 }
 
 void handle_push_fields(lua_State *L) {
     lua_newtable(L);
-    for (int i = 0; i < FIELD_ENGINE - 1; i++) {
-        lua_pushstring(L, names[i]);
-        lua_rawseti(L, -2, i + 1);
+    for (int field = 1, count = 0; field < FIELD_ENGINE; field++) {
+        if (!field_name(field))
+            continue;
+        lua_pushstring(L, field_name(field));
+        lua_rawseti(L, -2, ++count);
     }
 }
 
 /* ---- the metatable ---- */
 
 static int refuse_name(lua_State *L) {
-    const char *name = luaL_tolstring(L, 2, NULL);
+    const char *name = luaL_tolstring(L, 2, NULL), *names[FIELD_END];
+    int count = 0;
+    for (int field = 1; field < FIELD_END; field++)
+        if (field_name(field))
+            names[count++] = field_name(field);
+    names[count] = NULL;
     const char *meant = suggest(name, names);
     if (meant)
         return luaL_error(L, "job has no field \"%s\" (did you mean \"%s\"?)", name, meant);
@@ -260,8 +144,10 @@ static int read_member(lua_State *L) {
     int field = (int)lua_tointeger(L, 3);
     if (field == 0)
         return refuse_name(L);
+    if (field == FIELD_CONFIG)
+        return push_config(L, handle);
     if (field != FIELD_ENGINE)
-        return push_field(L, handle, (enum field)field);
+        return push_field(L, handle, &job_fields[field - 1]);
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_pushvalue(L, 1);
     lua_call(L, 1, 1);
@@ -282,9 +168,11 @@ static int to_text(lua_State *L) {
 }
 
 static void add_fields(lua_State *L) {
-    for (int i = 0; names[i]; i++) {
-        lua_pushinteger(L, i + 1);
-        lua_setfield(L, -2, names[i]);
+    for (int field = 1; field < FIELD_END; field++) {
+        if (!field_name(field))
+            continue;
+        lua_pushinteger(L, field);
+        lua_setfield(L, -2, field_name(field));
     }
 }
 

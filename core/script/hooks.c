@@ -2,12 +2,13 @@
  * enqueue goes with the outcome. A hook that raises or takes too long is left out, and a line of
  * the attempt says so. */
 #include "script/hooks.h"
-#include "base/hook.h"
 #include "base/text.h"
+#include "job/hook.h"
 #include "script/failure.h"
 #include "script/handle.h"
 #include "script/natives.h"
 #include "script/value.h"
+#include "time/span.h"
 #include <stdlib.h>
 
 /* One call. */
@@ -35,7 +36,7 @@ static void push_facts(lua_State *L, const struct outcome *outcome) {
     time_format(outcome->ended, at);
     push_fact(L, "at", at);
     if (outcome->kind != OUTCOME_FAILURE) {
-        push_fact(L, "outcome", outcome_kind_name(outcome->kind));
+        push_fact(L, "outcome", outcome_traits[outcome->kind].name);
         return;
     }
     push_fact(L, "message", outcome->message ? outcome->message : "");
@@ -84,10 +85,7 @@ static void report(struct telling *telling) {
     script->worn |= state->stopped == STOP_MEMORY;
     const json_t *path = json_array_get(script->hook_paths, (size_t)telling->index - 1);
     text_add(&line, "%s failed at \"%s\" and is left out: %s", json_string_value(path),
-             telling->event,
-             failure.message                 ? failure.message
-             : state->stopped == STOP_MEMORY ? "it needed more than the memory limit"
-                                             : "it took longer than PT1S");
+             telling->event, failure_words(&failure, state->stopped));
     if (line.data)
         run_line(telling->run, line.data, line.size);
     failure_clear(&failure);
@@ -142,7 +140,7 @@ void hooks_run(struct run *run) {
     if (!run->script->hook_events)
         return;
     tell_created(run);
-    if (outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_CANCELLED)
+    if (outcome_traits[outcome->kind].ends)
         tell_all(run, HOOK_ENDED, outcome->job);
     if (outcome->kind == OUTCOME_FAILURE)
         tell_all(run, HOOK_FAILED, outcome->job);

@@ -1,5 +1,5 @@
 #include "script/natives.h"
-#include "base/stock.h"
+#include "job/stock.h"
 #include "script/value.h"
 #include <limits.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int native_loading(lua_State *L) {
 static bool is_there(const struct script *script, const struct folder_file *file) {
     static const char root[] = "handlers/";
     char name[JOB_NAME_MAX + 1];
-    if (!file->stock || script->folder->stored || strncmp(file->path, root, strlen(root)) != 0)
+    if (!file->stock || script->folder->all_stock || strncmp(file->path, root, strlen(root)) != 0)
         return true;
     snprintf(name, sizeof name, "%s", file->path + strlen(root));
     name[strlen(name) - strlen(".lua")] = '\0';
@@ -219,14 +219,14 @@ static int native_stopped(lua_State *L) {
  * dates are over is fine. */
 static int native_draft(lua_State *L) {
     struct script *script = script_of(L);
-    struct error error;
-    struct draft draft = {0};
-    struct draft_rules rules = draft_rules(script->settings);
+    struct error error = {0};
+    struct job_spec draft = {0};
+    struct spec_rules rules = spec_rules(script->settings);
     rules.schedule = true;
     json_t *spec = value_to_json(L, 1, "schedule", &error);
-    bool ok = spec && (draft_read(&draft, spec, &rules, clock_now(script->clock), &error) ||
+    bool ok = spec && (job_spec_read(&draft, spec, &rules, clock_now(script->clock), &error) ||
                        error.code == ERROR_CONFLICT);
-    draft_clear(&draft);
+    job_spec_clear(&draft);
     json_decref(spec);
     lua_pushboolean(L, ok);
     if (ok)

@@ -1,11 +1,11 @@
 #include "script/rules.h"
-#include "base/cycle.h"
 #include "base/json.h"
-#include "base/rate.h"
-#include "base/retry.h"
 #include "base/text.h"
 #include "script/handle.h"
 #include "script/value.h"
+#include "time/cycle.h"
+#include "time/rate.h"
+#include "time/retry.h"
 #include <lauxlib.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static int rules_array(lua_State *L) {
 
 static int rules_decode(lua_State *L) {
     size_t size;
-    struct error error;
+    struct error error = {0};
     const char *text = luaL_checklstring(L, 1, &size);
     json_t *value = json_read(text, size, "json", &error);
     if (!value)
@@ -73,7 +73,7 @@ static int rules_decode(lua_State *L) {
 }
 
 static int rules_encode(lua_State *L) {
-    struct error error;
+    struct error error = {0};
     struct text text = {0};
     luaL_checkany(L, 1);
     json_t *value = value_to_json(L, 1, "value", &error);
@@ -90,7 +90,7 @@ static int rules_encode(lua_State *L) {
 
 static int rules_time(lua_State *L) {
     time_ms time;
-    struct error error;
+    struct error error = {0};
     if (!time_parse(check_text(L, 1), &time, &error))
         return fail(L, &error);
     lua_pushinteger(L, time);
@@ -110,7 +110,7 @@ static bool read_span(lua_State *L, int index, struct span *span, struct error *
     if (!value)
         return false;
     bool ok = json_is_string(value) ? span_parse(json_string_value(value), span, error)
-                                    : json_span(value, "duration", span, error);
+                                    : span_from_json(value, "duration", span, error);
     json_decref(value);
     return ok;
 }
@@ -118,7 +118,7 @@ static bool read_span(lua_State *L, int index, struct span *span, struct error *
 /* rate(text): the text, checked. */
 static int rules_rate(lua_State *L) {
     struct rate rate;
-    struct error error;
+    struct error error = {0};
     if (!rate_parse(check_text(L, 1), &rate, &error))
         return fail(L, &error);
     lua_pushvalue(L, 1);
@@ -127,7 +127,7 @@ static int rules_rate(lua_State *L) {
 
 static int rules_duration(lua_State *L) {
     struct span span;
-    struct error error;
+    struct error error = {0};
     time_ms ms;
     if (lua_type(L, 1) == LUA_TSTRING) {
         if (!span_parse_ms(check_text(L, 1), &ms, &error))
@@ -143,7 +143,7 @@ static int rules_duration(lua_State *L) {
 
 static int rules_add_duration(lua_State *L) {
     struct span span;
-    struct error error;
+    struct error error = {0};
     time_ms from = luaL_checkinteger(L, 1);
     if (!read_span(L, 2, &span, &error))
         return fail(L, &error);
@@ -163,7 +163,7 @@ static void push_span(lua_State *L, const struct span *span) {
 
 static int rules_retry(lua_State *L) {
     struct retry retry;
-    struct error error;
+    struct error error = {0};
     if (!retry_parse(check_text(L, 1), &retry, &error))
         return fail(L, &error);
     lua_createtable(L, 0, 2);
@@ -180,7 +180,7 @@ static int rules_retry(lua_State *L) {
 
 static int rules_retry_due(lua_State *L) {
     struct retry retry;
-    struct error error;
+    struct error error = {0};
     lua_Integer before = luaL_checkinteger(L, 2);
     luaL_argcheck(L, before >= INT32_MIN && before <= INT32_MAX, 2, "out of range");
     if (!retry_parse(check_text(L, 1), &retry, &error))
@@ -192,7 +192,7 @@ static int rules_retry_due(lua_State *L) {
 /* dates(cycle, zone, after, count, origin): the next `count` firings, fewer if it ends before. */
 static int rules_dates(lua_State *L) {
     struct cycle cycle;
-    struct error error;
+    struct error error = {0};
     const char *text = check_text(L, 1);
     const struct zone *zone = zone_find(lua_isnoneornil(L, 2) ? NULL : check_text(L, 2), &error);
     time_ms at = luaL_checkinteger(L, 3);
@@ -210,7 +210,7 @@ static int rules_dates(lua_State *L) {
 /* cycle(text, zone): true, or what is wrong with either. */
 static int rules_cycle(lua_State *L) {
     struct cycle cycle;
-    struct error error;
+    struct error error = {0};
     const char *text = check_text(L, 1);
     const struct zone *zone = zone_find(lua_isnoneornil(L, 2) ? NULL : check_text(L, 2), &error);
     if (!zone || !cycle_parse(text, zone, 0, &cycle, &error))

@@ -1,15 +1,15 @@
 /* One run of a job, from the handler's first instruction to an outcome (rules §8). */
-#include "base/conflict.h"
-#include "base/instant.h"
 #include "base/json.h"
-#include "base/order.h"
-#include "base/span.h"
 #include "base/text.h"
+#include "job/command.h"
+#include "job/conflict.h"
 #include "script/failure.h"
 #include "script/handle.h"
 #include "script/hooks.h"
-#include "script/process.h"
+#include "script/program.h"
 #include "script/value.h"
+#include "time/instant.h"
+#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,13 +44,13 @@ void run_line(struct run *run, const char *text, size_t size) {
 
 static bool refuse_unknown(const struct script *script, const char *handler, struct error *error) {
     json_t *names = definitions_names(&script->definitions);
-    draft_unknown(handler, names, error);
+    job_spec_unknown(handler, names, error);
     json_decref(names);
     return false;
 }
 
 /* One that this executor does not have. */
-static bool check_handler(const struct script *script, const struct draft *draft,
+static bool check_handler(const struct script *script, const struct job_spec *draft,
                           struct error *error) {
     const struct script_host *host = &script->host;
     const char *handler = draft->job.handler;
@@ -61,27 +61,27 @@ static bool check_handler(const struct script *script, const struct draft *draft
 }
 
 /* The store's override goes before the function, and spares the call. */
-static bool complete_priority(struct script *script, struct draft *draft, struct error *error) {
+static bool complete_priority(struct script *script, struct job_spec *draft, struct error *error) {
     const struct script_host *host = &script->host;
     int overridden = host->overridden ? host->overridden(host->arg, draft->job.handler, error) : 0;
     return overridden > 0 || (overridden == 0 && script_priority(script, &draft->job, error));
 }
 
-static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t *spec,
-                     const struct brief *brief, struct error *error) {
+static bool complete(struct run *run, lua_State *L, struct job_spec *draft, json_t *spec,
+                     const struct spec_fast *fast, struct error *error) {
     struct script *script = run->script;
-    struct draft_rules rules = draft_rules(script->settings);
+    struct spec_rules rules = spec_rules(script->settings);
     time_ms now = clock_now(script->clock);
-    if (!(spec ? draft_read(draft, spec, &rules, now, error)
-               : draft_brief(draft, brief, &rules, now, error)))
+    if (!(spec ? job_spec_read(draft, spec, &rules, now, error)
+               : job_spec_fast(draft, fast, &rules, now, error)))
         return false;
     const struct definition *definition =
         definitions_find(&script->definitions, draft->job.handler);
     if (!definition && !check_handler(script, draft, error))
         return false;
-    draft_inherit(draft, run->outcome->job);
-    draft_define(draft, definition, &rules);
-    if (!draft_keyed(draft, error))
+    job_spec_inherit(draft, run->outcome->job);
+    job_spec_define(draft, definition, &rules);
+    if (!job_spec_keyed(draft, error))
         return false;
     lua_State *before = state_enter(&script->state, L);
     if (draft->needs_retries)
@@ -92,7 +92,7 @@ static bool complete(struct run *run, lua_State *L, struct draft *draft, json_t 
     return ok;
 }
 
-static int64_t collect(struct run *run, struct draft *draft, struct error *error) {
+static int64_t collect(struct run *run, struct job_spec *draft, struct error *error) {
     const struct script_host *host = &run->script->host;
     if (!host->next_id)
         return error_set(error, ERROR_FAILED, "not available here");
@@ -107,21 +107,24 @@ static int64_t collect(struct run *run, struct draft *draft, struct error *error
     return job->id;
 }
 
-int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct brief *brief,
+int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct spec_fast *fast,
                    struct error *error) {
-    struct draft draft = {0};
-    int64_t id = complete(run, L, &draft, spec, brief, error) ? collect(run, &draft, error) : 0;
-    draft_clear(&draft);
+    struct job_spec draft = {0};
+    int64_t id = complete(run, L, &draft, spec, fast, error) ? collect(run, &draft, error) : 0;
+    job_spec_clear(&draft);
     return id;
 }
 
 bool run_operate(struct run *run, json_t *object, struct error *error) {
-    struct order order;
+    struct command command;
     struct outcome *outcome = run->outcome;
     const struct zone *zone = zone_find(run->script->settings->zone, error);
-    if (!zone || !instants_settle(object, zone, clock_now(run->script->clock), error) ||
-        !order_read(&order, object, error))
+    if (!zone || !instants_resolve(object, zone, clock_now(run->script->clock), error) ||
+        !command_read(&command, object, error))
         return false;
+    if (!command_is_for_jobs(&command))
+        return error_set(error, ERROR_INVALID, "%s: a job cannot do it (expected a person)",
+                         command.name);
     if (!outcome->effects)
         outcome->effects = json_array();
     return json_array_append(outcome->effects, object) == 0 ||
@@ -147,10 +150,10 @@ static bool returned_failure(lua_State *L, int first) {
 }
 
 static void keep_result(lua_State *L, int first, struct run *run) {
-    struct error error;
     size_t size = 0;
     if (lua_isnil(L, first))
         return;
+    struct error error = {0}; /* large: not for the run that returns nothing */
     json_t *value = value_to_json(L, first, "result", &error);
     char *text = value ? json_write(value, &size) : NULL;
     json_decref(value);
@@ -287,7 +290,7 @@ static void finish(struct run *run, int status, time_ms timeout) {
     struct script *script = run->script;
     struct outcome *outcome = run->outcome;
     handle_end(run->handle);
-    process_end_all(&script->state);
+    program_end_all(&script->state);
     int64_t job = atomic_exchange(&script->state.running, 0);
     outcome->ended = clock_now(script->clock);
     if (status == LUA_OK)
@@ -296,7 +299,7 @@ static void finish(struct run *run, int status, time_ms timeout) {
         fail(script, outcome, timeout);
     script->run = NULL;
     atomic_compare_exchange_strong(&script->state.cut_job, &job, 0);
-    if (outcome->kind != OUTCOME_SUCCESS && outcome->kind != OUTCOME_SNOOZE) {
+    if (!outcome_traits[outcome->kind].keeps) {
         job_free_list(outcome->created);
         json_decref(outcome->effects);
         outcome->created = NULL;

@@ -1,10 +1,10 @@
 #include "script/script.h"
-#include "base/hook.h"
 #include "base/json.h"
-#include "base/notify.h"
+#include "job/hook.h"
+#include "job/notify.h"
 #include "script/handle.h"
 #include "script/natives.h"
-#include "script/process.h"
+#include "script/program.h"
 #include "script/value.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void set_ref(lua_State *L, int ref, const char *key) {
 /* The handler that is told of incidents; an earlier deployment need not have it. */
 static void push_notify(lua_State *L, const struct script_options *options) {
     char label[64];
-    if (options->folder->stored)
+    if (options->folder->all_stock)
         return;
     settings_label(options->settings, "notify", label, sizeof label);
     lua_pushstring(L, notify_incident(options->settings->notify));
@@ -51,13 +51,13 @@ static void push_options(lua_State *L, const struct script_options *options) {
     push_notify(L, options);
     if (!options->borrowed)
         return;
-    set_ref(L, options->modules, "modules");
-    set_ref(L, options->handlers, "handlers");
+    set_ref(L, options->borrowed->modules, "modules");
+    set_ref(L, options->borrowed->handlers, "handlers");
 }
 
 /* A member of the table on top as JSON; raises if it cannot be. */
 static json_t *member_to_json(lua_State *L, const char *key) {
-    struct error error;
+    struct error error = {0};
     lua_getfield(L, -1, key);
     json_t *value = value_to_json(L, -1, key, &error);
     lua_pop(L, 1);
@@ -150,7 +150,7 @@ static struct script *script_new(const struct script_options *options) {
 static struct script *script_load(const struct script_options *options, struct error *error) {
     struct script *script = script_new(options);
     bool ok = script && (options->borrowed
-                             ? state_borrow(&script->state, options->borrowed)
+                             ? state_borrow(&script->state, options->borrowed->thread)
                              : state_open(&script->state, (size_t)options->settings->memory_limit));
     if (!ok) {
         script_close(script);
@@ -164,7 +164,7 @@ static struct script *script_load(const struct script_options *options, struct e
         script->problems = json_array();
         json_array_append_new(script->problems, problem);
     }
-    process_end_all(&script->state);
+    program_end_all(&script->state);
     if (!options->borrowed)
         state_hook_mode(&script->state, options->hook);
     return script;
@@ -239,7 +239,7 @@ static void release_refs(struct script *script) {
 void script_close(struct script *script) {
     if (!script)
         return;
-    process_forget_all(&script->state);
+    program_forget_all(&script->state);
     if (script->state.borrowed && script->state.main)
         release_refs(script);
     state_close(&script->state);
@@ -255,12 +255,10 @@ void script_close(struct script *script) {
     free(script);
 }
 
-struct definitions *script_definitions(struct script *script) {
-    return &script->definitions;
-}
-
-const json_t *script_schedules(const struct script *script) {
-    return script->schedules;
+bool script_declares(const struct script *script, struct definitions *definitions,
+                     json_t **schedules, struct error *error) {
+    *schedules = json_incref(script->schedules);
+    return definitions_read(definitions, script->rows) || refuse_memory(error);
 }
 
 bool script_worn(const struct script *script) {

@@ -5,11 +5,11 @@
 #ifndef MOONSHIFT_SCRIPT_SCRIPT_H
 #define MOONSHIFT_SCRIPT_SCRIPT_H
 
-#include "base/definition.h"
-#include "base/draft.h"
 #include "base/error.h"
-#include "base/outcome.h"
-#include "base/settings.h"
+#include "job/definition.h"
+#include "job/job_spec.h"
+#include "job/outcome.h"
+#include "job/settings.h"
 #include "script/folder.h"
 
 struct script;
@@ -43,14 +43,19 @@ struct script_host {
     json_t *(*query)(void *arg, const char *kind, const json_t *asked, struct error *error);
 };
 
+/* The Lua state of a program that runs handlers in it (specs). */
+struct script_borrowed {
+    struct lua_State *thread; /* of that state */
+    int modules, handlers;    /* registry refs of tables, or LUA_NOREF */
+};
+
 struct script_options {
     struct folder *folder;           /* retained */
     const struct settings *settings; /* must outlive the script */
     struct clock *clock;
     enum script_hook hook;
     struct script_host host;
-    struct lua_State *borrowed; /* run in this state (specs), or NULL: a state of our own */
-    int modules, handlers;      /* borrowed only: registry refs of tables, or LUA_NOREF (-2) */
+    const struct script_borrowed *borrowed; /* run in this state; NULL: in one of its own */
 };
 
 /* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
@@ -60,8 +65,9 @@ void script_close(struct script *script); /* NULL is fine */
 /* What loading a folder finds, as JSON arrays. */
 struct script_report {
     json_t *definitions; /* in definitions_read's shape */
-    json_t *schedules; /* { name, file, spec (for draft_read); priority, retries: of functions } */
-    json_t *problems;  /* { file, line, message } */
+    json_t
+        *schedules; /* { name, file, spec (for job_spec_read); priority, retries: of functions } */
+    json_t *problems; /* { file, line, message } */
 };
 
 /* Loads and reports; script_report_clear in any case. False: the folder could not even be tried.
@@ -70,10 +76,10 @@ bool script_check(const struct script_options *options, struct script_report *re
                   struct error *error);
 void script_report_clear(struct script_report *report);
 
-/* The definitions of the folder, owned by the script. */
-struct definitions *script_definitions(struct script *script);
-/* Its schedules, see struct script_report. */
-const json_t *script_schedules(const struct script *script);
+/* Copies what the folder declares: its definitions, and its schedules as in struct script_report.
+ * Both are the caller's. False: no memory. */
+bool script_declares(const struct script *script, struct definitions *definitions,
+                     json_t **schedules, struct error *error);
 
 /* Runs one job to its outcome, the retry decision included (outcome->decided). Takes the job over.
  * Never NULL except when memory is out. */
@@ -88,7 +94,7 @@ bool script_priority(struct script *script, struct job *draft, struct error *err
 
 /* The unique key of a draft whose definition has a function for it, if it gives one; limited to 1
  * s. The draft owns it. */
-bool script_unique(struct script *script, struct draft *draft, struct error *error);
+bool script_unique(struct script *script, struct job_spec *draft, struct error *error);
 
 /* The runs a draft shows whose definition has an expression for its retry; the present ones stay if
  * it fails, which the first failure tells of. Limited to 1 s. */

@@ -2,8 +2,8 @@
 #ifndef MOONSHIFT_SCRIPT_SCRIPT_STATE_H
 #define MOONSHIFT_SCRIPT_SCRIPT_STATE_H
 
-#include "base/retry.h"
 #include "script/state.h"
+#include "time/retry.h"
 
 #define LOAD_SPAN 10000    /* ms for a whole folder */
 #define FUNCTION_SPAN 1000 /* ms for a priority, a strategy, a __tostring */
@@ -24,7 +24,7 @@ struct script {
     struct definitions definitions;
     struct plan *plans;
     json_t *hook_paths;                  /* its hooks, in their order */
-    unsigned hook_events;                /* what they want to be told of, see base/hook.h */
+    unsigned hook_events;                /* what they want to be told of, see job/hook.h */
     json_t *rows, *schedules, *problems; /* what loading found; see script_check */
     int worker;                          /* ref of the loaded Lua half: { decide, priority, … } */
     int raised;                          /* borrowed: ref of what the last failing handler raised */
@@ -67,11 +67,11 @@ void run_lost(struct run *run, const struct error *error);
 
 /* Collects a job that the handler creates, of an object or (`spec` is NULL) in short; its id, or 0.
  * `L` is the coroutine that asks. */
-int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct brief *brief,
+int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct spec_fast *fast,
                    struct error *error);
 
-/* Collects an operator's verb that the handler asks for; see order.h. */
-bool run_operate(struct run *run, json_t *order, struct error *error);
+/* Collects an operator's verb that the handler asks for; see command.h. */
+bool run_operate(struct run *run, json_t *command, struct error *error);
 
 /* The index of a definition by name, or -1. */
 ptrdiff_t script_find(const struct script *script, const char *name);

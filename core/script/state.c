@@ -1,6 +1,7 @@
 #include "script/state.h"
-#include "base/outcome.h"
+#include "base/clamp.h"
 #include "base/text.h"
+#include "job/outcome.h"
 #include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +55,11 @@ static void stop_now(struct state *state, lua_State *L, enum stop stop) {
     state->fired = stop;
     if (!state->borrowed)
         lua_sethook(L, hook, LUA_MASKCOUNT, 1);
-    lua_pushstring(L, stop == STOP_MEMORY ? "not enough memory"
-                      : stop == STOP_CUT  ? "the job was cut off"
-                                          : "the time limit has passed");
+    static const char *const words[] = {[STOP_NONE] = "",
+                                        [STOP_MEMORY] = "not enough memory",
+                                        [STOP_CUT] = "the job was cut off",
+                                        [STOP_TIME] = "the time limit has passed"};
+    lua_pushstring(L, words[stop]);
     lua_error(L);
 }
 
@@ -89,8 +92,7 @@ int state_rest(struct state *state, int most) {
     time_ms deadline = atomic_load_explicit(&state->deadline, memory_order_relaxed);
     if (deadline == TIME_NEVER)
         return most;
-    time_ms left = deadline - clock_monotonic();
-    return left < 0 ? 0 : left < most ? (int)left : most;
+    return (int)clamp(deadline - clock_monotonic(), 0, most);
 }
 
 void state_interrupt(struct state *state) {

@@ -17,7 +17,7 @@
 /* Why user code was stopped from outside. */
 enum stop { STOP_NONE, STOP_TIME, STOP_MEMORY, STOP_CUT };
 
-struct process;
+struct program;
 
 struct state {
     lua_State *main;             /* where C calls in */
@@ -34,7 +34,7 @@ struct state {
     enum stop stopped;         /* the last call was */
     char *traceback;           /* of the last call that raised; malloc'ed or NULL */
     int on_error, box;         /* registry refs */
-    struct process *processes; /* started by io.popen, not yet closed */
+    struct program *processes; /* started by io.popen, not yet closed */
     volatile sig_atomic_t interrupted; /* by state_interrupt, in the outermost call */
     _Atomic time_ms deadline;          /* monotonic; TIME_NEVER: none */
     _Atomic int64_t running;           /* the job that runs; 0: none */

@@ -131,7 +131,9 @@ static enum shape find_shape(lua_State *L, int index, const char **problem) {
         *problem = "a table with keys that are neither 1 to n nor texts";
     else if (highest > count)
         *problem = "a list with holes (expected keys 1 to n, moonshift.null for nothing)";
-    return *problem ? SHAPE_WRONG : numbers ? SHAPE_ARRAY : SHAPE_OBJECT;
+    if (*problem)
+        return SHAPE_WRONG;
+    return numbers ? SHAPE_ARRAY : SHAPE_OBJECT;
 }
 
 static json_t *read_value(const struct reader *reader, const struct step *step, int index);
@@ -193,9 +195,10 @@ static json_t *read_table(const struct reader *reader, const struct step *above,
         return read_array(reader, &step, index);
     case SHAPE_OBJECT:
         return read_object(reader, &step, index);
-    default:
-        return refuse(reader, above, problem);
+    case SHAPE_WRONG:
+        break;
     }
+    return refuse(reader, above, problem);
 }
 
 static json_t *read_value(const struct reader *reader, const struct step *step, int index) {
@@ -293,9 +296,10 @@ static bool add_table(lua_State *L, int index, int depth, struct text *out) {
         return add_array(L, index, depth, out);
     case SHAPE_OBJECT:
         return add_object(L, index, depth, out);
-    default:
-        return false;
+    case SHAPE_WRONG:
+        break;
     }
+    return false;
 }
 
 static bool add_value(lua_State *L, int index, int depth, struct text *out) {

@@ -32,7 +32,7 @@ static bool put_new(json_t *object, const char *key, json_t *value, struct error
     return error_set(error, ERROR_FAILED, "out of memory");
 }
 
-/* handler, payload, options (arguments 2 to 4) as one object for draft_read; NULL: error. */
+/* handler, payload, options (arguments 2 to 4) as one object for job_spec_read; NULL: error. */
 static json_t *read_spec(lua_State *L, struct error *error) {
     json_t *spec = lua_isnoneornil(L, 4) ? json_object() : value_to_json(L, 4, "options", error);
     if (!spec)
@@ -61,7 +61,7 @@ static json_t *read_spec(lua_State *L, struct error *error) {
 /* ---- in short ---- */
 
 /* The text at `index`, which stays where it is; UTF-8 and no zero byte. */
-static bool brief_name(lua_State *L, int index, const char **name, size_t *size) {
+static bool spec_name(lua_State *L, int index, const char **name, size_t *size) {
     if (lua_type(L, index) != LUA_TSTRING)
         return false;
     *name = lua_tolstring(L, index, size);
@@ -70,50 +70,50 @@ static bool brief_name(lua_State *L, int index, const char **name, size_t *size)
 
 /* The option on top of the stack, its key below. Its text gets a place of its own on the stack:
  * the table may be changed by a function that is asked for a priority. */
-static bool brief_option(lua_State *L, struct brief *brief) {
+static bool fast_option(lua_State *L, struct spec_fast *fast) {
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
     if (strcmp(key, "priority") == 0) {
-        brief->priority_given = lua_isinteger(L, -1);
-        brief->priority = lua_tointeger(L, -1);
-        return brief->priority_given;
+        fast->priority_given = lua_isinteger(L, -1);
+        fast->priority = lua_tointeger(L, -1);
+        return fast->priority_given;
     }
-    for (int i = BRIEF_HANDLER + 1; i < BRIEF_NAMES; i++)
-        if (strcmp(key, brief_key((enum brief_name)i)) == 0) {
+    for (int i = SPEC_NAME_handler + 1; i < SPEC_NAMES; i++)
+        if (strcmp(key, spec_names[i]->key) == 0) {
             lua_pushvalue(L, -1);
             lua_replace(L, 4 + i);
-            return brief_name(L, 4 + i, &brief->names[i], &brief->sizes[i]);
+            return spec_name(L, 4 + i, &fast->names[i], &fast->sizes[i]);
         }
     return false;
 }
 
 /* handler, payload, options (arguments 2 to 4) as most jobs have them; false: read_spec knows
  * more, or why not. */
-static bool read_brief(lua_State *L, struct brief *brief, struct text *payload) {
-    bool fine = brief_name(L, 2, &brief->names[0], &brief->sizes[0]) &&
-                (lua_isnil(L, 4) || lua_istable(L, 4));
+static bool read_fast(lua_State *L, struct spec_fast *fast, struct text *payload) {
+    bool fine =
+        spec_name(L, 2, &fast->names[0], &fast->sizes[0]) && (lua_isnil(L, 4) || lua_istable(L, 4));
     if (fine && lua_istable(L, 4))
         for (lua_pushnil(L); fine && lua_next(L, 4); lua_pop(L, 1))
-            fine = brief_option(L, brief);
+            fine = fast_option(L, fast);
     if (!fine || lua_isnil(L, 3))
         return fine;
     fine = value_to_text(L, 3, payload);
-    brief->payload = payload->data;
-    brief->payload_size = payload->size;
+    fast->payload = payload->data;
+    fast->payload_size = payload->size;
     return fine;
 }
 
 static int verb_enqueue(lua_State *L) {
     struct handle *handle = handle_check(L);
-    struct error error;
-    struct brief brief = {0};
+    struct error error = {0};
+    struct spec_fast fast = {0};
     struct text payload = {0};
     luaL_checkstring(L, 2);
     lua_settop(L, 4);
-    lua_settop(L, 4 + BRIEF_NAMES - 1);
+    lua_settop(L, 4 + SPEC_NAMES - 1);
     luaL_checkstack(L, 8, NULL);
-    bool brief_is = read_brief(L, &brief, &payload);
-    json_t *spec = brief_is ? NULL : read_spec(L, &error);
-    int64_t id = brief_is || spec ? run_create(handle->run, L, spec, &brief, &error) : 0;
+    bool is_fast = read_fast(L, &fast, &payload);
+    json_t *spec = is_fast ? NULL : read_spec(L, &error);
+    int64_t id = is_fast || spec ? run_create(handle->run, L, spec, &fast, &error) : 0;
     json_decref(spec);
     text_clear(&payload);
     if (id == 0)
@@ -122,14 +122,14 @@ static int verb_enqueue(lua_State *L) {
     return 1;
 }
 
-/* operate(job, order) */
+/* operate(job, command) */
 static int verb_operate(lua_State *L) {
     struct handle *handle = handle_check(L);
-    struct error error;
+    struct error error = {0};
     luaL_checktype(L, 2, LUA_TTABLE);
-    json_t *order = value_to_json(L, 2, "order", &error);
-    bool ok = order && run_operate(handle->run, order, &error);
-    json_decref(order);
+    json_t *command = value_to_json(L, 2, "command", &error);
+    bool ok = command && run_operate(handle->run, command, &error);
+    json_decref(command);
     if (!ok)
         return fail(L, handle->run, &error);
     lua_pushboolean(L, 1);
@@ -140,7 +140,7 @@ static int verb_operate(lua_State *L) {
 static int verb_extend(lua_State *L) {
     struct handle *handle = handle_check(L);
     struct script *script = handle->script;
-    struct error error;
+    struct error error = {0};
     time_ms span = luaL_checkinteger(L, 2);
     if (!script->host.extend)
         return unavailable(L);
@@ -169,7 +169,7 @@ static int verb_snooze(lua_State *L) {
 static int verb_progress(lua_State *L) {
     struct handle *handle = handle_check(L);
     const struct script_host *host = &handle->script->host;
-    struct error error;
+    struct error error = {0};
     double fraction = luaL_checknumber(L, 2);
     size_t size = 0;
     const char *text = luaL_optlstring(L, 3, NULL, &size);
@@ -207,15 +207,18 @@ static int verb_query(lua_State *L) {
     struct handle *handle = handle_check(L);
     const struct script_host *host = &handle->script->host;
     const char *kind = luaL_checkstring(L, 2);
-    struct error error;
+    struct error error = {0};
     luaL_checktype(L, 3, LUA_TTABLE);
     if (!host->query)
         return unavailable(L);
     json_t *filters = value_to_json(L, 3, "filters", &error);
     json_t *answer = filters ? host->query(host->arg, kind, filters, &error) : NULL;
     json_decref(filters);
-    if (!answer)
-        return fail(L, handle->run, &error);
+    if (!answer) {
+        fail(L, handle->run, &error);
+        lua_pushstring(L, error_code_name(error.code));
+        return 3;
+    }
     json_decref(handle->json);
     handle->json = answer; /* kept by the handle: pushing may raise */
     value_push_json(L, answer);

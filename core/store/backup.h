@@ -14,8 +14,8 @@ struct store_backup {
 /* Copies the store into the file `to`, as it is at one moment: in steps, while others read and
  * write. The copy is checked and synced before it gets its name; ERROR_CONFLICT: there is a file of
  * that name. */
-bool store_backup(struct store *store, const char *to, struct store_backup *backup,
-                  struct error *error);
+static inline bool store_backup(struct store *store, const char *to, struct store_backup *backup,
+                                struct error *error);
 
 /* Ids and tokens that are left out: what was handed out after the backup is not handed out again.
  */

@@ -1,5 +1,5 @@
 /* batch.h - one operation for many ids, without blocking (rules §17): what the store offers beside
- * the orders of base/order.h, which are
+ * the commands of job/command.h, which are
  *
  *   { verb = "suspend_batch" | "activate_batch" | "retry_failed", batch = ID }
  *   { verb = "delete_batch", batch = ID, history = true | false }   an ended one: only with history
@@ -13,7 +13,7 @@
  * A batch is filled in parts of at most 1 000 ids, each in a transaction of its own; its seed job
  * is created in the transaction that ends filling. An id is any JSON value: a number of a job, a
  * payload. Execution jobs are of the definition "batch/TYPE", their payload is { batch = ID, ids =
- * [...] }, and job.config (struct job, base/job.h) is the config of their batch as JSON text. */
+ * [...] }, and job.config (struct job, job/job.h) is the config of their batch as JSON text. */
 #ifndef MOONSHIFT_STORE_BATCH_H
 #define MOONSHIFT_STORE_BATCH_H
 
@@ -52,12 +52,13 @@ bool store_batch_start(struct store *store, int64_t id, time_ms now, struct erro
 /* A batch whose filling failed goes without a trace. */
 bool store_batch_abandon(struct store *store, int64_t id, struct error *error);
 
-/* Batches that match { id, type, name, state, running, finished } (lists: any of) as objects:
- * id, type, name, state ("filling", "active", "suspended", "deleting", "completed", "deleted"),
- * total, created, completed, remaining, failed (execution jobs: total = completed + remaining,
- * failed are among those remaining), ids, jobs_per_seed, invocations, retries, priority, config,
- * on_complete, who, start, execution_start, end, seed, monitor (ids of those jobs while they are).
- */
+/* Lists the batches that match { id, type, name, state, running, finished } (lists: any of). Each
+ * is an object with id, type, name, ids, jobs_per_seed, invocations, retries, priority, config,
+ * on_complete, who, start, execution_start, end, and:
+ *   - state: "filling", "active", "suspended", "deleting", "completed" or "deleted";
+ *   - total, created, completed, remaining, failed: numbers of execution jobs. total = completed +
+ *     remaining; failed jobs are among those remaining;
+ *   - seed, monitor: the ids of those jobs while they exist. */
 json_t *store_batches(struct store *store, const json_t *filters, const struct store_page *page,
                       struct error *error);
 /* One; NULL with ERROR_NOT_FOUND. Also store_ask "batch" of { id }. */

@@ -1,10 +1,10 @@
-/* intake.h - many jobs that are written in steps and are there all at once, or not at all (rules
- * §1); and what is cleaned up for those who died before they were done.
+/* intake.h - creates many jobs in steps, visible all at once or not at all (rules §1), and removes
+ * what a creator that died has left.
  *
  * An intake reserves its ids when it begins. Its rows are written as those of other jobs are, but
  * they are in no place: nobody sees or runs them. One short transaction releases it; then its jobs
- * are there whatever happens, and are put into their places in steps. While it is filled, a byte of
- * the gate says that its creator lives. */
+ * are there whatever happens, and are put into their places in steps. While it is filled, the
+ * creator holds a sign of life. */
 #ifndef MOONSHIFT_STORE_INTAKE_H
 #define MOONSHIFT_STORE_INTAKE_H
 

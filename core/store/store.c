@@ -1,5 +1,4 @@
 #include "store/store.h"
-#include "store/batch.h"
 #include "store/sqlite/sqlite.h"
 #include <string.h>
 
@@ -35,34 +34,4 @@ const char *metric_name(enum metric metric) {
         [METRIC_CONFLICTS] = "conflicts",
     };
     return (unsigned)metric < METRIC_COUNT ? names[metric] : "unknown";
-}
-
-static int64_t whole(const json_t *question, const char *key) {
-    return json_integer_value(json_object_get(question, key));
-}
-
-static json_t *ask_count(struct store *store, const json_t *filters, time_ms now,
-                         struct error *error) {
-    int64_t count = 0;
-    return store_jobs_count(store, filters, now, &count, error) ? json_integer(count) : NULL;
-}
-
-json_t *store_ask(struct store *store, const char *kind, const json_t *question, time_ms now,
-                  struct error *error) {
-    if (strcmp(kind, "job") == 0)
-        return store_job(store, whole(question, "id"), now, error);
-    if (strcmp(kind, "why") == 0)
-        return store_why(store, whole(question, "id"), now, error);
-    if (strcmp(kind, "batch") == 0)
-        return store_batch(store, whole(question, "id"), error);
-    if (strcmp(kind, "count") == 0)
-        return ask_count(store, question, now, error);
-    struct store_page page = {
-        .sort = json_string_value(json_object_get(question, "sort")),
-        .descending = json_is_true(json_object_get(question, "descending")),
-        .after = whole(question, "after"),
-        .offset = whole(question, "offset"),
-        .limit = (int)whole(question, "limit"),
-    };
-    return store_jobs(store, json_object_get(question, "filters"), &page, now, error);
 }

@@ -7,14 +7,17 @@
 #ifndef MOONSHIFT_STORE_STORE_H
 #define MOONSHIFT_STORE_STORE_H
 
-#include "base/acquire.h"
 #include "base/error.h"
-#include "base/outcome.h"
-#include "base/settings.h"
+#include "job/acquire.h"
+#include "job/ask.h"
+#include "job/command.h"
+#include "job/outcome.h"
+#include "job/settings.h"
 
 struct store;
 
 enum store_mode { STORE_WRITE, STORE_CREATE, STORE_READ };
+enum store_kind { STORE_MEMORY, STORE_FILE, STORE_SERVER };
 
 /* Opens "sqlite:PATH" or "sqlite::memory:". STORE_CREATE makes an empty store where there is none;
  * STORE_WRITE and STORE_READ refuse with ERROR_NOT_FOUND. Header, schema version and foreign tables
@@ -25,31 +28,45 @@ struct store *store_open(const char *url, enum store_mode mode, const struct set
 void store_close(struct store *store); /* leaves (store_leave) if joined; NULL is fine */
 /* While `hurried` says so a transaction waits a second for other writers, not half a minute. On a
  * connection that only reads, a question ends with an error then. */
-void store_hurry(struct store *store, bool (*hurried)(void));
+static inline void store_set_impatient(struct store *store, bool (*hurried)(void));
 /* Then it waits until this monotonic instant, a tenth of a second at least and a second at most. */
-void store_budget(struct store *store, time_ms until);
+static inline void store_budget(struct store *store, time_ms until);
 
-/* The database file's path, or NULL for a store in memory. Owned by the store. */
-const char *store_path(const struct store *store);
+/* How messages call it; a file: its path; NULL: in memory. Owned by the store. */
+const char *store_name(const struct store *store);
+enum store_kind store_kind(const struct store *store);
 
-/* One write transaction, through the gate. */
-bool store_begin(struct store *store, struct error *error);
+/* What a transaction is for: many turns and creations may run at once, a command runs alone. */
+enum store_purpose { STORE_TURN, STORE_COMMAND };
+
+/* One write transaction. */
+static inline bool store_begin(struct store *store, enum store_purpose purpose,
+                               struct error *error);
 /* Also rings every other live executor that may want what became ready. */
-bool store_commit(struct store *store, struct error *error);
-void store_rollback(struct store *store);
+static inline bool store_commit(struct store *store, struct error *error);
+static inline void store_rollback(struct store *store);
 
-/* Moves the write-ahead log into the database if this process holds (or can take) the right to, and
- * the log has grown past `pages` (0: whatever there is, and cuts the log). Call between
- * transactions, when idle or often. Never waits. */
-bool store_checkpoint(struct store *store, int pages, struct error *error);
+/* The time by which leases and due dates are decided; `own`: this machine's. */
+static inline time_ms store_now(struct store *store, time_ms own);
 
-/* Gives the memory of cached pages back to the system; for when there is nothing else to do: the
- * next transaction reads the few it needs again. */
-void store_rest(struct store *store);
+/* What an engine does for itself when there is time. */
+enum store_chore {
+    CHORE_LOG,   /* moves a log that is longer than `limit` pages into its place; 0: all of it */
+    CHORE_CACHE, /* gives cached memory back to the system; with nothing else to do */
+    CHORE_FILES, /* looks whether the store is still the same, whole, and of this program's schema;
+                    false: nothing is written any more */
+    CHORE_TURN,  /* in a turn: removes what can go at once of rows left behind */
+    CHORE_PURGE, /* about a thousand rows of the rest */
+    CHORE_TIDY   /* the same, and files at most `limit` ended jobs by their number */
+};
+/* Does one step; never waits. *more (may be NULL, but for CHORE_TIDY): call again. */
+static inline bool store_tend(struct store *store, enum store_chore chore, int limit, bool *more,
+                              struct error *error);
 
-/* Are the files of the store still those it has open, whole, and of this program's schema? False:
- * error, and nothing is written any more. */
-bool store_intact(struct store *store, struct error *error);
+/* From now on, until it leaves, the joined executor leaves the rows of jobs that have succeeded
+ * behind (rules §1); nobody sees them, and they go by whole ranges of ids. */
+static inline void store_purge_behind(struct store *store);
+static inline bool store_has_pending_purge(const struct store *store); /* some are left */
 
 /* ---- deployments and definitions ---- */
 
@@ -66,6 +83,7 @@ struct store_deployment {
     struct definitions *definitions; /* their ids are filled in */
     const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
     bool takes_back;                 /* it counts although a live executor has a newer one */
+    int64_t known; /* not 0: the store has this deployment; it is registered, no more is written */
     /* out; a deployment is newer if it was seen for the first time later: */
     int64_t left_to;    /* not 0: a live executor has this newer one, so nothing was changed; */
     int64_t taken_back; /* not 0: this newer one counted until now, and no longer does */
@@ -74,27 +92,21 @@ struct store_deployment {
 /* In a transaction of its own if none is open. Registers it for `executor_name` (may be NULL). What
  * the folder schedules takes the place of what a folder of that name has scheduled before; a
  * schedule that did not change goes on. ERROR_CONFLICT: it belongs to a folder of another name.
- * A folder that is known, while a live executor has a newer one of that name, changes neither
- * definitions nor schedules; without such an executor it is taken back, with an entry in the
- * operation log. */
+ * An older folder that is known already changes neither definitions nor schedules while a live
+ * executor has a newer one of that name. Without such an executor the store goes back to it, with
+ * an entry in the operation log. */
 bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error);
 
+/* The deployment of this name that counts: the one seen for the first time last, or an older one
+ * that was taken back since. 1, 0 if there is none of this name, -1 error. */
+int store_deployment_current(struct store *store, const char *name, int64_t *id,
+                             struct error *error);
+/* The names of all deployments, at most 1 000, as an array of texts; NULL: error. */
+json_t *store_deployment_names(struct store *store, struct error *error);
+
 /* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */
 json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error);
-
-/* Registers a deployment for the deployment-aware executors of a name, or no longer; *changed: 0 or
- * 1. ERROR_NOT_FOUND for an unknown one. Writes its operation-log entry; executors notice at once.
- */
-bool store_set_registered(struct store *store, int64_t deployment, const char *executor,
-                          bool registered, size_t *changed, time_ms now, struct error *error);
-
-/* Removes a deployment that nobody needs, its files and its registrations; what became of its jobs
- * stays. ERROR_NOT_FOUND for an unknown one; ERROR_CONFLICT, with what needs it, while it is the
- * newest of its name that definitions come from, loaded by an executor or here, registered, or
- * while a job of it is there. `try`: only looks. Writes its operation-log entry. */
-bool store_delete_deployment(struct store *store, int64_t id, bool try, time_ms now,
-                             struct error *error);
 
 /* What the store knows of a handler: 1 known, 0 unknown, -1 error. `deployment` may be NULL. */
 int store_knows(struct store *store, const char *handler, int64_t *deployment, struct error *error);
@@ -107,38 +119,45 @@ int store_knows(struct store *store, const char *handler, int64_t *deployment, s
  * with ERROR_CONFLICT, as is one beyond a backlog limit. `deployment` 0: that of each job's
  * definition. An id that is not 0 is kept: it must come from store_reserve_ids. After a rollback
  * the ids filled in are void: set them to 0 again. */
-bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
-                  struct error *error);
+static inline bool store_create(struct store *store, struct job *jobs, int64_t deployment,
+                                time_ms now, struct error *error);
+
+/* As store_create of one job with id 0, in a transaction of its own; on disk when it returns. Of
+ * several processes that ask meanwhile one writes for all (rules §1). After an error it is not
+ * there, unless that was the disk's. */
+static inline bool store_enqueue(struct store *store, struct job *job, time_ms now,
+                                 struct error *error);
 
 /* Hands out `count` ids ahead of a commit, so that job:enqueue can return them: 0 on error. Ids
  * that are never written are simply skipped. In a transaction of its own if none is open. */
-int64_t store_reserve_ids(struct store *store, int count, struct error *error);
+static inline int64_t store_reserve_ids(struct store *store, int count, struct error *error);
 
 /* ---- executors, leases, crashes ---- */
 
 struct store_executor {
-    int64_t id;                   /* out; its byte in the gate is held until store_leave */
+    int64_t id;                   /* out; the proof that it lives is held until store_leave */
     const char *name;             /* "node-1" */
     int workers;                  /* crash slots wanted */
     const struct acquire *serves; /* published for the gap watch and doorbells */
 };
 
-bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
-                struct error *error);
+static inline bool store_join(struct store *store, struct store_executor *executor, time_ms now,
+                              time_ms lease, struct error *error);
 /* Gives every lock back that this executor still holds, and leaves. In a transaction of its own. */
-bool store_leave(struct store *store, struct error *error);
-bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
+static inline bool store_leave(struct store *store, struct error *error);
+static inline bool store_renew(struct store *store, time_ms now, time_ms lease,
+                               struct error *error);
 
 /* Its sign of life, for lists: costs no write of the database. No effect in memory stores. */
-void store_alive(struct store *store, time_ms now);
+static inline void store_alive(struct store *store, time_ms now);
 
 /* Says what the joined executor is and serves: { handlers: [names] (absent: any), acquisition, … }.
  * Incidents of type missingHandler for those handlers end. */
 bool store_publish(struct store *store, const json_t *settings, time_ms now, struct error *error);
 /* Opens one incident of type missingHandler for every handler that has had ready jobs for `grace`
- * ms (as far as this store has looked) and is served neither by `serves` nor by a live executor;
- * ends those of earlier calls that no longer apply. *next: when to look again, TIME_NEVER: nothing
- * is known to wait. Cheap where every handler is served. */
+ * ms (as far as this store has looked) and is not served. A handler is served by `serves` or by a
+ * live executor. Ends the incidents of earlier calls that no longer apply. *next: when to look
+ * again, TIME_NEVER: nothing is known to wait. Cheap where every handler is served. */
 bool store_missing(struct store *store, const struct acquire *serves, time_ms now, time_ms grace,
                    time_ms *next, struct error *error);
 /* Some handler that jobs were created for is served by nobody: worth a call of store_missing. As
@@ -149,122 +168,131 @@ bool store_misses(const struct store *store, const struct acquire *serves);
  * at the most per known executor, no read of the database. */
 bool store_sees_dead(struct store *store, time_ms now);
 
-struct store_buried {
+struct store_reaped {
     int freed; /* locks given back */
     struct job
         *worker_died; /* jobs at crash_limit now: dead with an incident; owned by the caller */
     int crashed;      /* jobs whose crashes went up, those included */
 };
 /* Frees the locks of executors that are dead or overdue; counts crashes by their slots. */
-bool store_bury(struct store *store, time_ms now, struct store_buried *buried, struct error *error);
+static inline bool store_reap(struct store *store, time_ms now, struct store_reaped *reaped,
+                              struct error *error);
 
-/* Told to drain, an executor takes nothing more, ends what it has and stays until it is stopped.
- * `who`: a name (then all that live under it) or an id as text. ERROR_NOT_FOUND names those that
- * run. `draining` false: it works again. */
-bool store_drain(struct store *store, const char *who, bool draining, size_t *touched, time_ms now,
-                 struct error *error);
-/* The joined executor was told so, as known since the last transaction began. */
+/* The joined executor was told to drain: it takes nothing more, ends what it has and stays until it
+ * is stopped. As known since the last transaction began. */
 bool store_draining(const struct store *store);
 
 /* The crash slot of worker `index` (of this joined executor): set before the handler, clear after
  * it; `now` is when the run began. Any thread, no lock: each worker writes its own slot. No effect
  * in memory stores. */
-void store_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
-void store_slot_clear(struct store *store, int index);
+static inline void store_slot_set(struct store *store, int index, int64_t job, int64_t token,
+                                  time_ms now);
+static inline void store_slot_clear(struct store *store, int index);
 
 /* The doorbell: a file descriptor readable when somebody rang (-1: none), made by store_join;
  * store_bell_empty must be called before reading the store. */
-int store_bell(const struct store *store);
-void store_bell_empty(struct store *store);
-/* Something may have become ready since the last question, other than in a turn with an offer:
+static inline int store_bell(const struct store *store);
+static inline void store_bell_empty(struct store *store);
+/* Something may have become ready since the last question, other than in a turn with a capacity:
  * somebody rang (the bell is emptied), or a verb of this store did it. */
-bool store_stirred(struct store *store);
+static inline bool store_has_changes(struct store *store);
 
 /* ---- the turn ---- */
 
-/* What the joined executor can begin at once. A job that a settled run creates is inserted locked
- * for it (rules §4) as a follow-up, where it is of the lane of the run, or else, pre-locked, where
- * there is room and nothing ready stands before it. What cannot be locked is inserted ready. */
-struct offer {
+/* What an executor knows of the ready jobs between two turns. */
+struct ready_hint {
+    bool look;            /* something may be ready: acquire */
+    bool blind;           /* what is ready is not known: nothing is pre-locked */
+    bool left;            /* something ready was left behind by the last acquisition: */
+    struct sort_key best; /* the best of it */
+};
+
+/* Says what the joined executor can begin at once. A job that a settled run creates is inserted
+ * locked for that executor (rules §4) in two cases. It is a follow-up in the lane of the run; or it
+ * is pre-locked, where there is room and nothing ready stands before it. Any other job is inserted
+ * ready. */
+struct capacity {
     const struct acquire *acquire; /* the executor's question; `want` does not matter */
     int room;                      /* places; counted down */
     int follows;                   /* follow-ups that the run being settled may have */
-    bool blind;                    /* what is ready is not known: nothing is pre-locked */
-    bool left;                     /* something ready was left behind by the last acquisition: */
-    struct spot best;              /* the best of it */
-    bool look;                     /* out: something may have become ready: acquire */
+    struct ready_hint ready;       /* out: as the transaction has changed it */
     struct job *jobs;              /* out: pre-locked, best first; the caller's */
 };
 
-/* Makes the offer until the open transaction ends. store_acquire in the same transaction takes it
+/* Says the capacity until the open transaction ends. store_acquire in the same transaction takes it
  * back and says anew what is left behind. */
-void store_offer(struct store *store, struct offer *offer);
-
-enum settled {
-    SETTLED,      /* written */
-    SETTLED_DEAD, /* written, retries are 0: an incident is open */
-    SETTLED_STALE /* the lock was lost: nothing written (its lane is released all the same) */
-};
+void store_set_capacity(struct store *store, struct capacity *capacity);
 
 /* Before a list of outcomes is settled in the open transaction, all or none of it: gives the locks
  * of plain successes back many at a time, and says so in them. What they write to the history
  * follows with the commit: they must stay until then. */
-bool store_fence(struct store *store, struct outcome *outcomes, struct error *error);
+static inline bool store_settle_bulk(struct store *store, struct outcome *outcomes,
+                                     struct error *error);
 
 /* Writes one outcome with everything the job created, and does the verbs it asked for (its
- * effects); fenced by id, owner and token. With an offer outcome->follows are those that
+ * effects); fenced by id, owner and token. With a capacity outcome->follows are those that
  * run next in its lane, which is then not released. An outcome of which something is refused says
  * that it is `undone` and leaves the transaction as it was: settle it again as a failure. */
-bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
-                  struct error *error);
-/* With an offer the rows of what plain successes created are kept, and written many at a time:
+static inline bool store_settle(struct store *store, struct outcome *outcome, time_ms now,
+                                enum settled *settled, struct error *error);
+/* With a capacity the rows of what plain successes created are kept, and written many at a time:
  * behind the last outcome, before anything else is asked of the store. The outcomes must stay until
  * then. */
-bool store_settle_end(struct store *store, struct error *error);
+static inline bool store_settle_end(struct store *store, struct error *error);
 
 /* Makes at most `limit` due timers ready; *count of them. */
-bool store_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
+static inline bool store_promote(struct store *store, time_ms now, int limit, int *count,
+                                 struct error *error);
 
-/* Locks the best jobs for the joined executor. *jobs: a list in acquisition order; jobs of one lane
- * stand in one run, their lane_id equal; free with job_free_list. *more: ready jobs were left
+/* Locks the best jobs for the joined executor. *jobs: a list in acquisition command; jobs of one
+ * lane stand in one run, their lane_id equal; free with job_free_list. *more: ready jobs were left
  * behind. */
-bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                   struct job **jobs, int *count, bool *more, struct error *error);
+static inline bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                                 struct job **jobs, int *count, bool *more, struct error *error);
 
 /* The best ready job that store_acquire would begin with; *found: there is one. Writes nothing. */
-bool store_best(struct store *store, const struct acquire *acquire, time_ms now, struct spot *best,
-                bool *found, struct error *error);
+static inline bool store_best(struct store *store, const struct acquire *acquire, time_ms now,
+                              struct sort_key *best, bool *found, struct error *error);
 /* Another live executor takes jobs like this one, as far as this store has been told: it has the
  * handler, and range and categories let it. */
 bool store_shared(const struct store *store, const struct job *job, time_ms now);
 
 /* What the last store_acquire met beside jobs. */
-struct store_met {
-    int lock_failures; /* candidates that somebody else changed meanwhile; never with SQLite */
+struct store_acquire_stats {
+    int lock_failures; /* candidates that somebody else changed meanwhile */
     int levels;        /* priority levels compared, where levels are compared one by one */
     bool starved;      /* a job with a rate could start, but no worker is idle for it */
 };
-struct store_met store_met(const struct store *store);
+static inline struct store_acquire_stats store_acquire_stats(const struct store *store);
 
 /* Takes one job whatever its due date, suspension, lock or retries (by hand). ERROR_CONFLICT while
  * another job of its lane runs, unless `force`. */
-bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
-                struct error *error);
+static inline bool store_take(struct store *store, int64_t id, bool force, time_ms now,
+                              struct job **job, struct error *error);
 
 /* Moves a running job's own lock expiry to `until`; ERROR_CONFLICT if the lock is lost. */
-bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                  struct error *error);
+static inline bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                                struct error *error);
 
 /* 1 the run still holds its lock, 0 it is lost (suspended, cancelled, taken over, expired: the run
  * cannot commit and may be cut off), -1 error. */
-int store_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+static inline int store_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+/* The lock of one run or waiting job. */
+struct store_claim {
+    int64_t job, token;
+    bool lost; /* out: see store_holds */
+};
+/* Asks the same about many locks of this executor at once. The claims are sorted by job. False:
+ * error, nothing is known. */
+static inline bool store_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                                  struct error *error);
 /* Changes whenever a verb, of whatever process, takes the lock of a run: a reason to ask whether
  * one's own runs still hold theirs. As the last transaction saw it, or asked for now. */
 int64_t store_cuts(struct store *store, bool ask);
 
 /* The earliest instant at which something may change without anybody ringing: next due date, next
  * lease or lock expiry of others. TIME_NEVER: nothing scheduled. Reads; call inside the turn. */
-bool store_next(struct store *store, time_ms now, time_ms *at, struct error *error);
+static inline bool store_next(struct store *store, time_ms now, time_ms *at, struct error *error);
 
 /* Progress and log lines of running jobs; not part of the job's transaction. */
 bool store_progress(struct store *store, int64_t job, double fraction, const char *text,
@@ -302,7 +330,7 @@ json_t *store_incidents(struct store *store, const json_t *filters, const struct
 json_t *store_log(struct store *store, const json_t *filters, const struct store_page *page,
                   struct error *error);
 /* The same as a walk, page by page: a page costs its own length, however deep it is. *key: NULL for
- * the first page, then as the call before has left it, with the same filters and order; the
+ * the first page, then as the call before has left it, with the same filters and command; the
  * caller's. A page with fewer entries than its limit is the last as yet. */
 json_t *store_log_walk(struct store *store, const json_t *filters, const struct store_page *page,
                        json_t **key, struct error *error);
@@ -325,10 +353,19 @@ void store_set_budget(struct store *store, time_ms budget);
 /* [{ instance, since }]: those that are suspended, by instance. page->after is not for them. */
 json_t *store_suspended_instances(struct store *store, const json_t *filters,
                                   const struct store_page *page, struct error *error);
-/* A question in JSON, as running handlers put it: "jobs" of { filters, sort, descending, after,
- * offset, limit }, "count" of the filters, "job" and "why" of { id }. A new reference or NULL. */
-json_t *store_ask(struct store *store, const char *kind, const json_t *question, time_ms now,
+/* Answers any question: the one way in for every face. The members of a question:
+ *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;
+ *   - of a job, a batch or why: id;
+ *   - of schedules and dates: name, count;
+ *   - of executors: all;
+ *   - of any: budget. From now on questions end after so many ms.
+ * A new reference or NULL. */
+json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *question, time_ms now,
                   struct error *error);
+/* The kind's name and the columns of its rows. */
+const struct ask_table *store_ask_table(enum ask_kind kind);
+/* ASK_KINDS: there is none of this name. */
+enum ask_kind store_ask_find(const char *name);
 json_t *store_deployments(struct store *store, struct error *error);
 /* [{ id, name, state, started, seen, lease, priority_min, …, running, waiting, locked }]; with
  * `all` also those that are gone. */
@@ -338,11 +375,12 @@ json_t *store_executors(struct store *store, bool all, time_ms now, struct error
 json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *error);
 /* What no live executor would ever take: [{ kind, text, count, more, … }], `more` if there are more
  * than 10 000. */
-json_t *store_gaps(struct store *store, time_ms now, struct error *error);
+json_t *store_unserved(struct store *store, time_ms now, struct error *error);
 /* Jobs that have failed, or met a conflict, and wait for the date of their retry: how many, counted
  * to STORE_RETRIES_MAX, and the first date (TIME_NEVER: none). Only reads. */
 enum { STORE_RETRIES_MAX = 10000 };
-bool store_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error);
+static inline bool store_retries_wait(struct store *store, int64_t *count, time_ms *first,
+                                      struct error *error);
 /* Schedules by name: { name, handler, cycle, zone, misfire, paused, last, next, next_local, job,
  * source }; `name` NULL: all, else that one, with ERROR_NOT_FOUND. */
 json_t *store_schedules(struct store *store, const char *name, struct error *error);
@@ -355,76 +393,22 @@ json_t *store_stats(struct store *store, time_ms now, struct error *error);
  * texts. */
 json_t *store_verify(struct store *store, struct error *error);
 
-/* ---- operator verbs: each writes its operation-log entry (who = settings->who) ----
- * `ids` is all or nothing: an unknown id or a wrong state changes nothing. At most 1 000 ids. */
-
-struct ids {
-    const int64_t *list;
-    size_t count;
-};
-
-bool store_set_retries(struct store *store, struct ids ids, int32_t retries, bool set_due,
-                       time_ms due, time_ms now, struct error *error);
-/* The configured number for each job: what `job retry ID` without a number does. */
-bool store_retry(struct store *store, struct ids ids, bool set_due, time_ms due, time_ms now,
-                 struct error *error);
-bool store_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
-                        struct error *error);
-/* With `cascade` the later occurrences of a repeating job move by the same span; without, its cycle
- * goes on as it was. */
-bool store_set_due(struct store *store, struct ids ids, time_ms due, bool cascade, time_ms now,
-                   struct error *error);
-/* Timers only: the date or duration given at creation counted anew, from now or from the creation;
- * of a repeating job the next date of its cycle, without what `cascade` has moved. */
-bool store_recalculate_due(struct store *store, struct ids ids, bool from_creation, time_ms now,
-                           struct error *error);
-bool store_set_suspended(struct store *store, struct ids ids, bool suspended, time_ms now,
-                         struct error *error);
-bool store_delete(struct store *store, struct ids ids, time_ms now, struct error *error);
-bool store_cancel(struct store *store, struct ids ids, time_ms now, struct error *error);
-
-/* retries 0, with an incident. */
-bool store_dead_letter(struct store *store, struct ids ids, time_ms now, struct error *error);
+/* ---- commands: each writes its operation-log entry (who = settings->who) ---- */
 
 /* 1 the definition of this name has a priority of the store's, 0 not, -1 error. */
 int store_overridden(struct store *store, const char *handler, struct error *error);
 
-/* Runs that were given up, and go on. */
-struct store_stuck {
-    int count;    /* of runs */
-    int64_t job;  /* of one of them */
-    char at[512]; /* "a run of job 4 on vm/1 …": the same one */
-};
-
-struct store_operated {
-    size_t touched;           /* jobs; 1 for an incident */
-    struct store_stuck stuck; /* of jobs that were deleted or cancelled: they could not be ended */
-    int64_t job;      /* of a verb with a date: the timer that will do it; that run_schedule made;
-                         else 0 */
-    struct held held; /* activated by this order so far, yet suspended for other reasons */
-    json_t *rest;     /* more than 1 000 jobs: the order that goes on, in a transaction of its own;
-                         NULL: all is done. The caller's */
-};
-/* Any verb of base/order.h: the one way in for people, jobs and dates. At most 1 000 jobs are all
- * or nothing; of more, each transaction is, and the verb has one entry in the log with their sum.
- */
-bool store_operate(struct store *store, const json_t *order, struct store_operated *operated,
-                   time_ms now, struct error *error);
-/* How many jobs a verb on jobs, a definition or an instance would touch; refuses what it would
- * refuse of ids. Only reads. */
-bool store_preview(struct store *store, const json_t *order, size_t *count, time_ms now,
+/* Any command of job/command.h: the one way in for people, jobs and dates. At most 1 000 jobs are
+ * all or nothing; of more, each transaction is, and the verb has one entry in the log with their
+ * sum. With run->dry_run only counts, in no transaction. */
+bool store_command(struct store *store, const json_t *command, struct command_run *run, time_ms now,
                    struct error *error);
 
 /* ---- history (rules §18) ---- */
 
-enum { STORE_CLEANERS = 8 }; /* jobs that clean at the same time, at most */
-
 /* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an
  * executor starts; nothing happens where nothing is to change. */
 bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error);
-/* Cleans now, whatever the window: the jobs that begin it, one for each part of the work. */
-bool store_clean_history(struct store *store, int64_t ids[STORE_CLEANERS], int *count, time_ms now,
-                         struct error *error);
 /* { ttl, removable = { jobs, incidents, batches, operations }, window, zone, jobs = [{ id, state,
  * due, priority }] }. */
 json_t *store_history(struct store *store, time_ms now, struct error *error);
@@ -449,8 +433,8 @@ enum metric {
 const char *metric_name(enum metric metric);
 /* Adds to the stored counters of this executor; definition 0 is the total. In the turn, at most
  * once a second. */
-bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
-                      struct error *error);
+static inline bool store_metric_add(struct store *store, int64_t definition, enum metric metric,
+                                    int64_t value, struct error *error);
 
 /* ---- measuring ---- */
 
@@ -463,5 +447,7 @@ struct store_writes {
 /* Every store that is opened from now on is counted; nothing is counted before. */
 bool store_writes_start(struct error *error);
 struct store_writes store_writes(void);
+
+#include "store/ops.h"
 
 #endif

@@ -10,12 +10,12 @@ local PART = 1000        -- ids in one transaction
 local FAILED_MAX = 10000 -- ids that :failures returns at once
 local NO_IDS = "no ids (a batch needs at least one)"
 
--- What a batch of any type may be told; job_retries and job_priority are those of its own jobs.
+-- The options of a batch of any type; job_retries and job_priority are those of its own jobs.
 local KEYS = { type = true, config = true, name = true, on_complete = true, jobs_per_seed = true,
   invocations = true, retries = true, priority = true, job_retries = true, job_priority = true }
 
--- The stock types. Their config may stand beside `type`, too: retries = 3. Said here: what of it
--- would otherwise be of the batch's own jobs.
+-- The stock types. Their config may stand beside `type`, too: retries = 3. Each lists the keys that
+-- would otherwise mean the batch's own jobs.
 local STOCK = {
   ["set-job-retries"] = { retries = true }, ["set-job-priority"] = { priority = true },
   ["enqueue"] = { retries = true, priority = true }, ["set-due-date"] = {},
@@ -24,11 +24,21 @@ local STOCK = {
   ["delete-history"] = {},
 }
 
+--- One operation for many ids. The fields are those of its row, as they were when it was asked
+--- for.
+---@class moonshift.batch
+---@field id integer
+---@field type string
+---@field state string "filling", "active", "suspended", "completed" or "deleted"
+---@field total integer execution jobs in all
+---@field created integer execution jobs made so far
+---@field completed integer execution jobs that have ended
+---@field remaining integer execution jobs that have not ended
+---@field failed integer execution jobs that have failed for good
+---@field ids integer how many ids it has
 local Batch = {}
 Batch.__index = Batch
 Batch.__name = "moonshift.batch"
-
-local batches = {}
 
 -- ---- filling ----
 
@@ -83,7 +93,7 @@ local function add_found(core, id, filters)
   return true
 end
 
--- Begins the batch, lets `fill` add its ids, and starts it; what fails leaves nothing behind.
+-- Begins the batch, lets `fill` add its ids, and starts it. A failure leaves nothing behind.
 local function make(core, spec, fill)
   local id, message, code = core:batch_begin(spec)
   if not id then
@@ -104,7 +114,7 @@ local function make(core, spec, fill)
 end
 
 local function from_query(core, spec, ids)
-  local some, message, code = core:jobs(ids.filters, nil, false, 0, 0, 1)
+  local some, message, code = core:ask("jobs", ids.filters, { limit = 1 })
   if not some then
     return nil, message, code
   elseif #some == 0 then
@@ -115,7 +125,7 @@ local function from_query(core, spec, ids)
   end)
 end
 
--- What the store is told, from what the caller said: the config apart, without the ids.
+-- Makes the store's options from the caller's: the config apart, without the ids.
 local function spec_of(given)
   local spec, own = {}, STOCK[given.type]
   local config = type(given.config) == "table" and given.config or {}
@@ -170,22 +180,61 @@ end
 
 -- ---- one batch ----
 
-local function operate(self, verb, order)
-  order.verb, order.batch = verb, self.id
-  return self.engine.core:operate(order)
+local function operate(self, verb, command)
+  command.verb, command.batch = verb, self.id
+  return self.engine.core:command(command)
 end
 
--- Its jobs wait until it is activated, those that are made later, too. Returns how many.
-function Batch:suspend()
-  return operate(self, "suspend_batch", {})
+--- Keeps its jobs from being run, and those that are made later.
+---@param given? { jobs_only?: boolean } `jobs_only`: its seed and its monitor go on
+---@return integer? touched how many jobs; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Batch:suspend(given)
+  local jobs_only = options.only(given, "suspend", { jobs_only = true }).jobs_only
+  if jobs_only ~= nil and type(jobs_only) ~= "boolean" then
+    error(("jobs_only is %s (expected true or false)"):format(show(jobs_only)), 2)
+  end
+  return operate(self, "suspend_batch", { jobs_only = jobs_only })
 end
 
+--- Sets the priority of its jobs, and of those that are made later.
+---@param priority integer
+---@return integer? touched how many jobs; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Batch:set_priority(priority)
+  if math.type(priority) ~= "integer" then
+    error(("priority is %s (expected an integer)"):format(show(priority)), 2)
+  end
+  return operate(self, "set_batch_priority", { priority = priority })
+end
+
+--- Sets when the batch goes from the history. It must have ended.
+---@param time string an instant, "never", or "computed" from its end and the time to live
+---@return integer? touched 1; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Batch:set_removal_time(time)
+  if type(time) ~= "string" then
+    error(('time is %s (expected an instant, "never" or "computed")'):format(show(time)), 2)
+  end
+  return operate(self, "set_batch_removal_time", { removal_time = time })
+end
+
+--- Lets its jobs run again.
+---@return integer? touched how many jobs; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Batch:activate()
   return operate(self, "activate_batch", {})
 end
 
--- Deletes its jobs; it ends as deleted. { history = true }: nothing of it is kept, and one that has
--- ended goes.
+--- Deletes its jobs; the batch ends as deleted. One that has ended can only go with its history.
+---@param given? { history?: boolean } `history`: nothing of it is kept
+---@return integer? touched 1; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Batch:delete(given)
   local history = options.only(given, "delete", { history = true }).history
   if history ~= nil and type(history) ~= "boolean" then
@@ -194,21 +243,26 @@ function Batch:delete(given)
   return operate(self, "delete_batch", { history = history })
 end
 
--- Its failed jobs get their runs again. Returns how many.
+--- Gives its failed jobs their runs again.
+---@return integer? touched how many jobs; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Batch:retry_failed()
   return operate(self, "retry_failed", {})
 end
 
--- A query of its execution jobs that match `filters`, too.
+--- Makes a query of its execution jobs.
+---@param filters? moonshift.job_filters
+---@return moonshift.query query
 function Batch:jobs(filters)
-  local all = { batch = self.id, handler = "batch/" .. self.type }
-  for key, value in pairs(filters or {}) do
-    all[key] = value
-  end
-  return self.engine:jobs(all)
+  local own = { batch = self.id, handler = "batch/" .. self.type }
+  return self.engine:jobs(query.within(own, filters))
 end
 
--- The ids whose jobs have failed for good, at most 10 000: { { id, job, message }, … }.
+--- Lists the ids whose jobs have failed for good, at most 10 000.
+---@return { id: any, job: integer, message: string }[]? failures nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Batch:failures()
   local list, over = {}, false
   local calls, message, code = self:jobs({ no_retries_left = true }):each(function(job)
@@ -227,30 +281,36 @@ end
 
 -- ---- methods of engines ----
 
-function batches.verbs(Engine)
-  -- batch { type = …, ids = list, iterator or query, config = { … }, retries, priority,
-  -- invocations, jobs_per_seed, name, on_complete = handler } -> the new batch's id.
-  -- batch(id) -> that batch as an object, or nil, message, "not_found".
-  function Engine:batch(what)
-    if type(what) == "table" then
-      return create(self, what, 2)
-    end
-    local id = type(what) == "number" and math.tointeger(what)
-    if not id then
-      error(("batch is %s (expected an id, or { type = …, ids = … })"):format(show(what)), 2)
-    end
-    local row, message, code = self.core:batch(id)
-    if not row then
-      return nil, message, code
-    end
-    row.engine = self
-    return setmetatable(row, Batch)
-  end
+---@class moonshift.engine
+local Engine = {}
 
-  -- Batches that match { id, type, name, state, running, finished }.
-  function Engine:batches(filters)
-    return query.new(self.core, "batches", filters)
+--- Makes a batch, or returns one: with a table, makes a batch; with an id, returns that one as
+--- an object.
+---@param what integer|moonshift.batch_spec
+---@return integer|moonshift.batch|nil batch the new id, or the object; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:batch(what)
+  if type(what) == "table" then
+    return create(self, what, 2)
   end
+  local id = type(what) == "number" and math.tointeger(what)
+  if not id then
+    error(("batch is %s (expected an id, or { type = …, ids = … })"):format(show(what)), 2)
+  end
+  local row, message, code = self.core:ask("batch", nil, { id = id })
+  if not row then
+    return nil, message, code
+  end
+  row.engine = self
+  return setmetatable(row, Batch)
 end
 
-return batches
+--- Makes a query of batches.
+---@param filters? moonshift.batch_filters
+---@return moonshift.query query
+function Engine:batches(filters)
+  return query.new(self.core, "batches", filters)
+end
+
+return Engine

@@ -1,4 +1,4 @@
--- When a cycle runs (rules §14), for people who want to see it before they trust it.
+-- Computes when a cycle runs (rules §14), so that people can look at it before they use it.
 local core = require "moonshift.core"
 local options = require "moonshift.options"
 
@@ -42,9 +42,12 @@ local function compute(cycle, given)
   return rules.dates(cycle, given.zone, after, count, origin)
 end
 
--- dates("0 8 * * MON", { zone = "Europe/Berlin", after = instant, count = 5, origin = instant }) ->
--- array of UTC texts, shorter if the cycle ends; or nil, message, "invalid". `after` is the
--- system's present time unless given; `origin`, when the cycle was created, is `after`.
+--- Computes when a cycle runs, and creates nothing.
+---@param cycle string such as "0 8 * * MON" or "R3/PT1H"
+---@param given? moonshift.dates_options
+---@return string[]? dates in UTC, fewer if the cycle ends; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 return function(cycle, given)
   given = options.only(given, "dates", KEYS)
   check(cycle, given)

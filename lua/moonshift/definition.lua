@@ -19,7 +19,7 @@ local BATCH_KEYS = {
   "properties", "description",
 }
 local LISTENER_KEYS = { "run", "all", "description" }
--- What a listener sees and may change.
+-- The fields that a listener sees and may change.
 local OPEN_KEYS = {
   "priority", "retry", "retries", "timeout", "category", "limit", "rate", "properties",
 }
@@ -53,7 +53,7 @@ end
 
 definition.sorted_keys, definition.unknown_key = sorted_keys, unknown_key
 
--- What runs the jobs of a batch: its type's function, with the ids and the batch's config.
+-- Makes the function for the jobs of a batch: it calls the type's own with the ids and the config.
 local function with_ids(run)
   return function(job)
     local ids = job.payload.ids
@@ -84,7 +84,7 @@ local function is_table_of(keys, value, report)
   return true
 end
 
--- read(value, report, of_batch) -> a table with `run` and what else was declared; nil if it has no
+-- read(value, report, of_batch) -> a table with `run` and the declared fields; nil if it has no
 -- shape. report(message, key) is called for each problem. of_batch: it is a type of batches.
 function definition.read(value, report, of_batch)
   local keys = of_batch and BATCH_KEYS or KEYS
@@ -101,7 +101,7 @@ function definition.read(value, report, of_batch)
   return declared
 end
 
--- listener(value, report) -> { run, all }: what a file in listeners/ returned; nil if it is none.
+-- listener(value, report) -> { run, all } of a file in listeners/; nil if it is no listener.
 -- all: it is called for the product's own definitions, too.
 function definition.listener(value, report)
   if type(value) == "function" then
@@ -253,7 +253,7 @@ end
 
 -- settle(name, file, declared, context, report) -> row, functions. `context`: priorities, retries
 -- (by name), retry (the setting, if it is good) and timeout (the setting, seconds). The row is what
--- definitions_read of core/base/definition.h expects.
+-- definitions_read of core/job/definition.h expects.
 function definition.settle(name, file, declared, context, report)
   local function check(key, fn, ...)
     if declared[key] == nil then
@@ -298,7 +298,7 @@ function definition.reserved(name)
   return name:match("^moonshift/") or name:match("^process/")
 end
 
--- check_name(name): nil, or what is wrong with a name made from a path.
+-- check_name(name): nil, or the fault of a name that was made from a path.
 function definition.check_name(name)
   if not utf8.len(name) or name:find("%c") then
     return "a name must be UTF-8 text without control characters"

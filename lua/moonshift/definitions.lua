@@ -1,8 +1,15 @@
 -- One job definition as an object: the fields of its row in the store, and what can be done to its
 -- jobs. engine:definition(name) makes it; it shows the moment when it was asked for.
 local options = require "moonshift.options"
+local query = require "moonshift.query"
 local show = require "moonshift.show"
 
+--- What the store knows of a handler by its name: the fields of its row, and what can be done to
+--- its jobs.
+---@class moonshift.definition
+---@field id integer
+---@field name string the handler's name
+---@field override? integer the priority that an operator has set
 local Definition = {}
 Definition.__index = Definition
 Definition.__name = "moonshift.definition"
@@ -36,21 +43,24 @@ local function check_instant(given, name)
   return value
 end
 
-local function operate(self, verb, order, given)
-  order.verb, order.definition = verb, self.name
-  return options.operate(self.engine.core, order, given)
+local function operate(self, verb, command, given)
+  command.verb, command.definition = verb, self.name
+  return options.operate(self.engine.core, command, given)
 end
 
--- A query of this definition's jobs that match `filters` too.
+--- Makes a query of its jobs.
+---@param filters? moonshift.job_filters
+---@return moonshift.query query
 function Definition:jobs(filters)
-  local all = { handler = self.name }
-  for key, value in pairs(filters or {}) do
-    all[key] = value
-  end
-  return self.engine:jobs(all)
+  return self.engine:jobs(query.within({ handler = self.name }, filters))
 end
 
--- Sets the retries of this definition's dead jobs, and of no others; resolves their incidents.
+--- Sets the retries of its dead jobs, and of no others; resolves their incidents.
+---@param retries integer 0 or more
+---@param given? moonshift.retry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Definition:set_retries(retries, given)
   given = options.only(given, "set_retries", { due = true, dry_run = true })
   local count = check_integer(retries, "retries")
@@ -61,8 +71,12 @@ function Definition:set_retries(retries, given)
     { retries = count, due = check_instant(given, "due") }, given)
 end
 
--- Goes before the definition's own priority, for jobs created from now on; { cascade = true } also
--- rewrites those there are. Returns how many it rewrote.
+--- Sets a priority that goes before the handler's own, for jobs that are created from now on.
+---@param priority integer
+---@param given? moonshift.override_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Definition:override_priority(priority, given)
   given = options.only(given, "override_priority", { cascade = true, dry_run = true })
   local cascade = check_flag(given, "cascade")
@@ -70,14 +84,21 @@ function Definition:override_priority(priority, given)
     { priority = check_integer(priority, "priority"), cascade = cascade }, given)
 end
 
--- Later jobs get the definition's own priority again.
+--- Gives later jobs the handler's own priority again.
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Definition:clear_override(given)
   given = options.only(given, "clear_override", { dry_run = true })
   return operate(self, "clear_override", {}, given)
 end
 
--- Later jobs are created suspended; { include_jobs = true } also suspends those there are, and
--- { at = "…" } does it then. Returns how many jobs, and of a date the job that will do it.
+--- Lets later jobs be created suspended.
+---@param given? moonshift.suspension_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Definition:suspend(given)
   given = options.only(given, "suspend", SUSPENSION)
   return operate(self, "suspend_definition",
@@ -85,7 +106,11 @@ function Definition:suspend(given)
     given)
 end
 
--- The reverse of suspend.
+--- Ends the suspension.
+---@param given? moonshift.suspension_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Definition:activate(given)
   given = options.only(given, "activate", SUSPENSION)
   return operate(self, "activate_definition",

@@ -2,8 +2,6 @@
 local options = require "moonshift.options"
 local show = require "moonshift.show"
 
-local deployments = {}
-
 -- A deployment's id, or a row of deployments(); and whose registration it is, nil for our own.
 local function registration(deployment, executor)
   local id = type(deployment) == "table" and deployment.id or deployment
@@ -16,33 +14,51 @@ local function registration(deployment, executor)
   return integer, executor
 end
 
-function deployments.verbs(Engine)
-  -- { { id, name, hash, loaded, files, executors = { name, … } }, … }
-  function Engine:deployments()
-    return self.core:deployments()
-  end
+---@class moonshift.engine
+local Engine = {}
 
-  -- register(id, { executor = "node-1" }): deployment-aware executors of that name (else of the
-  -- engine's own) take its jobs from now on. Returns 1, or 0 if it was so already.
-  function Engine:register(deployment, given)
-    local executor = options.only(given, "register", { executor = true }).executor
-    local id, name = registration(deployment, executor)
-    return self.core:set_registered(id, name, true)
-  end
-
-  function Engine:unregister(deployment, given)
-    local executor = options.only(given, "unregister", { executor = true }).executor
-    local id, name = registration(deployment, executor)
-    return self.core:set_registered(id, name, false)
-  end
-
-  -- delete_deployment(id, { dry_run = true }): removes one that nobody needs. Returns
-  -- 1, or nil, message and "conflict" with what needs it.
-  function Engine:delete_deployment(deployment, given)
-    local try = options.only(given, "delete_deployment", { dry_run = true }).dry_run
-    local id = registration(deployment)
-    return self.core:delete_deployment(id, try)
-  end
+--- Lists the deployments of the store.
+---@return table[]? deployments each with `id`, `name`, `loaded`; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:deployments()
+  return self.core:ask("deployments")
 end
 
-return deployments
+--- Lets deployment-aware executors of a name run the jobs of a deployment.
+---@param deployment integer|table its id, or its row
+---@param given? { executor?: string } the name; else the engine's own
+---@return integer? touched 1, or 0 if it was so already; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:register(deployment, given)
+  local executor = options.only(given, "register", { executor = true }).executor
+  local id, name = registration(deployment, executor)
+  return self.core:command { verb = "register", deployment = id, executor = name }
+end
+
+--- Keeps deployment-aware executors of a name from the jobs of a deployment.
+---@param deployment integer|table its id, or its row
+---@param given? { executor?: string } the name; else the engine's own
+---@return integer? touched 1, or 0 if it was so already; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:unregister(deployment, given)
+  local executor = options.only(given, "unregister", { executor = true }).executor
+  local id, name = registration(deployment, executor)
+  return self.core:command { verb = "unregister", deployment = id, executor = name }
+end
+
+--- Removes a deployment that nothing needs, with its files.
+---@param deployment integer|table its id, or its row
+---@param given? { dry_run?: boolean } `dry_run`: asks, and removes nothing
+---@return integer? touched 1; nil on failure: the message says what needs it
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:delete_deployment(deployment, given)
+  local try = options.only(given, "delete_deployment", { dry_run = true }).dry_run
+  local id = registration(deployment)
+  return self.core:command({ verb = "delete_deployment", deployment = id }, try)
+end
+
+return Engine

@@ -1,6 +1,6 @@
 -- The engine: one store and the scripts that work on it, and the operator's verbs (rules §11).
--- Every verb that takes an id also takes a list of ids or a query of jobs: all or nothing up to
--- 1 000 jobs, beyond that a batch does it, whose id the verb returns, and "batch".
+-- Every verb that takes an id also takes a list of ids or a query of jobs. Up to 1 000 jobs it does
+-- all or nothing. A batch does more than that: the verb returns the batch's id, and "batch".
 local batches = require "moonshift.batches"
 local core = require "moonshift.core"
 local definitions = require "moonshift.definitions"
@@ -18,18 +18,27 @@ local null = core.rules.null
 
 local OWN = { scripts = true, clock = true, modules = true, handlers = true, borrow = true }
 
+--- One store and the scripts that work on it. Every method that takes an id also takes a list of
+--- ids or a query of jobs: all or nothing up to 1 000 jobs, a batch beyond that.
+---@class moonshift.engine
 local Engine = {}
 Engine.__index = Engine
 Engine.__name = "moonshift.engine"
 
 for _, more in ipairs { batches, deployments, history, schedules } do
-  more.verbs(Engine)
+  for name, verb in pairs(more) do
+    Engine[name] = verb
+  end
 end
 
 local engine = {}
 
--- open { store = "sqlite:jobs.db", scripts = "dir", clock = …, any setting } -> engine, or nil,
--- message, code. Also the way of moonshift.testing, which adds `borrow`.
+--- Opens a store with the scripts that work on it. The store is made if it is not there.
+---@param given moonshift.options
+---@param level? integer misuse is told so many callers above this function
+---@return moonshift.engine? engine nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function engine.open(given, level)
   level = (level or 1) + 1
   given = options.table(given, "open", level)
@@ -55,16 +64,16 @@ end
 
 -- Does a verb to the jobs that `what` means. given: { dry_run = true }: says how many it would
 -- touch, and writes nothing. Called in tail position only: misuse is told at the verb's caller.
-local function apply(self, verb, what, order, given)
-  order.verb = verb
-  local aimed, message, code = ids.aim(order, what, 2)
+local function apply(self, verb, what, command, given)
+  command.verb = verb
+  local aimed, message, code = ids.aim(command, what, 2)
   if not aimed then
     return nil, message, code
   end
   return options.operate(self.core, aimed, given)
 end
 
--- What every verb on jobs may be told. verb(engine:enqueue(…)): enqueue's second value came along.
+-- Checks the options of a verb on jobs. A text is enqueue's second value: verb(engine:enqueue(…)).
 local function dry(given, verb)
   if type(given) == "string" then
     given = nil
@@ -90,9 +99,13 @@ local function check_instant(value, name)
   return value
 end
 
--- enqueue(handler, payload, { after | at, cycle, zone, misfire, priority, lane, exclusive,
--- instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,
--- unchecked, request }) -> id, "created", "kept" or "replaced".
+--- Creates a job. The job is on disk when this returns.
+---@param handler string the name of a file in `handlers/`
+---@param payload? any a JSON value; the handler sees `{}` if it is absent
+---@param given? moonshift.creation
+---@return integer? id of the new job, or of the one it met; nil on failure
+---@return string outcome "created", "kept", "replaced", or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:enqueue(handler, payload, given)
   if type(handler) ~= "string" then
     error(("handler is %s (expected a name)"):format(show(handler)), 2)
@@ -102,8 +115,12 @@ function Engine:enqueue(handler, payload, given)
   return self.core:enqueue(handler, payload, given)
 end
 
--- enqueue_many({ { handler, payload, options }, … }, { request }) -> ids and outcomes in order; all
--- or nothing.
+--- Creates a list of jobs in one transaction: all of them or none.
+---@param list table[] handler, payload and options of each job
+---@param given? { request?: string } under one key, asking again gives the first answer
+---@return integer[]? ids in the order of the list; nil on failure
+---@return string[]|string outcomes as `enqueue` says them, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:enqueue_many(list, given)
   if type(list) ~= "table" then
     error(("list is %s (expected { { handler, payload, options }, … })"):format(show(list)), 2)
@@ -111,37 +128,62 @@ function Engine:enqueue_many(list, given)
   return self.core:enqueue_many(list, given)
 end
 
+--- Makes a query of jobs.
+---@param filters? moonshift.job_filters such as `{ state = "dead", handler = "mail" }`
+---@return moonshift.query query its rows are `moonshift.job_row`
 function Engine:jobs(filters)
   return query.new(self.core, "jobs", filters)
 end
 
+--- Makes a query of definitions.
+---@param filters? moonshift.definition_filters
+---@return moonshift.query query its rows have the counts of their jobs
 function Engine:definitions(filters)
   return query.new(self.core, "definitions", filters)
 end
 
+--- Makes a query of incidents.
+---@param filters? moonshift.incident_filters
+---@return moonshift.query query its rows say what needs a person
 function Engine:incidents(filters)
   return query.new(self.core, "incidents", filters)
 end
 
+--- Makes a query of the job log: what became of each job.
+---@param filters? moonshift.log_filters
+---@return moonshift.query query its rows have `at`, `job`, `outcome`, `message`, `result`, `lines`
 function Engine:log(filters)
   return query.new(self.core, "log", filters)
 end
 
+--- Makes a query of the operation log: what people changed.
+---@param filters? moonshift.operation_filters
+---@return moonshift.query query its rows have `at`, `who`, `verb`, old and new value
 function Engine:operations(filters)
   return query.new(self.core, "operations", filters)
 end
 
--- A query of { instance, since }: those that are suspended.
+--- Makes a query of the instances that are suspended.
+---@param filters? moonshift.instance_filters
+---@return moonshift.query query its rows are `{ instance, since }`
 function Engine:suspended_instances(filters)
   return query.new(self.core, "suspended_instances", filters)
 end
 
--- One job with its stack, or nil, message, "not_found".
+--- Returns one job with the stack text of its last failure.
+---@param id integer
+---@return moonshift.job_row? job nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:job(id)
-  return self.core:job(ids.one(id, 2))
+  return self.core:ask("job", nil, { id = ids.one(id, 2) })
 end
 
--- One definition as an object (definitions.lua), or nil, message, "not_found".
+--- Returns one definition as an object. It shows the moment when it was asked for.
+---@param name string the handler's name
+---@return moonshift.definition? definition nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:definition(name)
   if type(name) ~= "string" then
     error(("name is a %s (expected text)"):format(type(name)), 2)
@@ -153,9 +195,13 @@ function Engine:definition(name)
   return definitions.new(self, row)
 end
 
--- Runs a job by hand, in this thread, whatever its due date, lock or retries. Returns the handler's
--- result; raises what the handler raised. With several, runs them in order and returns how many.
--- { force = true } runs it beside a running job of its lane.
+--- Runs a job by hand, in this thread, whatever its date, lock or retries. Raises what the
+--- handler raised.
+---@param what moonshift.ids with several, all are run in order
+---@param given? { force?: boolean } `force`: also beside a running job of its lane
+---@return any result of the handler; with several, their number; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:execute(what, given)
   if type(given) == "string" then -- execute(engine:enqueue(…)): enqueue's second value came along
     given = nil
@@ -174,24 +220,38 @@ function Engine:execute(what, given)
   return list and #list, message, code
 end
 
--- Runs all that is due now, and what that creates, in this thread: { done = n, failed = n }.
--- drain { max = n } is an error if there is work after n runs (100 000).
+--- Runs all jobs that are due now, and those that they create, in this thread.
+---@param given? { max?: integer } work after so many runs (100 000) is an error
+---@return { done: integer, failed: integer }? counts nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:drain(given)
   local max = options.only(given, "drain", { max = true }).max
   return self.core:drain(check_integer(max or RUNS_MAX, "max", 1))
 end
 
--- One turn without threads: { settled, acquired, done, failed, wait (seconds) }.
+--- Takes one turn without threads: settles, acquires and runs.
+---@return moonshift.turn? counts nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:turn()
   return self.core:turn()
 end
 
--- Moves a virtual clock; runs nothing. Returns the new instant.
+--- Moves a virtual clock and runs nothing. Raises with the system's clock.
+---@param span moonshift.span
+---@return string instant the new time
 function Engine:advance(span)
   return self.clock:advance(span)
 end
 
--- set_retries(id, n, { due = "…" }): n = 0 makes it dead with an incident.
+--- Sets the retries of jobs. With 0 a job is dead and has an incident.
+---@param what moonshift.ids
+---@param retries integer 0 or more
+---@param given? moonshift.retry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:set_retries(what, retries, given)
   given = options.only(given, "set_retries", { due = true, dry_run = true })
   local due = check_instant(given.due, "due")
@@ -199,19 +259,36 @@ function Engine:set_retries(what, retries, given)
     { retries = check_integer(retries, "retries", 0), due = due }, given)
 end
 
--- Sets the configured number of retries; { due = "…" }: not before then.
+--- Sets the configured number of retries, and resolves the incidents of the jobs.
+---@param what moonshift.ids
+---@param given? moonshift.retry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:retry(what, given)
   given = options.only(given, "retry", { due = true, dry_run = true })
   return apply(self, "retry", what, { due = check_instant(given.due, "due") }, given)
 end
 
+--- Sets the priority of jobs. A running job is not disturbed.
+---@param what moonshift.ids
+---@param priority integer
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:set_priority(what, priority, given)
   return apply(self, "set_priority", what, { priority = check_integer(priority, "priority") },
     dry(given, "set_priority"))
 end
 
--- Without a date the job is due at once, and its due date absent. { cascade = true } moves the
--- later occurrences of a repeating job by the same span.
+--- Sets the due date of jobs.
+---@param what moonshift.ids
+---@param due? string an instant; nil: at once, and the job has no due date
+---@param given? moonshift.due_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:set_due(what, due, given)
   given = options.only(given, "set_due", { cascade = true, dry_run = true })
   local instant = check_instant(due, "due")
@@ -219,15 +296,24 @@ function Engine:set_due(what, due, given)
     cascade = given.cascade }, given)
 end
 
--- Timers only: what their due date came from, counted anew from now; { from_creation = true } from
--- their creation.
+--- Computes the due date of timers anew, from now.
+---@param what moonshift.ids
+---@param given? moonshift.recalculate_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:recalculate_due(what, given)
   given = options.only(given, "recalculate_due", { from_creation = true, dry_run = true })
   return apply(self, "recalculate_due", what, { from_creation = given.from_creation }, given)
 end
 
--- A repeating job that waits gets another cycle, counted from now: "R/PT2H" or "0 3 * * *".
--- { zone, misfire }: those, too; else the job keeps its own.
+--- Gives a repeating job that waits another cycle, counted from now.
+---@param what moonshift.ids
+---@param cycle string such as "R/PT2H" or "0 3 * * *"
+---@param given? moonshift.cycle_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:set_cycle(what, cycle, given)
   given = options.only(given, "set_cycle", { zone = true, misfire = true, dry_run = true })
   if type(cycle) ~= "string" then
@@ -237,25 +323,52 @@ function Engine:set_cycle(what, cycle, given)
     misfire = given.misfire }, given)
 end
 
+--- Keeps jobs from being run. A running job that is suspended cannot commit.
+---@param what moonshift.ids
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:suspend(what, given)
   return apply(self, "suspend", what, {}, dry(given, "suspend"))
 end
 
--- Brings back what was pending: a date, a retry's delay.
+--- Lets suspended jobs run again. A date and the delay of a retry come back as they were.
+---@param what moonshift.ids
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:activate(what, given)
   return apply(self, "activate", what, {}, dry(given, "activate"))
 end
 
--- Refused while the job is locked.
+--- Deletes jobs. Refused while a job is locked.
+---@param what moonshift.ids
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:delete(what, given)
   return apply(self, "delete", what, {}, dry(given, "delete"))
 end
 
+--- Cancels jobs, waiting or running. The result of a running one is refused.
+---@param what moonshift.ids
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:cancel(what, given)
   return apply(self, "cancel", what, {}, dry(given, "cancel"))
 end
 
--- Gives a job up: no retries, and an incident.
+--- Gives jobs up: no retries, and an incident.
+---@param what moonshift.ids
+---@param given? moonshift.dry_options
+---@return integer? touched how many jobs, or the id of a batch; nil on failure
+---@return any note "batch", what stayed undone, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:dead_letter(what, given)
   return apply(self, "dead_letter", what, {}, dry(given, "dead_letter"))
 end
@@ -266,44 +379,67 @@ local function instance_verb(self, verb, instance, given)
   if type(instance) ~= "string" then
     error(("instance is %s (expected its key)"):format(show(instance)), 3)
   end
-  local order = { verb = verb, instance = instance, at = check_instant(given.at, "at") }
-  return options.operate(self.core, order, given)
+  local command = { verb = verb, instance = instance, at = check_instant(given.at, "at") }
+  return options.operate(self.core, command, given)
 end
 
--- Its jobs, and those created later; { at = "…" }: then. Returns how many jobs, and of a date the
--- job that will do it.
+--- Suspends the jobs of an instance, and those that are created for it later.
+---@param instance string its key
+---@param given? moonshift.instance_options
+---@return integer? touched how many jobs; nil on failure
+---@return any job the id of the job that does it, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:suspend_instance(instance, given)
   local touched, job, code = instance_verb(self, "suspend_instance", instance, given)
   return touched, job, code
 end
 
+--- Ends the suspension of an instance and of its jobs.
+---@param instance string its key
+---@param given? moonshift.instance_options
+---@return integer? touched how many jobs; nil on failure
+---@return any job the id of the job that does it, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:activate_instance(instance, given)
   local touched, job, code = instance_verb(self, "activate_instance", instance, given)
   return touched, job, code
 end
 
--- Leaves a note on an incident; returns how many, 1.
+--- Keeps a note with an incident.
+---@param incident integer its id
+---@param note string
+---@return integer? touched 1; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:annotate(incident, note)
   if type(note) ~= "string" then
     error(("note is %s (expected a text)"):format(show(note)), 2)
   end
   local touched, message, code =
-    self.core:operate { verb = "annotate", incident = ids.one(incident, 2), note = note }
+    self.core:command { verb = "annotate", incident = ids.one(incident, 2), note = note }
   return touched, message, code
 end
 
--- Closes an incident without touching its job; { note = "…" } stays with it. Returns how many, 1.
+--- Closes an incident without touching its job.
+---@param incident integer its id
+---@param given? { note?: string } `note`: stays with it
+---@return integer? touched 1; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:resolve(incident, given)
   local note = options.only(given, "resolve", { note = true }).note
   local touched, message, code =
-    self.core:operate { verb = "resolve", incident = ids.one(incident, 2), note = note }
+    self.core:command { verb = "resolve", incident = ids.one(incident, 2), note = note }
   return touched, message, code
 end
 
--- why(id) -> one sentence, and its facts: { job, state, reason, when, … }; or nil, message,
--- "not_found".
+--- Says in one sentence why a job has not run yet.
+---@param id integer
+---@return string? sentence nil on failure
+---@return table|string facts with `state` and `reason`, or the message of a failure
+---@return moonshift.code? code of a failure
 function Engine:why(id)
-  local answer, message, code = self.core:why(ids.one(id, 2))
+  local answer, message, code = self.core:ask("why", nil, { id = ids.one(id, 2) })
   if not answer then
     return nil, message, code
   end
@@ -312,32 +448,50 @@ function Engine:why(id)
   return text, answer
 end
 
--- Every executor of the store: { { id, name, state, priority_min, … running, waiting }, … }.
--- { gone = true } names those that have left, too.
+--- Lists the executors of the store.
+---@param given? { gone?: boolean } `gone`: those that have left, too
+---@return table[]? executors each with `id`, `name`, `state`, `running`; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:executors(given)
-  return self.core:executors(options.only(given, "executors", { gone = true }).gone)
+  local gone = options.only(given, "executors", { gone = true }).gone
+  return self.core:ask("executors", nil, { all = gone and true or false })
 end
 
--- Tells an executor (by name or id) to take nothing more; with false, to work again. Returns how
--- many were told: several may live under one name.
+--- Tells an executor to take nothing more.
+---@param who string|integer its name or its id
+---@param draining? boolean false: it works again
+---@return integer? told how many; several may have one name; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:drain_executor(who, draining)
   if type(who) ~= "string" and not math.tointeger(who) then
     error(("executor is %s (expected a name or an id)"):format(show(who)), 2)
   end
-  return self.core:drain_executor(tostring(who), draining ~= false)
+  return self.core:command {
+    verb = draining == false and "resume" or "drain", executor = tostring(who),
+  }
 end
 
+--- Counts what waits, who works, and how much was done.
+---@return table? stats `jobs`, `definitions`, `executors`, `gaps`, `metrics`; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:stats()
-  return self.core:stats()
+  return self.core:ask("stats")
 end
 
--- { { name, value, origin, text }, … }
+--- Lists the settings of this engine.
+---@return table[] settings `{ name, value, origin, text }`
 function Engine:settings()
   return self.core:settings()
 end
 
--- Loads the scripts again, as a whole; nil, message, code and the old ones stay if they are broken.
--- Executors that were started load them too.
+--- Loads the scripts again, as a whole. If they are broken the old ones stay. Started executors
+--- load them, too.
+---@return boolean? done true; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Engine:reload()
   local ok, message, code = self.core:reload()
   if ok then
@@ -348,6 +502,8 @@ function Engine:reload()
   return ok, message, code
 end
 
+--- Closes the engine. Every other method answers `closed` from then on.
+---@return boolean done true
 function Engine:close()
   return self.core:close()
 end

@@ -7,6 +7,8 @@ local options = require "moonshift.options"
 
 local OWN = { engines = true }
 
+--- Runs the jobs of its engines in worker threads, from `start` to `stop`.
+---@class moonshift.executor
 local Executor = {}
 Executor.__index = Executor
 Executor.__name = "moonshift.executor"
@@ -30,10 +32,13 @@ local function check_engines(list, level)
   return list
 end
 
--- executor { engines = { engine, … }, any setting: name, workers, queue, priority_range,
--- categories, deployment_aware, acquisitions, … } -> executor, or nil, message, code. What is not
--- said here is as each engine has it; what is the executor's (name, workers, queue, keep_alive,
--- shutdown_wait, acquisitions) as the first has it.
+--- Makes an executor. It begins to work with `start`.
+--- Settings that are not given come from each engine; `name`, `workers`, `queue`, `keep_alive`,
+--- `shutdown_wait` and `acquisitions` come from the first one.
+---@param given moonshift.executor_options
+---@return moonshift.executor? executor nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function executor.new(given)
   given = options.table(given, "executor")
   local engines = check_engines(given.engines, 3)
@@ -54,8 +59,11 @@ function executor.new(given)
   return self
 end
 
--- Serves one more engine, from now on if the executor runs. Refused ("conflict") if it serves it
--- already; as in start() if it runs and the engine cannot be run.
+--- Serves one more engine, at once if the executor runs.
+---@param one moonshift.engine
+---@return boolean? done true; nil on failure, `conflict` if it is served already
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Executor:add(one)
   local added, message, code = self.core:add(check_engine(one, "engine", 2).core)
   if added then
@@ -64,8 +72,12 @@ function Executor:add(one)
   return added, message, code
 end
 
--- Serves it no more: nothing new is acquired for it, what has not begun is given back, running jobs
--- get `shutdown_wait`. Waits for that; the other engines go on undisturbed.
+--- Serves an engine no more: gives back what has not begun, and waits for its running jobs up to
+--- `shutdown_wait`.
+---@param one moonshift.engine
+---@return boolean? done true; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Executor:remove(one)
   local removed, message, code = self.core:remove(check_engine(one, "engine", 2).core)
   if removed then
@@ -74,24 +86,32 @@ function Executor:remove(one)
   return removed, message, code
 end
 
--- Starts the threads. Refused ("conflict") for a store in memory and for a virtual clock.
+--- Starts the threads. Refused for a store in memory and for a virtual clock.
+---@return boolean? done true; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Executor:start()
   return self.core:start()
 end
 
--- Stops acquiring, waits for running jobs (at most `shutdown_wait`), gives back the rest.
+--- Stops acquiring, waits for running jobs up to `shutdown_wait`, and gives back the rest.
+---@return boolean? done true; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Executor:stop()
   return self.core:stop()
 end
 
--- { name, state = "inactive" | "running" | "stopped" | "failed", done, failed, stale, acquired,
--- running, waiting, paused, draining, error, engines = { … } }: sums, those of removed engines
--- included. Each of `engines` has the same fields and { store, acquisition, owner }.
+--- Says what the executor does.
+---@return moonshift.executor_status status
 function Executor:status()
   return self.core:status()
 end
 
--- One turn of each engine without threads, on its own connection, under this executor's settings.
+--- Takes one turn of each engine without threads, under the settings of this executor.
+---@return moonshift.turn? counts nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Executor:turn()
   return self.core:turn()
 end

@@ -1,6 +1,6 @@
 -- Expressions "${…}" and "#{…}" of retries and priorities (rules §9): a literal, or a dotted path
 -- over the payload and the job. A parser of its own reads them and nothing is compiled, so the
--- value of an expression is data whoever wrote the payload.
+-- value of an expression is data, from any writer of a payload.
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 

@@ -20,7 +20,7 @@ local BATCH = "batch/" -- what batches/x.lua defines is batch/x
 
 -- ---- problems ----
 
--- Without a line it is said of the whole file, or of what is none.
+-- Without a line the problem is that of the whole file, or of something that is no file.
 function Loader:problem(file, line, message)
   local key = ("%s:%d:%s"):format(file, line or 0, message)
   if not self.seen[key] then
@@ -76,15 +76,15 @@ function Loader:line_of(path, key)
   return 1
 end
 
--- A function that reports what is wrong with `path`.
+-- Makes a function that reports the problems of `path`.
 function Loader:reporter(path)
   return function(message, key)
     self:problem(path, self:line_of(path, key), message)
   end
 end
 
--- A function that reports what the listener in `path` did to the definition `name`: once, however
--- many definitions it did it to.
+-- Makes a function that reports a wrong change by the listener in `path` to the definition `name`.
+-- It reports a change once, for any number of definitions.
 function Loader:listener_reporter(path, name)
   return function(message, key)
     local id = ("%s:%s"):format(path, message)
@@ -270,8 +270,7 @@ function Loader:call_listeners()
   end)
 end
 
--- Reports what is wrong with the setting `name` where it was given; `label` is what it is called
--- there.
+-- Reports a problem of the setting `name` at the place where it was given, which calls it `label`.
 function Loader:setting_problem(name, label, message)
   if label ~= name then -- a flag or a variable
     self:problem(label, nil, message)
@@ -294,7 +293,7 @@ function Loader:resolve_setting()
   return resolved and value
 end
 
--- Who is told of incidents must be there to be told.
+-- The handler that is told of incidents must be in the folder.
 function Loader:check_notify()
   local handler, handlers = self.options.notify, self.loaded.handlers
   if handler and not handlers[handler] then
@@ -361,12 +360,20 @@ function Loader:read_schedules()
   end)
 end
 
--- load(natives, options) -> { definitions = rows, schedules = rows (see schedule.lua), problems =
--- { { file, line, message } }, and by the definition's name: handlers = functions, priorities,
--- strategies = functions or texts, expressions = functions that give the runs of a new job, uniques
--- = what gives its key; hooks (see hooks.lua), hook_paths and hook_events. options: borrowed,
--- modules, handlers, retry, notify and timeout (the settings), retry_label and notify_label (what
--- the settings are called where they were given). Raises nothing.
+-- Loads a folder and raises nothing. load(natives, options) -> a table with
+--   definitions  rows
+--   schedules    rows, see schedule.lua
+--   problems     { { file, line, message } }
+--   hooks        see hooks.lua; hook_paths and hook_events belong to them
+-- and, by the definition's name:
+--   handlers     functions
+--   priorities   functions
+--   strategies   functions or texts
+--   expressions  functions that give the runs of a new job
+--   uniques      functions that give the key of a new job
+--
+-- The options are borrowed, modules, handlers and the settings retry, notify and timeout.
+-- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)
   local self = setmetatable({
     natives = natives,

@@ -1,5 +1,5 @@
--- Hooks: what a file in hooks/ wants to be told of, and the event that its functions are called
--- with (rules §21). Each event is a key of the file's table.
+-- Hooks: reads the files in hooks/, and makes the events that their functions are called with
+-- (rules §21). Each event is a key of the file's table.
 local definition = require "moonshift.definition"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
@@ -78,7 +78,7 @@ function Event.enqueue(self, handler, payload, options)
 end
 
 -- call(hook, name, facts, job, enqueue, owner): calls the hook's function for the event `name`, if
--- it has one. `facts` are the event's fields, `job` what it is about; enqueue(owner, …) makes jobs.
+-- it has one. `facts` are the event's fields, `job` is its job; enqueue(owner, …) makes jobs.
 function hooks.call(hook, name, facts, job, enqueue, owner)
   if not hook[name] then
     return

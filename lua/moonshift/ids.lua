@@ -1,5 +1,5 @@
--- What a verb is done to: an id, a list of ids, or a query (rules §11). A `level` is that of the
--- caller's own error(); whoever is wrong is told at the line where they called the verb.
+-- The targets of a verb: an id, a list of ids, or a query (rules §11). A `level` is that of the
+-- caller's own error(): misuse is reported at the line that called the verb.
 local query = require "moonshift.query"
 local rules = require("moonshift.core").rules
 
@@ -26,27 +26,37 @@ local function each_once(list, level)
   return found
 end
 
--- list(what, level) -> a list of ids; or nil, message, code: a query that means too many.
+-- Raises for a query of other rows: its filters and ids would mean rows that it does not list.
+local function check_kind(what, kind, level)
+  if what.kind ~= kind then
+    error(("a query of %s (expected ids, or a query of %s)"):format(what.kind, kind), level + 1)
+  end
+end
+
+-- list(what, level) -> a list of ids; or nil, message, code: a query of too many jobs.
 function ids.list(what, level)
   if query.is(what) then
+    check_kind(what, "jobs", level + 1)
     return what:ids()
   end
   return type(what) == "table" and each_once(what, level + 1) or { ids.one(what, level + 1) }
 end
 
--- aim(order, what, level) -> the order, with `ids`, or with the `query`: a whole one is answered
--- where things are changed. Or nil, message, code.
-function ids.aim(order, what, level)
+-- aim(command, what, level, kind) -> the command with `ids`, or with `query`, which the store
+-- answers in the transaction of the change. Or nil, message, code. kind: of a query's rows, which
+-- are jobs unless it says otherwise.
+function ids.aim(command, what, level, kind)
   if query.is(what) and not what.size then
-    order.query = what.filters
-    return order
+    check_kind(what, kind or "jobs", level + 1)
+    command.query = what.filters
+    return command
   end
   local list, message, code = ids.list(what, level + 1)
   if not list then
     return nil, message, code
   end
-  order.ids = rules.array(list)
-  return order
+  command.ids = rules.array(list)
+  return command
 end
 
 return ids

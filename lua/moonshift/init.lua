@@ -3,7 +3,7 @@
 -- Expected failure returns nil, message, code; misuse raises. Instants are text
 -- ("2026-01-01T00:00:00.000Z"), spans ISO 8601 text or seconds.
 
--- Any Lua can read this file and testing.lua, so that an older one hears what is wrong.
+-- Any Lua can read this file and testing.lua, so that an older one gets this message.
 if _VERSION ~= "Lua 5.4" then
   local jit = rawget(_G, "jit")
   local other = jit and ("%s (%s)"):format(jit.version, _VERSION) or _VERSION
@@ -15,6 +15,13 @@ local dates = require "moonshift.dates"
 local engine = require "moonshift.engine"
 local executor = require "moonshift.executor"
 
+--- The module. Expected failure returns nil, a message and a code; misuse raises.
+---@class moonshift
+---@field version string the version of the program
+---@field null userdata stands for `null` inside a payload
+---@field array fun(list: table): table marks a list, so that an empty one is `[]`
+---@field clock moonshift.clocks
+---@field testing moonshift.testing
 local moonshift = {
   version = core.version,
   null = core.rules.null,   -- null inside a payload
@@ -25,7 +32,11 @@ local moonshift = {
   dates = dates,
 }
 
--- time("2026-01-01T00:00:00Z") -> milliseconds since 1970, or nil, message, "invalid".
+--- Reads an instant.
+---@param text string
+---@return integer? ms milliseconds since 1970; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function moonshift.time(text)
   if type(text) ~= "string" then
     error(("time is a %s (expected text)"):format(type(text)), 2)

@@ -33,11 +33,11 @@ end
 
 -- operate { verb = "set_retries", ids = …, retries = 3 }: an operator's verb, done with this job's
 -- success, or not at all. If it is refused then, this job has failed.
-function Methods.operate(natives, self, order)
-  if type(order) ~= "table" then
-    error(('job:operate: got %s (expected { verb = "…", … })'):format(show(order)), 3)
+function Methods.operate(natives, self, command)
+  if type(command) ~= "table" then
+    error(('job:operate: got %s (expected { verb = "…", … })'):format(show(command)), 3)
   end
-  local done, message = natives.operate(self, order)
+  local done, message = natives.operate(self, command)
   return done or error("job:operate: " .. message, 3)
 end
 
@@ -56,7 +56,7 @@ function Methods.snooze(natives, self, span, message)
   natives.snooze(self, span_of(span, "snooze"), message)
 end
 
--- progress(fraction, text): for people who look at it while it runs.
+-- progress(fraction, text): shown to operators while the job runs.
 function Methods.progress(natives, self, fraction, text)
   if type(fraction) ~= "number" or not (fraction >= 0 and fraction <= 1) then
     error(("job:progress: got %s (expected a fraction from 0 to 1)"):format(show(fraction)), 3)
@@ -74,14 +74,14 @@ function Methods.log(natives, self, ...)
   natives.line(self, table.concat(words, " "))
 end
 
--- cancelled() -> true once somebody wants this run to end.
+-- cancelled() -> true once an operator has cancelled this run.
 function Methods.cancelled(natives, self)
   local answer = natives.cancelled(self)
   return answer
 end
 
--- _tell(event): calls the hooks with what the store has noted, { name, job, … }; the stock handler
--- moonshift/hook alone uses it.
+-- _tell(event): calls the hooks with an event that the store has noted, { name, job, … }. Only the
+-- stock handler moonshift/hook uses it.
 function Methods._tell(natives, self, event)
   local row = self.engine:job(event.job.id)
   natives.tell(self, event.name, event, row or event.job)
@@ -121,27 +121,20 @@ local function row_of(natives, owner, kind, id)
   return without_nulls(row), message
 end
 
--- What lua/moonshift/query.lua asks, answered to the running job `owner`.
+-- Answers the questions of lua/moonshift/query.lua for the running job `owner`.
 local function core_of(natives, owner)
   local core = {}
 
-  function core.jobs(_, filters, sort, descending, after, offset, limit)
-    local rows, message = natives.query(owner, "jobs", {
-      filters = filters,
-      sort = sort,
-      descending = descending,
-      after = after,
-      offset = offset,
-      limit = limit,
-    })
-    for _, row in ipairs(rows or {}) do
+  function core.ask(_, kind, filters, question)
+    local asked = { filters = filters }
+    for key, value in pairs(question or {}) do
+      asked[key] = value
+    end
+    local rows, message, code = natives.query(owner, kind, asked)
+    for _, row in ipairs(type(rows) == "table" and rows or {}) do
       without_nulls(row)
     end
-    return rows, message
-  end
-
-  function core.count_jobs(_, filters)
-    return natives.query(owner, "count", filters)
+    return rows, message, code
   end
 
   return core

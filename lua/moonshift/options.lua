@@ -1,4 +1,4 @@
--- What callers hand in as a table: which keys are known, which of them are settings.
+-- Checks the option tables of callers: which keys are known, which of them are settings.
 local core = require "moonshift.core"
 local show = require "moonshift.show"
 
@@ -38,16 +38,13 @@ function options.only(value, what, known)
   return value
 end
 
--- Gives the order, or with { dry_run = true } asks how many jobs it would touch.
-function options.operate(store, order, given)
+-- Gives the command, or with { dry_run = true } asks how many jobs it would touch.
+function options.operate(store, command, given)
   local dry = given.dry_run
   if dry ~= nil and type(dry) ~= "boolean" then
     error(("dry_run is %s (expected true or false)"):format(show(dry)), 4)
   end
-  if dry then
-    return store:preview(order)
-  end
-  return store:operate(order)
+  return store:command(command, dry)
 end
 
 -- An error of core, which knows settings only: the unknown one may be near to a key in `own`.

@@ -51,8 +51,8 @@ function priority.resolve(value, files, file)
   return nil, ("priority: got %s %s"):format(show(value), EXPECTED)
 end
 
--- ask(entry, job) -> integer, or nil: it has no opinion and the setting counts. Raises what the
--- function raises, and on anything else it returns.
+-- ask(entry, job) -> integer, or nil: it has no opinion and the setting counts. Raises the
+-- function's error, and an error for any other result.
 function priority.ask(entry, job)
   local value = entry.fn(job)
   if value == nil then

@@ -4,7 +4,11 @@
 --   engine:jobs({ handler = "mail" }):sort("priority", "desc"):page(2, 50):list()
 --
 -- sort and page return a new query; the old one stays as it was.
+local show = require "moonshift.show"
+
 local LIST_MAX = 10000 -- rows that :list and :ids hold at once
+local IDS_MAX = 1000000 -- ids that :ids may be asked for
+local PAGE_MAX = 0x7fffffff
 local EACH_PAGE = 100  -- rows that :each holds at once
 local WALK_PAGE = 1000 -- the same of the log, whose pages cost more to begin
 
@@ -12,6 +16,8 @@ local WALK_PAGE = 1000 -- the same of the log, whose pages cost more to begin
 -- definitions.
 local BY_ID = { jobs = true, incidents = true, operations = true, batches = true }
 
+--- A question that is asked when an answer is wanted.
+---@class moonshift.query
 local Query = {}
 Query.__index = Query
 Query.__name = "moonshift.query"
@@ -25,6 +31,20 @@ function query.new(core, kind, filters)
     error(("%s: filters is a %s (expected a table)"):format(kind, type(filters)), 3)
   end
   return setmetatable({ core = core, kind = kind, filters = filters or {} }, Query)
+end
+
+-- The caller's filters and those that the object says by itself, which no caller can replace.
+function query.within(own, filters)
+  if filters ~= nil and type(filters) ~= "table" then
+    error(("jobs: filters is a %s (expected a table)"):format(type(filters)), 3)
+  end
+  for key, value in pairs(filters or {}) do
+    if own[key] ~= nil and own[key] ~= value then
+      error(("jobs: %s is %s (expected none: its object says it)"):format(key, show(value)), 3)
+    end
+    own[key] = value
+  end
+  return own
 end
 
 function query.is(value)
@@ -44,11 +64,15 @@ local function ask(self, limit, after, offset)
   if self.size then
     offset, limit = (self.number - 1) * self.size, math.min(limit, self.size)
   end
-  local ask_core = self.core[self.kind]
-  return ask_core(self.core, self.filters, self.field, self.descending, after, offset, limit)
+  return self.core:ask(self.kind, self.filters, {
+    sort = self.field, descending = self.descending, after = after, offset = offset, limit = limit,
+  })
 end
 
--- Sorts by a field of the rows; "asc" unless told.
+--- Returns a query that is sorted by a field of its rows.
+---@param field string
+---@param direction? "asc"|"desc"
+---@return moonshift.query query a new one; this one stays as it was
 function Query:sort(field, direction)
   if type(field) ~= "string" then
     error(("sort: field is a %s (expected a name)"):format(type(field)), 2)
@@ -61,7 +85,10 @@ function Query:sort(field, direction)
   return new
 end
 
--- The n-th page of `size` rows, counted from 1.
+--- Returns a query of one page.
+---@param number integer counted from 1
+---@param size integer rows of a page, at most 10 000
+---@return moonshift.query query a new one; this one stays as it was
 function Query:page(number, size)
   if math.type(number) ~= "integer" or number < 1 then
     error(("page: number is %s (expected 1 or more)"):format(tostring(number)), 2)
@@ -69,12 +96,18 @@ function Query:page(number, size)
   if math.type(size) ~= "integer" or size < 1 or size > LIST_MAX then
     error(("page: size is %s (expected 1 to %d)"):format(tostring(size), LIST_MAX), 2)
   end
+  if number > PAGE_MAX then
+    error(("page: number is %d (expected at most %d)"):format(number, PAGE_MAX), 2)
+  end
   local new = copy(self)
   new.number, new.size = number, size
   return new
 end
 
--- All rows, or nil, message, "invalid" if there are more than 10 000.
+--- Returns all rows, at most 10 000.
+---@return table[]? rows nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Query:list()
   local rows, message, code = ask(self, LIST_MAX + 1)
   if rows and #rows > LIST_MAX then
@@ -85,7 +118,10 @@ function Query:list()
   return rows, message, code
 end
 
--- The one row, nil if there is none, or nil, message, "conflict" if there are several.
+--- Returns the one row that matches.
+---@return table? row nil if there is none; several are a `conflict`
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Query:one()
   local rows, message, code = ask(self, 2)
   if rows and #rows > 1 then
@@ -113,7 +149,8 @@ local function pages(self)
   if self.kind == "log" then
     local key
     return function()
-      local rows, next_key, code = self.core:walk_log(self.filters, "at", false, key, WALK_PAGE)
+      local rows, next_key, code = self.core:ask("walk", self.filters,
+        { sort = "at", key = key, limit = WALK_PAGE })
       if rows then
         key = next_key
         return rows
@@ -128,7 +165,7 @@ local function pages(self)
   end, LIST_MAX
 end
 
--- The number, and what the question has left out, if it has.
+-- Returns the number, and a warning if the question has left rows out.
 local function counted(calls, warning)
   if warning then
     return calls, warning
@@ -136,8 +173,11 @@ local function counted(calls, warning)
   return calls
 end
 
--- Calls fn(row) for each row and holds a page of rows at a time; the order is by id. With sort or
--- page the rows are those of :list. fn returning false ends it. Returns the number of calls.
+--- Calls a function with each row, in pages by id; false ends it. Any number of rows fits.
+---@param fn fun(row: table): boolean?
+---@return integer? calls how many; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Query:each(fn)
   if type(fn) ~= "function" then
     error(("each: a %s (expected a function)"):format(type(fn)), 2)
@@ -160,19 +200,32 @@ function Query:each(fn)
   return counted(calls, warning)
 end
 
--- How many rows match; a page does not change it.
+--- Counts the rows that match; a page does not change it.
+---@return integer? count nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Query:count()
   if self.kind == "jobs" then
-    return self.core:count_jobs(self.filters)
+    return self.core:ask("count", self.filters)
   end
   local all = copy(self)
   all.field, all.size = nil, nil
   return all:each(function() end)
 end
 
--- The ids of all rows, at most `max` (10 000).
+--- Returns the ids of all rows.
+---@param max? integer more than so many (10 000) are refused; at most 1 000 000
+---@return integer[]? ids nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
 function Query:ids(max)
   local limit = max or LIST_MAX
+  if math.type(limit) ~= "integer" or limit < 0 or limit > IDS_MAX then
+    error(("ids: max is %s (expected 0 to %d)"):format(tostring(limit), IDS_MAX), 2)
+  end
+  if not (BY_ID[self.kind] or self.kind == "definitions") then
+    error(("ids: the rows of %s have no id"):format(self.kind), 2)
+  end
   local rows, message, code = ask(self, limit + 1)
   if not rows then
     return nil, message, code

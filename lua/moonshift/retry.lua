@@ -19,8 +19,8 @@ end
 
 -- ---- expressions ----
 
--- What the value of the expression `node` configures: { text, runs }. Raises on a value that is no
--- configuration. A value is data: it names no file and is no expression.
+-- Reads the value of the expression `node` as a configuration: { text, runs }. Raises on any other
+-- value. A value is data: it names no file and is no expression.
 local function configuration(node, value)
   local text = value
   if math.type(value) == "integer" then
@@ -38,8 +38,8 @@ local function configuration(node, value)
   return { text = text, runs = parsed.runs }
 end
 
--- What the expression of `entry` gives for this job: { text, runs } or { fn }; nil where neither it
--- nor what counts after it says anything.
+-- Evaluates the expression of `entry` for this job: { text, runs } or { fn }; nil if neither it nor
+-- the configuration after it has an opinion.
 local function evaluate(entry, job)
   local value = expression.ask(entry.node, job)
   if value ~= nil then
@@ -67,8 +67,8 @@ local function decide(entry, job, failure)
   return (due - at) / 1000, math.max(job.retries - 1, 0)
 end
 
--- from_expression(text, otherwise) -> as retry.resolve; or nil, message. What does not depend on a
--- job is read at once.
+-- from_expression(text, otherwise) -> as retry.resolve; or nil, message. A text that does
+-- not depend on a job is read at once.
 local function from_expression(text, otherwise)
   local node, message = expression.read(text)
   if not node then
@@ -92,7 +92,7 @@ local function from_expression(text, otherwise)
   return entry
 end
 
--- ---- what is written in scripts and settings ----
+-- ---- texts in scripts and settings ----
 
 local function from_text(text, files, otherwise)
   local parsed, message = rules.retry(text)
@@ -126,7 +126,7 @@ function retry.resolve(value, files, otherwise)
     .. "file in retries/)"):format(show(value))
 end
 
--- file(value): what a file in retries/ returned, checked; or nil, message.
+-- file(value): checks the value of a file in retries/ and returns it; or nil, message.
 function retry.file(value)
   if type(value) == "function" then
     return { fn = value }
@@ -143,8 +143,8 @@ end
 -- ---- when a job fails ----
 
 -- decide(strategy, job, failure) -> delay in ms or nil (give up), retries left or nil; false where
--- an expression leaves it to the standard rule. Raises what the strategy raises, and on answers
--- that mean nothing.
+-- an expression leaves it to the standard rule. Raises the strategy's error, and an error for
+-- results without a meaning.
 function retry.decide(strategy, job, failure)
   local delay, left = strategy(job, failure)
   if delay == STANDARD then

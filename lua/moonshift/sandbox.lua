@@ -15,7 +15,7 @@ local FUNCTIONS = {
   "rawlen", "select", "setmetatable", "tonumber", "tostring", "type", "warn", "xpcall", "_VERSION",
 }
 local REMOVED = { string = { "dump" }, os = { "exit", "setlocale" } }
--- What an installed module could use to get around the limits.
+-- Functions with which an installed module could get around the limits.
 local DEBUG_REMOVED = {
   "debug", "gethook", "getregistry", "sethook", "setcstacklimit", "setmetatable", "setuservalue",
 }
@@ -49,7 +49,7 @@ local function read_only(target, name)
   })
 end
 
--- Loaders that refuse binary chunks; `env` is what they give a chunk that names none (nil: theirs).
+-- Loaders that refuse binary chunks; `env` is for a chunk that names no environment (nil: theirs).
 local function text_loaders(natives, env)
   local load, loadfile = load, loadfile
   local function pick(...)
@@ -85,7 +85,7 @@ local function refusal(path)
   return path .. ": this is the store's file (expected another one)"
 end
 
--- `fn` for paths that are not the store's: whoever closes that file drops the store's locks.
+-- Lets `fn` take only paths that are not the store's: closing such a file drops the store's locks.
 local function guard_returning(natives, fn)
   return function(path, other, ...)
     for _, name in ipairs { path, other } do
@@ -107,7 +107,7 @@ local function guard_raising(natives, fn)
   end
 end
 
--- Replaces what could harm the process or escape the limits.
+-- Replaces functions that could harm the process or escape the limits.
 local function patch(libraries, natives, borrowed)
   for library, names in pairs(REMOVED) do
     for _, name in ipairs(names) do
@@ -170,7 +170,7 @@ local function search_text(name)
   return chunk, path
 end
 
--- The globals of a worker's own state: what installed modules see.
+-- Prepares the globals of a worker's own state, which installed modules see.
 local function harden(natives)
   for _, name in ipairs(DEBUG_REMOVED) do
     debug[name] = nil -- luacheck: ignore 122
@@ -245,7 +245,7 @@ local function make_env(globals)
   })
 end
 
--- What `require "moonshift"` gives where there is no engine: the values that payloads are made of.
+-- Makes the module `moonshift` of a state without an engine: values that payloads are made of.
 local function face()
   return read_only({
     null = rules.null,
@@ -279,7 +279,7 @@ end
 local Sandbox = {}
 Sandbox.__index = Sandbox
 
--- The value of a file; raises what goes wrong.
+-- Returns the value of a file; raises its errors.
 function Sandbox:evaluate(path)
   local chunk, message = self.natives.load(path, self.env)
   if not chunk then
@@ -331,7 +331,7 @@ end
 
 -- ---- the world ----
 
--- What scripts see beside the libraries.
+-- Adds the functions that scripts see beside the libraries.
 function Sandbox:add_functions(globals)
   local natives, borrowed = self.natives, self.borrowed
   for _, name in ipairs(FUNCTIONS) do
@@ -362,7 +362,7 @@ function Sandbox:add_libraries(globals, libraries)
 end
 
 -- new(natives, { borrowed = …, modules = … }) -> { env, run = function(path) }. run evaluates a
--- file of the folder and returns its value; it raises what goes wrong.
+-- file of the folder and returns its value; it raises errors.
 function sandbox.new(natives, options)
   local libraries = make_libraries(natives, options.borrowed)
   local globals = {}

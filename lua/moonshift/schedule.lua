@@ -1,5 +1,5 @@
--- A schedule: what a file in schedules/ declares (rules §14). Which values are good is known where
--- jobs are created, core/base/draft.c.
+-- Reads the files in schedules/ (rules §14). Their values are checked where jobs are created, in
+-- core/job/job_spec.c.
 local definition = require "moonshift.definition"
 local meant = require "moonshift.meant"
 local priority = require "moonshift.priority"
@@ -41,7 +41,7 @@ local function check_handler(value, handlers, report)
 end
 
 -- The job as the handler's own functions see it.
-local function draft_of(spec)
+local function spec_of(spec)
   local job = { type = "timer" }
   for key, value in pairs(spec) do
     job[key] = value
@@ -55,7 +55,7 @@ local function ask_priority(spec, entry, report)
   if not entry or spec.priority ~= nil then
     return nil
   end
-  local fine, value = pcall(priority.ask, entry, draft_of(spec))
+  local fine, value = pcall(priority.ask, entry, spec_of(spec))
   if not fine then
     report(("priority: %s"):format(tostring(value)), "handler")
     return nil
@@ -68,13 +68,13 @@ local function ask_retries(spec, runs_of)
   if not runs_of or spec.retries ~= nil then
     return nil
   end
-  local fine, value = pcall(runs_of, draft_of(spec))
+  local fine, value = pcall(runs_of, spec_of(spec))
   return fine and value or nil
 end
 
--- read(name, path, value, context, report) -> { name, file, spec, and what the handler's functions
--- gave: priority, retries }, or nil. `context`: draft (C's check), handlers (a set of names), and
--- by handler priorities, expressions (see folder.load).
+-- read(name, path, value, context, report) -> { name, file, spec, priority, retries }, the last two
+-- from the handler's functions; or nil. `context`: draft (C's check), handlers (a set of names),
+-- and by handler priorities, expressions (see folder.load).
 -- report(message, key) is called for each problem.
 function schedule.read(name, path, value, context, report)
   if type(value) ~= "table" then

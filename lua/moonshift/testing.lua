@@ -12,6 +12,8 @@ local options = require "moonshift.options"
 
 local START = "2026-01-01T00:00:00Z" -- where the clock stands unless told
 
+--- Engines for specs: `require "moonshift.testing"`.
+---@class moonshift.testing
 local testing = {}
 
 -- A table of functions or modules by name; raises if it is something else.
@@ -27,8 +29,10 @@ local function check_table(given, name)
   end
 end
 
--- engine { scripts = "dir" or list, modules = { ["lib.mail"] = fake }, handlers = { name = fn },
--- clock = …, any setting } -> engine. What cannot be opened raises: a spec wants to see it.
+--- Opens an engine for specs: in memory, on a virtual clock. Handlers run in the spec's own
+--- state. Raises what is wrong.
+---@param given? moonshift.testing_options
+---@return moonshift.engine engine
 function testing.engine(given)
   local all = { store = "sqlite::memory:", borrow = true }
   for key, value in pairs(options.table(given, "engine")) do

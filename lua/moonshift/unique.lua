@@ -17,8 +17,8 @@ function unique.resolve(value, file)
   return { fn = value, file = "the function of " .. file }
 end
 
--- ask(entry, job) -> the job's key, or nil for none. Raises what the function raises, and on
--- anything else it returns.
+-- ask(entry, job) -> the job's key, or nil for none. Raises the function's error, and an error
+-- for any other result.
 function unique.ask(entry, job)
   local key = entry.fn(job)
   if key == nil then
@@ -87,7 +87,7 @@ function unique.backlog(value)
 end
 
 -- settle(row, check, file) -> the function that gives a job its key, as of resolve, or nil. `check`
--- is the one of definition.settle; into `row` goes what is shown of a definition.
+-- is the one of definition.settle; `row` gets the fields that are shown of a definition.
 function unique.settle(row, check, file)
   local key, backlog = check("unique", unique.resolve, file), check("backlog", unique.backlog)
   row.unique = key and true or nil

@@ -1,4 +1,4 @@
--- What C calls in a worker's state: core/script/ knows no other Lua module.
+-- The functions that C calls in a worker's state: core/script/ knows no other Lua module.
 local folder = require "moonshift.folder"
 local hooks = require "moonshift.hooks"
 local job = require "moonshift.job"
@@ -11,11 +11,12 @@ local unique = require "moonshift.unique"
 
 local worker = {}
 
--- load(natives, options) -> folder.load's table with methods, engine (for `job`) and functions:
--- priority(name, job) -> integer, or nil for no opinion; decide(name, job, failure) -> delay in ms
--- or nil, retries or nil, or false for the standard rule; runs(name, job) -> the
--- runs that an expression of its retry gives a new job, or nil; unique(name, job) -> the key that
--- the definition gives a new job, or nil; hook(index, event, facts, job, owner) calls a hook.
+-- load(natives, options) -> folder.load's table, with `methods` and `engine` (for `job`), and:
+--   priority(name, job) -> integer, or nil for no opinion
+--   decide(name, job, failure) -> delay in ms or nil, retries or nil; or false: the standard rule
+--   runs(name, job) -> the runs that an expression of its retry gives a new job, or nil
+--   unique(name, job) -> the key that the definition gives a new job, or nil
+--   hook(index, event, facts, job, owner) calls a hook
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)
@@ -63,7 +64,7 @@ local function close_range(values)
   }
 end
 
--- settings(natives) -> the table that moonshift.lua returns. Raises what is wrong with it.
+-- settings(natives) -> the table that moonshift.lua returns. Raises its errors.
 function worker.settings(natives)
   natives.loading("moonshift.lua")
   local values = sandbox.new(natives, {}).run("moonshift.lua")

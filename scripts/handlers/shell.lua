@@ -1,8 +1,7 @@
--- Runs one shell command. Payload: { command = <text> }. What it prints on both streams is kept
--- line by line with the attempt; an exit status other than 0 is a failure. The handler timeout (5
--- minutes unless the setting `timeout` says otherwise) ends the command and everything it
--- started. It runs once: only who creates the job knows whether the command may run again
--- (`retries`).
+-- Runs one shell command. Payload: { command = <text> }. The output of both streams is kept line by
+-- line with the attempt. An exit status other than 0 is a failure. The handler timeout (5 minutes
+-- unless the setting `timeout` says otherwise) ends the command and everything it started. It runs
+-- once: only the creator of the job knows whether the command may run again (`retries`).
 local function run(job)
   local command = job.payload.command
   if type(command) ~= "string" then

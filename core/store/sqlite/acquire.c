@@ -1,12 +1,13 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "base/crash_point.h"
-#include "store/sqlite/batch.h"
-#include "store/sqlite/cursor.h"
-#include "store/sqlite/cycle.h"
-#include "store/sqlite/lane.h"
-#include "store/sqlite/share.h"
-#include "store/sqlite/starts.h"
-#include "store/sqlite/tell.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/cursor.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/places.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/schedule/cycle.h"
+#include "store/rules/tell.h"
+#include "store/sqlite/connection.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
@@ -18,10 +19,9 @@ struct taken_lane { /* a work item of this acquisition */
     double time; /* ms that its jobs are expected to run */
 };
 
-/* Jobs of one rank that stand one behind the other and were taken: they leave `ready` together. */
+/* Taken jobs of one rank that stand one behind the other in `ready`, which they leave together. */
 struct run {
-    int64_t stream;
-    struct head first, last;
+    struct place_key first, last;
     int count;
 };
 
@@ -29,14 +29,14 @@ struct taking {
     const struct acquire *acquire;
     time_ms now;
     struct merge merge;
-    struct spot best; /* of what was left behind */
+    struct sort_key best; /* of the jobs that were left behind */
     struct job *jobs, **end;
     int count, items, parked;
     double time;        /* ms until the horizon that nothing fills yet */
     int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
     bool served;        /* there is one */
     bool starved;       /* a job with a rate could start, but no worker is idle for it */
-    struct run run;     /* their locks are in the feed */
+    struct run run;     /* their locks are in the bulk */
     struct taken_lane *lanes;
     size_t lane_count;
     bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
@@ -49,110 +49,66 @@ static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane)
     return NULL;
 }
 
-static bool taking_remove(struct store *store, const struct cursor *cursor, struct error *error) {
+static struct place_key cursor_key(const struct cursor *cursor) {
     const struct head *head = &cursor->head;
-    if (cursor->lane)
-        return db_run(&store->db, error,
-                      "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
-                      " AND id=?5",
-                      "iiiii", head->lane, cursor->stream, head->rank, head->place, head->id);
-    return db_run(&store->db, error,
-                  "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4", "iiii",
-                  cursor->stream, head->rank, head->place, head->id);
+    return (struct place_key){cursor->stream, head->rank, head->place, head->id, head->lane};
+}
+
+static bool taking_remove(struct store *store, const struct cursor *cursor, struct error *error) {
+    const struct place_key key = cursor_key(cursor);
+    return cursor->lane ? place_take_parked(store, &key, error) : place_take(store, &key, error);
 }
 
 static bool taking_park(struct taking *taking, struct store *store, const struct cursor *cursor,
                         struct error *error) {
-    const struct head *head = &cursor->head;
+    const struct place_key key = cursor_key(cursor);
     taking->parked++;
-    if (!taking_remove(store, cursor, error))
-        return false;
-    CRASH_POINT("acquire_unparked");
-    return !db_changes(&store->db) || /* it is gone: another schedule's run has replaced it */
-           db_run(&store->db, error,
-                  "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiii", head->lane, cursor->stream, head->rank, head->place, head->id);
+    return place_park(store, &key, error);
 }
 
 /* ---- a run of plain jobs ---- */
 
-static bool run_delete(struct store *store, const struct run *run, int64_t *gone,
-                       struct error *error) {
-    const struct head *first = &run->first, *last = &run->last;
-    if (first->place == last->place) {
-        bool done = db_run(&store->db, error,
-                           "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3"
-                           " AND id BETWEEN ?4 AND ?5",
-                           "iiiii", run->stream, first->rank, first->place, first->id, last->id);
-        *gone = db_changes(&store->db);
-        return done;
-    }
-    if (!db_run(&store->db, error,
-                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id>=?4", "iiii",
-                run->stream, first->rank, first->place, first->id))
-        return false;
-    *gone = db_changes(&store->db);
-    if (!db_run(&store->db, error,
-                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place>?3 AND place<?4", "iiii",
-                run->stream, first->rank, first->place, last->place))
-        return false;
-    *gone += db_changes(&store->db);
-    if (!db_run(&store->db, error,
-                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id<=?4", "iiii",
-                run->stream, last->rank, last->place, last->id))
-        return false;
-    *gone += db_changes(&store->db);
-    return true;
-}
-
-/* Nothing but what was taken stands between the first and the last of it. */
+/* Takes the run out of `ready`. No other job stands between its first and its last. */
 static bool run_leave(struct taking *taking, struct store *store, struct error *error) {
     struct run run = taking->run;
     int64_t gone = 0;
     taking->run.count = 0;
     if (!run.count)
         return true;
-    return run_delete(store, &run, &gone, error) &&
+    return place_take_run(store, &run.first, &run.last, &gone, error) &&
            (gone == run.count ||
             error_set(error, ERROR_DAMAGED,
                       "store \"%s\": damaged: %lld jobs ready where %d were taken", store->db.name,
                       (long long)gone, run.count));
 }
 
-/* Before anything is asked of what was taken, or put in a place. */
+/* Writes what is kept back, before a statement asks for a taken job or places another one. */
 static bool run_end(struct taking *taking, struct store *store, struct error *error) {
-    return run_leave(taking, store, error) && feed_lock(&store->feed, &store->db, error);
+    return run_leave(taking, store, error) && bulk_lock(&sqlite_of(store)->bulk, &store->db, error);
 }
 
-/* The next of the run, as long as nobody has been put between it and the last. */
+/* Adds a job to the run, or begins the next one if a job may stand between it and the last. */
 static bool run_add(struct taking *taking, struct store *store, const struct cursor *cursor,
                     struct error *error) {
     struct run *run = &taking->run;
-    bool next = run->count && run->stream == cursor->stream &&
+    bool next = run->count && run->first.stream == cursor->stream &&
                 run->first.rank == cursor->head.rank && cursor->placed == store->placed;
     if (!next && !run_leave(taking, store, error))
         return false;
+    run->last = cursor_key(cursor);
     if (!next)
-        *run = (struct run){.stream = cursor->stream, .first = cursor->head};
-    run->last = cursor->head;
+        run->first = run->last;
     run->count++;
     return true;
 }
 
-/* A job that was read along, of which nothing else has to be thought. */
+/* True if the job was read along and needs no look of its own. */
 static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
     const struct job *job = cursor->job;
     return job && !cursor->paced && !cursor->head.lane && job->due <= taking->now && !job->crashes;
 }
 
 /* ---- one job ---- */
-
-/* A job of the lane that is passed over holds up nobody behind it. */
-static bool taking_pass(struct store *store, int64_t lane, int64_t token, struct error *error) {
-    return !lane || (db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii",
-                            lane, token) &&
-                     lane_expose(store, lane, error));
-}
 
 /* Two suspects at once would leave open which of them kills the process. */
 static int taking_suspects(struct taking *taking, struct store *store, struct error *error) {
@@ -225,17 +181,14 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     if (job->crashes)
         taking->crash_known = taking->crash_runs = true;
     if ((job->batch && !batch_config(store, job, error)) ||
-        (cursor->paced && !starts_add(store, starts_of(store, cursor->stream), job, error)))
+        (cursor->paced && !rate_limit_add(store, rate_limit_of(store, cursor->stream), job, error)))
         return false;
     struct job *copy = job_copy(job);
     if (!copy)
-        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+        return db_no_memory(&store->db, error);
     taking_append(taking, copy, lane);
     return taking_remove(store, cursor, error) && CRASH_POINT("acquire_removed") &&
-           db_run(&store->db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", job->id, job->token, job->owner, cursor->stream, cursor->head.lane) &&
-           CRASH_POINT("acquire_locked") && limit_locked(store, cursor->stream, job, error) &&
+           place_lock(store, job, error) &&
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
@@ -246,8 +199,8 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
                                struct error *error) {
     struct job job;
     int64_t fresh = lane ? 0 : cursor->head.lane; /* held since a moment ago */
-    sqlite3_stmt *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
-                                 "i", cursor->head.id);
+    struct row *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
+                               "i", cursor->head.id);
     int step = row ? db_step(&store->db, row, error) : -1, allowed = step;
     bool done = false;
     if (step > 0)
@@ -257,9 +210,9 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     if (allowed > 0)
         done = taking_lock(taking, store, cursor, &job, lane, error);
     else if (allowed == 0)
-        done = taking_pass(store, fresh, store->meta.next_token, error);
+        done = !fresh || place_release(store, fresh, store->meta.next_token, error);
     if (step > 0)
-        sqlite3_reset(row);
+        row_done(row);
     return !done ? FAILED : allowed ? TOOK : PASSED;
 }
 
@@ -269,13 +222,13 @@ static enum verdict taking_plain(struct taking *taking, struct store *store,
     job->token = meta_token(store);
     taking_append(taking, job, NULL);
     return run_add(taking, store, cursor, error) &&
-                   feed_take(&store->feed, &store->db, job, error) &&
-                   limit_locked(store, cursor->stream, job, error)
+                   bulk_take(&sqlite_of(store)->bulk, &store->db, job, error) &&
+                   place_count(store, job, error)
                ? TOOK
                : FAILED;
 }
 
-/* No more jobs of the lane go into the item. */
+/* True if the item takes no more jobs of the lane. */
 static bool taking_full(const struct taking *taking, const struct taken_lane *lane) {
     const struct horizon *horizon = &taking->acquire->horizon;
     return lane->count >= taking->acquire->lane_run ||
@@ -291,21 +244,20 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
     if (!run_end(taking, store, error))
         return FAILED;
     /* Behind another job of its lane it would not start at once. */
-    int free = !lane || (!taking_full(taking, lane) && !cursor->paced);
+    bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
     if (cursor->paced && !lane && taking->items >= taking->acquire->idle)
         return STARVED;
-    if (id && !lane)
-        free = lane_take(store, id, store->meta.next_token, error);
-    if (free > 0)
+    if (id && !lane && !place_hold(store, id, store->meta.next_token, &free, error))
+        return FAILED;
+    if (free)
         return taking_job(taking, store, cursor, lane, error);
-    return free == 0 && (cursor->lane || taking_park(taking, store, cursor, error)) ? PARKED
-                                                                                    : FAILED;
+    return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : FAILED;
 }
 
 static bool taking_served(struct taking *taking, struct store *store, struct error *error) {
     bool served = taking->served;
     taking->served = false;
-    return !served || share_served(store, taking->rank, taking->turn, taking->now, error);
+    return !served || fair_share_served(store, taking->rank, taking->turn, taking->now, error);
 }
 
 /* Inside a rank they come in the order of their turns, mostly. */
@@ -357,32 +309,33 @@ static bool taking_run(struct taking *taking, struct store *store, bool *more,
     return true;
 }
 
-/* What is ready is about to be seen; what becomes ready meanwhile is noted as ever. */
-static void taking_open(struct offer *offer) {
-    if (offer)
-        offer->blind = offer->left = offer->look = false;
+/* Forgets what was known of ready jobs: they are about to be looked at. */
+static void taking_open(struct capacity *capacity) {
+    if (capacity)
+        capacity->ready.blind = capacity->ready.left = capacity->ready.look = false;
 }
 
-static void taking_close(const struct taking *taking, struct offer *offer, bool more) {
-    if (!offer)
+static void taking_close(const struct taking *taking, struct capacity *capacity, bool more) {
+    if (!capacity)
         return;
-    offer->room = 0;
-    if (more && (!offer->left || acquire_before(taking->acquire, &taking->best, &offer->best)))
-        offer->best = taking->best;
-    offer->left = offer->left || more;
-    offer->look = offer->look || more;
+    capacity->room = 0;
+    if (more && (!capacity->ready.left ||
+                 acquire_before(taking->acquire, &taking->best, &capacity->ready.best)))
+        capacity->ready.best = taking->best;
+    capacity->ready.left = capacity->ready.left || more;
+    capacity->ready.look = capacity->ready.look || more;
 }
 
 static bool taking_all(struct taking *taking, struct store *store, bool *more,
                        struct error *error) {
-    return starts_begin(store, taking->now, error) &&
+    return rate_limit_begin(store, taking->now, error) &&
            merge_begin(&taking->merge, store, taking->acquire, error) &&
            taking_run(taking, store, more, error) && run_end(taking, store, error) &&
            taking_served(taking, store, error);
 }
 
-bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                   struct job **jobs, int *count, bool *more, struct error *error) {
+bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                    struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
     struct taking taking = {.acquire = acquire, .now = now, .time = acquire->horizon.time};
     *jobs = NULL;
@@ -390,27 +343,25 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     *more = false;
     taking.end = &taking.jobs;
     store->self.now = now;
-    store->ring.next = TIME_NEVER;
+    store->rate_clock.next = TIME_NEVER;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
     if (!unit_begin(store, &own, error))
         return false;
-    taking_open(store->prelock.offer);
+    taking_open(store->prelock.capacity);
     CRASH_POINT("acquire_begun");
-    /* What was created is there, and a monitor may be ready now. */
-    bool written = feed_flush(&store->feed, &store->db, true, error) && tell_flush(store, error) &&
-                   batch_settle(store, error);
+    /* Rows that were kept back are written first; a monitor may become ready by that. */
+    bool written = bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
+                   tell_flush(store, error) && batch_settle(store, error);
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
-    bool done =
-        written && (taking.lanes != NULL ||
-                    error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name));
-    /* Locks under a lease that has run out would belong to nobody. */
+    bool done = written && (taking.lanes != NULL || db_no_memory(&store->db, error));
+    /* A lock under a lease that has run out would be given to another executor. */
     if (done && now >= store->self.lease_until)
         done = store_renew(store, now, store->self.lease, error);
     done = done && (store->self.draining || taking_all(&taking, store, more, error));
     store->met.starved = taking.starved;
-    store->feed.count = 0;
-    taking_close(&taking, store->prelock.offer, *more);
+    sqlite_of(store)->bulk.count = 0;
+    taking_close(&taking, store->prelock.capacity, *more);
     merge_end(&taking.merge);
     free(taking.lanes);
     if (unit_end(store, own, done, error)) {
@@ -422,19 +373,19 @@ bool store_acquire(struct store *store, const struct acquire *acquire, time_ms n
     return false;
 }
 
-struct store_met store_met(const struct store *store) {
+struct store_acquire_stats sqlite_acquire_stats(const struct store *store) {
     return store->met;
 }
 
-bool store_best(struct store *store, const struct acquire *acquire, time_ms now, struct spot *best,
-                bool *found, struct error *error) {
+bool sqlite_best(struct store *store, const struct acquire *acquire, time_ms now,
+                 struct sort_key *best, bool *found, struct error *error) {
     struct merge merge = {0};
-    const struct store_met met = store->met;
+    const struct store_acquire_stats met = store->met;
     bool own = false;
     *found = false;
     if (!look_begin(store, &own, error))
         return false;
-    bool done = starts_begin(store, now, error) && merge_begin(&merge, store, acquire, error);
+    bool done = rate_limit_begin(store, now, error) && merge_begin(&merge, store, acquire, error);
     if (done)
         *found = merge_left(&merge, best);
     store->met = met;

@@ -68,7 +68,7 @@ static bool copy_into(struct store *store, const char *path, struct store_backup
 void backup_clear(const char *path) {
     static const char *const suffixes[] = {"-wal", "-shm", "-journal", "-gate", "-tray", ""};
     char name[PATH_MAX];
-    struct error ignored;
+    struct error ignored = {0};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (file_name(name, path, suffixes[i], &ignored))
             unlink(name);
@@ -91,7 +91,7 @@ bool backup_check(const char *path, const struct settings *settings, struct erro
 /* What SQLite has laid beside the copy as it was read. */
 static void clear_beside(const char *path) {
     char name[PATH_MAX];
-    struct error ignored;
+    struct error ignored = {0};
     if (file_name(name, path, "-wal", &ignored))
         unlink(name);
     if (file_name(name, path, "-shm", &ignored))
@@ -118,11 +118,11 @@ static bool is_free(const char *to, const struct store_backup *backup, struct er
            error_set(error, ERROR_CONFLICT, "%s: is there already (expected --force)", to);
 }
 
-bool store_backup(struct store *store, const char *to, struct store_backup *backup,
-                  struct error *error) {
+bool sqlite_backup(struct store *store, const char *to, struct store_backup *backup,
+                   struct error *error) {
     char partial[PATH_MAX];
     struct stat is, target;
-    if (!store->path || stat(store->path, &is) != 0)
+    if (!sqlite_of(store)->path || stat(sqlite_of(store)->path, &is) != 0)
         return error_set(error, ERROR_CONFIG, "store \"%s\": is no file", store->db.name);
     if (stat(to, &target) == 0 && target.st_dev == is.st_dev && target.st_ino == is.st_ino)
         return error_set(error, ERROR_CONFLICT, "%s: is the store itself", to);

@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_BACKUP_H
 #define MOONSHIFT_STORE_SQLITE_BACKUP_H
 
-#include "base/settings.h"
+#include "job/settings.h"
 
 /* The file and all that a store lays beside it. */
 void backup_clear(const char *path);

@@ -1,6 +1,6 @@
-/* beside.h - the files beside the database, "<store>-gate" and its like. Who may write into the
- * folder can lay anything under such a name, so nothing is opened there that is not a plain file
- * of this store, and only a file that was made just now is given to the store's owner. */
+/* beside.h - the files beside the database, "<store>-gate" and its like. Any user who may write
+ * into the folder can put something under such a name. So only plain files of this store are
+ * opened, and only a file that was made just now is given to the store's owner. */
 #ifndef MOONSHIFT_STORE_SQLITE_BESIDE_H
 #define MOONSHIFT_STORE_SQLITE_BESIDE_H
 

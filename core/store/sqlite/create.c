@@ -2,47 +2,17 @@
  * (rules §1; §7: an override on the definition; §12: suspended ones). */
 #include "store/sqlite/create.h"
 #include "base/crash_point.h"
-#include "store/sqlite/backlog.h"
-#include "store/sqlite/cycle.h"
-#include "store/sqlite/prelock.h"
-#include "store/sqlite/replace.h"
-#include "store/sqlite/row.h"
-#include "store/sqlite/share.h"
-#include "store/sqlite/tell.h"
-#include "store/sqlite/unique.h"
-
-/* A handler that nobody has deployed: an unchecked job may name it. */
-static bool create_definition(struct store *store, const char *name, struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO definition(name, properties) VALUES(?1, '{}')"
-                  " ON CONFLICT DO NOTHING",
-                  "t", name);
-}
-
-const struct catalog_stream *create_stream(struct store *store, const struct job *job,
-                                           int64_t deployment, struct error *error) {
-    const struct catalog_stream *stream = catalog_find(&store->catalog, job, deployment);
-    if (stream)
-        return stream;
-    if (!create_definition(store, job->handler, error) ||
-        !db_run(&store->db, error,
-                "INSERT INTO stream(definition, deployment, category, type)"
-                " SELECT id, ?2, coalesce(?3, ''), ?4 FROM definition WHERE name=?1",
-                "titn", job->handler, deployment, job->category, (int)job->type))
-        return NULL;
-    CRASH_POINT("stream_made");
-    /* In this transaction the number moves once; a second change reads the tables again. */
-    if (store->meta.catalog == store->stored.catalog)
-        store->meta.catalog++;
-    store->catalog.version = 0;
-    if (!catalog_refresh(&store->catalog, &store->db, store->meta.catalog, error))
-        return NULL;
-    stream = catalog_find(&store->catalog, job, deployment);
-    if (!stream)
-        error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: no stream for \"%s\"",
-                  store->db.name, job->handler);
-    return stream;
-}
+#include "store/rules/backlog.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/places.h"
+#include "store/rules/prelock.h"
+#include "store/rules/replace.h"
+#include "store/rules/row.h"
+#include "store/rules/schedule/cycle.h"
+#include "store/rules/stream.h"
+#include "store/rules/tell.h"
+#include "store/rules/unique.h"
+#include "store/sqlite/engine.h"
 
 static void create_priority(struct job *job, const struct catalog_stream *stream) {
     if (stream->definition->overridden && !job->priority_given)
@@ -78,19 +48,33 @@ static void create_fill(struct store *store, struct job *job, const struct catal
                                                            : JOB_READY;
 }
 
+/* Parameters of the columns that a creation writes: their kinds, then their values. */
+#define KIND_TEXT "t"
+#define KIND_NUMBER "i"
+#define KIND_ID "z"
+#define KIND_COUNT "n"
+#define KIND_MASK "n"
+#define KIND_TIME "T"
+#define KIND_BLOB "b"
+#define VALUE_TEXT(member) job->member
+#define VALUE_NUMBER(member) job->member
+#define VALUE_ID(member) job->member
+#define VALUE_COUNT(member) (int)job->member
+#define VALUE_MASK(member) (int)job->member
+#define VALUE_TIME(member) job->member
+#define VALUE_BLOB(member) job->member, job->member##_size
+#define COLUMN(member, type, key, source, column, ...) JOB_WRITTEN_##source(#column ", ")
+#define MARK(member, type, key, source, ...) JOB_WRITTEN_##source("?, ")
+#define KIND(member, type, key, source, ...) JOB_WRITTEN_##source(KIND_##type)
+#define VALUE(member, type, key, source, ...) JOB_WRITTEN_##source(VALUE_##type(member), )
+
 static bool create_row(struct store *store, const struct job *job, time_ms place,
                        struct error *error) {
     int64_t lane = job->exclusive ? job->lane_id : TIME_NONE; /* bound as NULL */
     return db_run(
         &store->db, error,
-        "INSERT INTO job(id, stream, priority, due, created, place, retries, suspended, lane,"
-        " lane_key, instance, root, activity, tenant, batch, repeat, unique_key, payload, term)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-        " ?19)",
-        "iiiTiinnTtttttzttbt", job->id, job->stream, job->priority, job->due, job->created, place,
-        (int)job->retries, (int)job->suspended, lane, job->lane, job->instance, job->root,
-        job->activity, job->tenant, job->batch, job->repeat, job->unique_key, job->payload,
-        job->payload_size, job->term);
+        "INSERT INTO job(" JOB_FIELDS(COLUMN) "place, lane) VALUES(" JOB_FIELDS(MARK) "?, ?)",
+        JOB_FIELDS(KIND) "iT", JOB_FIELDS(VALUE) place, lane);
 }
 
 /* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
@@ -110,24 +94,19 @@ static int create_halted(struct store *store, const struct job *job, struct erro
 
 /* It only needs rows of its own: nobody asks for them before the others are there. */
 static bool create_is_plain(const struct store *store, const struct job *job) {
-    return store->feed.open && job->retries > 0 && !job->unique_key && !job->repeat;
+    return sqlite_of(store)->bulk.open && job->retries > 0 && !job->unique_key && !job->repeat;
 }
 
 /* Is locked at once, or will have a narrow row. */
 static bool create_later(struct store *store, struct job *job, time_ms place, time_ms now,
                          struct error *error) {
     int locked = store->intake ? 1 : prelock(store, job, now, error);
+    const struct place_key key = {job->stream, ~job->priority, place, job->id, job->lane_id};
     if (locked == 0 && job->state == JOB_READY)
-        prelock_ready(store, job->stream, job->priority, place, job->id);
-    if (locked == 0 && job->state != JOB_SUSPENDED)
-        wake_note(&store->wake, job->stream, job->priority);
-    return locked >= 0 && feed_add(&store->feed, &store->db, job, place, error);
-}
-
-static bool create_locked(struct store *store, const struct job *job, struct error *error) {
-    return db_run(&store->db, error,
-                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id);
+        place_ready_later(store, &key);
+    else if (locked == 0 && job->state != JOB_SUSPENDED)
+        ring_note(&store->ring, job->stream, job->priority);
+    return locked >= 0 && bulk_add(&sqlite_of(store)->bulk, &store->db, job, place, error);
 }
 
 static bool create_written(struct store *store, struct job *job,
@@ -138,7 +117,7 @@ static bool create_written(struct store *store, struct job *job,
     if (halted)
         job->suspended |= SUSPENDED_INSTANCE;
     create_fill(store, job, stream, now);
-    struct row row = {
+    struct job_row row = {
         .id = job->id,
         .stream = job->stream,
         .priority = job->priority,
@@ -148,7 +127,7 @@ static bool create_written(struct store *store, struct job *job,
         .retries = job->retries,
         .suspended = job->suspended,
     };
-    if (!share_place_new(store, job, &row.place, error) || !CRASH_POINT("create_begun") ||
+    if (!fair_share_place_new(store, job, &row.place, error) || !CRASH_POINT("create_begun") ||
         !backlog_move(store, job->stream, job->lane_id, 1, error))
         return false;
     if (create_is_plain(store, job))
@@ -159,7 +138,7 @@ static bool create_written(struct store *store, struct job *job,
         return true;
     int locked = prelock(store, job, now, error);
     return locked >= 0 &&
-           (locked ? create_locked(store, job, error) : row_place(store, &row, now, error)) &&
+           (locked ? place_lock_row(&store->db, job, error) : place_row(store, &row, now, error)) &&
            CRASH_POINT("create_placed");
 }
 
@@ -186,7 +165,7 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
     struct unique_holder holder;
     if (!deployment)
         deployment = create_deployment(store, job->handler);
-    const struct catalog_stream *stream = create_stream(store, job, deployment, error);
+    const struct catalog_stream *stream = stream_make(store, job, deployment, error);
     if (!stream)
         return false;
     const struct catalog_definition *definition = stream->definition;
@@ -201,24 +180,24 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
            (!job->repeat || cycle_begin(store, job, error));
 }
 
-bool store_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
-                  struct error *error) {
+bool sqlite_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+                   struct error *error) {
     bool own = false, done = true;
     if (!unit_begin(store, &own, error))
         return false;
     bool keeps = store->prelock.keeps;
-    store->feed.open = keeps || (jobs && jobs->next && !store->prelock.offer);
+    sqlite_of(store)->bulk.open = keeps || (jobs && jobs->next && !store->prelock.capacity);
     for (struct job *job = jobs; done && job; job = job->next) {
         done = create_one(store, job, deployment, now, error);
         job->refused = !done && error && error->code == ERROR_CONFLICT;
     }
-    store->feed.open = false;
+    sqlite_of(store)->bulk.open = false;
     if (!keeps)
-        done = feed_flush(&store->feed, &store->db, done, error);
+        done = bulk_flush(&sqlite_of(store)->bulk, &store->db, done, error);
     return unit_end(store, own, done, error);
 }
 
-int64_t store_reserve_ids(struct store *store, int count, struct error *error) {
+int64_t sqlite_reserve_ids(struct store *store, int count, struct error *error) {
     bool own = false;
     if (!unit_begin(store, &own, error))
         return 0;

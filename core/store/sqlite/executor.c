@@ -1,10 +1,11 @@
 /* executor.c - joining, renewing the lease, leaving (rules §4, §15). */
 #include "base/crash_point.h"
-#include "store/sqlite/census.h"
+#include "store/rules/fleet/executor_list.h"
+#include "store/rules/locks.h"
+#include "store/rules/stuck.h"
+#include "store/sqlite/engine.h"
 #include "store/sqlite/location.h"
-#include "store/sqlite/locks.h"
-#include "store/sqlite/stuck.h"
-#include "store/sqlite/sweep.h"
+#include "store/sqlite/purge.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static time_ms lease_boot(bool steady, time_ms lease) {
 }
 
 static bool join_insert(struct store *store, const struct store_executor *executor, time_ms now,
-                        time_ms lease, struct error *error) {
+                        time_ms lease, int64_t *id, struct error *error) {
     const struct acquire *serves = executor->serves;
     time_ms max = serves && serves->priority_max != INT64_MAX ? serves->priority_max : TIME_NONE;
     time_ms min = serves ? serves->priority_min : TIME_NONE;
@@ -26,15 +27,16 @@ static bool join_insert(struct store *store, const struct store_executor *execut
                            ? json_dumps(serves->categories, JSON_COMPACT | JSON_ENCODE_ANY)
                            : NULL;
     bool steady = serves && serves->steady;
-    char *settings = serves ? census_settings(serves, executor->workers) : NULL;
-    bool done = db_run(&store->db, error,
-                       "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
-                       " categories, aware, state, settings, pid, version, boot, lease_boot)"
-                       " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-                       "tiiTTtnntnttT", executor->name, now, now + lease, min, max, categories,
-                       (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings,
-                       (int)getpid(), MOONSHIFT_VERSION, steady ? store_boot(store) : NULL,
-                       lease_boot(steady, lease));
+    char *settings = serves ? executor_list_settings(serves, executor->workers) : NULL;
+    bool done =
+        db_value(&store->db, error, id,
+                 "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
+                 " categories, aware, state, settings, pid, version, boot, lease_boot)"
+                 " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
+                 "tiiTTtnntnttT", executor->name, now, now + lease, min, max, categories,
+                 (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings,
+                 (int)getpid(), MOONSHIFT_VERSION, steady ? store_boot(store) : NULL,
+                 lease_boot(steady, lease)) > 0;
     free(settings);
     free(categories);
     return done;
@@ -61,24 +63,25 @@ static bool join_prune(struct store *store, int64_t id, struct error *error) {
 }
 
 static bool join_files(struct store *store, int64_t id, int workers, struct error *error) {
-    if (!store->path)
+    if (!sqlite_of(store)->path)
         return true;
-    if (!gate_take(&store->gate, GATE_EXECUTORS + id, true))
+    if (!gate_take(&sqlite_of(store)->gate, GATE_EXECUTORS + id, true))
         return error_set(error, ERROR_IO, "store \"%s\": cannot lock \"%s-gate\"", store->db.name,
-                         store->path);
+                         sqlite_of(store)->path);
     leftover_clear(store, id);
-    bell_make(&store->bell, store->path, id);
-    return workers < 1 || slots_make(&store->slots, store->path, id, workers, error);
+    bell_make(&sqlite_of(store)->bell, sqlite_of(store)->path, id);
+    return workers < 1 ||
+           slots_make(&sqlite_of(store)->slots, sqlite_of(store)->path, id, workers, error);
 }
 
 static void join_undo(struct store *store, int64_t id) {
-    slots_close(&store->slots);
-    bell_close(&store->bell);
-    gate_drop(&store->gate, GATE_EXECUTORS + id);
-    if (store->path && id) {
-        slots_remove(store->path, id);
+    slots_close(&sqlite_of(store)->slots);
+    bell_close(&sqlite_of(store)->bell);
+    gate_drop(&sqlite_of(store)->gate, GATE_EXECUTORS + id);
+    if (sqlite_of(store)->path && id) {
+        slots_remove(sqlite_of(store)->path, id);
         CRASH_POINT("slots_removed");
-        bell_remove(store->path, id);
+        bell_remove(sqlite_of(store)->path, id);
     }
 }
 
@@ -93,23 +96,21 @@ static bool join_aging(struct store *store, const struct store_executor *executo
                      store->db.name);
 }
 
-bool store_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
-                struct error *error) {
+bool sqlite_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+                 struct error *error) {
     int64_t id = 0;
     if (store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": joined already", store->db.name);
-    if (!store_begin(store, error))
+    if (!store_begin(store, STORE_COMMAND, error))
         return false;
     bool done =
-        join_aging(store, executor, error) && join_insert(store, executor, now, lease, error);
-    if (done)
-        id = sqlite3_last_insert_rowid(store->db.handle);
+        join_aging(store, executor, error) && join_insert(store, executor, now, lease, &id, error);
     bool moved = false;
     CRASH_POINT("join_inserted");
     done = done && join_prune(store, id, error) && location_note(store, &moved, error) &&
            join_files(store, id, executor->workers, error) && CRASH_POINT("join_files_made");
     store->meta.executors++;
-    store->wake.everybody = true;
+    store->ring.everybody = true;
     if (!unit_end(store, true, done, error)) {
         join_undo(store, id);
         return false;
@@ -117,15 +118,16 @@ bool store_join(struct store *store, struct store_executor *executor, time_ms no
     CRASH_POINT("joined");
     store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
     store->self.steady = executor->serves && executor->serves->steady;
-    store->ring = (struct ring){.next = TIME_NEVER};
-    store->self.checkpointer = store->path && gate_take(&store->gate, GATE_CHECKPOINTER, true);
+    store->rate_clock = (struct rate_clock){.next = TIME_NEVER};
+    store->self.checkpointer =
+        sqlite_of(store)->path && gate_take(&sqlite_of(store)->gate, GATE_CHECKPOINTER, true);
     snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
     executor->id = id;
     intact_remember(store);
-    return !moved || store_checkpoint(store, 0, error);
+    return !moved || store_tend(store, CHORE_LOG, 0, NULL, error);
 }
 
-bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {
+bool sqlite_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {
     bool own = false;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
@@ -151,62 +153,62 @@ bool store_renew(struct store *store, time_ms now, time_ms lease, struct error *
 static bool leave_rows(struct store *store, struct error *error) {
     struct locks_free all = {.owner = store->self.id, .now = store->self.now};
     store->meta.executors++;
-    store->wake.everybody = true;
+    store->ring.everybody = true;
     return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
-           stuck_gone(store, all.owner, all.now, error) && sweep_bequeath(store, error) &&
+           stuck_gone(store, all.owner, all.now, error) && purge_bequeath(store, error) &&
            db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in",
                   store->self.id, (int)EXECUTOR_GONE);
 }
 
-bool store_leave(struct store *store, struct error *error) {
+bool sqlite_leave(struct store *store, struct error *error) {
     int64_t id = store->self.id;
     if (!id)
         return true;
-    if (!store->outdated)
-        sweep_rest(store);
-    store->parting = true;
-    bool begun = store_begin(store, error);
-    store->parting = false;
+    if (!sqlite_of(store)->outdated)
+        purge_rest(store);
+    sqlite_of(store)->parting = true;
+    bool begun = store_begin(store, STORE_COMMAND, error);
+    sqlite_of(store)->parting = false;
     if (!begun || !unit_end(store, true, leave_rows(store, error), error))
         return false;
     CRASH_POINT("left");
     if (store->self.checkpointer)
-        gate_drop(&store->gate, GATE_CHECKPOINTER);
+        gate_drop(&sqlite_of(store)->gate, GATE_CHECKPOINTER);
     store->self = (struct self){0};
-    sweep_clear(&store->sweep);
+    purge_clear(&sqlite_of(store)->purge);
     store->peers.version = 0;
     join_undo(store, id);
     return true;
 }
 
-void store_alive(struct store *store, time_ms now) {
-    slots_alive(&store->slots, now);
+void sqlite_alive(struct store *store, time_ms now) {
+    slots_alive(&sqlite_of(store)->slots, now);
 }
 
-void store_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now) {
-    slots_set(&store->slots, index, job, token, now);
+void sqlite_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now) {
+    slots_set(&sqlite_of(store)->slots, index, job, token, now);
 }
 
-void store_slot_clear(struct store *store, int index) {
-    slots_set(&store->slots, index, 0, 0, 0);
+void sqlite_slot_clear(struct store *store, int index) {
+    slots_set(&sqlite_of(store)->slots, index, 0, 0, 0);
 }
 
-int store_bell(const struct store *store) {
-    return store->bell.socket;
+int sqlite_bell(const struct store *store) {
+    return sqlite_of(store)->bell.socket;
 }
 
-void store_bell_empty(struct store *store) {
-    bell_empty(&store->bell);
+void sqlite_bell_empty(struct store *store) {
+    bell_empty(&sqlite_of(store)->bell);
 }
 
-bool store_stirred(struct store *store) {
-    bool rang = bell_empty(&store->bell), stirred = store->stirred;
+bool sqlite_has_changes(struct store *store) {
+    bool rang = bell_empty(&sqlite_of(store)->bell), stirred = store->stirred;
     store->stirred = false;
     return rang || stirred;
 }
 
-bool store_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
-                      struct error *error) {
+bool sqlite_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
+                       struct error *error) {
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;

@@ -47,12 +47,12 @@ static bool find_streams(struct store *store, bool by_name, const json_t *value,
     *streams = NULL;
     if (!text)
         return error_set(error, ERROR_FAILED, "out of memory");
-    sqlite3_stmt *row = db_query(&store->db, error, by_name ? names : either, "t", text);
+    struct row *row = db_query(&store->db, error, by_name ? names : either, "t", text);
     int step = row ? db_step(&store->db, row, error) : -1;
-    if (step > 0 && db_column_text(row, 0))
-        *streams = strdup(db_column_text(row, 0));
+    if (step > 0 && row_text(row, 0))
+        *streams = strdup(row_text(row, 0));
     if (step > 0)
-        sqlite3_reset(row);
+        row_done(row);
     free(text);
     return step >= 0;
 }

@@ -3,8 +3,8 @@
 #ifndef MOONSHIFT_STORE_SQLITE_FEW_H
 #define MOONSHIFT_STORE_SQLITE_FEW_H
 
-#include "store/sqlite/connection.h"
-#include "store/sqlite/query.h"
+#include "store/rules/ask/query.h"
+#include "store/rules/state.h"
 
 /* Adds " AND j.id IN (…)" to a question that has a WHERE, if it is for suspended jobs, or for those
  * of some handlers or definitions, and there are few of them. Changes no answer. */

@@ -88,9 +88,9 @@ static enum log log_look(struct store *store, const struct index_head *head) {
 }
 
 static bool intact_refuse(struct store *store, int at, const char *what, struct error *error) {
-    store->broken = true;
-    return error_set(error, ERROR_IO, "store file \"%s%s\" %s", store->path, intact_suffixes[at],
-                     what);
+    sqlite_of(store)->broken = true;
+    return error_set(error, ERROR_IO, "store file \"%s%s\" %s", sqlite_of(store)->path,
+                     intact_suffixes[at], what);
 }
 
 static bool log_refuse(struct store *store, enum log log, struct error *error) {
@@ -102,7 +102,7 @@ static bool log_refuse(struct store *store, enum log log, struct error *error) {
 static bool intact_look(const struct store *store, int at, struct intact_file *file) {
     char name[PATH_MAX];
     struct statx is;
-    snprintf(name, sizeof name, "%s%s", store->path, intact_suffixes[at]);
+    snprintf(name, sizeof name, "%s%s", sqlite_of(store)->path, intact_suffixes[at]);
     if (statx(AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_SIZE, &is) != 0)
         return false;
     *file = (struct intact_file){makedev(is.stx_dev_major, is.stx_dev_minor), (ino_t)is.stx_ino,
@@ -111,18 +111,18 @@ static bool intact_look(const struct store *store, int at, struct intact_file *f
 }
 
 void intact_remember(struct store *store) {
-    for (int i = 0; store->path && i < INTACT_FILES; i++)
-        if (!intact_look(store, i, &store->intact.files[i]))
-            store->intact.files[i] = (struct intact_file){0};
-    store->intact.known = store->path != NULL;
-    store->intact.at = clock_monotonic();
+    for (int i = 0; sqlite_of(store)->path && i < INTACT_FILES; i++)
+        if (!intact_look(store, i, &sqlite_of(store)->intact.files[i]))
+            sqlite_of(store)->intact.files[i] = (struct intact_file){0};
+    sqlite_of(store)->intact.known = sqlite_of(store)->path != NULL;
+    sqlite_of(store)->intact.at = clock_monotonic();
 }
 
 /* The index never becomes shorter while it is in use; the database only by VACUUM, down to what the
  * index says. */
 static bool intact_cut(struct store *store, int at, off_t size) {
     struct index_head head = {0};
-    off_t *known = &store->intact.files[at].size;
+    off_t *known = &sqlite_of(store)->intact.files[at].size;
     bool shorter = size < *known && (at == FILE_DATABASE || at == FILE_INDEX);
     if (shorter && at == FILE_DATABASE && index_read(store, &head) && head.pages > 0)
         shorter = size < (int64_t)head.pages * index_page(&head);
@@ -136,7 +136,7 @@ static bool intact_names(struct store *store, struct error *error) {
     static const int order[INTACT_FILES] = {FILE_INDEX, FILE_DATABASE, FILE_LOG, 3};
     struct intact_file file;
     for (int i = 0; i < INTACT_FILES; i++) {
-        const struct intact_file *known = &store->intact.files[order[i]];
+        const struct intact_file *known = &sqlite_of(store)->intact.files[order[i]];
         if (!known->inode)
             continue;
         if (!intact_look(store, order[i], &file) || file.inode != known->inode ||
@@ -146,27 +146,28 @@ static bool intact_names(struct store *store, struct error *error) {
         if (intact_cut(store, order[i], file.size))
             return intact_refuse(store, order[i], "was cut short while in use", error);
     }
-    store->intact.at = clock_monotonic();
+    sqlite_of(store)->intact.at = clock_monotonic();
     return true;
 }
 
 bool intact_before(struct store *store, struct error *error) {
-    return !store->intact.known || clock_monotonic() < store->intact.at + INTACT_PAUSE ||
+    return !sqlite_of(store)->intact.known ||
+           clock_monotonic() < sqlite_of(store)->intact.at + INTACT_PAUSE ||
            intact_names(store, error);
 }
 
 bool intact_begun(struct store *store, struct error *error) {
     struct index_head head;
-    if (!store->path)
+    if (!sqlite_of(store)->path)
         return true;
-    if (!store->intact.known)
+    if (!sqlite_of(store)->intact.known)
         intact_remember(store);
     return !index_read(store, &head) || log_refuse(store, log_look(store, &head), error);
 }
 
-bool store_intact(struct store *store, struct error *error) {
+bool sqlite_intact(struct store *store, struct error *error) {
     struct index_head head, again;
-    if (!store->intact.known)
+    if (!sqlite_of(store)->intact.known)
         return true;
     if (!intact_names(store, error))
         return false;

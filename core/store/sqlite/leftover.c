@@ -1,5 +1,5 @@
-/* leftover.c - slots and bells of executors that are gone: who dies without a burial, or whose
- * burial dies behind its commit, leaves them behind. */
+/* leftover.c - slots and bells of executors that are gone: who dies without a reaping, or whose
+ * reaping dies behind its commit, leaves them behind. */
 #include "store/sqlite/connection.h"
 #include <dirent.h>
 #include <limits.h>
@@ -22,26 +22,27 @@ static int64_t leftover_owner(const char *name, const char *store) {
     return 0;
 }
 
-/* Neither alive nor to be buried, for which its slots are needed. */
+/* Neither alive nor to be reaped, for which its slots are needed. */
 static bool leftover_gone(const struct store *store, int64_t id) {
     for (size_t i = 0; i < store->peers.count; i++)
         if (store->peers.list[i].id == id)
             return false;
-    return gate_free(&store->gate, GATE_EXECUTORS + id);
+    return gate_free(&sqlite_of(store)->gate, GATE_EXECUTORS + id);
 }
 
 void leftover_clear(struct store *store, int64_t self) {
     char directory[PATH_MAX] = ".";
-    const char *slash = strrchr(store->path, '/');
+    const char *slash = strrchr(sqlite_of(store)->path, '/');
     if (slash)
-        snprintf(directory, sizeof directory, "%.*s", (int)(slash - store->path) + 1, store->path);
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - sqlite_of(store)->path) + 1,
+                 sqlite_of(store)->path);
     DIR *list = opendir(directory);
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        int64_t id = leftover_owner(entry->d_name, slash ? slash + 1 : store->path);
+        int64_t id = leftover_owner(entry->d_name, slash ? slash + 1 : sqlite_of(store)->path);
         if (id == 0 || id == self || !leftover_gone(store, id))
             continue;
-        bell_remove(store->path, id);
-        slots_remove(store->path, id);
+        bell_remove(sqlite_of(store)->path, id);
+        slots_remove(sqlite_of(store)->path, id);
     }
     if (list)
         closedir(list);

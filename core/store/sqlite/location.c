@@ -17,14 +17,14 @@ struct known {
 
 /* 1 it is known, 0 not, -1 error. */
 static int known_read(struct store *store, struct known *known, struct error *error) {
-    sqlite3_stmt *row = db_query(&store->db, error, "SELECT device, inode, path FROM location", "");
+    struct row *row = db_query(&store->db, error, "SELECT device, inode, path FROM location", "");
     int step = row ? db_step(&store->db, row, error) : -1;
     if (step <= 0)
         return step;
-    known->device = sqlite3_column_int64(row, 0);
-    known->inode = sqlite3_column_int64(row, 1);
-    snprintf(known->path, sizeof known->path, "%s", db_column_text(row, 2));
-    sqlite3_reset(row);
+    known->device = row_int(row, 0);
+    known->inode = row_int(row, 1);
+    snprintf(known->path, sizeof known->path, "%s", row_text(row, 2));
+    row_done(row);
     return 1;
 }
 
@@ -36,15 +36,16 @@ bool location_note(struct store *store, bool *moved, struct error *error) {
     struct known known = {0};
     struct stat own;
     *moved = false;
-    if (!store->path || stat(store->path, &own) != 0)
+    if (!sqlite_of(store)->path || stat(sqlite_of(store)->path, &own) != 0)
         return true;
     int found = known_read(store, &known, error);
-    if (found < 0 || (found && known_is(&known, &own) && strcmp(known.path, store->path) == 0))
+    if (found < 0 ||
+        (found && known_is(&known, &own) && strcmp(known.path, sqlite_of(store)->path) == 0))
         return found >= 0;
     *moved = true;
     return db_run(&store->db, error,
                   "INSERT OR REPLACE INTO location(id, device, inode, path) VALUES(1, ?1, ?2, ?3)",
-                  "iit", (int64_t)own.st_dev, (int64_t)own.st_ino, store->path);
+                  "iit", (int64_t)own.st_dev, (int64_t)own.st_ino, sqlite_of(store)->path);
 }
 
 /* Somebody has the store open for writing under that name. */
@@ -68,12 +69,14 @@ static bool refuse(const char *path, const char *other, const char *why, struct 
 
 bool location_bring_home(const char *path, const char *other, struct error *error) {
     struct db db = {0};
+    struct connection connection = {0};
     struct gate gate = {.file = -1};
     int file = beside_open(other, "-gate", O_RDWR | O_CREAT, error);
     gate.file = file < 0 ? -1 : file;
     bool alone = file >= 0 && !is_held(&gate) && gate_take(&gate, GATE_CHECKPOINTER, true) &&
                  gate_take(&gate, GATE_WRITER, true);
-    bool done = alone && db_open(&db, other, other, SQLITE_OPEN_READWRITE, error) &&
+    bool done = alone &&
+                sqlite_connect(&db, &connection, other, other, SQLITE_OPEN_READWRITE, error) &&
                 db_execute(&db, "PRAGMA wal_checkpoint(TRUNCATE)", error);
     db_close(&db);
     gate_close(&gate);
@@ -86,9 +89,9 @@ static enum location location_take(struct store *store, struct error *error) {
     bool moved = false;
     if (store->mode == STORE_READ)
         return LOCATION_FINE;
-    if (!store_begin(store, error) ||
+    if (!store_begin(store, STORE_COMMAND, error) ||
         !unit_end(store, true, location_note(store, &moved, error), error) ||
-        !store_checkpoint(store, 0, error))
+        !store_tend(store, CHORE_LOG, 0, NULL, error))
         return LOCATION_REFUSED;
     return LOCATION_FINE;
 }
@@ -97,12 +100,12 @@ enum location location_look(struct store *store, char *other, struct error *erro
     struct known known = {0};
     struct stat own, there;
     struct gate gate = {.file = -1};
-    if (!store->path || stat(store->path, &own) != 0)
+    if (!sqlite_of(store)->path || stat(sqlite_of(store)->path, &own) != 0)
         return LOCATION_FINE;
     int found = known_read(store, &known, error);
     if (found < 0)
         return LOCATION_REFUSED;
-    if (!found || strcmp(known.path, store->path) == 0 || !known_is(&known, &own) ||
+    if (!found || strcmp(known.path, sqlite_of(store)->path) == 0 || !known_is(&known, &own) ||
         stat(known.path, &there) != 0 || !known_is(&known, &there))
         return LOCATION_FINE;
     gate_look(&gate, known.path);
@@ -128,26 +131,27 @@ static void entered_lock(void) {
 
 /* The name by which another store of this process has the file open; NULL: none has. */
 static const char *entered_as(const struct store *store, const struct stat *file) {
-    for (const struct store *one = entered; one; one = one->entry.next)
-        if (one->entry.device == file->st_dev && one->entry.inode == file->st_ino &&
-            strcmp(one->entry.path, store->entry.path) != 0)
-            return one->entry.path;
+    for (const struct store *one = entered; one; one = sqlite_of(one)->entry.next)
+        if (sqlite_of(one)->entry.device == file->st_dev &&
+            sqlite_of(one)->entry.inode == file->st_ino &&
+            strcmp(sqlite_of(one)->entry.path, sqlite_of(store)->entry.path) != 0)
+            return sqlite_of(one)->entry.path;
     return NULL;
 }
 
 bool location_enter(struct store *store, const char *path, struct error *error) {
     struct stat file;
-    if (store->entry.inode)
+    if (sqlite_of(store)->entry.inode)
         return true;
-    if (!realpath(path, store->entry.path) || stat(path, &file) != 0)
+    if (!realpath(path, sqlite_of(store)->entry.path) || stat(path, &file) != 0)
         return true; /* it is made only now */
     entered_lock();
     const char *other = entered_as(store, &file);
     bool fine = !other || refuse(path, other, "which is in use under that name", error);
     if (fine) {
-        store->entry.device = file.st_dev;
-        store->entry.inode = file.st_ino;
-        store->entry.next = entered;
+        sqlite_of(store)->entry.device = file.st_dev;
+        sqlite_of(store)->entry.inode = file.st_ino;
+        sqlite_of(store)->entry.next = entered;
         entered = store;
     }
     atomic_flag_clear(&entering);
@@ -156,9 +160,9 @@ bool location_enter(struct store *store, const char *path, struct error *error) 
 
 void location_leave(struct store *store) {
     entered_lock();
-    for (struct store **at = &entered; *at; at = &(*at)->entry.next)
+    for (struct store **at = &entered; *at; at = &sqlite_of(*at)->entry.next)
         if (*at == store) {
-            *at = store->entry.next;
+            *at = sqlite_of(store)->entry.next;
             break;
         }
     atomic_flag_clear(&entering);

@@ -4,35 +4,43 @@
 #include "store/sqlite/location.h"
 #include <stdio.h>
 
-#define SCHEMA_VERSION 4
+#define UPGRADE "core/store/sqlite/upgrade_%d.sql"
 #define JOURNAL_TRIES 25000       /* 5 s */
 #define APPLICATION_ID 0x4d6f6f6e /* "Moon" */
 
+/* The schema that this program makes: the number of its newest upgrade. */
+static int migrate_newest(void) {
+    char name[64];
+    int version = 1;
+    do
+        snprintf(name, sizeof name, UPGRADE, ++version);
+    while (embedded_find(name));
+    return version - 1;
+}
+
 static int migrate_question(struct store *store, const char *sql, int64_t *value,
                             struct error *error) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(store->db.handle, sql, -1, &statement, NULL) != SQLITE_OK)
-        return db_fail(&store->db, error), -1;
-    int step = db_step(&store->db, statement, error);
+    struct row *row = db_prepare(&store->db, sql, NULL, 0, error);
+    int step = row ? db_step(&store->db, row, error) : -1;
     if (step > 0)
-        *value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+        *value = row_int(row, 0);
+    db_forget(row);
     return step;
 }
 
 static bool migrate_foreign(struct store *store, struct error *error) {
-    sqlite3_stmt *tables = db_query(&store->db, error,
-                                    "SELECT name FROM sqlite_schema WHERE type='table'"
-                                    " ORDER BY rowid LIMIT 1",
-                                    "");
+    struct row *tables = db_query(&store->db, error,
+                                  "SELECT name FROM sqlite_schema WHERE type='table'"
+                                  " ORDER BY rowid LIMIT 1",
+                                  "");
     int step = tables ? db_step(&store->db, tables, error) : -1;
     if (step < 0)
         return false;
     error_set(error, ERROR_CONFIG,
               "store \"%s\": not a moonshift store (it holds the table \"%s\" of another program)",
-              store->db.name, step ? db_column_text(tables, 0) : "");
+              store->db.name, step ? row_text(tables, 0) : "");
     if (step)
-        sqlite3_reset(tables);
+        row_done(tables);
     return false;
 }
 
@@ -40,7 +48,7 @@ static bool migrate_newer(struct store *store, int64_t version, struct error *er
     return error_set(error, ERROR_CONFIG,
                      "store \"%s\": schema %lld is newer than this program's %d (upgrade "
                      "moonshift)",
-                     store->db.name, (long long)version, SCHEMA_VERSION);
+                     store->db.name, (long long)version, sqlite_of(store)->schema);
 }
 
 /* *version: of the schema; 0: nothing is there yet. */
@@ -52,15 +60,16 @@ static bool migrate_version(struct store *store, int64_t *version, struct error 
         return false;
     if (application != APPLICATION_ID && (tables || *version || application))
         return migrate_foreign(store, error);
-    return *version <= SCHEMA_VERSION || migrate_newer(store, *version, error);
+    return *version <= sqlite_of(store)->schema || migrate_newer(store, *version, error);
 }
 
 bool migrate_current(struct store *store, struct error *error) {
     int64_t version = 0;
     if (db_value(&store->db, error, &version, "PRAGMA user_version", "") < 0)
         return false;
-    store->outdated = version > SCHEMA_VERSION;
-    return !store->outdated || store->parting || migrate_newer(store, version, error);
+    sqlite_of(store)->outdated = version > sqlite_of(store)->schema;
+    return !sqlite_of(store)->outdated || sqlite_of(store)->parting ||
+           migrate_newer(store, version, error);
 }
 
 static bool migrate_run(struct store *store, const char *file, struct error *error) {
@@ -74,12 +83,13 @@ static bool migrate_steps(struct store *store, int64_t version, struct error *er
     char text[128];
     bool done = version > 0 || (migrate_run(store, "core/store/sqlite/schema.sql", error) &&
                                 CRASH_POINT("schema_made"));
-    for (int64_t step = version + 1; done && version > 0 && step <= SCHEMA_VERSION; step++) {
-        snprintf(text, sizeof text, "core/store/sqlite/upgrade_%d.sql", (int)step);
+    for (int64_t step = version + 1; done && version > 0 && step <= sqlite_of(store)->schema;
+         step++) {
+        snprintf(text, sizeof text, UPGRADE, (int)step);
         done = migrate_run(store, text, error) && CRASH_POINT("schema_upgraded");
     }
     snprintf(text, sizeof text, "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION_ID,
-             SCHEMA_VERSION);
+             sqlite_of(store)->schema);
     bool moved = false;
     return done && location_note(store, &moved, error) && db_execute(&store->db, text, error);
 }
@@ -90,7 +100,7 @@ static bool migrate_locked(struct store *store, struct error *error) {
     if (!db_execute(&store->db, "BEGIN IMMEDIATE", error))
         return false;
     if (migrate_version(store, &version, error) &&
-        (version == SCHEMA_VERSION || migrate_steps(store, version, error)) &&
+        (version == sqlite_of(store)->schema || migrate_steps(store, version, error)) &&
         CRASH_POINT("schema_versioned") && db_execute(&store->db, "COMMIT", error))
         return CRASH_POINT("schema_committed");
     if (!sqlite3_get_autocommit(store->db.handle))
@@ -110,32 +120,33 @@ static bool migrate_journal(struct store *store, struct error *error) {
 
 /* Only here, where the file is known to be ours or nobody's, does a gate appear beside it. */
 static bool migrate_gate(struct store *store, struct error *error) {
-    if (!store->path || store->mode == STORE_READ)
+    if (!sqlite_of(store)->path || store->mode == STORE_READ)
         return true;
-    return gate_open(&store->gate, store->path, error) &&
-           (gate_take(&store->gate, GATE_OPEN, false) ||
+    return gate_open(&sqlite_of(store)->gate, sqlite_of(store)->path, error) &&
+           (gate_take(&sqlite_of(store)->gate, GATE_OPEN, false) ||
             error_set(error, ERROR_IO, "store \"%s\": cannot lock \"%s-gate\"", store->db.name,
-                      store->path));
+                      sqlite_of(store)->path));
 }
 
 static bool migrate_up(struct store *store, struct error *error) {
-    if (store->path && !migrate_journal(store, error))
+    if (sqlite_of(store)->path && !migrate_journal(store, error))
         return false;
     CRASH_POINT("journal_set");
-    while (!gate_take(&store->gate, GATE_WRITER, false))
+    while (!gate_take(&sqlite_of(store)->gate, GATE_WRITER, false))
         gate_pause();
     bool done = migrate_locked(store, error);
-    gate_drop(&store->gate, GATE_WRITER);
+    gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
     if (done)
-        store_checkpoint(store, 0, NULL); /* by another name the log is not to be seen */
+        store_tend(store, CHORE_LOG, 0, NULL, NULL); /* by another name the log is not to be seen */
     return done;
 }
 
 bool migrate(struct store *store, struct error *error) {
     int64_t version = 0;
+    sqlite_of(store)->schema = migrate_newest();
     if (!migrate_version(store, &version, error))
         return false;
-    if (version == SCHEMA_VERSION)
+    if (version == sqlite_of(store)->schema)
         return migrate_gate(store, error);
     if (store->mode == STORE_CREATE || (version > 0 && store->mode == STORE_WRITE))
         return migrate_gate(store, error) && migrate_up(store, error);
@@ -143,7 +154,7 @@ bool migrate(struct store *store, struct error *error) {
         return error_set(error, ERROR_CONFIG,
                          "store \"%s\": schema %lld is older than this program's %d (any command "
                          "that writes brings it up to date)",
-                         store->db.name, (long long)version, SCHEMA_VERSION);
+                         store->db.name, (long long)version, sqlite_of(store)->schema);
     return error_set(error, ERROR_NOT_FOUND,
                      "store \"%s\": empty (create it with \"moonshift run\" or \"moonshift "
                      "enqueue\")",

@@ -1,11 +1,22 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
+#include "store/rules/ask/query.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/history.h"
+#include "store/rules/incident.h"
+#include "store/rules/prelock.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/tell.h"
 #include "store/sqlite/beside.h"
+#include "store/sqlite/create.h"
+#include "store/sqlite/engine.h"
+#include "store/sqlite/few.h"
 #include "store/sqlite/location.h"
-#include "store/sqlite/query.h"
-#include "store/sqlite/share.h"
+#include "store/sqlite/payload.h"
+#include "store/sqlite/purge.h"
 #include "store/sqlite/sign.h"
 #include "store/sqlite/sqlite.h"
-#include "store/sqlite/sweep.h"
+#include "store/sqlite/statements.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +26,15 @@
 #include <unistd.h>
 
 #define CLOSE_PAGES 1000 /* a longer log is moved into the database when the store is closed */
+
+/* In this order. Before the commit: what is told becomes jobs, jobs move the counters of their
+ * batches, and then all rows that are kept back are written. After it: what was written is noted in
+ * memory, signs of life go, and others are notified while the offer is still known; the files of
+ * the dead come last. */
+static const struct txn_hook *const open_hooks[] = {
+    &catalog_hook, &fleet_hook,   &incident_hook, &history_hook, &tell_hook,
+    &batch_hook,   &bulk_hook,    &purge_hook,    &sign_hook,    &rate_limit_hook,
+    &notify_hook,  &prelock_hook, &reap_hook,     NULL};
 
 static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
     return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));
@@ -74,25 +94,110 @@ static bool open_database(struct store *store, const char *path, struct error *e
     int flags = store->mode == STORE_READ && path ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     if (store->mode == STORE_CREATE || !path)
         flags |= SQLITE_OPEN_CREATE;
-    if (!db_open(&store->db, path, path ? path : ":memory:", flags, error))
+    if (!sqlite_connect(&store->db, &sqlite_of(store)->connection, path,
+                        path ? path : ":memory:", flags, error))
         return false;
     if (!path)
         return true;
-    store->path = strdup(sqlite3_db_filename(store->db.handle, "main"));
-    if (!store->path)
+    sqlite_of(store)->path = strdup(sqlite3_db_filename(store->db.handle, "main"));
+    store->name = sqlite_of(store)->path;
+    if (sqlite_of(store)->path && asprintf(&store->url, "sqlite:%s", sqlite_of(store)->path) < 0)
+        store->url = NULL;
+    if (!sqlite_of(store)->path || !store->url)
         return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", path);
-    if (!open_beside(store->path, error))
+    if (!open_beside(sqlite_of(store)->path, error))
         return false;
     if (store->mode != STORE_READ && sqlite3_db_readonly(store->db.handle, "main") == 1)
         return open_refuse(path, "not writable", EROFS, error);
     return true;
 }
 
+/* ---- what the rules ask ---- */
+
+static bool engine_ended(struct store *store, const struct outcome *outcome, struct error *error) {
+    return bulk_settle(&sqlite_of(store)->endings, &store->db, outcome, error);
+}
+
+/* The byte of a living executor is held; a reader opens the gate only to look. */
+static bool engine_has_died(struct store *store, int64_t executor) {
+    struct gate *gate = &sqlite_of(store)->gate;
+    gate_look(gate, sqlite_of(store)->path);
+    return gate->file >= 0 && gate_free(gate, GATE_EXECUTORS + executor);
+}
+
+static bool engine_running(struct store *store, int64_t executor, struct running *running) {
+    return !sqlite_of(store)->path || slots_read(running, sqlite_of(store)->path, executor);
+}
+
+static void engine_wake(struct store *store, int64_t executor) {
+    bell_ring(&sqlite_of(store)->bell, sqlite_of(store)->path, executor);
+}
+
+static const struct store_ops ops = {
+    .close = sqlite_close,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .rollback = sqlite_rollback,
+    .now = sqlite_now,
+    .tend = sqlite_tend,
+    .set_impatient = sqlite_set_impatient,
+    .budget = sqlite_budget,
+    .purge_behind = sqlite_purge_behind,
+    .has_pending_purge = sqlite_has_pending_purge,
+    .create = sqlite_create,
+    .enqueue = sqlite_enqueue,
+    .reserve_ids = sqlite_reserve_ids,
+    .join = sqlite_join,
+    .leave = sqlite_leave,
+    .renew = sqlite_renew,
+    .alive = sqlite_alive,
+    .metric_add = sqlite_metric_add,
+    .reap = sqlite_reap,
+    .slot_set = sqlite_slot_set,
+    .slot_clear = sqlite_slot_clear,
+    .bell = sqlite_bell,
+    .bell_empty = sqlite_bell_empty,
+    .has_changes = sqlite_has_changes,
+    .settle_bulk = sqlite_settle_bulk,
+    .settle = sqlite_settle,
+    .settle_end = sqlite_settle_end,
+    .promote = sqlite_promote,
+    .acquire = sqlite_acquire,
+    .best = sqlite_best,
+    .acquire_stats = sqlite_acquire_stats,
+    .take = sqlite_take,
+    .extend = sqlite_extend,
+    .holds = sqlite_holds,
+    .ask_lost = sqlite_ask_lost,
+    .next = sqlite_next,
+    .retries_wait = sqlite_retries_wait,
+    .backup = sqlite_backup,
+};
+
+static const struct store_engine engine = {
+    .sql = &sqlite_sql,
+    .verify = sqlite_verify,
+    .few = few_add,
+    .snapshot = transaction_look,
+    .snapshot_end = transaction_look_end,
+    .create_again = create_occurrence,
+    .ended = engine_ended,
+    .sign_take = sign_take,
+    .sign_drop = sign_drop,
+    .sign_drop_after = sign_drop_after,
+    .sign_alive = sign_alive,
+    .has_died = engine_has_died,
+    .running = engine_running,
+    .wake = engine_wake,
+    .filter_payload = payload_filter,
+};
+
 static bool open_all(struct store *store, const char *path, struct error *error) {
     return (!path || location_enter(store, path, error)) && open_database(store, path, error) &&
-           db_configure(&store->db, store->mode != STORE_READ, error) &&
-           feed_attach(&store->feed, &store->db, "feed", error) &&
-           feed_attach(&store->endings, &store->db, "endings", error) &&
+           sqlite_configure(&store->db, &sqlite_of(store)->connection, store->mode != STORE_READ,
+                            error) &&
+           bulk_attach(&sqlite_of(store)->bulk, &store->db, "bulk", error) &&
+           bulk_attach(&sqlite_of(store)->endings, &store->db, "endings", error) &&
            payload_attach(store, error) && migrate(store, error);
 }
 
@@ -101,18 +206,23 @@ static struct store *open_once(const char *path, enum store_mode mode,
                                const struct settings *settings, enum location *location,
                                char *other, struct error *error) {
     *location = LOCATION_REFUSED;
-    struct store *store = calloc(1, sizeof *store);
+    struct sqlite *made = calloc(1, sizeof *made);
+    struct store *store = made ? &made->store : NULL;
     if (!store) {
         error_set(error, ERROR_FAILED, "out of memory");
         return NULL;
     }
     store->settings = settings;
+    store->hooks = open_hooks;
+    store->ops = &ops;
+    store->engine = &engine;
+    store->kind = path ? STORE_FILE : STORE_MEMORY;
     store->mode = path ? mode : STORE_CREATE;
-    store->gate.file = -1;
-    store->bell = (struct bell){-1, -1, -1};
+    sqlite_of(store)->gate.file = -1;
+    sqlite_of(store)->bell = (struct bell){-1, -1, -1};
     if (open_all(store, path, error) && (!path || location_enter(store, path, error)) &&
         (*location = location_look(store, other, error)) == LOCATION_FINE &&
-        share_settle(store, error))
+        fair_share_settle(store, error))
         return store;
     store_close(store);
     return NULL;
@@ -130,34 +240,30 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
     return open_once(path, mode, settings, &location, other, error);
 }
 
-void store_close(struct store *store) {
-    if (!store)
-        return;
+void sqlite_close(struct store *store) {
     int pages = store->self.id ? 0 : CLOSE_PAGES; /* an executor leaves one whole file behind */
     store_rollback(store);
     if (store->self.id)
         store_leave(store, NULL);
-    if (store->gate.file >= 0 && store->db.log_pages)
-        store_checkpoint(store, pages, NULL);
-    tray_close(&store->tray);
-    slots_close(&store->slots);
-    bell_close(&store->bell);
+    if (sqlite_of(store)->gate.file >= 0 && sqlite_of(store)->connection.log_pages)
+        store_tend(store, CHORE_LOG, pages, NULL, NULL);
+    mailbox_close(&sqlite_of(store)->mailbox);
+    slots_close(&sqlite_of(store)->slots);
+    bell_close(&sqlite_of(store)->bell);
     db_close(&store->db);
     location_leave(store);
-    feed_clear(&store->feed);
-    feed_clear(&store->endings);
-    gate_close(&store->gate);
+    bulk_clear(&sqlite_of(store)->bulk);
+    bulk_clear(&sqlite_of(store)->endings);
+    gate_close(&sqlite_of(store)->gate);
     sign_clear(store);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
-    sweep_clear(&store->sweep);
-    free(store->gone);
+    purge_clear(&sqlite_of(store)->purge);
+    free(sqlite_of(store)->gone);
     free(store->config.text);
+    id_set_clear(&store->filling.ids);
     free(store->unserved);
-    free(store->path);
+    free(sqlite_of(store)->path);
+    free(store->url);
     free(store);
-}
-
-const char *store_path(const struct store *store) {
-    return store->path;
 }

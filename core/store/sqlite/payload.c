@@ -1,7 +1,8 @@
 /* payload.c - jobs by what is in their payload (rules §20). A field is a path: names joined by
  * dots, elements of an array in brackets. */
+#include "store/sqlite/payload.h"
 #include "base/json.h"
-#include "store/sqlite/query.h"
+#include "store/sqlite/driver.h"
 #include <string.h>
 
 #define DEPTH_MAX 64
@@ -145,7 +146,7 @@ static bool fields(struct query *query, const char *from, const json_t *wanted, 
     return true;
 }
 
-bool filter_payload(struct query *query, const struct filter *filter, const json_t *value,
+bool payload_filter(struct query *query, const struct filter *filter, const json_t *value,
                     struct error *error) {
     if (!json_is_object(value))
         return error_set(error, ERROR_INVALID, "filter \"%s\": expected names and values",

@@ -2,10 +2,10 @@
  * checked and synced before anything is moved. */
 #include "base/crash_point.h"
 #include "store/backup.h"
+#include "store/rules/command/operation.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/file.h"
-#include "store/sqlite/operation.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,8 @@ static bool copy_make(const char *from, const char *partial, const char *path,
            file_copy(from, partial, error);
 }
 
-/* What was handed out after the backup comes to nobody again; who wrote through the tray asks anew.
+/* What was handed out after the backup comes to nobody again; who wrote through the mailbox asks
+ * anew.
  */
 static bool move_on(struct store *store, const char *from, time_ms now, struct error *error) {
     store->meta.next_id += RESTORE_GAP;
@@ -89,13 +90,13 @@ static bool move_on(struct store *store, const char *from, time_ms now, struct e
 /* Executors of that time are dead: what they ran can be taken again, and counts as no crash. */
 static bool refresh(struct store *store, const char *from, struct store_restored *restored,
                     time_ms now, struct error *error) {
-    struct store_buried buried = {0};
-    bool done = store_begin(store, error) && move_on(store, from, now, error) &&
-                store_commit(store, error) && store_bury(store, now, &buried, error);
+    struct store_reaped reaped = {0};
+    bool done = store_begin(store, STORE_COMMAND, error) && move_on(store, from, now, error) &&
+                store_commit(store, error) && store_reap(store, now, &reaped, error);
     if (!done)
         store_rollback(store);
-    job_free_list(buried.worker_died);
-    restored->freed = buried.freed;
+    job_free_list(reaped.worker_died);
+    restored->freed = reaped.freed;
     return done;
 }
 
@@ -104,8 +105,8 @@ static bool copy_refresh(const char *partial, const char *from, const struct set
     char url[PATH_MAX + 8];
     snprintf(url, sizeof url, "sqlite:%s", partial);
     struct store *store = store_open(url, STORE_WRITE, settings, error);
-    bool done =
-        store && refresh(store, from, restored, now, error) && store_checkpoint(store, 0, error);
+    bool done = store && refresh(store, from, restored, now, error) &&
+                store_tend(store, CHORE_LOG, 0, NULL, error);
     store_close(store);
     return done && CRASH_POINT("restore_refreshed");
 }
@@ -134,7 +135,7 @@ static void clear_names(const char *path) {
 static bool is_taken(const char *path) {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     char name[PATH_MAX];
-    struct error ignored;
+    struct error ignored = {0};
     struct stat is;
     bool taken = false;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
@@ -188,7 +189,7 @@ static bool move_aside(const char *path, struct store_restored *restored, time_m
 static void move_back(const char *path, const struct store_restored *restored) {
     static const char *const suffixes[] = {"-shm", "-wal", ""};
     char from[PATH_MAX], to[PATH_MAX];
-    struct error ignored;
+    struct error ignored = {0};
     for (size_t i = 0; restored->aside[0] && i < sizeof suffixes / sizeof *suffixes; i++)
         if (file_name(from, restored->aside, suffixes[i], &ignored) &&
             file_name(to, path, suffixes[i], &ignored))

@@ -38,11 +38,11 @@ CREATE TABLE job(
   lane INT,           -- 63-bit hash of the key; 0: exclusive without one; absent: not exclusive
   lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
   repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
-  term TEXT,          -- of a timer: its date or duration as given
-  conflicts INT NOT NULL DEFAULT 0) STRICT; -- in a row
+  term TEXT) STRICT;  -- of a timer: its date or duration as given
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
+CREATE INDEX job_instance ON job(instance, id) WHERE instance IS NOT NULL;
 
 CREATE TABLE ready(       -- rank = ~priority
   stream INT, rank INT, place INT, id INT, lane INT,
@@ -68,26 +68,38 @@ CREATE TABLE ended(
   executor INT, started INT, at INT NOT NULL, retries INT, attempt INT,
   message TEXT, result TEXT,
   created INT, due INT, priority INT, batch INT, -- as the job's row had them
-  removal INT) STRICT; -- when it goes; absent: by the time to live
+  removal INT,        -- when it goes; absent: by the time to live
+  -- to what it belonged, copied from the job: absent, if it named none
+  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT) STRICT;
 CREATE INDEX ended_removal ON ended(removal) WHERE removal IS NOT NULL;
 CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE ended_by_instance( -- of those that have one
+  instance TEXT, seq INT, PRIMARY KEY(instance, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE attempt(     -- failures only
   job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
   priority INT, reason INT, message TEXT, stack TEXT, batch INT,
+  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT,
   PRIMARY KEY(job, n)) WITHOUT ROWID, STRICT;
 CREATE INDEX attempt_at ON attempt(at);
+CREATE INDEX attempt_instance ON attempt(instance, at) WHERE instance IS NOT NULL;
 CREATE TABLE line(
   job INT, n INT, seq INT, at INT, text TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE progress(job INTEGER PRIMARY KEY, fraction REAL, text TEXT, at INT) STRICT;
 
 CREATE TABLE incident(
   id INTEGER PRIMARY KEY, type TEXT NOT NULL, job INT, definition INT,
-  activity TEXT, failed_activity TEXT, message TEXT, cause INT, root INT,
-  created INT NOT NULL, ended INT, how INT, note TEXT) STRICT;
+  activity TEXT, failed_activity TEXT, message TEXT,
+  cause INT, root_cause INT, -- incidents
+  created INT NOT NULL, ended INT, how INT, note TEXT,
+  instance TEXT, root_instance TEXT, tenant TEXT, lane_key TEXT,
+  instance_id INT,           -- of a process
+  removal INT) STRICT;       -- as in `ended`
 CREATE UNIQUE INDEX incident_open ON incident(job, type) WHERE ended IS NULL;
 CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
   WHERE ended IS NULL AND job IS NULL;
 CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
+CREATE INDEX incident_removal ON incident(removal) WHERE removal IS NOT NULL;
+CREATE INDEX incident_instance ON incident(instance) WHERE instance IS NOT NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
@@ -130,11 +142,14 @@ CREATE TABLE batch(       -- remaining = open + total - made, completed = made -
   reached INT NOT NULL DEFAULT 0,                            -- bytes of it that are dealt with
   seed INT, monitor INT,  -- the jobs, while there are such
   created INT NOT NULL, started INT, ended INT,
-  query TEXT) STRICT;     -- the filters it was filled by (JSON), if it was
+  query TEXT,             -- the filters it was filled by (JSON), if it was
+  removal INT,            -- as in `ended`
+  held INT NOT NULL DEFAULT 0) STRICT; -- 1: its jobs are suspended, its seed and monitor go on
 CREATE TABLE batch_config(batch INTEGER PRIMARY KEY, config TEXT NOT NULL) STRICT;
 CREATE TABLE batch_part(  -- ids: JSON, without white space
   batch INT, n INT, ids TEXT NOT NULL, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
 CREATE INDEX batch_ended ON batch(ended) WHERE ended IS NOT NULL;
+CREATE INDEX batch_removal ON batch(removal) WHERE removal IS NOT NULL;
 CREATE INDEX ended_batch ON ended(batch) WHERE batch IS NOT NULL;
 CREATE INDEX attempt_batch ON attempt(batch) WHERE batch IS NOT NULL;
 CREATE INDEX incident_job ON incident(job) WHERE job IS NOT NULL;
@@ -181,8 +196,12 @@ CREATE TABLE stuck(       -- runs that were given up, as long as they may still 
   incident INT) STRICT;
 CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
   job INT, seq INT, n INT, at INT, stream INT, executor INT, started INT, until INT, retries INT,
-  priority INT, message TEXT, batch INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+  priority INT, message TEXT, batch INT,
+  instance TEXT, root_instance TEXT, activity TEXT, tenant TEXT, lane_key TEXT,
+  PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
 CREATE INDEX snooze_at ON snooze(at);
+CREATE TABLE conflicts(   -- jobs whose latest runs ended with a conflict, and how many in a row
+  job INTEGER PRIMARY KEY, n INT NOT NULL) STRICT; -- such a job has a message in its row
 -- The jobs that are there. While nobody has left a row behind, and nobody fills an intake, it is the
 -- table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE

@@ -1,58 +1,60 @@
-/* settle.c - the end of a run (rules §8; §1: the fence; §4: its lane is released), written whole.
- */
+/* settle.c - the end of a run (rules §8; §1: the fence, also of many at once; §4: its lane is
+ * released), written whole. */
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/sqlite/alive.h"
-#include "store/sqlite/backlog.h"
-#include "store/sqlite/batch.h"
-#include "store/sqlite/history.h"
-#include "store/sqlite/incident.h"
-#include "store/sqlite/lane.h"
-#include "store/sqlite/limit.h"
-#include "store/sqlite/occurrence.h"
-#include "store/sqlite/prelock.h"
-#include "store/sqlite/row.h"
-#include "store/sqlite/share.h"
-#include "store/sqlite/starts.h"
-#include "store/sqlite/stuck.h"
-#include "store/sqlite/sweep.h"
-#include "store/sqlite/tell.h"
-#include "store/sqlite/verbs.h"
+#include "store/rules/admission.h"
+#include "store/rules/backlog.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/history.h"
+#include "store/rules/incident.h"
+#include "store/rules/limit.h"
+#include "store/rules/places.h"
+#include "store/rules/prelock.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/row.h"
+#include "store/rules/schedule/occurrence.h"
+#include "store/rules/stuck.h"
+#include "store/rules/tell.h"
+#include "store/sqlite/engine.h"
+#include "store/sqlite/purge.h"
+#include <stdlib.h>
 #include <string.h>
 
-/* The fence is passed. */
-struct passed {
-    bool edited; /* an operator has changed the row while the job ran */
-};
+/* Ends the series of conflicts, if the job has one. */
+static bool settle_calm(struct store *store, const struct job *job, struct error *error) {
+    return !job->conflicts || row_calm(store, job->id, error);
+}
 
-/* The row stays behind, to go with its neighbours, unless it would still say something: that it is
- * dead or suspended (a run by hand), or what an operator made of it. */
-static bool settle_remove(struct store *store, const struct job *job, struct passed passed,
+/* Leaves the row as a tombstone, which is purged with its neighbours. It is deleted at once if the
+ * job is dead or suspended (a run by hand) or an operator has edited it: `live` would show it. */
+static bool settle_remove(struct store *store, const struct job *job, enum unlocked how,
                           struct error *error) {
-    bool left = !passed.edited && job->retries > 0 && !job->suspended;
-    return (!left || sweep_leave(store, job->id, &left, error)) &&
-           (left || db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", job->id)) &&
+    bool left = how == UNLOCKED && job->retries > 0 && !job->suspended;
+    return (!left || purge_leave(store, job->id, &left, error)) &&
+           (left || row_delete(store, job->id, error)) && settle_calm(store, job, error) &&
            (!store->progress ||
             db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", job->id));
 }
 
-/* Its key and its place in the backlog, if it has any. */
+/* Gives up the unique key and the place in the backlog, if the job has them. */
 static bool settle_give_up(struct store *store, const struct job *job, enum history_end end,
                            time_ms now, struct error *error) {
-    struct row row;
+    struct job_row row;
     if (!job->unique_key && !backlog_counts(store, job->stream))
         return true;
     if (end == ENDED_SUCCESSFUL)
-        return alive_done(store, job, now, error);
+        return admission_done(store, job, now, error);
     int found = row_load_placeless(store, job->id, &row, error);
-    return found == 0 || (found > 0 && (row.retries == 0 || alive_end(store, &row, error)));
+    return found == 0 || (found > 0 && (row.retries == 0 || admission_end(store, &row, error)));
 }
 
-/* An operator may have changed its retries meanwhile. */
+/* Counts the job as gone from its batch, with the retries as an operator may have set them. */
 static bool settle_batch(struct store *store, const struct outcome *outcome, time_ms now,
                          struct error *error) {
     const struct job *job = outcome->job;
-    struct row row = {.batch = job->batch, .stream = job->stream};
+    struct job_row row = {.batch = job->batch, .stream = job->stream};
     int64_t retries = 0;
     if (!job->batch)
         return true;
@@ -63,100 +65,96 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
     return batch_gone(store, &row, outcome->started, now, error);
 }
 
-static bool settle_success(struct store *store, struct outcome *outcome, struct passed passed,
+static bool settle_success(struct store *store, struct outcome *outcome, enum unlocked how,
                            enum history_end end, time_ms now, struct error *error) {
-    enum incident_end how = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
+    enum incident_end ends = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
     return settle_give_up(store, outcome->job, end, now, error) &&
            settle_batch(store, outcome, now, error) &&
-           settle_remove(store, outcome->job, passed, error) && CRASH_POINT("settle_removed") &&
+           settle_remove(store, outcome->job, how, error) && CRASH_POINT("settle_removed") &&
            history_ended(store, outcome, end, error) && CRASH_POINT("settle_ended") &&
            (end == ENDED_SUCCESSFUL || outcome->told ||
             tell_ended(store, outcome->job, history_end_name(end), now, error)) &&
-           incident_end(store, outcome->job->id, how, now, error) &&
+           incident_end(store, outcome->job->id, ends, now, error) &&
            (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
 }
 
-/* What an operator changed during the run stays; only the rest is the run's to say. */
-static void settle_merge(const struct outcome *outcome, struct row *row) {
+/* Puts retries and due date of the outcome into the row, unless an operator has changed them during
+ * the run. */
+static void settle_merge(const struct outcome *outcome, struct job_row *row) {
     if (outcome->kind == OUTCOME_FAILURE && row->retries == outcome->job->retries)
         row->retries = outcome->retries > 0 ? outcome->retries : 0;
     if (outcome->due != TIME_NONE && row->due == outcome->job->due)
         row->due = outcome->due;
 }
 
-/* A dead job that was run by hand stays dead where another one has its key. */
-static bool settle_alive(struct store *store, struct row *row, bool dead, time_ms now,
+/* Takes or gives up the unique key as the job gets alive or dead. A dead job that was run by hand
+ * stays dead if another job has the key. */
+static bool settle_alive(struct store *store, struct job_row *row, bool dead, time_ms now,
                          struct error *error) {
     if (dead == (row->retries == 0))
         return true;
     if (!dead)
-        return alive_end(store, row, error);
-    int again = alive_again(store, row, now, error);
+        return admission_end(store, row, error);
+    int again = admission_again(store, row, now, error);
     if (again == 0)
         row->retries = 0;
     return again >= 0;
 }
 
-static bool settle_failure(struct store *store, struct outcome *outcome, struct row *row,
+static bool settle_failure(struct store *store, struct outcome *outcome, struct job_row *row,
                            time_ms now, struct error *error) {
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
-    const struct row before = *row;
+    const struct job_row before = *row;
     bool dead = row->retries == 0;
     outcome_decide(outcome, store->settings->failed_job_wait, now);
     if (!history_failed(store, outcome, row, error))
         return false;
     CRASH_POINT("settle_attempted");
     settle_merge(outcome, row);
-    if (!settle_alive(store, row, dead, now, error) || !share_place(store, NULL, row, now, error) ||
+    if (!settle_alive(store, row, dead, now, error) ||
+        !fair_share_place(store, NULL, row, now, error) ||
         (row->batch && !batch_retries(store, &before, row, error)))
         return false;
     if (dead && row->retries > 0 && !incident_end(store, row->id, INCIDENT_RESOLVED, now, error))
         return false;
     if (outcome->message)
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
-    return db_run(&store->db, error,
-                  "UPDATE job SET retries=?2, due=?3, place=?4, attempt=attempt+1, rev=rev+1,"
-                  " message=?5, conflicts=0 WHERE id=?1",
-                  "inTit", row->id, (int)row->retries, row->due, row->place,
-                  outcome->message ? message : NULL) &&
+    return row_fail(store, row, outcome->message ? message : NULL, error) &&
+           settle_calm(store, outcome->job, error) &&
            (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
             incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) &&
            (outcome->told || tell_failure(store, outcome, row->retries, now, error)) &&
-           CRASH_POINT("settle_failed") && row_place(store, row, now, error);
+           CRASH_POINT("settle_failed") && place_row(store, row, now, error);
 }
 
-/* Dead before a run by hand and after it: nothing new. */
-static bool settle_place(struct store *store, const struct outcome *outcome, const struct row *row,
-                         time_ms now, struct error *error) {
-    return (row->retries == 0 && outcome->job->retries == 0) || row_place(store, row, now, error);
+/* Puts the job into its place. A job that was dead before a run by hand and is so after it has
+ * none, and its incident is open already. */
+static bool settle_place(struct store *store, const struct outcome *outcome,
+                         const struct job_row *row, time_ms now, struct error *error) {
+    return (row->retries == 0 && outcome->job->retries == 0) || place_row(store, row, now, error);
 }
 
-static bool settle_snooze(struct store *store, struct outcome *outcome, struct row *row,
+static bool settle_snooze(struct store *store, struct outcome *outcome, struct job_row *row,
                           time_ms now, struct error *error) {
     settle_merge(outcome, row);
-    return share_place(store, NULL, row, now, error) &&
-           history_snoozed(store, outcome, row, error) &&
-           db_run(&store->db, error, "UPDATE job SET due=?2, place=?3, conflicts=0 WHERE id=?1",
-                  "iTi", row->id, row->due, row->place) &&
-           settle_place(store, outcome, row, now, error);
+    return fair_share_place(store, NULL, row, now, error) &&
+           history_snoozed(store, outcome, row, error) && row_move(store, row, NULL, error) &&
+           settle_calm(store, outcome->job, error) && settle_place(store, outcome, row, now, error);
 }
 
-/* Neither a retry nor an attempt: what it said, how often in a row, and when it runs again. */
-static bool settle_conflict(struct store *store, struct outcome *outcome, struct row *row,
+/* Writes message, due date and one more conflict in a row; it costs neither retry nor attempt. */
+static bool settle_conflict(struct store *store, struct outcome *outcome, struct job_row *row,
                             time_ms now, struct error *error) {
     char message[JOB_MESSAGE_MAX * 4 + 1] = "";
     if (outcome->message)
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
     settle_merge(outcome, row);
-    return share_place(store, NULL, row, now, error) &&
-           db_run(&store->db, error,
-                  "UPDATE job SET conflicts=conflicts+1, due=?2, place=?3, message=?4 WHERE id=?1",
-                  "iTit", row->id, row->due, row->place, outcome->message ? message : NULL) &&
-           settle_place(store, outcome, row, now, error);
+    return fair_share_place(store, NULL, row, now, error) && row_move(store, row, message, error) &&
+           row_conflict(store, row->id, error) && settle_place(store, outcome, row, now, error);
 }
 
-static bool settle_again(struct store *store, struct outcome *outcome, struct row *row, time_ms now,
-                         struct error *error) {
+static bool settle_again(struct store *store, struct outcome *outcome, struct job_row *row,
+                         time_ms now, struct error *error) {
     switch (outcome->kind) {
     case OUTCOME_FAILURE:
         return settle_failure(store, outcome, row, now, error);
@@ -164,15 +162,19 @@ static bool settle_again(struct store *store, struct outcome *outcome, struct ro
         return settle_snooze(store, outcome, row, now, error);
     case OUTCOME_CONFLICT:
         return settle_conflict(store, outcome, row, now, error);
-    default:
+    case OUTCOME_RETURNED:
         return settle_place(store, outcome, row, now, error);
+    case OUTCOME_SUCCESS:
+    case OUTCOME_CANCELLED:
+        break;
     }
+    return error_set(error, ERROR_FAILED, "job %lld: an end leaves no row", (long long)row->id);
 }
 
-/* The job goes on: after a failure, a snooze, or unrun. */
+/* Settles a job that goes on: after a failure, a snooze, a conflict, or unrun. */
 static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
-    struct row row;
+    struct job_row row;
     int found = row_load_placeless(store, outcome->job->id, &row, error);
     if (found == 0)
         error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: locked job %lld has no row",
@@ -185,22 +187,18 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
     return done && (!row.repeats || occurrence_left(store, &row, error));
 }
 
-static bool settle_kind(struct store *store, struct outcome *outcome, struct passed passed,
+static bool settle_kind(struct store *store, struct outcome *outcome, enum unlocked how,
                         time_ms now, enum settled *settled, struct error *error) {
     *settled = SETTLED;
     if (outcome->kind != OUTCOME_RETURNED && !history_lines(store, outcome, error))
         return false;
-    switch (outcome->kind) {
-    case OUTCOME_SUCCESS:
-        return settle_success(store, outcome, passed, ENDED_SUCCESSFUL, now, error);
-    case OUTCOME_CANCELLED:
-        return settle_success(store, outcome, passed, ENDED_CANCELLED, now, error);
-    default:
+    if (!outcome_traits[outcome->kind].ends)
         return settle_back(store, outcome, now, settled, error);
-    }
+    enum history_end end = outcome->kind == OUTCOME_SUCCESS ? ENDED_SUCCESSFUL : ENDED_CANCELLED;
+    return settle_success(store, outcome, how, end, now, error);
 }
 
-/* Can something that it asked for be refused? */
+/* True if the store may refuse an effect or a created job of this outcome. */
 static bool settle_refusable(const struct store *store, const struct outcome *outcome) {
     if (outcome->effects)
         return true;
@@ -213,8 +211,7 @@ static bool settle_refusable(const struct store *store, const struct outcome *ou
 
 static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
-    bool counts = outcome->kind == OUTCOME_SUCCESS || outcome->kind == OUTCOME_SNOOZE;
-    if (!counts) /* hooks alone may have created something */
+    if (!outcome_traits[outcome->kind].keeps) /* only a hook may have created jobs */
         return !outcome->created || !outcome->created->by_hook ||
                store_create(store, outcome->created, 0, now, error);
     if (outcome->created) {
@@ -226,51 +223,33 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
         CRASH_POINT("settle_created");
     }
     return !outcome->effects ||
-           (operate_effects(store, outcome->effects, outcome->job, now, error) &&
+           (commands_of_success(store, outcome->effects, outcome->job, now, error) &&
             CRASH_POINT("settle_operated"));
 }
 
-/* The lock's row decides whether anything else is written: 1 it is, 0 the lock was lost, -1 error.
- */
-static int settle_fence(struct store *store, const struct job *job, struct passed *passed,
-                        struct error *error) {
-    passed->edited = false;
-    if (!db_run(&store->db, error,
-                "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
-                job->id, job->owner, job->token))
-        return -1;
-    if (db_changes(&store->db))
-        return 1;
-    passed->edited = true;
-    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
-                  "iii", job->id, job->owner, job->token)
-               ? db_changes(&store->db)
-               : -1;
-}
-
-/* The fence first. */
+/* Writes one outcome, the fence first: without the lock only the end of the run is noted. */
 static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
                        enum settled *settled, struct error *error) {
     const struct job *job = outcome->job;
-    struct passed passed = {0};
+    enum unlocked how = UNLOCKED;
     CRASH_POINT("settle_begun");
-    /* What others do comes after what is kept of those before. */
-    if (!outcome->fenced && !feed_settled(&store->endings, &store->db, error))
+    /* The entries of earlier successes, which are kept back, come before this one. */
+    if (!outcome->fenced && !bulk_settled(&sqlite_of(store)->endings, &store->db, error))
         return false;
-    int fenced = outcome->fenced ? 1 : settle_fence(store, job, &passed, error);
+    if (!outcome->fenced && !place_unlock(store, job, &how, error))
+        return false;
+    bool fenced = how != UNLOCK_STALE;
     CRASH_POINT("settle_fenced");
     *settled = SETTLED_STALE;
-    if (fenced < 0)
-        return false;
-    /* The run has ended, also where its lock was taken away. */
-    if ((!outcome->stuck && !limit_freed(store, job->stream, job->token, error)) ||
-        (fenced && !starts_end(store, outcome, error)))
+    /* The run has ended, also if its lock was taken away. */
+    if ((!outcome->stuck && !place_uncount(store, job->stream, job->token, error)) ||
+        (fenced && !rate_limit_end(store, outcome, error)))
         return false;
     if (!fenced && job->repeat && !occurrence_over(store, job->id, job->token, error))
         return false;
     if (job->crashes) /* another suspect may run now */
         prelock_blind(store);
-    if (fenced ? !settle_kind(store, outcome, passed, now, settled, error) ||
+    if (fenced ? !settle_kind(store, outcome, how, now, settled, error) ||
                      !settle_created(store, outcome, now, error)
                : !history_late_lines(store, outcome, error))
         return false;
@@ -278,56 +257,201 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||
-           lane_release(store, job->lane_id, outcome->lane_token, error);
+           place_release(store, job->lane_id, outcome->lane_token, error);
 }
 
-/* What can be refused: then nothing of this outcome is written, and its neighbours stay. */
+/* Settles an outcome that may be refused: then nothing of it is written, and the outcomes beside it
+ * stay. */
 static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
                              enum settled *settled, struct error *error) {
     const struct meta meta = store->meta;
     const struct tally tally = store->tally;
-    const struct sweep_point point = sweep_point(store);
+    const struct purge_point point = purge_point(store);
     const struct tell_point told = tell_point(store);
     if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error))
         return db_run(&store->db, error, "RELEASE outcome", "");
-    struct error ignored;
+    struct error ignored = {0};
     CRASH_POINT("settle_refused");
     store->meta = meta;
     store->tally = tally;
-    sweep_return(store, point);
+    purge_return(store, point);
     tell_return(store, told);
     store->incidents = store->lines = -1;
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
         db_run(&store->db, &ignored, "RELEASE outcome", ""))
-        outcome->undone = catalog_refresh(&store->catalog, &store->db, meta.catalog, &ignored);
+        outcome->undone = catalog_refresh(&store->catalog, &store->db,
+                                          store->engine->sql->definitions, meta.catalog, &ignored);
     return false;
 }
 
-/* Nothing that it does asks for the rows of other jobs. */
+/* True if settling this outcome reads no other job's row, so its writes may be kept back. */
 static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
-    return store->prelock.offer && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
+    return store->prelock.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
            !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream);
 }
 
-bool store_settle_end(struct store *store, struct error *error) {
-    return feed_flush(&store->feed, &store->db, true, error);
+/* ---- many at once: one statement ends their locks, where the result is the same ---- */
+
+enum { RUN_LEAST = 4 }; /* fewer locks go one by one */
+enum { SPREAD = 8 };    /* tokens looked at for each outcome, and locks of others, at most */
+
+/* A table of outcomes by their tokens, from `first` on. */
+struct passing {
+    int64_t first, room;
+    struct outcome **list;
+};
+
+/* True if no earlier outcome asks whether this job is locked, and nothing of it can be refused. */
+static bool fence_plain(const struct store *store, const struct outcome *outcome) {
+    const struct job *job = outcome->job;
+    return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
+           job->owner == store->self.id && !job->lane_id && !job->batch && !job->repeat &&
+           !job->unique_key && !job->crashes && !backlog_counts(store, job->stream) &&
+           !limit_of(store, job->stream) && !rate_limit_of(store, job->stream);
 }
 
-bool store_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
-                  struct error *error) {
+/* True if the outcome must not be settled with others: its verbs may concern any job of the list,
+ * or a created job may be refused. */
+static bool fence_alone(const struct store *store, const struct outcome *outcome) {
+    if (outcome->effects)
+        return true;
+    for (const struct job *job = outcome->created; job; job = job->next)
+        if (job->unique_key || backlog_of(store, job->handler))
+            return true;
+    return false;
+}
+
+/* The ids of a run of tokens without a gap. */
+struct run {
+    int64_t token, last_token, count, id, last_id;
+};
+
+static struct run run_of(const struct passing *passing, int64_t at) {
+    const struct job *job = passing->list[at]->job;
+    struct run run = {.token = job->token, .id = job->id, .last_id = job->id};
+    for (; at < passing->room && passing->list[at]; at++, run.count++) {
+        job = passing->list[at]->job;
+        run.id = job->id < run.id ? job->id : run.id;
+        run.last_id = job->id > run.last_id ? job->id : run.last_id;
+        run.last_token = job->token;
+    }
+    return run;
+}
+
+/* 1 few other locks lie between its ids, 0 many do, -1 error. */
+static int run_narrow(struct store *store, const struct run *run, struct error *error) {
+    int64_t one = 0;
+    int found = db_value(&store->db, error, &one,
+                         "SELECT 1 FROM locked WHERE id BETWEEN ?1 AND ?2 LIMIT 1 OFFSET ?3", "iii",
+                         run->id, run->last_id, SPREAD * run->count);
+    return found < 0 ? -1 : !found;
+}
+
+/* Every lock with one of its tokens is that of one of its outcomes. *whole: all of them were there,
+ * as they were taken. */
+static bool run_pass(struct store *store, const struct run *run, bool *whole, struct error *error) {
+    const struct place_range range = {run->id, run->last_id, run->token, run->last_token};
+    if (!place_unlock_range(store, &range, error))
+        return false;
+    *whole = *whole && db_changes(&store->db) == run->count;
+    return true;
+}
+
+static bool passing_all(struct store *store, struct passing *passing, bool *whole,
+                        struct error *error) {
+    for (int64_t at = 0; *whole && at < passing->room; at++) {
+        if (!passing->list[at])
+            continue;
+        struct run run = run_of(passing, at);
+        int narrow = run.count < RUN_LEAST ? 0 : run_narrow(store, &run, error);
+        if (narrow < 0 || (narrow && !run_pass(store, &run, whole, error)))
+            return false;
+        for (int64_t i = 0; i < run.count; i++)
+            passing->list[at + i]->fenced = narrow;
+        at += run.count;
+    }
+    return true;
+}
+
+static void passing_forget(struct passing *passing) {
+    for (int64_t at = 0; at < passing->room; at++)
+        if (passing->list[at])
+            passing->list[at]->fenced = false;
+}
+
+/* Ends all locks, or none if one of the runs has lost its lock: then each is asked by itself. */
+static bool passing_try(struct store *store, struct passing *passing, struct error *error) {
+    bool whole = true;
+    if (!db_run(&store->db, error, "SAVEPOINT fence", "") ||
+        !passing_all(store, passing, &whole, error))
+        return false;
+    if (!whole)
+        passing_forget(passing);
+    return (whole || db_run(&store->db, error, "ROLLBACK TO fence", "")) &&
+           db_run(&store->db, error, "RELEASE fence", "");
+}
+
+/* Fills the table with the plain outcomes. It stays without room if the tokens lie too far apart.
+ */
+static bool passing_fill(struct store *store, struct passing *passing, struct outcome *outcomes,
+                         int64_t count, struct error *error) {
+    int64_t last = INT64_MIN;
+    passing->first = INT64_MAX;
+    for (const struct outcome *outcome = outcomes; outcome; outcome = outcome->next) {
+        int64_t token = outcome->job->token;
+        passing->first = token < passing->first ? token : passing->first;
+        last = token > last ? token : last;
+    }
+    if (last - passing->first >= SPREAD * count)
+        return true;
+    passing->room = last - passing->first + 1;
+    passing->list = calloc((size_t)passing->room, sizeof(struct outcome *));
+    if (!passing->list)
+        return db_no_memory(&store->db, error);
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
+        if (fence_plain(store, outcome))
+            passing->list[outcome->job->token - passing->first] = outcome;
+    return true;
+}
+
+bool sqlite_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
+    struct passing passing = {0};
+    int64_t count = 0;
+    bool alone = false;
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, count++) {
+        outcome->fenced = false;
+        alone = alone || fence_alone(store, outcome);
+    }
+    if (alone || count < RUN_LEAST)
+        return true;
+    bool done = passing_fill(store, &passing, outcomes, count, error) &&
+                (!passing.room || passing_try(store, &passing, error));
+    free(passing.list);
+    return done;
+}
+
+/* ---- one after the other ---- */
+
+bool sqlite_settle_end(struct store *store, struct error *error) {
+    return bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error);
+}
+
+bool sqlite_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                   struct error *error) {
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
     outcome->undone = false;
     bool refusable = settle_refusable(store, outcome);
     store->prelock.keeps = !refusable && settle_is_plain(store, outcome);
-    bool done = (store->prelock.keeps || feed_flush(&store->feed, &store->db, true, error)) &&
-                (refusable ? settle_carefully(store, outcome, now, settled, error)
-                           : settle_run(store, outcome, now, settled, error));
+    bool done =
+        (store->prelock.keeps || bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error)) &&
+        (refusable ? settle_carefully(store, outcome, now, settled, error)
+                   : settle_run(store, outcome, now, settled, error));
     store->prelock.keeps = false;
     return unit_end(store, own, done, error);
 }

@@ -5,9 +5,6 @@
 
 #include "store/sqlite/connection.h"
 
-#define SIGN_INTAKE(id) (((int64_t)1 << 40) + (id))
-#define SIGN_BATCH(id) (((int64_t)1 << 41) + (id))
-
 /* Takes the byte until sign_drop or the end of the store. False: no memory, or it is taken. */
 bool sign_take(struct store *store, int64_t byte, struct error *error);
 void sign_drop(struct store *store, int64_t byte);
@@ -15,7 +12,7 @@ void sign_clear(struct store *store);
 
 /* Drops it with the commit of the open transaction. */
 void sign_drop_after(struct store *store, int64_t byte);
-void sign_committed(struct store *store);
+extern const struct txn_hook sign_hook;
 
 bool sign_own(const struct store *store, int64_t byte);
 /* Somebody holds the byte: this store or another one, of whatever process. */

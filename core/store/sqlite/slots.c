@@ -107,8 +107,8 @@ static char *slots_data(const char *path, int64_t id, size_t *size) {
     return file < 0 ? NULL : file_read_open(file, size);
 }
 
-bool slots_read(struct slots_found *found, const char *path, int64_t id) {
-    *found = (struct slots_found){.alive = TIME_NONE};
+bool slots_read(struct running *found, const char *path, int64_t id) {
+    *found = (struct running){.alive = TIME_NONE};
     size_t size = 0;
     char *data = slots_data(path, id, &size);
     if (!data || !slots_valid(data, size)) {
@@ -129,20 +129,4 @@ bool slots_read(struct slots_found *found, const char *path, int64_t id) {
     }
     free(data);
     return found->list != NULL;
-}
-
-time_ms slots_since(const struct slots_found *found, int64_t job, int64_t token) {
-    for (size_t i = 0; i < found->count; i++)
-        if (found->list[i].job == job && found->list[i].token == token)
-            return found->list[i].since;
-    return TIME_NONE;
-}
-
-bool slots_has(const struct slots_found *found, int64_t job, int64_t token) {
-    return slots_since(found, job, token) != TIME_NONE;
-}
-
-void slots_found_clear(struct slots_found *found) {
-    free(found->list);
-    *found = (struct slots_found){0};
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "store/rules/fleet/running.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,20 +31,8 @@ void slots_remove(const char *path, int64_t id);
 void slots_alive(const struct slots *slots, time_ms now);
 void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since);
 
-struct slots_found {
-    time_ms alive; /* the executor's last sign of life; TIME_NONE: not known */
-    size_t count;
-    struct {
-        int64_t job, token;
-        time_ms since;
-    } * list; /* owned */
-};
 /* What the workers of executor `id` ran when it ended; nothing if the file is missing, of an
  * earlier boot or not whole. False: no memory. */
-bool slots_read(struct slots_found *found, const char *path, int64_t id);
-bool slots_has(const struct slots_found *found, int64_t job, int64_t token);
-/* Since when this run goes on; TIME_NONE: it does not. */
-time_ms slots_since(const struct slots_found *found, int64_t job, int64_t token);
-void slots_found_clear(struct slots_found *found);
+bool slots_read(struct running *found, const char *path, int64_t id);
 
 #endif

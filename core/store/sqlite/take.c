@@ -1,14 +1,16 @@
 /* take.c - one job by hand (rules §8), and what a running job does with its own lock (rules §4). */
-#include "store/sqlite/batch.h"
-#include "store/sqlite/cycle.h"
-#include "store/sqlite/lane.h"
-#include "store/sqlite/limit.h"
-#include "store/sqlite/operation.h"
-#include "store/sqlite/starts.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/places.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/schedule/cycle.h"
+#include "store/sqlite/engine.h"
 #include <stdio.h>
 
+enum { CLAIMS = 1000 }; /* looked up with one statement at most */
+
 /* Another job of the lane that runs: its id, 0 none, -1 error. */
-static int64_t take_rival(struct store *store, const struct row *row, struct error *error) {
+static int64_t take_rival(struct store *store, const struct job_row *row, struct error *error) {
     int64_t rival = 0, running = 0;
     if (!row->lane)
         return 0;
@@ -24,7 +26,7 @@ static int64_t take_rival(struct store *store, const struct row *row, struct err
     return found < 0 ? -1 : found ? INT64_MAX : 0;
 }
 
-static bool take_lane(struct store *store, const struct row *row, int64_t token, bool force,
+static bool take_lane(struct store *store, const struct job_row *row, int64_t token, bool force,
                       struct error *error) {
     int64_t rival = take_rival(store, row, error);
     if (rival < 0)
@@ -38,20 +40,18 @@ static bool take_lane(struct store *store, const struct row *row, int64_t token,
                                (long long)row->id, (long long)rival);
     if (!row->lane || rival)
         return true;
-    return db_run(&store->db, error,
-                  "INSERT OR REPLACE INTO lane(id, token, owner) VALUES(?1, ?2, ?3)", "iii",
-                  row->lane, token, store->self.id);
+    return place_hold_by_hand(store, row->lane, token, error);
 }
 
-static bool take_lock(struct store *store, const struct row *row, int64_t token,
+static bool take_lock(struct store *store, const struct job_row *row, int64_t token,
                       struct error *error) {
-    const struct job job = {.id = row->id, .token = token, .owner = store->self.id};
-    return (row->token || row_unplace(store, row, error)) &&
-           db_run(&store->db, error,
-                  "INSERT OR REPLACE INTO locked(id, token, owner, stream, lane)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5)",
-                  "iiiiz", row->id, token, store->self.id, row->stream, row->lane) &&
-           limit_locked(store, row->stream, &job, error);
+    const struct job job = {.id = row->id,
+                            .token = token,
+                            .owner = store->self.id,
+                            .stream = row->stream,
+                            .lane_id = row->lane};
+    return (row->token || place_remove(store, row, error)) &&
+           place_lock_by_hand(store, &job, error);
 }
 
 /* A run by hand is an operator's doing; what becomes of it is in the job's log. */
@@ -63,7 +63,7 @@ static bool take_log(struct store *store, const struct job *job, time_ms now, st
 
 static bool take_row(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
                      struct error *error) {
-    struct row row;
+    struct job_row row;
     int found = row_load(store, id, &row, error);
     if (found == 0)
         error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
@@ -75,8 +75,9 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
         row_job(store, id, &taken, error) <= 0)
         return false;
     taken->token = token;
-    const struct catalog_definition *paced = starts_of(store, row.stream);
-    if (paced && (!starts_begin(store, now, error) || !starts_add(store, paced, taken, error))) {
+    const struct catalog_definition *paced = rate_limit_of(store, row.stream);
+    if (paced &&
+        (!rate_limit_begin(store, now, error) || !rate_limit_add(store, paced, taken, error))) {
         job_free(taken);
         return false;
     }
@@ -85,13 +86,13 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
     *job = batch_config(store, taken, error) ? job_copy(taken) : NULL;
     job_free(taken);
     if (!*job)
-        return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", store->db.name);
+        return db_no_memory(&store->db, error);
     return (!row.repeats || cycle_follow(store, *job, now, error)) &&
            take_log(store, *job, now, error);
 }
 
-bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
-                struct error *error) {
+bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+                 struct error *error) {
     bool own = false;
     *job = NULL;
     if (!store->self.id)
@@ -108,20 +109,46 @@ bool store_take(struct store *store, int64_t id, bool force, time_ms now, struct
     return false;
 }
 
-bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                  struct error *error) {
+bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                   struct error *error) {
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
-    bool done = db_run(&store->db, error, "UPDATE locked SET until=?3 WHERE id=?1 AND token=?2",
-                       "iii", job, token, until);
+    bool done = place_extend(store, job, token, until, error);
     if (done && !db_changes(&store->db))
         done = error_set(error, ERROR_CONFLICT, "job %lld: its lock is lost", (long long)job);
     return unit_end(store, own, done, error);
 }
 
-int store_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
+int sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE id=?1 AND token=?2", "ii",
                     job, token);
+}
+
+/* Compares sorted claims with the locks of this executor between their ids, in the same order. */
+static bool compare(struct store *store, struct store_claim *claims, size_t count,
+                    struct error *error) {
+    struct store_claim *claim = claims, *end = claims + count;
+    struct row *locks = db_query(&store->db, error,
+                                 "SELECT id, token FROM locked WHERE id BETWEEN ?1 AND ?2"
+                                 " AND owner=?3 ORDER BY id",
+                                 "iii", claims[0].job, end[-1].job, store->self.id);
+    int found = 0;
+    while (locks && (found = db_step(&store->db, locks, error)) > 0) {
+        int64_t id = row_int(locks, 0);
+        for (; claim < end && claim->job <= id; claim++)
+            claim->lost = claim->job < id || claim->token != row_int(locks, 1);
+    }
+    for (; found == 0 && claim < end; claim++)
+        claim->lost = true;
+    return locks && found == 0;
+}
+
+bool sqlite_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                     struct error *error) {
+    for (size_t at = 0; at < count; at += CLAIMS)
+        if (!compare(store, claims + at, count - at < CLAIMS ? count - at : CLAIMS, error))
+            return false;
+    return true;
 }

@@ -2,7 +2,7 @@
 -- <number>, cents = <integer> }.
 --
 -- The API allows 20 requests in any second and counts them as they arrive, but a rate counts
--- starts: the half second more is for what their ways differ.
+-- starts. The half second more is for requests that travel longer than others.
 local http = require "lib.http"
 
 return {
@@ -17,7 +17,7 @@ return {
     local status = http.post(os.getenv("INVOICE_API"), ("/invoices/%d"):format(invoice),
       ('{"invoice":%d,"cents":%d}'):format(invoice, job.payload.cents))
     if status >= 300 then
-      -- What is wrong with the request itself stays wrong; 429 and 503 pass.
+      -- A wrong request stays wrong; 429 and 503 pass.
       error({
         message = ("invoice %d: the API answered %d"):format(invoice, status),
         permanent = status < 500 and status ~= 429,

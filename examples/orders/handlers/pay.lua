@@ -1,4 +1,4 @@
--- Pays one order and writes what happened to the ledger. Payload: { order = <number>, customer =
+-- Pays one order and writes the result to the ledger. Payload: { order = <number>, customer =
 -- <text>, vip = <boolean>, cents = <integer>, ledger = <path> }.
 --
 -- The bank of this example declines by rule, so that every run of the example ends in the same

@@ -1,6 +1,6 @@
 -- The ledger stands for the world outside the store: one line per run, written at once, never taken
--- back. A job runs at least once, so a line may be there twice after a crash; who reads the ledger
--- goes by the order's number, and the token says which run wrote the line.
+-- back. A job runs at least once, so a line may be there twice after a crash. Readers of
+-- the ledger go by the order's number, and the token says which run wrote the line.
 local ledger = {}
 
 -- Appends order,customer,vip,cents,attempt,token,result in one write.

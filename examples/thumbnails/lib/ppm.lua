@@ -1,7 +1,7 @@
 -- Images in the portable pixmap format (P6, a byte for each colour): reading, writing, scaling.
 local ppm = {}
 
--- read(path) -> { width, height, pixels = a text of three bytes each }; raises what is wrong.
+-- read(path) -> { width, height, pixels = a text of three bytes each }; raises its errors.
 function ppm.read(path)
   local file <close> = assert(io.open(path, "rb"))
   local text = file:read("a")
@@ -18,7 +18,7 @@ function ppm.read(path)
   return image
 end
 
--- Whoever looks at `path` sees the old file or the new one, never a part of it.
+-- A reader of `path` sees the old file or the new one, never a part of it.
 function ppm.write(path, image)
   local file = assert(io.open(path .. ".part", "wb"))
   assert(file:write(("P6\n%d %d\n255\n"):format(image.width, image.height), image.pixels))

@@ -1,5 +1,5 @@
--- Looks whether its batch is through. Then what shall follow is enqueued as the batch ends, with
--- the same success; else there will be another monitor.
+-- Ends its batch once no job of it remains, and enqueues the batch's `on_complete` with the same
+-- success. Otherwise there will be another monitor.
 return function(job)
   local batch = assert(job.engine:batch(job.payload.batch))
   local ended = batch.remaining == 0

@@ -1,5 +1,5 @@
--- Calls the folder's hooks with what happened where no Lua was at hand: what an operator did, jobs
--- that another process created, workers that died (rules §21).
+-- Calls the folder's hooks with events from places without Lua: verbs of operators, jobs that
+-- another process created, workers that died (rules §21).
 return function(job)
   for _, event in ipairs(job.payload.events) do
     job:_tell(event)

@@ -1,6 +1,5 @@
--- Reminds a reader of a book that is due, and again a week later until it is back; after three
--- reminders it is somebody else's business. Payload: { reader = <text>, book = <text>,
--- reminders = <how many there were> }.
+-- Reminds a reader of a book that is due, and again a week later until it is back. After three
+-- reminders it stops. Payload: { reader = <text>, book = <text>, reminders = <number so far> }.
 local post = require "lib.post"
 local shelf = require "lib.shelf"
 

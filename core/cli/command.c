@@ -1,0 +1,207 @@
+#include "cli/command.h"
+#include "base/json.h"
+#include "cli/batch.h"
+#include "cli/confirm.h"
+#include "cli/list.h"
+#include "cli/moment.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include <stdio.h>
+#include <string.h>
+
+struct teller {
+    struct progress progress;
+    const char *done;
+    size_t of;
+};
+
+static void tell(void *arg, size_t touched) {
+    struct teller *teller = arg;
+    progress_show(&teller->progress, teller->done, (int64_t)touched, (int64_t)teller->of);
+}
+
+/* What the verb could not do, on standard error. */
+static void stuck_say(const struct stuck_runs *stuck) {
+    if (stuck->count == 1)
+        fprintf(stderr,
+                "moonshift: %s: could not be ended; it goes on until it ends by itself or its"
+                " executor does\n",
+                stuck->at);
+    else if (stuck->count > 1)
+        fprintf(stderr,
+                "moonshift: %s, and %d more: could not be ended; they go on until they end by"
+                " themselves or their executors do\n",
+                stuck->at, stuck->count - 1);
+}
+
+static bool counted(const struct cli *cli, const struct command_run *run, const char *done,
+                    struct error *error) {
+    const struct held *held = &run->held;
+    size_t count = run->touched;
+    int stuck = run->stuck.count;
+    char stay[HELD_TEXT];
+    stuck_say(&run->stuck);
+    if (cli->json)
+        return output_json(json_pack("{sI,so*,so*}", "count", (json_int_t)count, "held",
+                                     held->jobs ? held_to_json(held) : NULL, "stuck",
+                                     stuck ? json_integer(stuck) : NULL),
+                           error);
+    held_text(held, stay);
+    output_add("%zu %s %s%s%s\n", count, count == 1 ? "job" : "jobs", done, held->jobs ? "; " : "",
+               stay);
+    return true;
+}
+
+static bool has_verb(const json_t *command, const char *verb) {
+    return strcmp(json_string_value(json_object_get(command, "verb")), verb) == 0;
+}
+
+/* What the command counts; of batches there is always one. */
+static const char *thing_of(const json_t *command) {
+    if (json_object_get(command, "incident"))
+        return "incident";
+    if (has_verb(command, "set_batch_removal_time"))
+        return "batch";
+    return json_object_get(command, "schedule") ? "schedule" : "job";
+}
+
+bool try_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
+                 struct error *error) {
+    struct command_run run = {.dry_run = true};
+    struct engine *engine = setup_engine(cli, flags, STORE_READ, false, error);
+    bool fine = engine && engine_command(engine, command, &run, error);
+    if (fine)
+        list_warn(engine);
+    engine_close(engine);
+    if (!fine)
+        return false;
+    size_t count = run.touched;
+    if (cli->json)
+        return output_json(json_pack("{sI,sb}", "count", (json_int_t)count, "dry_run", 1), error);
+    output_add("%zu %s%s would be %s\n", count, thing_of(command), count == 1 ? "" : "s", done);
+    return true;
+}
+
+/* The verb has a date: what will do it. */
+static bool dated(const struct cli *cli, const json_t *command, int64_t job, struct error *error) {
+    if (cli->json)
+        return output_json(json_pack("{si,sI}", "count", 0, "job", (json_int_t)job), error);
+    output_add("job %lld will do it at %s\n", (long long)job,
+               json_string_value(json_object_get(command, "at")));
+    return true;
+}
+
+/* What is too much for one transaction is done by a batch, or else the command was for one. */
+static bool batched(const struct cli *cli, const struct flags *flags, struct engine *engine,
+                    const struct command_run *run, struct error *error) {
+    bool fine = true;
+    if (flags_has(flags, "--wait"))
+        fine = batch_wait(cli, engine, run->batch, error);
+    else
+        batch_note(engine, run->batch);
+    if (!fine && error->code != ERROR_FAILED)
+        return false;
+    if (cli->json)
+        return output_json(json_pack("{sI,sI}", "batch", (json_int_t)run->batch, "count",
+                                     (json_int_t)run->touched),
+                           fine ? error : NULL) &&
+               fine;
+    output_add("batch %lld: %zu jobs\n", (long long)run->batch, run->touched);
+    return fine;
+}
+
+/* The command was for a batch: that is what can be waited for. */
+static bool waited(const struct cli *cli, const struct flags *flags, struct engine *engine,
+                   const json_t *command, struct error *error) {
+    int64_t batch = json_integer_value(json_object_get(command, "batch"));
+    return !batch || !flags_has(flags, "--wait") || batch_wait(cli, engine, batch, error);
+}
+
+/* What was done to a definition or an instance itself, where no job was meant. NULL: jobs were. */
+static const char *alone_text(const json_t *command) {
+    static const struct {
+        const char *verb, *with, *text;
+    } verbs[] = {
+        {"override_priority", "cascade", "has another priority for later jobs"},
+        {"clear_override", "cascade", "has its own priority again"},
+        {"suspend_definition", "include_jobs", "suspended"},
+        {"activate_definition", "include_jobs", "activated"},
+    };
+    const char *verb = json_string_value(json_object_get(command, "verb"));
+    for (size_t i = 0; verb && i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].verb, verb) == 0)
+            return json_is_true(json_object_get(command, verbs[i].with)) ? NULL : verbs[i].text;
+    return NULL;
+}
+
+/* It was done to a batch itself; its jobs are not the point. */
+static bool is_of_batch(const json_t *command) {
+    return has_verb(command, "delete_batch") || has_verb(command, "set_batch_removal_time");
+}
+
+static bool done_say(const struct cli *cli, const struct flags *flags, struct engine *engine,
+                     const json_t *command, const struct command_run *run, const char *done,
+                     struct error *error) {
+    if (run->batch)
+        return batched(cli, flags, engine, run, error);
+    if (run->made_count)
+        return dated(cli, command, run->made[0], error);
+    if (!waited(cli, flags, engine, command, error))
+        return false;
+    if (!cli->json && run->touched == 0 && alone_text(command)) {
+        output_add("definition \"%s\" %s\n",
+                   json_string_value(json_object_get(command, "definition")), alone_text(command));
+        return true;
+    }
+    if (cli->json || !is_of_batch(command))
+        return counted(cli, run, done, error);
+    output_add("batch %lld %s\n", (long long)json_integer_value(json_object_get(command, "batch")),
+               done);
+    return true;
+}
+
+static bool act(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
+                struct error *error) {
+    struct teller teller = {.progress = {.on = cli->interactive}, .done = done};
+    struct command_run run = {.tell = tell, .arg = &teller}, ahead = {.dry_run = true};
+    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
+    if (engine && cli->interactive && engine_command(engine, command, &ahead, NULL))
+        teller.of = ahead.touched;
+    bool fine = engine && confirm(cli, flags, engine, command, error) &&
+                engine_command(engine, command, &run, error);
+    if (fine)
+        list_warn(engine);
+    progress_end(&teller.progress);
+    fine = fine && done_say(cli, flags, engine, command, &run, done, error);
+    engine_close(engine);
+    return fine;
+}
+
+bool give_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
+                  struct error *error) {
+    bool tries = flags_has(flags, "--dry-run"), fine = false;
+    if (!command)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    fine = tries ? try_command(cli, flags, command, done, error)
+                 : act(cli, flags, command, done, error);
+    json_decref(command);
+    return fine;
+}
+
+bool command_date(json_t *command, const char *key, const char *text, struct error *error) {
+    time_ms at;
+    bool none = !text || strcmp(text, "none") == 0;
+    if (!none && !moment_read(key, text, &at, error))
+        return false;
+    return (none ? json_put(command, key, json_null()) : json_put_time(command, key, at)) ||
+           error_set(error, ERROR_FAILED, "out of memory");
+}
+
+bool command_removal(json_t *command, const char *text, struct error *error) {
+    if (!command)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    if (strcmp(text, "never") == 0 || strcmp(text, "computed") == 0)
+        return json_put_text(command, "removal_time", text);
+    return command_date(command, "removal_time", text, error);
+}

@@ -1,0 +1,35 @@
+/* command.h - does an operator's verb (job/command.h) and says what it did. */
+#ifndef MOONSHIFT_CLI_COMMAND_H
+#define MOONSHIFT_CLI_COMMAND_H
+
+#include "cli/flags.h"
+#include <jansson.h>
+
+/* To be put among the flags of a verb that may touch more jobs than one transaction takes. */
+#define COMMAND_WAIT_FLAG                                                                          \
+    { "--wait", NULL, "if a batch does it: until it is done, with a bar on a terminal" }
+
+/* To be put among the flags of a verb on jobs. */
+#define COMMAND_FLAGS                                                                              \
+    {"--dry-run", NULL, "say how many jobs it would touch, change nothing"}, COMMAND_WAIT_FLAG
+
+/* To be put among the flags of a verb on one thing. */
+#define DRY_RUN_FLAG                                                                               \
+    { "--dry-run", NULL, "say what it would do, change nothing" }
+
+/* Takes `command` over (NULL: memory is out). "3 jobs <done>", or the batch that does it, or what
+ * will do it and when, or with --dry-run how many it would touch. */
+bool give_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
+                  struct error *error);
+
+/* With --dry-run: how many jobs it would touch, or incidents or schedules if it is for one. */
+bool try_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
+                 struct error *error);
+
+/* command[key] = the date that a flag or word gives; "none" and NULL: null. */
+bool command_date(json_t *command, const char *key, const char *text, struct error *error);
+
+/* Puts "removal_time" into the command: an instant, "never" or "computed". */
+bool command_removal(json_t *command, const char *text, struct error *error);
+
+#endif

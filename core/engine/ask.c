@@ -1,0 +1,39 @@
+#include "engine/engine_state.h"
+
+json_t *engine_ask(struct engine *engine, enum ask_kind kind, json_t *question,
+                   struct error *error) {
+    if (question && !engine_resolve_times(engine, question, error))
+        return NULL;
+    return store_ask(engine->store, kind, question, engine_now(engine), error);
+}
+
+const char *engine_ask_warning(struct engine *engine) {
+    return store_passed_over(engine->store) ? STORE_PASSED_OVER : NULL;
+}
+
+const struct ask_table *engine_ask_table(enum ask_kind kind) {
+    return store_ask_table(kind);
+}
+
+struct store_tail *engine_tail_new(struct engine *engine, const json_t *filters, int count,
+                                   json_t **last, struct error *error) {
+    return store_tail_new(engine->store, filters, count, last, engine_now(engine), error);
+}
+
+json_t *engine_tail_next(struct engine *engine, struct store_tail *tail, struct error *error) {
+    return store_tail_next(tail, engine_now(engine), error);
+}
+
+void engine_tail_free(struct store_tail *tail) {
+    store_tail_free(tail);
+}
+
+const char *engine_path(const struct engine *engine) {
+    return store_name(engine->store);
+}
+
+bool engine_has_deployed(struct engine *engine, const char *handler) {
+    int64_t deployment = 0;
+    struct error ignored = {0};
+    return store_knows(engine->store, handler, &deployment, &ignored) > 0 && deployment != 0;
+}

@@ -1,0 +1,89 @@
+#include "engine/bulk_command.h"
+#include "engine/engine_state.h"
+#include "time/instant.h"
+
+#define LOG_PAGES 1000 /* the write-ahead log may grow so far */
+
+void engine_tidy(struct engine *engine) {
+    store_tend(engine->store, CHORE_LOG, LOG_PAGES, NULL,
+               NULL); /* a failure is tried again next time */
+}
+
+bool engine_end(struct engine *engine, bool ok, struct error *error) {
+    if (!ok || !store_commit(engine->store, error)) {
+        store_rollback(engine->store);
+        return false;
+    }
+    engine_tidy(engine);
+    return true;
+}
+
+/* Adds the effects of one step to those of the steps before it. */
+static void run_add(struct command_run *run, const struct command_run *step) {
+    int stuck = run->stuck.count;
+    run->target = step->target;
+    run->touched += step->touched;
+    run->held = step->held;
+    for (int i = 0; i < step->made_count; i++)
+        run->made[i] = step->made[i];
+    run->made_count = step->made_count;
+    if (!stuck)
+        run->stuck = step->stuck;
+    else
+        run->stuck.count += step->stuck.count;
+}
+
+/* Does one step in a transaction of its own; *rest: the command that is left. If a batch could do
+ * the rest, nothing is done and *bulk is true. */
+static bool step(struct engine *engine, json_t **rest, bool *bulk, struct command_run *run,
+                 struct error *error) {
+    struct command_run now = {0};
+    json_t *command = *rest;
+    bool may = *bulk;
+    *rest = NULL;
+    *bulk = false;
+    bool ok = store_begin(engine->store, STORE_COMMAND, error) &&
+              store_command(engine->store, command, &now, engine_now(engine), error);
+    *bulk = ok && may && now.rest;
+    ok = engine_end(engine, ok && !*bulk, error) || *bulk;
+    json_decref(command);
+    if (!ok || *bulk) {
+        json_decref(now.rest);
+        return ok;
+    }
+    *rest = now.rest;
+    run_add(run, &now);
+    return true;
+}
+
+static bool steps(struct engine *engine, json_t *command, bool *bulk, struct command_run *run,
+                  struct error *error) {
+    json_t *rest = json_incref(command);
+    while (rest) {
+        struct error reason = {0};
+        if (!step(engine, &rest, bulk, run, &reason))
+            return run->touched ? error_set(error, reason.code, "%s (%zu jobs before it are done)",
+                                            reason.text, run->touched)
+                                : error_set(error, reason.code, "%s", reason.text);
+        if (rest && run->tell)
+            run->tell(run->arg, run->touched);
+    }
+    return true;
+}
+
+bool engine_resolve_times(struct engine *engine, json_t *object, struct error *error) {
+    const struct zone *zone = zone_find(engine->options.settings->zone, error);
+    return zone && instants_resolve(object, zone, engine_now(engine), error);
+}
+
+bool engine_command(struct engine *engine, json_t *command, struct command_run *run,
+                    struct error *error) {
+    command_run_clear(run);
+    if (!engine_resolve_times(engine, command, error))
+        return false;
+    if (run->dry_run)
+        return store_command(engine->store, command, run, engine_now(engine), error);
+    bool bulk = bulk_command_is(command);
+    return steps(engine, command, &bulk, run, error) &&
+           (!bulk || bulk_command_give(engine, command, run, error));
+}

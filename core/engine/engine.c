@@ -1,0 +1,194 @@
+#include "base/json.h"
+#include "engine/engine_state.h"
+#include "store/intake.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct store *engine_store(struct engine *engine) {
+    return engine->store;
+}
+
+struct clock *engine_clock(struct engine *engine) {
+    return engine->options.clock;
+}
+
+struct folder *engine_folder(struct engine *engine) {
+    return engine->options.folder;
+}
+
+const struct settings *engine_settings(struct engine *engine) {
+    return engine->options.settings;
+}
+
+const struct definitions *engine_definitions(struct engine *engine) {
+    static const struct definitions none;
+    return engine->generations ? &engine->generations->list[0]->definitions : &none;
+}
+
+int64_t engine_taken_back(struct engine *engine) {
+    return engine->generations ? engine->generations->list[0]->taken_back : 0;
+}
+
+time_ms engine_now(const struct engine *engine) {
+    return clock_now(engine->options.clock);
+}
+
+bool engine_idle(const struct engine *engine, struct error *error) {
+    if (!engine->running)
+        return true;
+    return error_set(error, ERROR_CONFLICT, "the engine is running a job (expected outside of it)");
+}
+
+bool engine_enter(struct engine *engine, struct error *error) {
+    if (!engine_idle(engine, error))
+        return false;
+    engine->ids_left = 0; /* lists by id stay near the order of creation; nothing rests on it */
+    return true;
+}
+
+const struct generations *engine_generations(const struct engine *engine) {
+    return engine->generations;
+}
+
+static bool deploy(struct engine *engine, struct generation *generation, const char *executor_name,
+                   struct error *error) {
+    return engine->options.mode == STORE_READ ||
+           generation_deploy(generation, engine->store, executor_name, engine->options.takes_back,
+                             engine_now(engine), error);
+}
+
+bool engine_join(struct engine *engine, const struct settings *settings, struct error *error) {
+    bool known = !settings->deployment_aware ||
+                 strcmp(settings->name, engine->options.settings->name) == 0; /* by loading */
+    if (!known && engine->generations &&
+        !deploy(engine, engine->generations->list[0], settings->name, error))
+        return false;
+    engine->joined_as = settings;
+    return true;
+}
+
+void engine_leave(struct engine *engine) {
+    engine->joined_as = NULL;
+}
+
+bool engine_adopt(struct engine *engine, struct generation *generation, struct generations **before,
+                  struct error *error) {
+    const struct settings *settings =
+        engine->joined_as ? engine->joined_as : engine->options.settings;
+    if (!deploy(engine, generation, settings->name, error))
+        return false;
+    struct generations *generations = generations_new(generation, engine->generations);
+    if (!generations)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    *before = engine->generations;
+    engine->generations = generations;
+    return true;
+}
+
+/* *generation NULL: there is no folder. */
+static bool load(struct engine *engine, struct folder *folder, struct generation **generation,
+                 struct error *error) {
+    const struct engine_options *options = &engine->options;
+    *generation = NULL;
+    if (folder)
+        *generation = options->checks_only ? generation_check(folder, options->settings,
+                                                              options->clock, false, error)
+                                           : engine_open_generation(engine, folder, error);
+    return !folder || *generation;
+}
+
+/* Takes the generation over in any case. */
+static bool take(struct engine *engine, struct generation *generation, struct error *error) {
+    struct generations *before;
+    if (!generation)
+        return true;
+    if (!engine_adopt(engine, generation, &before, error)) {
+        generation_free(generation);
+        return false;
+    }
+    generations_free(before, engine->generations);
+    return true;
+}
+
+static bool open_store(struct engine *engine, struct error *error) {
+    const struct engine_options *options = &engine->options;
+    engine->store = store_open(options->settings->store, options->mode, options->settings, error);
+    if (!engine->store)
+        return false;
+    if (options->hurries) {
+        store_set_impatient(engine->store, options->hurries);
+        store_budget(engine->store, 1);
+    }
+    return options->checks_only || store_clear_opened(engine->store, engine_now(engine), error);
+}
+
+/* A Lua state that is kept may ask the store while it loads; a folder that is only checked makes no
+ * store if it cannot be loaded. */
+static bool begin(struct engine *engine, struct error *error) {
+    const struct engine_options *options = &engine->options;
+    struct generation *first = NULL;
+    if (options->checks_only && !load(engine, options->folder, &first, error))
+        return false;
+    if (!open_store(engine, error)) {
+        generation_free(first);
+        return false;
+    }
+    return (first || load(engine, options->folder, &first, error)) && take(engine, first, error);
+}
+
+struct engine *engine_open(const struct engine_options *options, struct error *error) {
+    json_setup();
+    struct engine *engine = calloc(1, sizeof *engine);
+    if (!engine) {
+        error_set(error, ERROR_FAILED, "out of memory");
+        return NULL;
+    }
+    engine->options = *options;
+    engine->options.clock = clock_retain(options->clock ? options->clock : clock_system());
+    engine->options.folder = options->folder ? folder_retain(options->folder) : NULL;
+    engine->services = job_services_direct(engine);
+    if (engine->services ? begin(engine, error) : error_set(error, ERROR_FAILED, "out of memory"))
+        return engine;
+    engine_close(engine);
+    return NULL;
+}
+
+void engine_close(struct engine *engine) {
+    if (!engine)
+        return;
+    generations_free(engine->generations, NULL);
+    for (struct generation *next; engine->earlier; engine->earlier = next) {
+        next = engine->earlier->next;
+        generation_free(engine->earlier);
+    }
+    job_services_free(engine->services);
+    free(engine->room.drafts);
+    store_close(engine->store);
+    folder_release(engine->options.folder);
+    clock_release(engine->options.clock);
+    free(engine);
+}
+
+bool engine_reload(struct engine *engine, struct folder *folder, struct error *error) {
+    struct generation *generation;
+    if (!engine_idle(engine, error) || !load(engine, folder, &generation, error) ||
+        !take(engine, generation, error))
+        return false;
+    folder_release(engine->options.folder);
+    engine->options.folder = folder_retain(folder);
+    return true;
+}
+
+bool engine_startable(struct engine *engine, struct error *error) {
+    if (store_kind(engine->store) == STORE_MEMORY)
+        return error_set(error, ERROR_CONFLICT,
+                         "an executor on a store in memory cannot be started (expected turn or "
+                         "drain)");
+    if (clock_is_virtual(engine->options.clock))
+        return error_set(error, ERROR_CONFLICT,
+                         "an executor on a virtual clock cannot be started (expected turn or "
+                         "drain)");
+    if (!engine->options.folder)
+        return error_set(error, ERROR_CONFLICT, "the engine has no scripts to run");
+    return true;
+}

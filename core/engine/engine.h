@@ -1,0 +1,98 @@
+/* engine.h - one store plus the definitions that work on it: every operator verb is one function
+ * here, used by the Lua module and by the command line.
+ *
+ * An engine belongs to one thread at a time. Every verb that writes runs in a transaction of its
+ * own and is acknowledged after it is synced. */
+#ifndef MOONSHIFT_ENGINE_ENGINE_H
+#define MOONSHIFT_ENGINE_ENGINE_H
+
+#include "script/script.h"
+#include "store/store.h"
+
+struct engine;
+
+struct engine_options {
+    const struct settings *settings; /* copied by reference: must outlive the engine */
+    enum store_mode mode;
+    struct clock *clock;
+    struct folder *folder; /* NULL: no scripts here; definitions come from the store */
+    const struct script_borrowed *borrowed; /* see script_options; must outlive the engine */
+    bool takes_back;  /* the folder counts although a live executor has a newer one */
+    bool checks_only; /* jobs run in other threads: the folder is loaded, no Lua state is kept */
+    bool (*hurries)(void); /* the store is not waited for once it says true; NULL: never */
+};
+
+/* Opens the store; loads and deploys the folder if there is one. NULL: error. */
+struct engine *engine_open(const struct engine_options *options, struct error *error);
+void engine_close(struct engine *engine); /* gives locks back; NULL is fine */
+
+struct clock *engine_clock(struct engine *engine);
+struct folder *engine_folder(struct engine *engine); /* borrowed; NULL: none */
+const struct definitions *engine_definitions(struct engine *engine);
+const struct settings *engine_settings(struct engine *engine);
+/* The newer deployment of the folder's name that counted until the folder was loaded; 0: none. */
+int64_t engine_taken_back(struct engine *engine);
+
+/* True if an executor can run it in threads of its own. */
+bool engine_startable(struct engine *engine, struct error *error);
+
+/* Loads the folder's present files as a new generation. False: the old one stays. */
+bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
+
+struct engine_created {
+    int64_t id; /* of the new job, or of the one that holds its unique key */
+    enum creation creation;
+};
+/* A job as its creator describes it. */
+struct engine_spec {
+    json_t *spec;          /* a draft's object (draft.h); NULL: */
+    struct spec_fast fast; /* the same in short */
+};
+/* Creates jobs in one transaction, all or nothing; created[i] is filled for each. Unknown handlers
+ * are refused with the known names. Returns after the jobs are on disk. *refused, if asked for: the
+ * draft that was wrong, or `count` if the error is no draft's fault. */
+bool engine_enqueue(struct engine *engine, const struct engine_spec *drafts, size_t count,
+                    struct engine_created *created, size_t *refused, struct error *error);
+/* Reads and checks one draft without writing (the first pass of --from). */
+bool engine_check_spec(struct engine *engine, const struct engine_spec *draft, struct error *error);
+
+/* True if nothing runs in this engine; else ERROR_CONFLICT. */
+bool engine_idle(const struct engine *engine, struct error *error);
+
+/* ---- questions, at the engine's time ---- */
+
+/* Any question of job/ask.h, as an object (see store_ask; NULL: an empty one): the one way in for
+ * every face. Times in it become instants. A new reference; NULL: error. */
+json_t *engine_ask(struct engine *engine, enum ask_kind kind, json_t *question,
+                   struct error *error);
+/* Says which rows the questions since the last call have left out; NULL: none. */
+const char *engine_ask_warning(struct engine *engine);
+/* The kind's name, and the columns of its rows. */
+const struct ask_table *engine_ask_table(enum ask_kind kind);
+
+/* What is new in the log, from time to time; see store_tail_new. */
+struct store_tail *engine_tail_new(struct engine *engine, const json_t *filters, int count,
+                                   json_t **last, struct error *error);
+json_t *engine_tail_next(struct engine *engine, struct store_tail *tail, struct error *error);
+void engine_tail_free(struct store_tail *tail);
+
+/* The path of the store's file; NULL: it is in memory. */
+const char *engine_path(const struct engine *engine);
+/* True if the store has the handler from an earlier deployment. */
+bool engine_has_deployed(struct engine *engine, const char *handler);
+
+/* ---- operator verbs (rules §11), at the engine's time ---- */
+
+/* Times in a command or in filters become instants, in the engine's zone (time/instant.h). */
+bool engine_resolve_times(struct engine *engine, json_t *object, struct error *error);
+
+/* Any command of job/command.h: the one way in for every face. Up to 1 000 jobs are all or nothing;
+ * more are done by a batch (rules §11, §17), each job of which is all or nothing. What is done to a
+ * definition or an instance itself, such as its suspension, is done at once all the same. */
+bool engine_command(struct engine *engine, json_t *command, struct command_run *run,
+                    struct error *error);
+
+/* For a borrowed script: pushes what the last failing handler raised. */
+void engine_push_raised(struct engine *engine);
+
+#endif

@@ -1,0 +1,50 @@
+/* engine_state.h - the members of an engine. Private to core/engine/. */
+#ifndef MOONSHIFT_ENGINE_ENGINE_STATE_H
+#define MOONSHIFT_ENGINE_ENGINE_STATE_H
+
+#include "engine/driver.h"
+#include "engine/job_services.h"
+#include "job/job_spec.h"
+
+struct spec_room {
+    struct job_spec *drafts; /* all clear */
+    size_t count;
+};
+
+struct engine {
+    struct engine_options options;
+    struct store *store;
+    struct generations *generations; /* NULL: no folder */
+    struct generation
+        *earlier; /* loaded from the store when a handler asked for them; not served */
+    const struct settings *joined_as; /* NULL: nothing runs its jobs */
+    int64_t next_id, ids_left;        /* handed out ahead for jobs that handlers create */
+    struct job_services *services;    /* for its running jobs */
+    bool running;                     /* a handler runs: no second turn, no close */
+    struct spec_room room;            /* of the jobs that are created next; none while some are */
+};
+
+/* Loads `folder` (retained) for this thread. NULL: error. */
+struct generation *engine_open_generation(struct engine *engine, struct folder *folder,
+                                          struct error *error);
+
+/* The generation that serves `handler`, and its definition (NULL for one that was created
+ * unchecked): the folder first, else the store. *generation NULL: the handler is unknown; no error.
+ * False: error. */
+bool engine_find(struct engine *engine, const char *handler, struct generation **generation,
+                 const struct definition **definition, struct error *error);
+/* Fills ERROR_NOT_FOUND with the known names. Returns false. */
+bool engine_unknown(struct engine *engine, const char *handler, struct error *error);
+
+/* Ends a transaction: commits if `ok`, else rolls back and returns false. */
+bool engine_end(struct engine *engine, bool ok, struct error *error);
+/* Does what engine_enqueue does, but for the transaction: `write` writes the list of jobs. */
+typedef bool engine_writer(struct engine *engine, struct job *jobs, void *arg, struct error *error);
+bool engine_create(struct engine *engine, const struct engine_spec *drafts, size_t count,
+                   struct engine_created *created, size_t *refused, engine_writer *write, void *arg,
+                   struct error *error);
+struct engine_created engine_created_of(const struct job *job);
+
+time_ms engine_now(const struct engine *engine);
+
+#endif

@@ -1,0 +1,146 @@
+#include "engine/generation.h"
+#include "base/log.h"
+#include <stdlib.h>
+
+static void log_problems(const json_t *problems) {
+    size_t i;
+    const json_t *problem;
+    json_array_foreach(problems, i, problem) {
+        log_event(LOG_ERROR, "folder refused", "file:s line:l reason:s",
+                  json_string_value(json_object_get(problem, "file")),
+                  json_integer_value(json_object_get(problem, "line")),
+                  json_string_value(json_object_get(problem, "message")));
+    }
+}
+
+static bool first_problem(const json_t *problem, struct error *error) {
+    const char *file = json_string_value(json_object_get(problem, "file"));
+    json_int_t line = json_integer_value(json_object_get(problem, "line"));
+    const char *message = json_string_value(json_object_get(problem, "message"));
+    message = message ? message : "unknown problem";
+    if (!file)
+        return error_set(error, ERROR_CONFIG, "%s", message);
+    if (line <= 0)
+        return error_set(error, ERROR_CONFIG, "%s: %s", file, message);
+    return error_set(error, ERROR_CONFIG, "%s:%lld: %s", file, (long long)line, message);
+}
+
+/* A folder that cannot even be tried is logged as one problem. */
+static bool untried(const struct folder *folder, bool log, const struct error *error) {
+    if (log)
+        log_event(LOG_ERROR, "folder refused", "file:s reason:s", folder->path, error->text);
+    return false;
+}
+
+static bool check(struct generation *generation, const struct settings *settings,
+                  struct clock *clock, bool log, struct error *error) {
+    struct script_report report;
+    struct script_options options = {
+        .folder = generation->folder, .settings = settings, .clock = clock, .hook = HOOK_ALWAYS};
+    if (!script_check(&options, &report, error))
+        return untried(generation->folder, log, error);
+    if (log)
+        log_problems(report.problems);
+    bool ok = json_array_size(report.problems) == 0;
+    if (!ok)
+        first_problem(json_array_get(report.problems, 0), error);
+    else if (!definitions_read(&generation->definitions, report.definitions))
+        ok = error_set(error, ERROR_FAILED, "out of memory");
+    generation->schedules = json_incref(report.schedules);
+    script_report_clear(&report);
+    return ok;
+}
+
+static struct generation *generation_new(struct folder *folder, struct error *error) {
+    struct generation *generation = calloc(1, sizeof *generation);
+    if (generation)
+        generation->folder = folder_retain(folder);
+    else
+        error_set(error, ERROR_FAILED, "out of memory");
+    return generation;
+}
+
+struct generation *generation_check(struct folder *folder, const struct settings *settings,
+                                    struct clock *clock, bool log, struct error *error) {
+    struct generation *generation = generation_new(folder, error);
+    if (generation && check(generation, settings, clock, log, error))
+        return generation;
+    generation_free(generation);
+    return NULL;
+}
+
+struct generation *generation_open(const struct script_options *options, struct error *error) {
+    struct generation *generation = generation_new(options->folder, error);
+    if (!generation)
+        return NULL;
+    generation->options = *options;
+    generation->script = script_open(options, error);
+    if (generation->script && script_declares(generation->script, &generation->definitions,
+                                              &generation->schedules, error))
+        return generation;
+    generation_free(generation);
+    return NULL;
+}
+
+void generation_free(struct generation *generation) {
+    if (!generation)
+        return;
+    script_close(generation->script);
+    definitions_clear(&generation->definitions);
+    json_decref(generation->schedules);
+    folder_release(generation->folder);
+    free(generation);
+}
+
+void generation_freshen(struct generation *generation) {
+    if (generation->options.borrowed || !script_worn(generation->script))
+        return;
+    struct script *fresh = script_open(&generation->options, NULL);
+    if (!fresh)
+        return;
+    script_close(generation->script);
+    generation->script = fresh;
+}
+
+static size_t user_files(const struct folder *folder, struct store_file *files) {
+    size_t count = 0;
+    for (size_t i = 0; i < folder->count; i++) {
+        const struct folder_file *file = &folder->files[i];
+        if (!file->stock)
+            files[count++] = (struct store_file){file->path, file->text, file->size};
+    }
+    return count;
+}
+
+bool generation_deploy(struct generation *generation, struct store *store,
+                       const char *executor_name, bool takes_back, time_ms now,
+                       struct error *error) {
+    const struct folder *folder = generation->folder;
+    struct store_file *files = calloc(folder->count + 1, sizeof *files);
+    if (!files)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    struct store_deployment content = {.name = folder->name,
+                                       .hash = folder->hash,
+                                       .files = files,
+                                       .file_count = user_files(folder, files),
+                                       .definitions = &generation->definitions,
+                                       .schedules = generation->schedules,
+                                       .takes_back = takes_back,
+                                       .known = folder->deployment};
+    bool ok = store_deploy(store, &content, executor_name, now, &generation->deployment, error);
+    generation->taken_back = content.taken_back;
+    generation->left_to = content.left_to;
+    free(files);
+    return ok;
+}
+
+void generation_tell(const struct generation *generation) {
+    const char *name = generation->folder->name;
+    if (generation->left_to)
+        log_event(LOG_WARN, "a live executor has a newer folder: definitions and schedules stay",
+                  "folder:s deployment:l newer:l", name, generation->deployment,
+                  generation->left_to);
+    if (generation->taken_back)
+        log_event(LOG_WARN, "rolled back to an older folder", "folder:s deployment:l newer:l", name,
+                  generation->deployment, generation->taken_back);
+}

@@ -1,0 +1,46 @@
+/* generation.h - one loaded script folder: its bytes, what it declares, and its deployment in the
+ * store. */
+#ifndef MOONSHIFT_ENGINE_GENERATION_H
+#define MOONSHIFT_ENGINE_GENERATION_H
+
+#include "script/script.h"
+#include "store/store.h"
+
+struct generation {
+    struct generation *next; /* private: of those that an engine has loaded from its store */
+    struct folder *folder;
+    struct definitions definitions; /* its own; their ids are the store's once it is deployed */
+    json_t *schedules;              /* see struct script_report */
+    struct script *script;          /* NULL: its jobs run in other threads, each with a Lua state */
+    struct script_options options;  /* private: of that script */
+    int64_t deployment;             /* in the store; 0 until it is deployed */
+    int64_t taken_back;             /* the newer deployment that counted until then; 0: none */
+    int64_t left_to;                /* the newer one that a live executor has; 0: none */
+    int number;                     /* grows with each reload */
+};
+
+/* Loads the whole folder once, to see that it can be loaded, and keeps no Lua state. Retains the
+ * folder. Logs every problem if `log`. NULL: error is the first, `handlers/a.lua:3: …`. Runs the
+ * folder's top-level code. */
+struct generation *generation_check(struct folder *folder, const struct settings *settings,
+                                    struct clock *clock, bool log, struct error *error);
+/* Loads the folder of the options (retained) and keeps its Lua state. The options point to things
+ * that must outlive it. NULL: error. */
+struct generation *generation_open(const struct script_options *options, struct error *error);
+/* Closes its Lua state too. NULL is fine. */
+void generation_free(struct generation *generation);
+
+/* Opens a fresh Lua state if the present one is worn and its own. If that fails, the worn one stays
+ * and the next call tries again. */
+void generation_freshen(struct generation *generation);
+
+/* Writes the user's files, the definitions and the schedules, and registers the deployment for
+ * executors of this name. Of a folder that comes from the store only the registration is written.
+ * With `takes_back` it counts although a live executor has a newer one. */
+bool generation_deploy(struct generation *generation, struct store *store,
+                       const char *executor_name, bool takes_back, time_ms now,
+                       struct error *error);
+/* Says in the log if a newer deployment counts beside it, or counted until now. */
+void generation_tell(const struct generation *generation);
+
+#endif

@@ -1,0 +1,166 @@
+#include "engine/job_services.h"
+#include "base/thread.h"
+#include "engine/engine_state.h"
+#include "time/instant.h"
+#include <stdlib.h>
+
+enum { IDS_AHEAD = 64 }; /* reserved at once for jobs that handlers create */
+
+struct job_services {
+    struct engine *engine; /* of jobs on its thread; NULL: of jobs on workers */
+    const struct settings *settings;
+    struct clock *clock;
+    struct job_requests *requests;
+    struct mutex mutex;   /* guards the connection: one question at a time */
+    struct store *reader; /* NULL until the first question */
+};
+
+struct job_services *job_services_new(const struct settings *settings, struct clock *clock,
+                                      struct job_requests *requests) {
+    struct job_services *services = calloc(1, sizeof *services);
+    if (!services)
+        return NULL;
+    services->settings = settings;
+    services->clock = clock;
+    services->requests = requests;
+    mutex_init(&services->mutex);
+    return services;
+}
+
+struct job_services *job_services_direct(struct engine *engine) {
+    struct job_services *services =
+        job_services_new(engine->options.settings, engine->options.clock, NULL);
+    if (services)
+        services->engine = engine;
+    return services;
+}
+
+void job_services_free(struct job_services *services) {
+    if (!services)
+        return;
+    store_close(services->reader);
+    mutex_free(&services->mutex);
+    free(services);
+}
+
+/* ---- questions ---- */
+
+/* The connection for one question; close_reader follows. NULL: error, and none does. */
+static struct store *open_reader(struct job_services *services, struct error *error) {
+    if (services->engine)
+        return services->engine->store;
+    mutex_lock(&services->mutex);
+    if (!services->reader)
+        services->reader =
+            store_open(services->settings->store, STORE_READ, services->settings, error);
+    if (!services->reader)
+        mutex_unlock(&services->mutex);
+    return services->reader;
+}
+
+static void close_reader(struct job_services *services) {
+    if (!services->engine)
+        mutex_unlock(&services->mutex);
+}
+
+static int knows(void *arg, const char *handler, struct error *error) {
+    struct job_services *services = arg;
+    struct store *reader = open_reader(services, error);
+    if (!reader)
+        return -1;
+    int known = store_knows(reader, handler, NULL, error);
+    close_reader(services);
+    return known;
+}
+
+static int overridden(void *arg, const char *handler, struct error *error) {
+    struct job_services *services = arg;
+    struct store *reader = open_reader(services, error);
+    if (!reader)
+        return -1;
+    int found = store_overridden(reader, handler, error);
+    close_reader(services);
+    return found;
+}
+
+/* The job has lost its lock: it was cancelled, deleted, suspended, or taken by another executor. */
+static bool cancelled(void *arg, const struct job *job) {
+    struct job_services *services = arg;
+    struct error error = {0};
+    struct store *reader = open_reader(services, &error);
+    if (!reader)
+        return false;
+    int holds = store_holds(reader, job->id, job->token, &error);
+    close_reader(services);
+    return holds == 0;
+}
+
+static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {
+    struct job_services *services = arg;
+    struct store *reader = open_reader(services, error);
+    if (!reader)
+        return NULL;
+    time_ms now = clock_now(services->clock);
+    const struct zone *zone = zone_find(services->settings->zone, error);
+    enum ask_kind found = store_ask_find(kind);
+    json_t *rows = NULL;
+    if (found == ASK_KINDS)
+        error_set(error, ERROR_INVALID, "unknown kind of question \"%s\"", kind);
+    else if (zone && instants_resolve((json_t *)(uintptr_t)question, zone, now, error))
+        rows = store_ask(reader, found, question, now, error);
+    close_reader(services);
+    return rows;
+}
+
+/* ---- writes ---- */
+
+static int64_t direct_id(struct engine *engine, struct error *error) {
+    if (engine->ids_left == 0) {
+        engine->next_id = store_reserve_ids(engine->store, IDS_AHEAD, error);
+        if (engine->next_id == 0)
+            return 0;
+        engine->ids_left = IDS_AHEAD;
+    }
+    engine->ids_left--;
+    return engine->next_id++;
+}
+
+static int64_t next_id(void *arg, struct error *error) {
+    struct job_services *services = arg;
+    return services->engine ? direct_id(services->engine, error)
+                            : job_requests_next_id(services->requests, error);
+}
+
+static bool extend(void *arg, const struct job *job, time_ms until, struct error *error) {
+    struct job_services *services = arg;
+    struct engine *engine = services->engine;
+    if (!engine)
+        return job_requests_extend(services->requests, job->id, job->token, until, error);
+    return store_begin(engine->store, STORE_COMMAND, error) &&
+           engine_end(engine, store_extend(engine->store, job->id, job->token, until, error),
+                      error);
+}
+
+static bool progress(void *arg, const struct job *job, double fraction, const char *text,
+                     struct error *error) {
+    struct job_services *services = arg;
+    struct engine *engine = services->engine;
+    if (!engine)
+        return job_requests_progress(services->requests, job->id, fraction, text, error);
+    time_ms now = engine_now(engine);
+    return store_begin(engine->store, STORE_COMMAND, error) &&
+           engine_end(engine, store_progress(engine->store, job->id, fraction, text, now, error),
+                      error);
+}
+
+struct script_host job_services_host(struct job_services *services) {
+    struct script_host host = {.arg = services,
+                               .next_id = next_id,
+                               .knows = knows,
+                               .overridden = overridden,
+                               .extend = extend,
+                               .progress = progress,
+                               .cancelled = cancelled,
+                               .query = query};
+    return host;
+}

@@ -1,0 +1,22 @@
+#include "engine/maintenance.h"
+#include "store/store.h"
+
+bool engine_backup(const struct settings *settings, const char *file, struct store_backup *backup,
+                   struct error *error) {
+    struct store *store = store_open(settings->store, STORE_READ, settings, error);
+    bool fine = store && store_backup(store, file, backup, error);
+    store_close(store);
+    return fine;
+}
+
+bool engine_restore(const struct settings *settings, const char *file,
+                    struct store_restored *restored, struct error *error) {
+    return store_restore(file, settings, restored, clock_now(clock_system()), error);
+}
+
+json_t *engine_verify(const struct settings *settings, struct error *error) {
+    struct store *store = store_open(settings->store, STORE_READ, settings, error);
+    json_t *findings = store ? store_verify(store, error) : NULL;
+    store_close(store);
+    return findings;
+}

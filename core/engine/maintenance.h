@@ -1,0 +1,17 @@
+/* maintenance.h - operations on a whole store: backup, restore, verification. */
+#ifndef MOONSHIFT_ENGINE_MAINTENANCE_H
+#define MOONSHIFT_ENGINE_MAINTENANCE_H
+
+#include "job/settings.h"
+#include "store/backup.h"
+
+/* Copies the store of the settings into `file`, see store_backup. */
+bool engine_backup(const struct settings *settings, const char *file, struct store_backup *backup,
+                   struct error *error);
+/* Makes `file` the store of the settings, see store_restore. */
+bool engine_restore(const struct settings *settings, const char *file,
+                    struct store_restored *restored, struct error *error);
+/* Reads the whole store and says what is wrong, see store_verify. NULL: it could not be read. */
+json_t *engine_verify(const struct settings *settings, struct error *error);
+
+#endif

@@ -1,0 +1,14 @@
+/* stored_folder.h - the script folder of an executor that has none on disk: the files of a
+ * deployment, read from the store (rules §13). */
+#ifndef MOONSHIFT_ENGINE_STORED_FOLDER_H
+#define MOONSHIFT_ENGINE_STORED_FOLDER_H
+
+#include "job/settings.h"
+#include "script/folder.h"
+
+/* Reads the deployment of this name that counts, through a connection of its own. NULL: error;
+ * ERROR_NOT_FOUND names the deployments that there are. */
+struct folder *stored_folder(const struct settings *settings, const char *name,
+                             struct error *error);
+
+#endif

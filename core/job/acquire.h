@@ -1,0 +1,55 @@
+/* acquire.h - what an executor looks for: the question it puts to the store each turn
+ * (rules §2, §3). */
+#ifndef MOONSHIFT_JOB_ACQUIRE_H
+#define MOONSHIFT_JOB_ACQUIRE_H
+
+#include "job/definition.h"
+#include "job/job.h"
+#include "job/settings.h"
+
+/* How far ahead an acquisition fills the workers' time: what would begin later is left where it is,
+ * for others or for what comes later and goes first. */
+struct horizon {
+    double (*run)(const void *arg, int64_t definition); /* ms that a run is expected to take; NULL:
+                                                           nothing is left for want of time */
+    const void *arg;
+    double span; /* ms */
+    double time; /* ms of the workers' time in that span that nothing fills yet, all together */
+};
+
+struct acquire {
+    int want; /* at most so many jobs */
+    struct horizon horizon;
+    int idle;             /* workers that can begin at once: so many jobs with a rate at most */
+    int lane_run;         /* at most so many jobs of one lane in one work item (16) */
+    int64_t priority_min; /* inclusive; INT64_MIN: open */
+    int64_t priority_max; /* inclusive; INT64_MAX: open */
+    bool steady;          /* time passes by itself: not a virtual clock's */
+    bool by_priority;     /* higher first */
+    bool prefer_timers;
+    bool by_due_date;                   /* oldest first, by due date or creation */
+    bool ensure_due_date;               /* jobs without a due date are not taken */
+    bool deployment_aware;              /* only jobs of registered deployments, or of none */
+    time_ms aging;                      /* one priority point per so many ms waited; 0: off */
+    const struct definitions *handlers; /* only jobs whose handler is here; NULL: all */
+    const json_t *categories;           /* array of texts; NULL: all */
+    const char *executor_name;          /* whose registrations count */
+};
+
+/* What an executor with these settings looks for, wherever it runs; the settings are borrowed. */
+struct acquire acquire_from(const struct settings *settings);
+
+/* Where a job that is ready stands among the others. */
+struct sort_key {
+    int64_t priority;
+    time_ms place; /* its due date, else its creation */
+    int64_t id;
+    bool timer; /* of type timer */
+};
+
+struct sort_key acquire_sort_key(const struct job *job);
+/* True if `a` is to run before `b`: the order of rules §3. */
+bool acquire_before(const struct acquire *order, const struct sort_key *a,
+                    const struct sort_key *b);
+
+#endif

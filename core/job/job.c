@@ -1,0 +1,181 @@
+#include "job/job.h"
+#include "base/json.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY(member, type, key, ...) {key, offsetof(struct job, member), FIELD_##type},
+const struct job_field job_fields[JOB_FIELD_COUNT] = {JOB_FIELDS(ENTRY)};
+
+#define OFFSET(member, ...) OFFSET_OF(member, __VA_ARGS__, )
+#define OFFSET_OF(member, type, ...) JOB_TEXTS_##type(offsetof(struct job, member), )
+static const size_t text_fields[] = {JOB_FIELDS(OFFSET) JOB_SAID_FIELDS(OFFSET)};
+#define TEXTS (sizeof text_fields / sizeof *text_fields)
+
+static const char **text_field(struct job *job, size_t i) {
+    return (const char **)(void *)((char *)job + text_fields[i]);
+}
+
+struct job *job_copy(const struct job *job) {
+    struct job source = *job;
+    size_t sizes[TEXTS], total = sizeof *job;
+    for (size_t i = 0; i < TEXTS; i++) {
+        const char *text = *text_field(&source, i);
+        sizes[i] = text ? strlen(text) + 1 : 0;
+        total += sizes[i];
+    }
+    struct job *copy = malloc(total + (job->payload ? job->payload_size + 1 : 0));
+    if (!copy)
+        return NULL;
+    *copy = source;
+    copy->next = NULL;
+    char *room = (char *)(copy + 1);
+    for (size_t i = 0; i < TEXTS; i++) {
+        if (sizes[i] == 0)
+            continue;
+        *text_field(copy, i) = memcpy(room, *text_field(&source, i), sizes[i]);
+        room += sizes[i];
+    }
+    if (job->payload) {
+        copy->payload = memcpy(room, job->payload, job->payload_size);
+        room[job->payload_size] = 0;
+    }
+    return copy;
+}
+
+void job_free(struct job *job) {
+    free(job);
+}
+
+void job_free_list(struct job *job) {
+    while (job) {
+        struct job *next = job->next;
+        free(job);
+        job = next;
+    }
+}
+
+/* FNV-1a. */
+int64_t job_lane_id(const char *lane) {
+    return text_hash(lane);
+}
+
+const char *job_reserved(const char *handler) {
+    static const char *const prefixes[] = {"moonshift/", "process/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncmp(handler, prefixes[i], strlen(prefixes[i])) == 0)
+            return prefixes[i];
+    return NULL;
+}
+
+const char *job_state_name(enum job_state state) {
+    static const char *const names[] = {
+        [JOB_READY] = "ready",     [JOB_SCHEDULED] = "scheduled", [JOB_LOCKED] = "locked",
+        [JOB_WAITING] = "waiting", [JOB_SUSPENDED] = "suspended", [JOB_DEAD] = "dead",
+    };
+    return names[state];
+}
+
+const char *job_type_name(enum job_type type) {
+    return type == JOB_TIMER ? "timer" : "message";
+}
+
+const char *creation_name(enum creation creation) {
+    static const char *const names[] = {
+        [CREATION_CREATED] = "created",
+        [CREATION_KEPT] = "kept",
+        [CREATION_REPLACED] = "replaced",
+    };
+    return names[creation];
+}
+
+bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error) {
+    static const char *const names[] = {
+        [ON_CONFLICT_KEEP] = "keep",
+        [ON_CONFLICT_REPLACE] = "replace",
+        [ON_CONFLICT_REFUSE] = "refuse",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *on_conflict = (enum on_conflict)i;
+            return true;
+        }
+    return error_set(error, ERROR_INVALID, "on_conflict \"%s\": expected keep, replace or refuse",
+                     text);
+}
+
+static json_t *payload_to_json(const struct job *job) {
+    if (!job->payload)
+        return json_object();
+    json_t *value = json_read(job->payload, job->payload_size, "payload", NULL);
+    if (value)
+        return value;
+    /* Damaged by somebody else's hand: show what is there. */
+    char *clean = utf8_clean(job->payload, job->payload_size, job->payload_size * 3);
+    value = clean ? json_string(clean) : NULL;
+    free(clean);
+    return value;
+}
+
+/* The number of the present or the next run; of a dead job, which has no next, of its last. */
+static int32_t attempt_shown(const struct job *job) {
+    return job->state == JOB_DEAD ? job->attempt - 1 : job->attempt;
+}
+
+static json_t *text_to_json(const char *text) {
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *time_to_json(time_ms time) {
+    char text[TIME_TEXT_SIZE];
+    if (time == TIME_NONE)
+        return json_null();
+    time_format(time, text);
+    return json_string(text);
+}
+
+static json_t *field_to_json(const struct job *job, const struct job_field *field) {
+    int64_t number = job_field_number(job, field);
+    switch (field->type) {
+    case FIELD_TEXT:
+        return text_to_json(job_field_text(job, field));
+    case FIELD_NUMBER:
+    case FIELD_COUNT:
+        return json_integer(number);
+    case FIELD_ID:
+        return number ? json_integer(number) : json_null();
+    case FIELD_TIME:
+        return time_to_json(number);
+    case FIELD_FLAG:
+    case FIELD_MASK:
+        return json_boolean(number);
+    case FIELD_KIND:
+        return json_string(job_type_name(job->type));
+    case FIELD_STATE:
+        return json_string(job_state_name(job->state));
+    case FIELD_BLOB:
+        return payload_to_json(job);
+    }
+    return NULL;
+}
+
+static bool put_field(json_t *object, const struct job *job, const struct job_field *field) {
+    if (!field->key)
+        return true;
+    if (json_object_set_new(object, field->key, field_to_json(job, field)) != 0)
+        return false;
+    return field != &job_fields[JOB_FIELD_suspended] ||
+           json_put(object, "suspended_by", suspension_to_json(job->suspended));
+}
+
+json_t *job_to_json(const struct job *job) {
+    json_t *object = json_object();
+    struct job shown = *job;
+    shown.attempt = attempt_shown(job);
+    for (int i = 0; object && i < JOB_FIELD_COUNT; i++)
+        if (!put_field(object, &shown, &job_fields[i])) {
+            json_decref(object);
+            object = NULL;
+        }
+    return object;
+}

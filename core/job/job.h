@@ -1,0 +1,139 @@
+/* job.h - one durable job, as it travels between the database, the workers and the
+ * user.
+ *
+ * A job handed out by the store or by job_copy is ONE block of memory: every text lies inside it
+ * and job_free releases all of it. A job on the stack ("draft") borrows its texts from its builder.
+ */
+#ifndef MOONSHIFT_JOB_JOB_H
+#define MOONSHIFT_JOB_JOB_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "job/fields.h"
+#include "job/suspension.h"
+#include "time/cycle.h"
+#include <jansson.h>
+#include <stddef.h>
+#include <string.h>
+
+enum job_type { JOB_MESSAGE, JOB_TIMER };
+
+/* Where a job is; read from the tables, not stored. */
+enum job_state {
+    JOB_READY,
+    JOB_SCHEDULED, /* its due date is in the future */
+    JOB_LOCKED,
+    JOB_WAITING, /* parked behind a running job of its lane */
+    JOB_SUSPENDED,
+    JOB_DEAD /* no retries left */
+};
+
+/* What becomes of a job whose unique key another one holds. */
+enum on_conflict { ON_CONFLICT_KEEP, ON_CONFLICT_REPLACE, ON_CONFLICT_REFUSE };
+
+/* What became of a draft: a job of its own, nothing, or the waiting job that holds its key. */
+enum creation { CREATION_CREATED, CREATION_KEPT, CREATION_REPLACED };
+
+#define JOB_NAME_MAX 255    /* bytes of a handler, lane, instance, tenant, category name */
+#define JOB_MESSAGE_MAX 666 /* characters of the failure message kept with the job (Camunda 7) */
+#define JOB_STACK_MAX 65536 /* bytes of a stored message or stack text */
+
+struct job {
+    struct job *next; /* for lists: jobs created by a handler, a page of acquired jobs */
+    JOB_FIELDS(JOB_MEMBER)
+    JOB_SAID_FIELDS(JOB_MEMBER)
+    time_ms begin_by;       /* monotonic: its start counts for a rate; 0: whenever it may be */
+    enum creation creation; /* out, of store_create: if not created, `holder` has the key */
+    int64_t holder;
+    bool told;    /* its hooks have been called as it was created (hook.h) */
+    bool by_hook; /* a hook has enqueued it */
+    bool refused; /* out, of store_create: why nothing was created is this job's fault */
+};
+
+enum field_type {
+    FIELD_TEXT,
+    FIELD_NUMBER,
+    FIELD_ID,
+    FIELD_COUNT,
+    FIELD_TIME,
+    FIELD_FLAG,
+    FIELD_KIND,
+    FIELD_STATE,
+    FIELD_MASK,
+    FIELD_BLOB
+};
+
+/* One line of the list, for code that goes through all fields. */
+struct job_field {
+    const char *key; /* NULL: not shown */
+    size_t at;       /* bytes from the beginning of struct job */
+    enum field_type type;
+};
+
+enum {
+#define ENTRY(member, ...) JOB_FIELD_##member,
+    JOB_FIELDS(ENTRY)
+#undef ENTRY
+        JOB_FIELD_COUNT
+};
+extern const struct job_field job_fields[JOB_FIELD_COUNT];
+
+static inline const char *job_field_text(const struct job *job, const struct job_field *field) {
+    const char *text;
+    memcpy(&text, (const char *)job + field->at, sizeof text);
+    return text;
+}
+
+/* A number of any type, as 64 bits; 0 for a text. */
+static inline int64_t job_field_number(const struct job *job, const struct job_field *field) {
+    int64_t number;
+    int32_t count;
+    bool flag;
+    const char *at = (const char *)job + field->at;
+    switch (field->type) {
+    case FIELD_NUMBER:
+    case FIELD_ID:
+    case FIELD_TIME:
+        memcpy(&number, at, sizeof number);
+        return number;
+    case FIELD_FLAG:
+        memcpy(&flag, at, sizeof flag);
+        return flag;
+    case FIELD_COUNT:
+    case FIELD_MASK:
+    case FIELD_KIND:
+    case FIELD_STATE:
+        memcpy(&count, at, sizeof count);
+        return count;
+    case FIELD_TEXT:
+    case FIELD_BLOB:
+        break;
+    }
+    return 0;
+}
+
+/* A deep copy in one block; free with job_free. NULL: no memory. */
+struct job *job_copy(const struct job *job);
+void job_free(struct job *job);      /* NULL is fine */
+void job_free_list(struct job *job); /* the whole `next` chain */
+
+/* The 63-bit id of a lane key, > 0. A collision makes two lanes wait for each other, nothing worse.
+ */
+int64_t job_lane_id(const char *lane);
+
+/* The prefix of a handler's name under which nobody creates jobs by name and no folder has files:
+ * "moonshift/" or "process/". NULL: the name is free. */
+const char *job_reserved(const char *handler);
+
+const char *job_state_name(enum job_state state);
+const char *job_type_name(enum job_type type);
+const char *creation_name(enum creation creation);
+
+/* "keep", "replace" or "refuse". ERROR_INVALID says what was expected. */
+bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error);
+
+/* The job as users see it: snake_case, times as ISO text, absent = null,
+ * payload as JSON. A new reference; NULL: no memory. Used by Lua and by --json alike. */
+json_t *job_to_json(const struct job *job);
+
+#endif

@@ -1,0 +1,444 @@
+#include "job/job_spec.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "job/stock.h"
+#include "time/instant.h"
+#include "time/repeat.h"
+#include "time/span.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A member that is absent or null: NULL. */
+static const json_t *member(const struct job_spec *draft, const char *key) {
+    const json_t *value = json_object_get(draft->spec, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+#define NAME_KEY(member, type, key, source, column, said, ...) JOB_SAID_##said(key, )
+
+static bool check_keys(const json_t *spec, bool schedule, struct error *error) {
+    static const char *const keys[] = {JOB_FIELDS(NAME_KEY) "payload",
+                                       "at",
+                                       "due",
+                                       "after",
+                                       "in",
+                                       "priority",
+                                       "exclusive",
+                                       "retries",
+                                       "unchecked",
+                                       "cycle",
+                                       "repeat",
+                                       "zone",
+                                       "misfire",
+                                       "unique",
+                                       "on_conflict",
+                                       "unique_for",
+                                       NULL};
+    for (void *at = json_object_iter((json_t *)(uintptr_t)spec); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)spec, at)) {
+        const char *key = json_object_iter_key(at);
+        size_t i = 0;
+        while (keys[i] && strcmp(keys[i], key) != 0)
+            i++;
+        if (keys[i] || (schedule && schedule_policy_key(key)))
+            continue;
+        const char *meant = suggest(key, keys);
+        if (!meant)
+            return error_set(error, ERROR_INVALID, "job: unknown key \"%.100s\"", key);
+        return error_set(error, ERROR_INVALID, "job: unknown key \"%.100s\" (did you mean \"%s\"?)",
+                         key, meant);
+    }
+    return true;
+}
+
+static bool check_name(const char *key, const char *text, size_t size, struct error *error) {
+    if (size == 0)
+        return error_set(error, ERROR_INVALID, "%s: expected a text that is not empty", key);
+    if (size > JOB_NAME_MAX)
+        return error_set(error, ERROR_INVALID, "%s \"%.40s…\": %zu bytes, at most %d are allowed",
+                         key, text, size, JOB_NAME_MAX);
+    return (strlen(text) == size && !utf8_has_control(text)) ||
+           error_set(error, ERROR_INVALID, "%s: control characters are not allowed", key);
+}
+
+static bool read_name(const struct job_spec *draft, const char *key, const char **name,
+                      struct error *error) {
+    const json_t *value = member(draft, key);
+    if (!value)
+        return true;
+    if (!json_is_string(value))
+        return json_refuse(key, value, "a text", error);
+    *name = json_string_value(value);
+    return check_name(key, *name, json_string_length(value), error);
+}
+
+/* Jobs of these are made by verbs of an engine and by job:operate, never by name. */
+static bool check_handler(const char *handler, struct error *error) {
+    const char *prefix = job_reserved(handler);
+    return !prefix ||
+           error_set(error, ERROR_INVALID,
+                     "handler \"%.255s\": names under %s are reserved (expected another handler)",
+                     handler, prefix);
+}
+
+static const char **name_of(struct job *job, int name) {
+    return (const char **)(void *)((char *)job + spec_names[name]->at);
+}
+
+static bool read_names(struct job_spec *draft, struct error *error) {
+    if (!member(draft, "handler"))
+        return error_set(error, ERROR_INVALID, "handler: expected the name of a handler");
+    for (int i = 0; i < SPEC_NAMES; i++)
+        if (!read_name(draft, spec_names[i]->key, name_of(&draft->job, i), error))
+            return false;
+    return check_handler(draft->job.handler, error);
+}
+
+static bool take_payload(struct job_spec *draft, const char *payload, size_t size,
+                         const struct spec_rules *rules, struct error *error) {
+    draft->job.payload = payload;
+    draft->job.payload_size = size;
+    return size <= rules->payload_max ||
+           error_set(error, ERROR_INVALID, "payload: %zu bytes, at most %zu are allowed", size,
+                     rules->payload_max);
+}
+
+static bool read_payload(struct job_spec *draft, const struct spec_rules *rules,
+                         struct error *error) {
+    const json_t *payload = json_object_get(draft->spec, "payload");
+    if (!payload)
+        return true;
+    size_t size;
+    draft->payload = json_write(payload, &size);
+    if (!draft->payload)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    return take_payload(draft, draft->payload, size, rules, error);
+}
+
+static bool read_numbers(struct job_spec *draft, struct error *error) {
+    const json_t *priority = member(draft, "priority"), *retries = member(draft, "retries");
+    int64_t count = 0;
+    draft->job.priority_given = priority != NULL;
+    if (priority && !json_whole(priority, INT64_MIN, INT64_MAX, &draft->job.priority))
+        return json_refuse("priority", priority, "a whole number of 64 bits", error);
+    draft->job.retries_given = retries != NULL;
+    if (retries && !json_whole(retries, 1, INT32_MAX, &count))
+        return json_refuse("retries", retries, "a whole number from 1 to 2147483647", error);
+    draft->job.retries = (int32_t)count;
+    return true;
+}
+
+static bool read_flag(const struct job_spec *draft, const char *key, bool *flag,
+                      struct error *error) {
+    const json_t *value = member(draft, key);
+    if (value && !json_is_boolean(value))
+        return json_refuse(key, value, "true or false", error);
+    if (value)
+        *flag = json_is_true(value);
+    return true;
+}
+
+static bool read_flags(struct job_spec *draft, struct error *error) {
+    struct job *job = &draft->job;
+    job->exclusive = job->lane || job->instance;
+    return read_flag(draft, "exclusive", &job->exclusive, error) &&
+           read_flag(draft, "unchecked", &draft->unchecked, error);
+}
+
+static bool read_at(const char *key, const json_t *value, const struct spec_rules *rules,
+                    time_ms now, time_ms *due, struct error *error) {
+    if (!json_is_string(value))
+        return json_refuse(key, value, "a time such as \"2026-12-24T18:00:00Z\"", error);
+    const struct zone *zone = zone_find(rules->zone, error);
+    struct wall wall = wall_of_zone(zone);
+    struct error cause = {0};
+    return zone && (instant_parse(json_string_value(value), &wall, now, due, NULL, &cause) ||
+                    error_set(error, cause.code, "%s: %s", key, cause.text));
+}
+
+static bool read_after(const char *key, const json_t *value, time_ms now, time_ms *due,
+                       struct error *error) {
+    struct span span;
+    if (!span_from_json(value, key, &span, error))
+        return false;
+    *due = span_add(now, &span);
+    return true;
+}
+
+/* What the due date can be counted from again: an ISO 8601 text as it was given, else what it came
+ * to. */
+static void keep_term(struct job_spec *draft, const json_t *value, bool relative, time_ms now) {
+    const char *text = json_string_value(value);
+    time_ms time;
+    bool zoned = false;
+    bool iso = text && (*text == 'P' || (time_parse_local(text, &time, &zoned, NULL) && zoned));
+    if (!iso && relative)
+        span_format(draft->job.due - now, draft->term);
+    else if (!iso)
+        time_format(draft->job.due, draft->term);
+    draft->job.term = iso ? text : draft->term;
+}
+
+static bool read_due(struct job_spec *draft, const struct spec_rules *rules, time_ms now,
+                     struct error *error) {
+    static const char *const keys[] = {"at", "due", "after", "in"};
+    const char *given = NULL;
+    draft->job.due = rules->ensure_due_date ? now : TIME_NONE;
+    for (size_t i = 0; i < 4; i++) {
+        if (!member(draft, keys[i]))
+            continue;
+        if (given)
+            return error_set(error, ERROR_INVALID,
+                             "%s and %s: expected only one of at, due, after, in", given, keys[i]);
+        given = keys[i];
+    }
+    if (!given)
+        return true;
+    draft->job.type = JOB_TIMER;
+    const json_t *value = member(draft, given);
+    bool relative = given[0] != 'd' && given[1] != 't';
+    if (!(relative ? read_after(given, value, now, &draft->job.due, error)
+                   : read_at(given, value, rules, now, &draft->job.due, error)))
+        return false;
+    keep_term(draft, value, relative, now);
+    return true;
+}
+
+/* ---- repeating jobs ---- */
+
+static bool read_misfire(struct job_spec *draft, struct error *error) {
+    const char *text = NULL;
+    return read_name(draft, "misfire", &text, error) &&
+           (!text || misfire_parse(text, &draft->job.misfire, error));
+}
+
+static bool read_dates(struct job_spec *draft, time_ms now, struct error *error) {
+    struct job *job = &draft->job;
+    struct cycle cycle;
+    job->starts = job->type == JOB_TIMER;
+    job->origin = job->starts ? job->due : now;
+    struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
+    if (!repeat_open(&repeat, &cycle, error))
+        return false;
+    job->type = JOB_TIMER;
+    job->term = NULL;
+    job->due = repeat_first(&repeat, &cycle, now);
+    return job->due != TIME_NEVER ||
+           error_set(error, ERROR_CONFLICT, "cycle \"%s\": has no date left", job->repeat);
+}
+
+/* A schedule's dates are spread: its first, too. Its name is known to those who give it one. */
+static bool read_policy(struct job_spec *draft, const struct spec_rules *rules,
+                        struct error *error) {
+    return !rules->schedule || schedule_policy_read(draft->spec, &draft->policy, error);
+}
+
+static bool read_repeat(struct job_spec *draft, time_ms now, struct error *error) {
+    return read_misfire(draft, error) && read_dates(draft, now, error);
+}
+
+static bool read_cycle(struct job_spec *draft, const struct spec_rules *rules, time_ms now,
+                       struct error *error) {
+    struct job *job = &draft->job;
+    bool cycle = member(draft, "cycle"), alias = member(draft, "repeat");
+    const char *stray = member(draft, "misfire") ? "misfire" : NULL;
+    if (member(draft, "zone"))
+        stray = "zone";
+    if (cycle && alias)
+        return error_set(error, ERROR_INVALID, "cycle and repeat: expected only one");
+    if (!cycle && !alias)
+        return !stray || error_set(error, ERROR_INVALID, "%s: expected a cycle beside it", stray);
+    job->zone = rules->zone;
+    return read_name(draft, alias ? "repeat" : "cycle", &job->repeat, error) &&
+           read_name(draft, "zone", &job->zone, error) && read_repeat(draft, now, error);
+}
+
+/* ---- unique jobs ---- */
+
+static bool read_unique_for(struct job_spec *draft, time_ms now, struct error *error) {
+    const json_t *value = member(draft, "unique_for");
+    struct span span;
+    draft->job.unique_until = TIME_NONE;
+    if (!value)
+        return true;
+    if (!span_from_json(value, "unique_for", &span, error))
+        return false;
+    draft->job.unique_until = span_add(now, &span);
+    return draft->job.unique_until > now ||
+           json_refuse("unique_for", value, "a duration longer than 0, such as \"5m\"", error);
+}
+
+static bool read_unique(struct job_spec *draft, time_ms now, struct error *error) {
+    const char *text = NULL;
+    if (!read_name(draft, "unique", &draft->job.unique_key, error) ||
+        !read_name(draft, "on_conflict", &text, error) ||
+        (text && !on_conflict_parse(text, &draft->job.on_conflict, error)))
+        return false;
+    draft->on_conflict_given = text != NULL;
+    return read_unique_for(draft, now, error);
+}
+
+bool job_spec_keyed(const struct job_spec *draft, struct error *error) {
+    const struct job *job = &draft->job;
+    const char *stray = member(draft, "unique_for") ? "unique_for" : NULL;
+    if (draft->on_conflict_given)
+        stray = "on_conflict";
+    return !stray || job->unique_key || draft->needs_unique ||
+           error_set(error, ERROR_INVALID, "%s: expected unique beside it", stray);
+}
+
+static void begin_job(struct job *job, time_ms now) {
+    job->created = now;
+    job->attempt = 1;
+    job->lock_expiration = TIME_NONE;
+    job->unique_until = TIME_NONE;
+}
+
+bool job_spec_read(struct job_spec *draft, json_t *spec, const struct spec_rules *rules,
+                   time_ms now, struct error *error) {
+    *draft = (struct job_spec){.spec = json_incref(spec)};
+    begin_job(&draft->job, now);
+    if (!json_is_object(spec))
+        return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
+    if (!check_keys(spec, rules->schedule, error) || !read_names(draft, error))
+        return false;
+    if (!read_payload(draft, rules, error) || !read_numbers(draft, error))
+        return false;
+    if (!read_flags(draft, error) || !read_due(draft, rules, now, error))
+        return false;
+    return read_cycle(draft, rules, now, error) && read_policy(draft, rules, error) &&
+           read_unique(draft, now, error);
+}
+
+bool job_spec_fast(struct job_spec *draft, const struct spec_fast *fast,
+                   const struct spec_rules *rules, time_ms now, struct error *error) {
+    struct job *job = &draft->job;
+    *draft = (struct job_spec){.unchecked = fast->unchecked};
+    begin_job(job, now);
+    for (int i = 0; i < SPEC_NAMES; i++) {
+        const char *name = *name_of(job, i) = fast->names[i];
+        if (name && !check_name(spec_names[i]->key, name, fast->sizes[i], error))
+            return false;
+    }
+    if (!check_handler(job->handler, error))
+        return false;
+    job->exclusive = job->lane || job->instance;
+    job->due = rules->ensure_due_date ? now : TIME_NONE;
+    job->priority = fast->priority;
+    job->priority_given = fast->priority_given;
+    return take_payload(draft, fast->payload, fast->payload_size, rules, error);
+}
+
+/* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in
+ * it too, unless it says that it is not exclusive. */
+static void define_lane(struct job_spec *draft, const struct spec_rules *rules) {
+    struct job *job = &draft->job;
+    if (rules->lane_of_root && job->root && !member(draft, "exclusive"))
+        job->exclusive = true;
+    if (!job->lane && rules->lane_of_root)
+        job->lane = job->root;
+    if (!job->lane)
+        job->lane = job->instance;
+    job->lane_id = job->lane && job->exclusive ? job_lane_id(job->lane) : 0;
+}
+
+/* Who decides (rules §7); an override in the store goes before the definition's own. */
+static void define_priority(struct job_spec *draft, const struct definition *definition,
+                            const struct spec_rules *rules) {
+    struct job *job = &draft->job;
+    if (!rules->produce_priorities) {
+        job->priority = 0;
+        job->priority_given = true; /* an override does not raise it either */
+    } else if (!job->priority_given) {
+        job->priority =
+            definition && definition->has_priority ? definition->priority : rules->priority;
+        draft->needs_priority = definition && definition->priority_function;
+    }
+}
+
+static void define_unique(struct job_spec *draft, const struct definition *definition) {
+    struct job *job = &draft->job;
+    if (!definition)
+        return;
+    draft->needs_unique = definition->unique_function && !job->unique_key;
+    if (!draft->on_conflict_given)
+        job->on_conflict = definition->on_conflict;
+    if (job->unique_until == TIME_NONE && definition->unique_for)
+        job->unique_until = job->created + definition->unique_for;
+}
+
+void job_spec_define(struct job_spec *draft, const struct definition *definition,
+                     const struct spec_rules *rules) {
+    struct job *job = &draft->job;
+    if (!job->retries_given)
+        job->retries = definition && definition->retries ? definition->retries : rules->retries;
+    draft->needs_retries = definition && definition->retries_asked && !job->retries_given;
+    if (!job->category && definition)
+        job->category = definition->category;
+    define_lane(draft, rules);
+    define_priority(draft, definition, rules);
+    define_unique(draft, definition);
+}
+
+void job_spec_inherit(struct job_spec *draft, const struct job *creator) {
+    struct job *job = &draft->job;
+    if (!job->root)
+        job->root = creator->root ? creator->root : creator->instance;
+    if (!job->tenant)
+        job->tenant = creator->tenant;
+}
+
+void job_spec_clear(struct job_spec *draft) {
+    json_decref(draft->spec);
+    free(draft->payload);
+    free(draft->unique);
+    *draft = (struct job_spec){0};
+}
+
+struct spec_rules spec_rules(const struct settings *settings) {
+    struct spec_rules rules = {.payload_max = (size_t)settings->payload_max,
+                               .retries = settings->retries,
+                               .ensure_due_date = settings->ensure_due_date,
+                               .produce_priorities = settings->produce_priorities,
+                               .lane_of_root = settings->lane_of_root,
+                               .priority = settings->priority,
+                               .zone = strcmp(settings->zone, "UTC") ? settings->zone : NULL};
+    return rules;
+}
+
+/* ---- unknown handlers ---- */
+
+#define KNOWN_MAX 10 /* names shown in a refusal */
+
+static const char *close_name(const json_t *names, const char *handler) {
+    size_t count = json_array_size(names);
+    const char **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++)
+        list[i] = json_string_value(json_array_get(names, i));
+    const char *found = list ? suggest(handler, list) : NULL;
+    free(list);
+    return found;
+}
+
+bool job_spec_unknown(const char *handler, const json_t *names, struct error *error) {
+    const char *meant = close_name(names, handler);
+    size_t count = json_array_size(names);
+    struct text known = {0};
+    for (size_t i = 0; i < count && i < KNOWN_MAX; i++)
+        text_add(&known, "%s%s", i ? ", " : "", json_string_value(json_array_get(names, i)));
+    if (count > KNOWN_MAX)
+        text_add(&known, ", …");
+    if (!stock_has(NULL, handler))
+        error_set(error, ERROR_NOT_FOUND,
+                  "unknown handler \"%s\" (a stock handler for which the folder must ask: stock = "
+                  "{ \"%s\" } in moonshift.lua)",
+                  handler, handler);
+    else if (meant)
+        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (did you mean \"%s\"?)", handler,
+                  meant);
+    else
+        error_set(error, ERROR_NOT_FOUND, "unknown handler \"%s\" (known: %s)", handler,
+                  known.data ? known.data : "none");
+    text_clear(&known);
+    return false;
+}

@@ -1,0 +1,22 @@
+/* notify.h - the setting `notify`: which handlers are told of what, { incident =
+ * "alerts/incident" }, as a flag "incident=alerts/incident" (rules §10). */
+#ifndef MOONSHIFT_JOB_NOTIFY_H
+#define MOONSHIFT_JOB_NOTIFY_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include <jansson.h>
+
+/* *field becomes a copy, NULL where nobody is told. `label` is what an error calls the setting. */
+bool notify_set(json_t **field, const json_t *value, const char *label, struct error *error);
+
+/* What a text stands for; one that says something else stays a text. NULL: no memory. */
+json_t *notify_from_text(const char *text);
+
+/* As a flag takes it. */
+void notify_write(struct text *out, const json_t *notify);
+
+/* The handler that is told of incidents, or NULL. */
+const char *notify_incident(const json_t *notify);
+
+#endif

@@ -1,0 +1,86 @@
+#include "job/outcome.h"
+#include <stdlib.h>
+
+const struct outcome_traits outcome_traits[] = {
+    [OUTCOME_SUCCESS] = {"successful", .ends = true, .keeps = true, .counts = true},
+    [OUTCOME_FAILURE] = {"failed", .counts = true, .fails = true},
+    [OUTCOME_SNOOZE] = {"snoozed", .keeps = true},
+    [OUTCOME_CANCELLED] = {"cancelled", .ends = true, .counts = true},
+    [OUTCOME_RETURNED] = {"returned", .counts = true},
+    [OUTCOME_CONFLICT] = {"conflict", .fails = true},
+};
+
+struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
+    struct outcome *outcome = calloc(1, sizeof *outcome);
+    if (!outcome)
+        return NULL;
+    outcome->job = job;
+    outcome->kind = kind;
+    outcome->started = outcome->ended = outcome->due = TIME_NONE;
+    outcome->retries = job->retries;
+    outcome->took = -1;
+    return outcome;
+}
+
+static void lines_free(struct outcome_line *line) {
+    while (line) {
+        struct outcome_line *next = line->next;
+        free(line->text);
+        free(line);
+        line = next;
+    }
+}
+
+void outcome_free(struct outcome *outcome) {
+    if (!outcome)
+        return;
+    job_free(outcome->job);
+    job_free_list(outcome->created);
+    job_free_list(outcome->follows);
+    json_decref(outcome->effects);
+    lines_free(outcome->lines);
+    free(outcome->message);
+    free(outcome->stack);
+    free(outcome->result);
+    free(outcome->warning);
+    free(outcome->stuck);
+    free(outcome);
+}
+
+void outcome_free_list(struct outcome *outcome) {
+    while (outcome) {
+        struct outcome *next = outcome->next;
+        outcome_free(outcome);
+        outcome = next;
+    }
+}
+
+void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {
+    int32_t left = outcome->job->retries - 1;
+    if (outcome->decided)
+        return;
+    outcome->decided = true;
+    outcome->retries = outcome->permanent || left < 0 ? 0 : left;
+    outcome->due =
+        wait > 0 && outcome->retries > 0 ? at + wait : TIME_NONE; /* the dead wait for none */
+}
+
+bool outcome_may_follow(const struct outcome *outcome) {
+    int64_t lane = outcome->job->lane_id;
+    if (!lane || outcome->followed >= FOLLOW_MAX || !outcome_traits[outcome->kind].keeps)
+        return false;
+    for (const struct job *job = outcome->created; job; job = job->next)
+        if (job->lane_id == lane && (job->due == TIME_NONE || job->due <= outcome->ended))
+            return true;
+    return false;
+}
+
+const char *failure_reason_name(enum failure_reason reason) {
+    static const char *const names[] = {
+        [REASON_ERROR] = "error",
+        [REASON_TIMEOUT] = "timeout",
+        [REASON_MEMORY] = "memory",
+        [REASON_WORKER_DIED] = "workerDied",
+    };
+    return names[reason];
+}

@@ -1,0 +1,99 @@
+/* outcome.h - how one run of a job ended; what a worker hands back and the store settles
+ * (rules §8). */
+#ifndef MOONSHIFT_JOB_OUTCOME_H
+#define MOONSHIFT_JOB_OUTCOME_H
+
+#include "job/job.h"
+
+/* A new kind is a line here, its traits in outcome.c, what makes it in script/run.c, and what
+ * becomes of the row in settle_again or settle_kind. */
+enum outcome_kind {
+    OUTCOME_SUCCESS,
+    OUTCOME_FAILURE,
+    OUTCOME_SNOOZE,    /* comes back at `due`, retries and attempt untouched */
+    OUTCOME_CANCELLED, /* the row goes; logged as cancelled */
+    OUTCOME_RETURNED,  /* did not run (or was cut off): unlocked, nothing counted */
+    OUTCOME_CONFLICT   /* somebody else was first, or the store was away: runs again, not counted */
+};
+
+/* What a kind means, wherever that is asked. Indexed by enum outcome_kind. */
+struct outcome_traits {
+    const char *name; /* in the log and for hooks: "successful" */
+    bool ends;        /* the job is over and its row goes; else it comes back */
+    bool keeps;       /* what the handler created and asked for is written with it */
+    bool counts;      /* the run has the number of an attempt; else the next run has it again */
+    bool fails;       /* `job execute` raises its message */
+};
+extern const struct outcome_traits outcome_traits[];
+
+enum { FOLLOW_MAX = 100 }; /* follow-ups in a row in one lane; then the others have their turn */
+
+enum settled {
+    SETTLED,      /* written */
+    SETTLED_DEAD, /* written, retries are 0: an incident is open */
+    SETTLED_STALE /* the lock was lost: nothing written (its lane is released all the same) */
+};
+
+enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };
+
+/* One job:log / print line, kept with the attempt. */
+struct outcome_line {
+    struct outcome_line *next;
+    time_ms at;
+    char *text;
+};
+
+struct outcome {
+    struct outcome *next;
+    struct job *job; /* owned; as it was acquired (token, owner, retries, due) */
+    enum outcome_kind kind;
+    enum failure_reason reason; /* of a failure */
+    bool permanent;             /* the failure said so: no more retries */
+    bool outlived;              /* of a run that was given up and has ended after all: only its
+                                   lane is released (rules §8) */
+    bool undone;                /* out, of store_settle: refused alone, as if never settled */
+    enum settled settled;       /* out, for the turn: what the store said of it */
+    bool told;                  /* hooks have been called with it, on its worker */
+    bool decided;               /* a failure: retries and due below are the strategy's decision */
+    bool fenced;                /* by store_settle_bulk: its lock is given back already */
+    bool lane_ends;             /* the last of its work item: its lane is released */
+    bool lane_kept;             /* not yet: what an earlier job of the item created goes on in it */
+    int64_t lane_token;         /* token of the item's first job: the lane row's fence */
+    int followed;               /* follow-ups in a row up to the jobs of this item */
+    bool late;                  /* given back because no worker was going to be free soon */
+    double took;                /* ms that the run took; below 0: not measured */
+    int awaited;                /* 1 + the worker that waits for follow-ups; 0: nobody */
+    struct job *follows;        /* what it created that is locked to run next in its lane; owned */
+    time_ms started;            /* wall clock; TIME_NONE if it never ran */
+    time_ms ended;
+    int32_t retries; /* left, after a failure */
+    time_ms due;     /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
+    char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
+    char *stack;
+    char *result;  /* JSON text of what the handler returned, or NULL */
+    char *stuck;   /* the run does not end: where it was last seen; NULL: it has ended */
+    char *warning; /* its last line: a strategy that raised, a result that is not JSON */
+    struct job
+        *created; /* jobs the handler created, in order; written with this outcome or not at all */
+    json_t *effects; /* operator verbs the handler asked for, in order (store_operate): done with
+                        this outcome or not at all; an array or NULL; owned */
+    struct outcome_line *lines;
+};
+
+/* Takes the job over. NULL: no memory (the job is left to the caller). */
+struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
+void outcome_free(struct outcome *outcome);
+void outcome_free_list(struct outcome *outcome);
+
+/* The standard rule, for a failure that no strategy has decided (rules §8): a retry less, due
+ * `wait` ms after `at` (0: at once); permanent: none left. */
+void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at);
+
+/* Something it created may have to run next in its lane (rules §4: the follow-up rule): an
+ * exclusive job of the same lane that is not for later. */
+bool outcome_may_follow(const struct outcome *outcome);
+
+const char *
+failure_reason_name(enum failure_reason reason); /* "error", "timeout", "memory", "workerDied" */
+
+#endif

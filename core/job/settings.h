@@ -1,0 +1,118 @@
+/* settings.h - every setting: name, kind, default, value, and where the value came from
+ * (rules §19; §3: the range).
+ *
+ * Precedence: flags > MOONSHIFT_… variables > moonshift.lua > defaults. A new setting is a row of
+ * the table in settings.c and a field here. */
+#ifndef MOONSHIFT_JOB_SETTINGS_H
+#define MOONSHIFT_JOB_SETTINGS_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <jansson.h>
+
+enum setting_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG, ORIGIN_OPTION };
+
+/* Whose jobs take turns inside a priority. */
+enum fair_by { FAIR_OFF, FAIR_TENANT, FAIR_LANE };
+
+enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
+
+struct settings {
+    /* store and identity */
+    char *store; /* URL, default "sqlite:moonshift.db" */
+    char *name;  /* executor name, default the host name */
+    char *who;   /* operation log: default the OS user */
+    char *zone;  /* of times and cycles that name none */
+    /* executor */
+    bool active;
+    int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */
+    time_ms keep_alive;
+    int queue, page, lane_run;
+    json_t *acquisitions; /* name -> settings of acquisition; an object or NULL: none */
+    char *acquisition;    /* whose loop thread and acquisition settings the engine shares */
+    int64_t priority_min, priority_max;
+    json_t *categories; /* array or NULL: all */
+    bool by_priority, prefer_timers, by_due_date, deployment_aware;
+    time_ms aging; /* 0: off */
+    enum fair_by fair_by;
+    time_ms wait, max_wait;
+    double wait_factor;
+    time_ms backoff, max_backoff;
+    int backoff_decrease_threshold;
+    time_ms queue_full_wait, lock_time, shutdown_wait;
+    int crash_limit, conflict_limit, recycle_after;
+    /* jobs */
+    int retries;
+    char *retry; /* configuration text or file name; NULL: standard */
+    time_ms failed_job_wait;
+    int64_t priority; /* of jobs whose definition names none */
+    bool incidents, produce_priorities, ensure_due_date, lane_of_root;
+    enum history_level history;
+    /* of ended jobs, and of what has none of its own; 0: kept for ever; -1: as ended jobs */
+    json_t *history_ttl_by_type; /* of ended batches: ms by type, 0: for ever; or NULL */
+    time_ms history_ttl, history_ttl_incidents, history_ttl_batches, history_ttl_operations;
+    json_t *history_cleanup_window; /* array of texts (window.h) or NULL: none */
+    char *history_cleanup_zone;
+    int history_cleanup_parallelism, history_cleanup_batch_size;
+    int64_t history_cleanup_priority;
+    time_ms timeout;
+    int64_t memory_limit; /* bytes per worker state */
+    int64_t payload_max;  /* bytes */
+    json_t *notify;       /* handlers that are told of something, by what (notify.h); or NULL */
+    time_ms notify_every; /* of one cause they are told once in so long */
+    json_t *stock;        /* stock handlers that the folder asks for (stock.h); array or NULL */
+    time_ms request_ttl;  /* of the answer to what was asked for under a key */
+    /* batches */
+    int batch_jobs_per_seed, invocations_per_batch_job;
+    json_t *invocations_by_type; /* a number by type, or NULL: none */
+    time_ms batch_poll_time;
+    int64_t batch_job_priority;
+    enum setting_origin origin[64]; /* by row of the table */
+};
+
+/* All defaults. False: no memory. settings_clear releases what it holds. */
+bool settings_init(struct settings *settings, struct error *error);
+void settings_clear(struct settings *settings);
+/* A copy of its own texts and lists. False: no memory; settings_clear in any case. */
+bool settings_copy(struct settings *copy, const struct settings *settings, struct error *error);
+
+/* Applies an object { name = value } from one origin; a value set by a stronger origin stays.
+ * Unknown names, wrong kinds and values out of range are refused. The error has the name, the
+ * value, what was expected, and the file (`where`, may be NULL). For example:
+ *
+ *     moonshift.lua: unknown setting "wrokers" (did you mean "workers"?)
+ *
+ * Spans are ISO text or seconds; priority_range is [min, max] with null for open. */
+bool settings_apply(struct settings *settings, enum setting_origin origin, const json_t *values,
+                    const char *where, struct error *error);
+
+/* One setting from text, as flags and variables give it: lists by comma, ranges MIN:MAX with either
+ * side empty, workers N or MIN:MAX, booleans true/false. */
+bool settings_apply_text(struct settings *settings, enum setting_origin origin, const char *name,
+                         const char *text, struct error *error);
+
+/* Every MOONSHIFT_<NAME> of the environment that names a setting; an unknown one is refused, except
+ * MOONSHIFT_DIR, MOONSHIFT_YES and MOONSHIFT_LOG_*. */
+bool settings_apply_environment(struct settings *settings, struct error *error);
+
+/* After the last apply: checks that span more than one setting (min > max and the like). */
+bool settings_check(const struct settings *settings, struct error *error);
+
+/* The setting as the place it was given calls it: "--retry", "MOONSHIFT_RETRY", "retry". `name`
+ * must be one of the table. */
+void settings_label(const struct settings *settings, const char *name, char *label, size_t size);
+
+/* The setting was given by somebody; it is not just its default. */
+bool settings_given(const struct settings *settings, const char *name);
+
+/* [{ name, value, origin, text, known_as }] in table order, for `moonshift settings`; known_as: the
+ * names that Camunda, Flowable and Activiti have for it. A new reference. */
+json_t *settings_to_json(const struct settings *settings);
+
+/* Where a setting's value came from. */
+enum setting_origin settings_origin(const struct settings *settings, const char *name);
+
+/* The names, NULL-terminated, for flags and suggestions. */
+const char *const *settings_names(void);
+
+#endif

@@ -1,0 +1,16 @@
+/* stock.h - the stock handlers that a folder has (rules §13). The harmless ones are everywhere;
+ * those that act on the machine are there where the setting `stock` names them. */
+#ifndef MOONSHIFT_JOB_STOCK_H
+#define MOONSHIFT_JOB_STOCK_H
+
+#include "base/error.h"
+#include <jansson.h>
+
+/* False for a stock handler that must be asked for and is not in `asked`, an array of names or
+ * NULL. */
+bool stock_has(const json_t *asked, const char *handler);
+
+/* Whether each text in `asked` is a stock handler; `label` is what an error calls the setting. */
+bool stock_check(const json_t *asked, const char *label, struct error *error);
+
+#endif

@@ -1,0 +1,92 @@
+#include "base/json.h"
+#include "engine/batch.h"
+#include "lua/lua_engine.h"
+#include "script/value.h"
+
+/* Batches as lua/moonshift/batches.lua makes them: begun, filled in parts, started. */
+
+static int answer(lua_State *L, bool ok, const struct error *error) {
+    if (!ok)
+        return api_fail(L, error);
+    lua_pushboolean(L, 1);
+    return 1;
+}
+
+/* batch_check(spec): whether batch_begin would take it */
+static int batch_check(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **spec = api_box(L);
+    *spec = engine ? api_object(L, 2, "batch", &error) : NULL;
+    return answer(L, *spec && engine_batch_check(engine, *spec, &error), &error);
+}
+
+/* batch_begin(spec) -> id */
+static int batch_begin(lua_State *L) {
+    struct error error = {0};
+    int64_t id = 0;
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **spec = api_box(L);
+    *spec = engine ? api_object(L, 2, "batch", &error) : NULL;
+    if (!*spec || !engine_resolve_times(engine, json_object_get(*spec, "config"), &error) ||
+        !engine_batch_begin(engine, *spec, &id, &error))
+        return api_fail(L, &error);
+    lua_pushinteger(L, id);
+    return 1;
+}
+
+/* batch_add(id, list) */
+static int batch_add(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    int64_t id = luaL_checkinteger(L, 2);
+    json_t **ids = api_box(L);
+    *ids = engine ? value_to_json(L, 3, "ids", &error) : NULL;
+    return answer(L, *ids && engine_batch_add(engine, id, *ids, &error), &error);
+}
+
+/* batch_find(id, filters, after) -> after, more */
+static int batch_find(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    int64_t id = luaL_checkinteger(L, 2), after = luaL_checkinteger(L, 4);
+    bool more = false;
+    json_t **filters = api_box(L);
+    *filters = engine ? api_object(L, 3, "filters", &error) : NULL;
+    if (!*filters || !engine_resolve_times(engine, *filters, &error) ||
+        !engine_batch_find(engine, id, *filters, &after, &more, &error))
+        return api_fail(L, &error);
+    lua_pushinteger(L, after);
+    lua_pushboolean(L, more);
+    return 2;
+}
+
+static int batch_start(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    int64_t id = luaL_checkinteger(L, 2);
+    return answer(L, engine && engine_batch_start(engine, id, &error), &error);
+}
+
+static int batch_abandon(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    int64_t id = luaL_checkinteger(L, 2);
+    if (engine)
+        engine_batch_abandon(engine, id);
+    return 0;
+}
+
+static const luaL_Reg methods[] = {
+    {"batch_check", batch_check},
+    {"batch_begin", batch_begin},
+    {"batch_add", batch_add},
+    {"batch_find", batch_find},
+    {"batch_start", batch_start},
+    {"batch_abandon", batch_abandon},
+    {NULL, NULL},
+};
+
+void lua_batches_register(lua_State *L) {
+    luaL_setfuncs(L, methods, 0);
+}

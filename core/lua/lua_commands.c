@@ -1,0 +1,77 @@
+#include "base/json.h"
+#include "lua/lua_engine.h"
+#include "script/value.h"
+#include <string.h>
+
+/* `box` holds the object from now on. */
+static int held_push(lua_State *L, json_t **box, const struct held *held) {
+    json_decref(*box);
+    *box = held_to_json(held);
+    if (!*box)
+        return luaL_error(L, "out of memory");
+    value_push_json(L, *box);
+    return 1;
+}
+
+/* { runs = 1, job = 4, text = "a run of job 4 on …" } */
+static int stuck_push(lua_State *L, const struct stuck_runs *stuck) {
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, stuck->count);
+    lua_setfield(L, -2, "runs");
+    lua_pushinteger(L, stuck->job);
+    lua_setfield(L, -2, "job");
+    lua_pushstring(L, stuck->at);
+    lua_setfield(L, -2, "text");
+    return 1;
+}
+
+/* The ids of the jobs that clean the history. */
+static int made_push(lua_State *L, const struct command_run *run) {
+    lua_createtable(L, run->made_count, 0);
+    for (int i = 0; i < run->made_count; i++) {
+        lua_pushinteger(L, run->made[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+/* Does one command: command(command, dry_run) -> how many it touched, or would touch; or a batch's
+ * id and "batch". The second result of some commands:
+ *   - with a date: the job that will do it;
+ *   - of a cleaning of the history: the jobs that do it;
+ *   - of activated jobs: those that stay suspended, as { jobs = 2, instance = 2 };
+ *   - of deleted or cancelled jobs: the runs that could not be ended. */
+static int command(lua_State *L) {
+    struct error error = {0};
+    struct command_run run = {.dry_run = lua_toboolean(L, 3)};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **command = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *command = engine ? api_object(L, 2, "command", &error) : NULL;
+    if (!*command || !engine_command(engine, *command, &run, &error))
+        return api_fail(L, &error);
+    if (run.batch) {
+        lua_pushinteger(L, run.batch);
+        lua_pushliteral(L, "batch");
+        return 2;
+    }
+    lua_pushinteger(L, (lua_Integer)run.touched);
+    if (run.target == TARGET_PLAN)
+        return 1 + made_push(L, &run);
+    if (run.made_count) {
+        lua_pushinteger(L, run.made[0]);
+        return 2;
+    }
+    if (run.stuck.count > 0)
+        return 1 + stuck_push(L, &run.stuck);
+    return run.held.jobs ? 1 + held_push(L, command, &run.held) : 1;
+}
+
+static const luaL_Reg methods[] = {
+    {"command", command},
+    {NULL, NULL},
+};
+
+void lua_commands_register(lua_State *L) {
+    luaL_setfuncs(L, methods, 0);
+}

@@ -1,0 +1,104 @@
+#include "base/json.h"
+#include "lua/lua_engine.h"
+#include <string.h>
+
+/* ask(kind, filters, question): the one way in for every question; lua/moonshift/query.lua and
+ * engine.lua say what they mean to users. Filters and question may be absent. */
+
+/* The question with its filters, in the box. NULL: error. */
+static json_t *question_read(lua_State *L, json_t **box, json_t **filters, struct error *error) {
+    *filters = api_object(L, 3, "filters", error);
+    *box = *filters ? api_object(L, 4, "question", error) : NULL;
+    if (*box && json_object_set(*box, "filters", *filters) != 0)
+        error_set(error, ERROR_FAILED, "out of memory");
+    return *box;
+}
+
+/* A payload keeps its nulls; an answer that holds none drops them at every depth. */
+static int answer_push(lua_State *L, enum ask_kind kind, json_t **answer) {
+    bool report = kind == ASK_WHY || kind == ASK_EXECUTORS || kind == ASK_DEPLOYMENTS ||
+                  kind == ASK_GAPS || kind == ASK_STATS || kind == ASK_HISTORY;
+    if (json_is_integer(*answer)) {
+        lua_pushinteger(L, json_integer_value(*answer));
+        return 1;
+    }
+    return report ? api_push_report(L, answer) : api_push_rows(L, answer);
+}
+
+/* rows, key */
+static int walk_push(lua_State *L, json_t *answer, json_t **rows) {
+    json_decref(*rows);
+    *rows = json_incref(json_object_get(answer, "rows"));
+    api_push_rows(L, rows);
+    lua_pushstring(L, json_string_value(json_object_get(answer, "key")));
+    return 2;
+}
+
+static enum ask_kind kind_find(const char *name) {
+    int kind = 0;
+    while (kind < ASK_KINDS && strcmp(engine_ask_table((enum ask_kind)kind)->name, name) != 0)
+        kind++;
+    return (enum ask_kind)kind;
+}
+
+static int ask(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    enum ask_kind kind = kind_find(luaL_checkstring(L, 2));
+    lua_settop(L, 4);
+    luaL_argcheck(L, kind != ASK_KINDS, 2, "no kind of question");
+    json_t **filters = api_box(L), **question = api_box(L), **answer = api_box(L);
+    if (engine && question_read(L, question, filters, &error))
+        *answer = engine_ask(engine, kind, *question, &error);
+    if (!*answer)
+        return api_fail(L, &error);
+    if (kind == ASK_WALK)
+        return walk_push(L, *answer, filters);
+    const char *warning = engine_ask_warning(engine);
+    int count = answer_push(L, kind, answer);
+    if (!warning)
+        return count;
+    lua_pushstring(L, warning);
+    return count + 1;
+}
+
+/* columns() -> { jobs = { { "id", "integer" }, … }, … }: the columns of each kind of rows */
+int lua_columns(lua_State *L) {
+    lua_newtable(L);
+    for (int kind = 0; kind < ASK_KINDS; kind++) {
+        const struct ask_table *table = engine_ask_table((enum ask_kind)kind);
+        if (!table->columns)
+            continue;
+        lua_newtable(L);
+        for (lua_Integer i = 0; table->columns[i].name; i++) {
+            lua_createtable(L, 2, 0);
+            lua_pushstring(L, table->columns[i].name);
+            lua_rawseti(L, -2, 1);
+            lua_pushstring(L, ask_type_name(table->columns[i].type));
+            lua_rawseti(L, -2, 2);
+            lua_rawseti(L, -2, i + 1);
+        }
+        lua_setfield(L, -2, table->name);
+    }
+    return 1;
+}
+
+static int settings(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **rows = api_box(L);
+    if (!engine)
+        return api_fail(L, &error);
+    *rows = settings_to_json(engine_settings(engine));
+    return api_push_report(L, rows);
+}
+
+static const luaL_Reg methods[] = {
+    {"ask", ask},
+    {"settings", settings},
+    {NULL, NULL},
+};
+
+void lua_questions_register(lua_State *L) {
+    luaL_setfuncs(L, methods, 0);
+}

@@ -1,0 +1,244 @@
+#include "run/outcomes.h"
+#include "base/crash_point.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "time/span.h"
+#include <stdlib.h>
+#include <string.h>
+
+void outcomes_init(struct outcomes *outcomes) {
+    *outcomes = (struct outcomes){0};
+    outcomes->last = &outcomes->list;
+}
+
+void outcomes_clear(struct outcomes *outcomes) {
+    work_items_forget(&outcomes->watched);
+    follow_ups_clear(&outcomes->follows);
+    outcome_free_list(outcomes->list);
+    outcomes_init(outcomes);
+}
+
+void outcomes_add(struct outcomes *outcomes, struct outcome *list) {
+    *outcomes->last = list;
+    while (*outcomes->last)
+        outcomes->last = &(*outcomes->last)->next;
+}
+
+/* Makes it a failure of its job alone, as the store will never take what it created or asked for.
+ */
+static void condemn(struct outcome *outcome, const struct error *reason) {
+    job_free_list(outcome->created);
+    json_decref(outcome->effects);
+    free(outcome->message);
+    outcome->created = NULL;
+    outcome->effects = NULL;
+    outcome->message = utf8_clean(reason->text, strlen(reason->text), JOB_STACK_MAX);
+    outcome->kind = OUTCOME_FAILURE;
+    outcome->reason = REASON_ERROR;
+    outcome->decided = false;
+    outcome->told = false; /* of something else */
+}
+
+/* Drops what hooks have enqueued, which must not fail the job. False: there is none. */
+static bool forgo_hooks(struct outcome *outcome, const struct error *reason) {
+    bool some = false;
+    for (struct job **at = &outcome->created; *at;) {
+        struct job *job = *at;
+        if (!job->by_hook) {
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        job_free(job);
+        some = true;
+    }
+    if (some)
+        log_event(LOG_WARN, "what a hook enqueued was refused", "job:l handler:s reason:s",
+                  outcome->job->id, outcome->job->handler, reason->text);
+    return some;
+}
+
+static bool final(const struct error *reason) {
+    return reason->code == ERROR_INVALID || reason->code == ERROR_NOT_FOUND ||
+           reason->code == ERROR_CONFLICT;
+}
+
+/* Drops the follow-ups that were locked and rolled back. */
+static void unfollow_one(struct outcome *outcome) {
+    job_free_list(outcome->follows);
+    outcome->follows = NULL;
+}
+
+static void unfollow(struct outcomes *outcomes) {
+    for (struct outcome *outcome = outcomes->list; outcomes->following && outcome;
+         outcome = outcome->next)
+        unfollow_one(outcome);
+    outcomes->following = false;
+}
+
+/* Counts the follow-ups of the item's earlier runs, written before or in this transaction. */
+static int waiting(const struct outcomes *outcomes, const struct outcome *outcome) {
+    int count = follow_ups_waiting(&outcomes->follows, outcome->lane_token);
+    if (!outcomes->following)
+        return count;
+    for (const struct outcome *other = outcomes->list; other != outcome; other = other->next)
+        for (const struct job *job = other->follows; job; job = job->next)
+            count += other->lane_token == outcome->lane_token;
+    return count;
+}
+
+static bool settle(struct outcomes *outcomes, struct store *store, struct outcome *outcome,
+                   struct capacity *capacity, bool follow, time_ms now, struct error *error) {
+    capacity->follows = 0;
+    if (outcome->job->lane_id && (outcomes->following || outcomes->follows.list || follow)) {
+        int before = waiting(outcomes, outcome);
+        outcome->lane_kept = before > 0;
+        capacity->follows = follow ? FOLLOW_MAX - outcome->followed - before : 0;
+    }
+    if (!store_settle(store, outcome, now, &outcome->settled, error))
+        return false;
+    outcomes->following = outcomes->following || outcome->follows;
+    return true;
+}
+
+/* What of it the store refuses alone goes: first what hooks enqueued, then all that the job did.
+ * Not settled even so: with *again it is a failure from now on. */
+static bool settle_at_last(struct outcomes *outcomes, struct store *store, struct outcome *outcome,
+                           struct capacity *capacity, bool follow, time_ms now, bool *again,
+                           struct error *error) {
+    struct error reason = {0};
+    bool settled = settle(outcomes, store, outcome, capacity, follow, now, &reason);
+    for (int i = 0; i < 2 && !settled && outcome->undone && final(&reason); i++) {
+        if (i > 0 || !forgo_hooks(outcome, &reason)) /* the others are not undone */
+            condemn(outcome, &reason);
+        CRASH_POINT("outcome_condemned");
+        unfollow_one(outcome);
+        settled = settle(outcomes, store, outcome, capacity, follow, now, &reason);
+    }
+    if (settled)
+        return true;
+    outcomes->following = true; /* what it has locked so far is void */
+    *again = final(&reason) && outcome->kind != OUTCOME_FAILURE;
+    if (*again)
+        condemn(outcome, &reason);
+    return error_set(error, final(&reason) ? ERROR_FAILED : reason.code, "%s", reason.text);
+}
+
+bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capacity *capacity,
+                    bool follow, time_ms now, bool *again, struct error *error) {
+    unfollow(outcomes);
+    if (!store_settle_bulk(store, outcomes->list, error))
+        return false;
+    for (struct outcome *outcome = outcomes->list; outcome; outcome = outcome->next)
+        if (!settle_at_last(outcomes, store, outcome, capacity, follow, now, again, error))
+            return false;
+    CRASH_POINT("settling_written");
+    return store_settle_end(store, error);
+}
+
+static void log_failure(const struct outcome *outcome, bool dead) {
+    const struct job *job = outcome->job;
+    const char *reason = failure_reason_name(outcome->reason);
+    const char *event = dead ? "incident" : "job failed";
+    enum log_level level = dead ? LOG_ERROR : LOG_WARN;
+    char message[JOB_MESSAGE_MAX * 4 + 1] = "", due[TIME_TEXT_SIZE];
+    time_format(outcome->due, due);
+    if (outcome->message) {
+        size_t size = utf8_prefix(outcome->message, JOB_MESSAGE_MAX);
+        memcpy(message, outcome->message, size);
+        message[size] = '\0';
+    }
+    log_event(level, event, "job:l handler:s attempt:d retries:d reason:s due:s message:s", job->id,
+              job->handler, (int)job->attempt, (int)outcome->retries, reason,
+              due[0] && !dead ? due : NULL, message);
+}
+
+static void tell(const struct outcome *outcome) {
+    const struct job *job = outcome->job;
+    const char *kind = outcome_traits[outcome->kind].name;
+    if (outcome->warning)
+        log_event(LOG_WARN, "job warning", "job:l handler:s text:s", job->id, job->handler,
+                  outcome->warning);
+    if (outcome->outlived)
+        log_event(LOG_WARN, "handler has ended after all", "job:l handler:s token:l", job->id,
+                  job->handler, job->token);
+    else if (outcome->settled == SETTLED_STALE)
+        log_event(outcome->started == TIME_NONE ? LOG_DEBUG : LOG_WARN, "stale outcome refused",
+                  "job:l handler:s token:l outcome:s", job->id, job->handler, job->token, kind);
+    else if (outcome->kind == OUTCOME_FAILURE)
+        log_failure(outcome, outcome->settled == SETTLED_DEAD);
+    else if (outcome->kind == OUTCOME_RETURNED && outcome->started != TIME_NONE)
+        log_event(LOG_WARN, "job cut off", "job:l handler:s", job->id, job->handler);
+    else
+        log_event(LOG_DEBUG, "job done", "job:l handler:s outcome:s", job->id, job->handler, kind);
+}
+
+static void count(const struct outcome *outcome, struct turn *turn, struct metrics *metrics) {
+    int64_t definition = outcome->job->definition;
+    turn->settled++;
+    if (outcome->settled == SETTLED_STALE) {
+        bool ran = outcome->started != TIME_NONE && !outcome->outlived;
+        turn->stale += ran;
+        metrics_add(metrics, definition, METRIC_STALE_COMMITS, ran);
+    } else if (outcome->kind == OUTCOME_SUCCESS) {
+        turn->done++;
+        metrics_add(metrics, definition, METRIC_SUCCESSFUL, 1);
+    } else if (outcome->kind == OUTCOME_CONFLICT) {
+        metrics_add(metrics, definition, METRIC_CONFLICTS, 1);
+    } else if (outcome->kind == OUTCOME_FAILURE) {
+        turn->failed++;
+        metrics_add(metrics, definition, METRIC_FAILED, 1);
+    } else if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE &&
+               !outcome->late &&
+               turn->acquiring) { /* no worker could run it; at the end that is no refusal */
+        metrics_add(metrics, definition, METRIC_REJECTED, 1);
+    }
+}
+
+/* Puts what follows into `turn` before the rest, so that it runs next. */
+static void follow(struct outcomes *outcomes, struct outcome *outcome, struct turn *turn,
+                   struct metrics *metrics) {
+    for (const struct job *job = outcome->follows; job; job = job->next)
+        metrics_add(metrics, job->definition, METRIC_LOCKED_EXCLUSIVE, 1);
+    if (outcome->follows && !follow_ups_add(&outcomes->follows, outcome))
+        log_event(LOG_ERROR, "jobs lost sight of until their locks end", "reason:s",
+                  "out of memory");
+    struct work_item *item =
+        outcome->lane_ends ? follow_ups_end(&outcomes->follows, outcome) : NULL;
+    if (!item)
+        return;
+    CRASH_POINT("follow_up_ready");
+    item->next = NULL;
+    work_items_watch(&outcomes->watched, item);
+    item->next = turn->items;
+    turn->items = item;
+}
+
+static void release(struct outcomes *outcomes, struct outcome *outcome, struct turn *turn,
+                    struct metrics *metrics) {
+    if (outcome->job->lane_id == 0)
+        return;
+    bool over = outcome->settled == SETTLED_STALE || outcome->stuck;
+    if (over)
+        follow_ups_refuse(&outcomes->follows, outcome->lane_token);
+    if (outcome->lane_ends && outcomes->watched)
+        work_items_end(&outcomes->watched, outcome->lane_token);
+    else if (over)
+        work_items_refuse(outcomes->watched, outcome->lane_token);
+    if (outcome->follows || outcome->awaited || outcomes->follows.list)
+        follow(outcomes, outcome, turn, metrics);
+}
+
+void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics) {
+    struct outcome *next;
+    for (struct outcome *outcome = outcomes->list; outcome; outcome = next) {
+        next = outcome->next;
+        tell(outcome);
+        count(outcome, turn, metrics);
+        release(outcomes, outcome, turn, metrics);
+        outcome_free(outcome);
+    }
+    outcomes->list = NULL;
+    outcomes->last = &outcomes->list;
+    outcomes->following = false;
+}

@@ -1,0 +1,33 @@
+/* outcomes.h - outcomes on their way into the store (rules §8). They are kept until a commit has
+ * them. Then the log, the metrics and the work items of their lanes are told. */
+#ifndef MOONSHIFT_RUN_OUTCOMES_H
+#define MOONSHIFT_RUN_OUTCOMES_H
+
+#include "run/metrics.h"
+#include "run/pool/work_item.h"
+#include "run/turn.h"
+
+struct outcomes {
+    struct outcome *list, **last; /* oldest first */
+    struct work_item *watched;    /* items of several jobs whose lane runs */
+    struct follow_ups follows;    /* what runs next in lanes whose item has not ended */
+    bool following;               /* outcomes of the open transaction have follow-ups */
+};
+
+void outcomes_init(struct outcomes *outcomes);
+void outcomes_clear(struct outcomes *outcomes);
+
+/* Takes the list over, behind what is there. */
+void outcomes_add(struct outcomes *outcomes, struct outcome *list);
+
+/* Settles all of them inside a transaction, in which `capacity` holds; with `follow` also for
+ * follow-ups. False with *again: the effects of one outcome are refused for good, and it is a
+ * failure of its job from now on. Roll back and write all of them again. */
+bool outcomes_write(struct outcomes *outcomes, struct store *store, struct capacity *capacity,
+                    bool follow, time_ms now, bool *again, struct error *error);
+
+/* Ends them after the commit: counts into `turn` and `metrics`, logs, refuses the rest of lanes
+ * whose lock was lost, puts follow-ups before the turn's items, frees. */
+void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics);
+
+#endif

@@ -1,0 +1,284 @@
+#include "run/pool/work_item.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+
+void work_item_free(struct work_item *item) {
+    if (!item || atomic_fetch_sub(&item->owners, 1) > 1)
+        return;
+    job_free_list(item->jobs);
+    free(item);
+}
+
+struct job *work_item_take(struct work_item *item) {
+    struct job *job = item->jobs;
+    if (!job)
+        return NULL;
+    item->jobs = job->next;
+    job->next = NULL;
+    item->count--;
+    return job;
+}
+
+/* The jobs of the first job's lane that follow it without a gap, cut off the list. */
+static void fill(struct work_item *item, struct job **jobs) {
+    struct job *first = *jobs, *last = first;
+    item->count = 1;
+    while (first->lane_id != 0 && last->next && last->next->lane_id == first->lane_id) {
+        last = last->next;
+        item->count++;
+    }
+    *jobs = last->next;
+    last->next = NULL;
+    item->jobs = first;
+    item->lane_token = first->token;
+}
+
+static struct work_item *item_new(void) {
+    struct work_item *item = calloc(1, sizeof *item);
+    if (!item)
+        return NULL;
+    atomic_init(&item->owners, 1);
+    atomic_init(&item->refused, 0);
+    return item;
+}
+
+bool work_items_build(struct job *jobs, struct work_item **items) {
+    struct work_item **end = items;
+    *items = NULL;
+    while (jobs) {
+        struct work_item *item = *end = item_new();
+        if (!item)
+            break;
+        fill(item, &jobs);
+        end = &item->next;
+    }
+    if (!jobs)
+        return true;
+    job_free_list(jobs);
+    work_items_free(*items);
+    *items = NULL;
+    return false;
+}
+
+struct work_item *work_items_merge(const struct acquire *order, struct work_item *a,
+                                   struct work_item *b) {
+    struct work_item *merged = NULL, **end = &merged;
+    while (a && b) {
+        struct sort_key left = acquire_sort_key(a->jobs), right = acquire_sort_key(b->jobs);
+        struct work_item **best = acquire_before(order, &right, &left) ? &b : &a;
+        *end = *best;
+        *best = (*best)->next;
+        end = &(*end)->next;
+    }
+    *end = a ? a : b;
+    return merged;
+}
+
+void work_items_free(struct work_item *items) {
+    while (items) {
+        struct work_item *next = items->next;
+        work_item_free(items);
+        items = next;
+    }
+}
+
+void work_items_watch(struct work_item **watched, struct work_item *items) {
+    for (struct work_item *item = items; item; item = item->next) {
+        if (item->count < 2)
+            continue;
+        atomic_fetch_add(&item->owners, 1);
+        item->watched = *watched;
+        *watched = item;
+    }
+}
+
+static struct work_item **find(struct work_item **watched, int64_t lane_token) {
+    while (*watched && (*watched)->lane_token != lane_token)
+        watched = &(*watched)->watched;
+    return watched;
+}
+
+void work_items_refuse(struct work_item *watched, int64_t lane_token) {
+    struct work_item *item = *find(&watched, lane_token);
+    if (item)
+        atomic_store(&item->refused, 1);
+}
+
+void work_items_end(struct work_item **watched, int64_t lane_token) {
+    struct work_item **at = find(watched, lane_token), *item = *at;
+    if (!item)
+        return;
+    *at = item->watched;
+    work_item_free(item);
+}
+
+void work_items_forget(struct work_item **watched) {
+    while (*watched)
+        work_items_end(watched, (*watched)->lane_token);
+}
+
+/* ---- follow-ups ---- */
+
+struct lane_follow_ups {
+    struct lane_follow_ups *next;
+    int64_t lane_token;
+    struct job *jobs;
+    bool refused;
+};
+
+static struct lane_follow_ups **find_lane(struct lane_follow_ups **at, int64_t lane_token) {
+    while (*at && (*at)->lane_token != lane_token)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Takes the entry out: its jobs, and whether they may run. */
+static struct job *take(struct lane_follow_ups **at, bool *refused) {
+    struct lane_follow_ups *follow = *at;
+    if (!follow)
+        return NULL;
+    struct job *jobs = follow->jobs;
+    *refused = follow->refused;
+    *at = follow->next;
+    free(follow);
+    return jobs;
+}
+
+void follow_ups_clear(struct follow_ups *follows) {
+    bool refused;
+    while (follows->list)
+        job_free_list(take(&follows->list, &refused));
+}
+
+int follow_ups_waiting(const struct follow_ups *follows, int64_t lane_token) {
+    struct lane_follow_ups *list = follows->list;
+    const struct lane_follow_ups *follow = list ? *find_lane(&list, lane_token) : NULL;
+    int count = 0;
+    for (const struct job *job = follow ? follow->jobs : NULL; job; job = job->next)
+        count++;
+    return count;
+}
+
+bool follow_ups_add(struct follow_ups *follows, struct outcome *outcome) {
+    struct lane_follow_ups **at = find_lane(&follows->list, outcome->lane_token);
+    if (!*at && !(*at = calloc(1, sizeof **at)))
+        return false;
+    (*at)->lane_token = outcome->lane_token;
+    struct job **end = &(*at)->jobs;
+    while (*end)
+        end = &(*end)->next;
+    *end = outcome->follows;
+    outcome->follows = NULL;
+    return true;
+}
+
+void follow_ups_refuse(struct follow_ups *follows, int64_t lane_token) {
+    struct lane_follow_ups *follow = *find_lane(&follows->list, lane_token);
+    if (follow)
+        follow->refused = true;
+}
+
+/* An item of follow-ups (taken over; NULL: none) in the lane of a run that has ended. NULL: no
+ * memory, nothing is left of them. */
+static struct work_item *item_of(struct job *jobs, const struct outcome *outcome) {
+    struct work_item *item = item_new();
+    if (!item) {
+        job_free_list(jobs);
+        return NULL;
+    }
+    item->jobs = jobs;
+    item->lane_token = outcome->lane_token;
+    item->worker = outcome->awaited;
+    for (; jobs; jobs = jobs->next)
+        item->count++;
+    item->followed = outcome->followed + item->count;
+    return item;
+}
+
+struct work_item *follow_ups_end(struct follow_ups *follows, const struct outcome *outcome) {
+    bool refused = false;
+    struct job *jobs = take(find_lane(&follows->list, outcome->lane_token), &refused);
+    if (!jobs && !outcome->awaited)
+        return NULL;
+    struct work_item *item = item_of(jobs, outcome);
+    if (item && refused)
+        atomic_store(&item->refused, 1);
+    return item;
+}
+
+/* ---- items in line ---- */
+
+void queue_init(struct queue *queue) {
+    queue->first = queue->last = NULL;
+}
+
+/* Behind `before`; NULL: at the front. */
+static void put_behind(struct queue *queue, struct work_item *before, struct work_item *item) {
+    struct work_item **at = before ? &before->next : &queue->first;
+    item->next = *at;
+    *at = item;
+    if (!item->next)
+        queue->last = item;
+}
+
+void queue_push(struct queue *queue, struct work_item *item) {
+    put_behind(queue, queue->last, item);
+}
+
+void queue_insert(struct queue *queue, const struct acquire *order, struct work_item *item) {
+    struct sort_key own = acquire_sort_key(item->jobs), other = own;
+    struct work_item *before = NULL;
+    if (queue->last)
+        other = acquire_sort_key(queue->last->jobs);
+    if (!acquire_before(order, &own, &other)) {
+        queue_push(queue, item);
+        return;
+    }
+    for (struct work_item *next = queue->first; next; before = next, next = next->next) {
+        other = acquire_sort_key(next->jobs);
+        if (!next->followed && acquire_before(order, &own, &other))
+            break;
+    }
+    put_behind(queue, before, item);
+}
+
+void queue_unshift(struct queue *queue, struct work_item *item) {
+    put_behind(queue, NULL, item);
+}
+
+struct work_item *queue_shift(struct queue *queue) {
+    struct work_item *item = queue->first;
+    if (!item)
+        return NULL;
+    queue->first = item->next;
+    if (!queue->first)
+        queue->last = NULL;
+    item->next = NULL;
+    return item;
+}
+
+void queue_append(struct queue *queue, struct queue *from) {
+    if (!from->first)
+        return;
+    if (queue->last)
+        queue->last->next = from->first;
+    else
+        queue->first = from->first;
+    queue->last = from->last;
+    queue_init(from);
+}
+
+void queue_pull(struct queue *queue, bool (*test)(void *arg, const struct work_item *item),
+                void *arg, struct queue *to) {
+    struct work_item *item = queue_take(queue), *next;
+    for (; item; item = next) {
+        next = item->next;
+        queue_push(test(arg, item) ? to : queue, item);
+    }
+}
+
+struct work_item *queue_take(struct queue *queue) {
+    struct work_item *items = queue->first;
+    queue_init(queue);
+    return items;
+}

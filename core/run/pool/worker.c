@@ -1,0 +1,171 @@
+#include "run/pool/worker.h"
+#include "base/crash_point.h"
+#include "base/log.h"
+#include "run/pool/threads.h"
+
+/* The script whose handler runs on this thread, for the signal handler. */
+static _Thread_local struct script *volatile running;
+
+void worker_interrupted(int signal) {
+    (void)signal;
+    if (running)
+        script_interrupt(running);
+}
+
+/* The folder was loaded once, so a refusal is a shortage that may pass. Takes the reference over.
+ */
+static bool open_slot(struct worker *worker, struct lua_slot *slot, struct folder *folder,
+                      bool runs) {
+    struct error error = {0};
+    const struct client_options *client = &slot->client->options;
+    struct script_options options = {.folder = folder,
+                                     .settings = client->settings,
+                                     .clock = client->clock,
+                                     .hook = worker->pool->hook,
+                                     .host = client->host};
+    struct script *script = script_open(&options, &error);
+    folder_release(folder);
+    if (!script)
+        log_event(LOG_ERROR, "worker cannot load the folder", "worker:d reason:s", worker->index,
+                  error.text);
+    lua_slot_opened(worker, slot, script, runs);
+    return script != NULL;
+}
+
+/* With the rest of `item` still to run. False: a finalizer took so long that the worker was given
+ * up, and the item with it. */
+static bool close_slot(struct worker *worker, struct lua_slot *slot, struct work_item *item) {
+    struct script *script = lua_slot_closing(worker, slot, item);
+    threads_run(worker);
+    script_close(script);
+    bool ours = threads_ran(worker);
+    lua_slot_closed(worker, slot);
+    return ours;
+}
+
+static bool stops(const struct client *client) {
+    return atomic_load(&client->stopping) || thread_told_to_stop();
+}
+
+/* False if the lock of the job, or its lane, may be lost: it must not begin. */
+static bool may_begin(struct client *client, struct work_item *item) {
+    if (stops(client) || atomic_load(&item->refused))
+        return false;
+    time_ms now = clock_monotonic(), begin_by = item->jobs->begin_by;
+    if (now >= atomic_load(&client->lease))
+        return false;
+    if (item->lapses != atomic_load(&client->lapses)) /* after the lease: the loop counts first */
+        return false;
+    return !begin_by || now <= begin_by;
+}
+
+/* The slot says, even after kill -9, which job was running. */
+static struct outcome *run_job(struct worker *worker, struct lua_slot *slot, struct job *job) {
+    struct store *store = slot->client->options.store;
+    CRASH_POINT("slot_before");
+    store_slot_set(store, worker->index, job->id, job->token,
+                   clock_now(slot->client->options.clock));
+    CRASH_POINT("slot_set");
+    const struct pool_options *pool = &worker->pool->options;
+    if (pool->begins)
+        pool->begins(pool->begins_arg, job);
+    running = slot->script;
+    int64_t begun = clock_monotonic_us();
+    threads_run(worker);
+    struct outcome *outcome = script_run(slot->script, job);
+    running = NULL;
+    if (outcome)
+        outcome->took = (double)(clock_monotonic_us() - begun) / 1000;
+    CRASH_POINT("handler_returned");
+    if (!threads_ran(worker)) { /* the slot is another worker's now */
+        if (outcome)
+            outcome->outlived = true;
+        return outcome;
+    }
+    store_slot_clear(store, worker->index);
+    CRASH_POINT("slot_cleared");
+    return outcome;
+}
+
+/* Finds the Lua state for the next job of the item, or of the item that follows it: of the
+ * generation that has its handler, and not worn. NULL: it cannot be opened. */
+static struct lua_slot *go_on(struct worker *worker, struct client *client, struct lua_slot *slot,
+                              struct work_item *item) {
+    struct folder *folder = NULL;
+    bool worn = slot && script_worn(slot->script);
+    if (slot && !worn && !atomic_load(&client->several))
+        return slot;
+    if (worn && !close_slot(worker, slot, item))
+        return NULL;
+    slot = lua_slot_serving(worker, client, item->jobs->handler, &folder);
+    if (slot && folder)
+        return open_slot(worker, slot, folder, true) ? slot : NULL;
+    if (slot)
+        lua_slot_opened(worker, slot, slot->script, true);
+    return slot;
+}
+
+/* Once something may follow in the lane, the worker waits for it behind the item's last job. */
+static void deliver(struct worker *worker, struct client *client, struct work_item *item,
+                    struct outcome *outcome, bool *follows) {
+    if (outcome && outcome->outlived) {
+        threads_deliver(client, item, outcome);
+        return;
+    }
+    *follows = *follows || (outcome && outcome_may_follow(outcome));
+    if (*follows && outcome && !item->jobs)
+        threads_await(worker, outcome);
+    threads_deliver(client, item, outcome);
+    CRASH_POINT("result_handed_back");
+}
+
+/* On `slot` to begin with; returns the one it ended on. */
+static struct lua_slot *run_item(struct worker *worker, struct client *client,
+                                 struct lua_slot *slot, struct work_item *item) {
+    bool follows = false;
+    while (slot && item->jobs && may_begin(client, item)) {
+        threads_begin(worker, item->jobs);
+        struct job *job = work_item_take(item);
+        deliver(worker, client, item, run_job(worker, slot, job), &follows);
+        if (item->jobs)
+            slot = go_on(worker, client, slot, item);
+    }
+    threads_return(client, item, false);
+    work_item_free(item);
+    return slot;
+}
+
+static void run_items(struct worker *worker, struct lua_slot *slot, struct work_item *item) {
+    struct client *client = slot->client;
+    slot = run_item(worker, client, slot, item);
+    while ((item = threads_follow(worker, client))) {
+        if (item->jobs)
+            slot = go_on(worker, client, slot, item);
+        slot = run_item(worker, client, slot, item);
+    }
+    if (slot && script_worn(slot->script))
+        close_slot(worker, slot, NULL);
+}
+
+static void close_all(struct worker *worker) {
+    while (worker->lua_slots)
+        close_slot(worker, worker->lua_slots, NULL);
+}
+
+void *worker_run(void *arg) {
+    struct worker *worker = arg;
+    struct task task;
+    if (worker->pool->hook == HOOK_ON_SIGNAL)
+        thread_take_interrupts();
+    while ((task = threads_next(worker->pool, worker)).kind != TASK_END) {
+        if (task.kind == TASK_RUN)
+            run_items(worker, task.slot, task.item);
+        else if (task.kind == TASK_OPEN)
+            open_slot(worker, task.slot, task.folder, false);
+        else
+            close_slot(worker, task.slot, NULL);
+    }
+    close_all(worker);
+    threads_leave(worker);
+    return NULL;
+}

@@ -1,0 +1,487 @@
+#include "run/runner.h"
+#include "base/crash_point.h"
+#include "base/log.h"
+#include "run/account.h"
+#include "run/pool/estimate.h"
+#include "run/runner_state.h"
+#include "store/intake.h"
+#include "store/tidy.h"
+
+/* ms. A handler is missing only if no executor that starts at this moment has it. */
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
+enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
+enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
+enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
+enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };   /* ended jobs; ms */
+enum { PAGES_IDLE = 250, PAGES_BUSY = 1000 }; /* of the log, before a checkpoint */
+enum { CUT_AGAIN = 50 };
+
+/* ---- called by other threads, and for the doorbell ---- */
+
+int runner_bell(const struct runner *runner) {
+    return store_bell(runner->store);
+}
+
+void runner_rang(struct runner *runner) {
+    store_bell_empty(runner->store);
+    runner->rang = runner->heard = true;
+}
+
+static void wake(struct runner *runner) {
+    runner->options.wake(runner->options.wake_arg);
+}
+
+void runner_reload(struct runner *runner) {
+    atomic_store(&runner->reloads, true);
+    wake(runner);
+}
+
+void runner_tell(struct runner *runner) {
+    atomic_store(&runner->tells, true);
+    wake(runner);
+}
+
+void runner_status(struct runner *runner, struct runner_status *status) {
+    mutex_lock(&runner->mutex);
+    *status = runner->status;
+    mutex_unlock(&runner->mutex);
+    client_load(runner->client, &status->running, &status->waiting);
+}
+
+/* ---- a turn ---- */
+
+static void pause_work(struct runner *runner, bool paused) {
+    runner->paused = paused;
+    mutex_lock(&runner->mutex);
+    runner->status.paused = paused;
+    mutex_unlock(&runner->mutex);
+}
+
+static void turn_failed(struct runner *runner, const struct error *error, time_ms now) {
+    runner->rang = true;
+    runner->refused = *error;
+    if (runner_lost(error)) {
+        runner_give_up(runner, error);
+    } else if (error->code == ERROR_FULL) {
+        if (!runner->paused)
+            log_event(LOG_ERROR, "store full", "reason:s", error->text);
+        pause_work(runner, true);
+        runner->retry_at = now + FULL_WAIT;
+    } else {
+        runner->errors++;
+        time_ms wait = back_off_retry_wait(runner->errors);
+        runner->retry_at = now + (runner->stage == WORKING || wait < STOP_WAIT ? wait : STOP_WAIT);
+        log_event(LOG_WARN, "turn failed", "reason:s retry_ms:l", error->text,
+                  runner->retry_at - now);
+    }
+}
+
+static void count(struct runner *runner, const struct turn *turn) {
+    mutex_lock(&runner->mutex);
+    runner->status.done += turn->done;
+    runner->status.failed += turn->failed;
+    runner->status.stale += turn->stale;
+    runner->status.acquired += turn->acquired;
+    runner->status.draining = turn->draining;
+    mutex_unlock(&runner->mutex);
+}
+
+static bool probes(struct runner *runner, time_ms now) {
+    if (runner->stage != WORKING || runner->paused || now < runner->yield_at)
+        return false;
+    bool late = client_late(runner->client);
+    runner->yield_at = now + (late ? YIELD_WAIT : HORIZON);
+    return late;
+}
+
+struct yielding {
+    const struct runner *runner;
+    const struct turn *turn;
+    time_ms now;
+};
+
+/* To another executor, or for a job of higher priority that is ready. */
+static bool yields(void *arg, const struct job *job) {
+    const struct yielding *yielding = arg;
+    const struct runner *runner = yielding->runner;
+    const struct turn *turn = yielding->turn;
+    bool better = runner->settings.by_priority && turn->left && turn->best.priority > job->priority;
+    return better || store_shared(runner->store, job, yielding->now);
+}
+
+static void yield(struct runner *runner, const struct turn *turn) {
+    struct yielding yielding = {runner, turn, clock_now(runner->options.clock)};
+    client_yield(runner->client, yields, &yielding);
+}
+
+static void turned(struct runner *runner, const struct turn *turn, time_ms now) {
+    runner->errors = 0;
+    runner->next = turn->next;
+    runner->again = turn->again || (runner->paused && !turn->acquiring);
+    runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
+                      turn->next > clock_now(runner->options.clock);
+    if (turn->written) {
+        runner->written = runner->stirred = runner->heard = true;
+        runner->untidy =
+            runner->untidy || turn->settled > 0 || store_has_pending_purge(runner->store);
+        runner->look_at = now + runner->settings.max_wait;
+        runner->turned_at = now;
+        count(runner, turn);
+    }
+    if (runner->paused && turn->acquiring) {
+        pause_work(runner, false);
+        log_event(LOG_INFO, "resumed", "");
+    }
+    if (turn->lapsed)
+        client_lapse(runner->client);
+    client_lease(runner->client, turns_lease(runner->turns));
+    if (turn->items) {
+        CRASH_POINT("after_lock_commit");
+        client_submit(runner->client, turn->items);
+        CRASH_POINT("dispatched");
+    }
+    if (turn->probes)
+        yield(runner, turn);
+    bool keep = turn->starved && turn->acquiring && turn->room > 0;
+    if (keep || runner->keeps)
+        client_keep(runner->client, keep);
+    runner->keeps = keep;
+}
+
+static bool calm(const struct runner *runner, time_ms now) {
+    bool settled = runner->stage == WORKING && !runner->rang && !runner->paused &&
+                   !runner->errors && !runner->keeps && !turns_pending(runner->turns);
+    return settled && now < job_requests_due(runner->requests) &&
+           now < turns_renewal(runner->turns) && clock_now(runner->options.clock) < runner->next;
+}
+
+/* While the workers have enough to do, outcomes wait a moment for more of them: a commit costs as
+ * much CPU for one job as for ten. All other work is done at once. */
+static bool gathers(struct runner *runner, time_ms now) {
+    if (!calm(runner, now) || !client_patient(runner->client, runner->again))
+        return false;
+    if (runner->gather_until == 0)
+        runner->gather_until = now + GATHER;
+    return now < runner->gather_until;
+}
+
+static bool ask_lost(void *arg, struct store_claim *claims, size_t count) {
+    struct runner *runner = arg;
+    struct error error = {0};
+    return store_ask_lost(runner->store, claims, count, &error);
+}
+
+static void cut_lost(struct runner *runner, bool ask) {
+    int64_t cuts = store_cuts(runner->store, ask);
+    if (cuts == runner->cuts)
+        return;
+    runner->cuts = cuts;
+    client_cut_lost(runner->client, true, ask_lost, runner);
+}
+
+/* Takes one turn of the executor, unless it must not be tried yet. While the store is full,
+ * outcomes are written before anything new is begun. */
+static void take_turn(struct runner *runner, time_ms now) {
+    struct error error = {0};
+    runner->drained = false;
+    runner->gathers = gathers(runner, now);
+    if (now < runner->retry_at || runner->gathers)
+        return;
+    struct turn turn = {.quiet = !runner->rang && !runner->paused,
+                        .grace = runner->options.drain ? 0 : MISSING_GRACE,
+                        .requests = runner->requests};
+    turn.outcomes = client_outcomes(runner->client);
+    struct client_room room = client_room(runner->client);
+    turn.room = room.places;
+    turn.idle = room.idle;
+    turn.horizon = room.horizon;
+    turn.probes = probes(runner, now);
+    turn.acquiring = runner->stage == WORKING && atomic_load(&runner->stops) == 0 &&
+                     (!runner->paused || (!turn.outcomes && !turns_pending(runner->turns)));
+    bool rang = runner->rang;
+    runner->rang = false;
+    if (turns_take(runner->turns, &turn, &error))
+        turned(runner, &turn, now);
+    else
+        turn_failed(runner, &error, now);
+    runner->gather_until = 0;
+    if (turn.written || rang)
+        cut_lost(runner, !turn.written);
+}
+
+/* ---- once a second ---- */
+
+/* It can wait, unless the store is lost. */
+static void tidied(struct runner *runner, bool done, const struct error *error) {
+    if (done)
+        runner->written = true;
+    else if (runner_lost(error))
+        runner_give_up(runner, error);
+    else
+        log_event(LOG_WARN, "ended jobs not filed", "reason:s", error->text);
+}
+
+/* Numbers far apart are on a page each: after a step that took long the next is a shorter one. */
+static void pace_filing(struct runner *runner, time_ms took) {
+    int step = took > FILE_TIME ? runner->file_step / 2 : runner->file_step * 2;
+    if (step < FILE_STEP_MIN)
+        step = FILE_STEP_MIN;
+    runner->file_step = step < FILE_STEP ? step : FILE_STEP;
+}
+
+static void file_ended(struct runner *runner) {
+    struct error error = {0};
+    time_ms begun = clock_monotonic();
+    runner->untidy = false;
+    CRASH_POINT("file_begun");
+    tidied(runner,
+           store_tend(runner->store, CHORE_TIDY, runner->file_step, &runner->untidy, &error),
+           &error);
+    pace_filing(runner, clock_monotonic() - begun);
+}
+
+static void purge(struct runner *runner) {
+    struct error error = {0};
+    if (store_has_pending_purge(runner->store))
+        tidied(runner, store_tend(runner->store, CHORE_PURGE, 0, NULL, &error), &error);
+}
+
+/* A checkpoint holds the loop up: often and short when nothing runs, seldom under load. */
+static void checkpoint(struct runner *runner, int pages) {
+    struct error error = {0};
+    if (store_tend(runner->store, CHORE_LOG, pages, NULL, &error))
+        return;
+    if (runner_lost(&error))
+        runner_give_up(runner, &error);
+    else
+        log_event(LOG_WARN, "checkpoint failed", "reason:s", error.text);
+}
+
+/* Detects that the database file was moved or replaced, and stops with an error. */
+static void check_files(struct runner *runner) {
+    struct error error = {0};
+    if (!store_tend(runner->store, CHORE_FILES, 0, NULL, &error))
+        runner_give_up(runner, &error);
+}
+
+void runner_publish(struct runner *runner) {
+    mutex_lock(&runner->mutex);
+    client_load(runner->client, &runner->status.running, &runner->status.waiting);
+    runner->status.exhausted = client_exhausted(runner->client, &runner->status.stuck);
+    runner->status.stopping = runner->stage != WORKING;
+    mutex_unlock(&runner->mutex);
+}
+
+/* Nothing runs, nothing is known to wait. */
+static bool is_idle(const struct runner *runner) {
+    return !runner->again && client_quiet(runner->client);
+}
+
+/* Files and purges ended jobs step by step while nothing else is to be done, then empties the
+ * write-ahead log and the cache. While jobs come now and then it takes one step a second. */
+static void tidy(struct runner *runner, time_ms now) {
+    if (runner->untidy)
+        file_ended(runner);
+    if (runner->untidy) {
+        if (now - runner->turned_at >= QUIET)
+            runner->tick_at = now + FILE_PAUSE;
+    } else if (runner->written) {
+        runner->written = false;
+        checkpoint(runner, 1);
+        store_tend(runner->store, CHORE_CACHE, 0, NULL, NULL);
+    }
+}
+
+/* Nothing was looked at since, so nothing can have changed: the store is left in peace. */
+static void look_for_unserved(struct runner *runner, time_ms now) {
+    if (runner->stirred && runner->stage == WORKING)
+        runner->stirred = !gap_watch_look(runner->gap_watch, now);
+}
+
+/* Removes unfinished bulk writes of processes that died. */
+static void clear_left(struct runner *runner, time_ms now) {
+    struct error error = {0};
+    struct store_left left = {0};
+    if ((now < runner->left_at && !runner->stirred) || runner->stage != WORKING)
+        return;
+    if (!store_clear_left(runner->store, &left, clock_now(runner->options.clock), &error))
+        log_event(LOG_WARN, "what others left stays", "reason:s", error.text);
+    if (left.removed)
+        log_event(LOG_WARN, "unfinished jobs removed", "jobs:l", left.removed);
+    if (left.batch)
+        log_event(LOG_WARN, "unfinished batch removed", "batch:l", left.batch);
+    runner->left_at = now + (left.living ? TICK : LEFT_WAIT);
+    if (left.more) {
+        runner->left_at = now;
+        runner->tick_at = now + FILE_PAUSE;
+    }
+}
+
+/* Removes deployments that are not needed any more, one a second at most as it is not urgent. */
+static void retire_deployments(struct runner *runner, time_ms now) {
+    struct error error = {0};
+    int64_t retired = 0;
+    bool more = false;
+    if (now < runner->retire_at || runner->stage != WORKING)
+        return;
+    if (!store_retire(runner->store, &retired, &more, clock_now(runner->options.clock), &error))
+        log_event(LOG_WARN, "old deployments stay", "reason:s", error.text);
+    if (retired)
+        log_event(LOG_INFO, "old deployment removed", "deployment:l", retired);
+    runner->retire_at = now + (more && error.code == ERROR_NONE ? TICK : RETIRE_WAIT);
+}
+
+/* Each deployment is asked for once: one that cannot be loaded is not tried every second. */
+static void follow_deployment(struct runner *runner) {
+    struct error error = {0};
+    int64_t current = 0;
+    if (!runner->options.follows || !runner->heard)
+        return;
+    int found = store_deployment_current(runner->store, runner->options.follows, &current, &error);
+    if (found < 0)
+        log_event(LOG_WARN, "deployment not looked for", "reason:s", error.text);
+    runner->heard = found < 0;
+    if (found <= 0 || current == runner->asked_for)
+        return;
+    runner->asked_for = current;
+    runner->reload_again = true;
+}
+
+static void tick(struct runner *runner, time_ms now) {
+    if (now < runner->tick_at)
+        return;
+    runner->tick_at = (now / TICK + 1) * TICK; /* with the other engines: one wake-up for all */
+    check_files(runner);
+    if (runner->fatal.code != ERROR_NONE)
+        return; /* the rest would read files that are gone */
+    store_alive(runner->store, clock_now(runner->options.clock));
+    client_tick(runner->client);
+    client_cut_lost(runner->client, false, ask_lost, runner);
+    job_requests_tick(runner->requests);
+    if (now >= runner->look_at) {
+        runner->rang = runner->heard = true;
+        runner->look_at = now + runner->settings.max_wait;
+    }
+    if (is_idle(runner))
+        tidy(runner, now);
+    else if (!runner->again) /* a run may go on for hours */
+        purge(runner);
+    clear_left(runner, now);
+    retire_deployments(runner, now);
+    follow_deployment(runner);
+    look_for_unserved(runner, now);
+    runner_publish(runner);
+}
+
+/* ---- reload ---- */
+
+static void start_reload(struct runner *runner) {
+    struct error error = {0};
+    struct reload_options options = {.read = runner->options.read,
+                                     .paths = runner->paths,
+                                     .settings = &runner->settings,
+                                     .clock = runner->options.clock,
+                                     .wake = runner->options.wake,
+                                     .wake_arg = runner->options.wake_arg};
+    runner->reload = reload_start(&options, &error);
+    if (!runner->reload)
+        log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
+}
+
+/* The old definitions are let go only after the executor serves the new ones. */
+static void adopt(struct runner *runner, struct generation *generation) {
+    struct error error = {0};
+    struct generations *before;
+    if (!engine_adopt(runner->engine, generation, &before, &error)) {
+        log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
+        generation_free(generation);
+        runner->asked_for = 0; /* the store refused it, which may pass: it is asked for again */
+        return;
+    }
+    CRASH_POINT("reload_written");
+    const struct generations *generations = engine_generations(runner->engine);
+    generation_tell(engine_generations(runner->engine)->list[0]);
+    turns_serve(runner->turns, &generations->served);
+    client_renew(runner->client, generations);
+    generations_free(before, generations);
+    runner->rang = true;
+    CRASH_POINT("reload_adopted");
+    log_event(LOG_INFO, "folder loaded", "deployment:l handlers:l generations:l",
+              generation->deployment, (int64_t)generations->served.count,
+              (int64_t)generations->count);
+}
+
+static void finish_reload(struct runner *runner) {
+    struct generation *generation = reload_end(runner->reload);
+    runner->reload = NULL;
+    if (generation)
+        adopt(runner, generation);
+}
+
+static void reload(struct runner *runner) {
+    if (runner->reload && reload_finished(runner->reload))
+        finish_reload(runner);
+    if (atomic_exchange(&runner->reloads, false) && runner->options.read)
+        runner->reload_again = true;
+    if (!runner->reload_again || runner->reload || runner->stage != WORKING)
+        return;
+    runner->reload_again = false;
+    start_reload(runner);
+}
+
+/* ---- rounds ---- */
+
+bool runner_round(struct runner *runner) {
+    time_ms now = clock_monotonic();
+    tick(runner, now);
+    reload(runner);
+    if (atomic_exchange(&runner->tells, false))
+        account_log(runner);
+    if (now >= runner->deadline)
+        client_tick(runner->client);
+    if (runner->fatal.code == ERROR_NONE)
+        take_turn(runner, now);
+    else
+        outcome_free_list(client_outcomes(runner->client));
+    if (runner->written && runner->fatal.code == ERROR_NONE)
+        checkpoint(runner, is_idle(runner) ? PAGES_IDLE : PAGES_BUSY);
+    runner_advance(runner, now);
+    return runner->stage != ENDED;
+}
+
+static time_ms earlier(time_ms a, time_ms b) {
+    return a < b ? a : b;
+}
+
+/* The monotonic instant at which a turn has something to do. */
+static time_ms next_turn(struct runner *runner, time_ms now) {
+    int room = client_room(runner->client).places;
+    if (now < runner->retry_at)
+        return runner->retry_at;
+    time_ms until = earlier(job_requests_due(runner->requests), turns_renewal(runner->turns));
+    if (runner->stage != WORKING)
+        return until;
+    if (client_waits(runner->client))
+        until = earlier(until, runner->yield_at);
+    if (runner->gathers)
+        return earlier(until, runner->gather_until);
+    if (runner->again || runner->rang)
+        return earlier(until, now + back_off_full_wait(&runner->settings, room));
+    if (room == 0)
+        return until;
+    if (runner->next == TIME_NEVER)
+        return until;
+    return earlier(until, now + (runner->next - clock_now(runner->options.clock)));
+}
+
+time_ms runner_wait(struct runner *runner) {
+    time_ms now = clock_monotonic();
+    runner->deadline = client_deadline(runner->client);
+    time_ms until = earlier(runner->tick_at, runner->deadline);
+    until = earlier(until, next_turn(runner, now));
+    if (runner->stage == CUTTING)
+        until = earlier(until, now + CUT_AGAIN);
+    if (runner->stage != WORKING)
+        until = earlier(until, runner->stage_until);
+    return until > now ? until - now : 0;
+}

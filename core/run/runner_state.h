@@ -1,0 +1,81 @@
+/* runner_state.h - what a runner is made of; private to runner.c (its work),
+ * runner_life.c (its beginning and its end) and the account. */
+#ifndef MOONSHIFT_RUN_RUNNER_STATE_H
+#define MOONSHIFT_RUN_RUNNER_STATE_H
+
+#include "base/thread.h"
+#include "engine/driver.h"
+#include "engine/job_services.h"
+#include "run/gap_watch.h"
+#include "run/pool/client.h"
+#include "run/reload.h"
+#include "run/runner.h"
+#include "run/turn.h"
+#include "store/tidy.h"
+#include <stdatomic.h>
+
+enum { FILE_STEP = 1000 }; /* ended jobs that are filed at once at most */
+
+enum stage { WORKING, STOPPING, CUTTING, ENDED };
+
+struct runner {
+    struct runner_options options;
+    struct settings settings; /* our own: a handler that does not end keeps using them */
+    json_t *paths;
+    struct engine *engine;
+    struct store *store; /* the engine's */
+    struct job_requests *requests;
+    struct job_services *services;
+    struct gap_watch *gap_watch;
+    struct turns *turns; /* NULL after the end */
+    struct client *client;
+    struct reload *reload; /* NULL: none under way */
+    bool reload_again;
+    bool heard; /* a bell, a turn that wrote, or time: the followed deployment is looked for */
+    int64_t asked_for; /* of the deployments that are followed: the last that was asked for */
+    enum stage stage;
+    time_ms end_by;      /* monotonic; once stopping: when the last write has to be done */
+    time_ms stage_until; /* monotonic; of STOPPING and CUTTING */
+    time_ms tick_at, look_at, left_at, retry_at, deadline; /* monotonic */
+    time_ms retire_at;    /* monotonic: old deployments are looked for */
+    time_ms turned_at;    /* monotonic: the last turn that wrote */
+    time_ms yield_at;     /* monotonic: waiting items are looked at */
+    time_ms gather_until; /* monotonic: outcomes come together; 0: none */
+    time_ms next;         /* wall clock: when something falls due */
+    bool rang;            /* look at the store: the doorbell rang, or it is time to make sure */
+    bool again;           /* work was left behind */
+    bool gathers;         /* a turn is put off until then */
+    bool keeps;           /* a worker is kept free for a job with a rate */
+    bool drained;         /* the last turn found nothing to take */
+    bool paused;          /* the store is full */
+    bool written;         /* since the last full checkpoint */
+    bool stirred;         /* something was looked at since the gap watch asked */
+    bool untidy;          /* jobs may have ended that are not filed by number, or swept, yet */
+    int file_step;        /* so many at the next step */
+    int errors;           /* turns that failed, in a row */
+    int64_t cuts;         /* the answer of store_cuts seen last */
+    struct error refused; /* of the turn that failed last */
+    struct error fatal;
+    struct error exhausted; /* why it ended itself: too many runs do not end */
+    _Atomic int stops;      /* how often the end was asked for */
+    _Atomic bool finishes;  /* end once drained */
+    _Atomic bool tells;     /* say in the log what it does */
+    _Atomic bool reloads;   /* load the folder again */
+    struct mutex mutex;     /* guards the status */
+    struct runner_status status;
+};
+
+/* Brings the status up to date. */
+void runner_publish(struct runner *runner);
+
+/* ---- runner_life.c ---- */
+
+/* True for an error after which nothing can be written: the disk, the database, or a schema newer
+ * than the program. */
+bool runner_lost(const struct error *error);
+/* Notes the error that ends the work; the first one counts. */
+void runner_give_up(struct runner *runner, const struct error *error);
+/* Goes on towards the end, once it was asked for or has become necessary. */
+void runner_advance(struct runner *runner, time_ms now);
+
+#endif

@@ -1,0 +1,356 @@
+/* stats.c - counts: how many jobs wait where, who serves them, what was done
+ * (rules §16). */
+#include "base/json.h"
+#include "store/rules/ask/ask.h"
+#include "store/rules/ask/query.h"
+#include "store/rules/fleet/unserved.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_MAX 10000  /* a count in the list of definitions goes no further */
+#define LEVELS_MAX 10000 /* streams and ranks whose oldest job is looked for one by one */
+
+/* The states are those of a list of jobs (JOBS_STATE in jobs.c). A job whose date has come is
+ * ready, also before an executor has promoted it. A job behind a running lane waits, also before it
+ * is parked. */
+
+/* How many jobs of each stream are where: tables in the order of their streams. */
+#define STATS_PLACES                                                                               \
+    "SELECT stream, 'ready' AS state, count(*) AS count, sum(CASE WHEN lane IN (SELECT id FROM "   \
+    "lane) THEN 1 ELSE 0 END)"                                                                     \
+    " FROM ready GROUP BY stream"                                                                  \
+    " UNION ALL SELECT stream, 'suspended', count(*), 0 FROM job WHERE suspended<>0 AND retries>0" \
+    " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"                                       \
+    " UNION ALL SELECT stream, 'dead', count(*), 0 FROM job WHERE retries=0"                       \
+    " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"
+
+#define FREE_LANE "(lane IS NULL OR lane NOT IN (SELECT id FROM lane))"
+
+/* Tables in another order: to be counted row by row, for to sort millions takes the memory of them
+ * all. */
+static const char *const stats_scans[][2] = {
+    {"SELECT stream FROM timer WHERE due>?1", "scheduled"},
+    {"SELECT stream FROM timer WHERE due<=?1 AND " FREE_LANE, "ready"},
+    {"SELECT stream FROM timer WHERE due<=?1 AND NOT " FREE_LANE, "waiting"},
+    {"SELECT stream FROM parked WHERE CAST(?1 AS BIGINT) IS NOT NULL", "waiting"},
+    {"SELECT stream FROM locked WHERE CAST(?1 AS BIGINT) IS NOT NULL", "locked"}};
+#define SCANS (sizeof stats_scans / sizeof *stats_scans)
+
+static const char *const stats_states[] = {"ready",   "scheduled", "locked",
+                                           "waiting", "suspended", "dead"};
+#define STATES 6
+
+static json_t *stats_zero(void) {
+    json_t *counts = json_object();
+    for (int i = 0; counts && i < STATES; i++)
+        json_put(counts, stats_states[i], json_integer(0));
+    return counts;
+}
+
+static void stats_add(json_t *counts, const char *state, int64_t count, int64_t max) {
+    int64_t sum = json_integer_value(json_object_get(counts, state)) + count;
+    json_put(counts, state, json_integer(max && sum > max ? max : sum));
+}
+
+/* { definition id as text = counts }, and the sum of all, if somebody wants it. */
+struct places {
+    json_t *by_definition, *total;
+    int64_t max; /* a count goes no further; 0: as far as there is */
+    time_ms now;
+};
+
+/* A stream that nobody knows counts in the sum only. */
+static void places_add(const struct places *places, const struct catalog_stream *stream,
+                       const char *state, int64_t count) {
+    char key[32];
+    if (places->total)
+        stats_add(places->total, state, count, 0);
+    if (!stream)
+        return;
+    snprintf(key, sizeof key, "%lld", (long long)stream->definition->id);
+    if (!json_object_get(places->by_definition, key))
+        json_put(places->by_definition, key, stats_zero());
+    stats_add(json_object_get(places->by_definition, key), state, count, places->max);
+}
+
+static bool places_group(const struct places *places, struct store *store, struct error *error) {
+    struct row *rows = db_query(&store->db, error, STATS_PLACES, "");
+    int step = rows ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+        const struct catalog_stream *stream = catalog_stream(&store->catalog, row_int(rows, 0));
+        int64_t waiting = row_int(rows, 3);
+        places_add(places, stream, row_text(rows, 1), row_int(rows, 2) - waiting);
+        places_add(places, stream, "waiting", waiting);
+    }
+    return step == 0;
+}
+
+/* `counts`: one for each stream, zero, and one behind them. */
+static bool places_scan(const struct places *places, struct store *store, const char *sql,
+                        const char *state, int64_t *counts, struct error *error) {
+    const struct catalog *catalog = &store->catalog;
+    struct row *rows = db_query(&store->db, error, sql, "i", places->now);
+    int step = rows ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+        const struct catalog_stream *stream = catalog_stream(catalog, row_int(rows, 0));
+        counts[stream ? (size_t)(stream - catalog->streams) : catalog->stream_count]++;
+    }
+    for (size_t i = 0; step == 0 && i <= catalog->stream_count; i++)
+        if (counts[i])
+            places_add(places, i < catalog->stream_count ? &catalog->streams[i] : NULL, state,
+                       counts[i]);
+    return step == 0;
+}
+
+static bool places_scans(const struct places *places, struct store *store, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < SCANS; i++) {
+        int64_t *counts = calloc(store->catalog.stream_count + 1, sizeof *counts);
+        done = counts
+                   ? places_scan(places, store, stats_scans[i][0], stats_scans[i][1], counts, error)
+                   : db_no_memory(&store->db, error);
+        free(counts);
+    }
+    return done;
+}
+
+/* Of all definitions; `total` may be NULL. NULL: error. */
+static json_t *stats_places(struct store *store, json_t *total, int64_t max, time_ms now,
+                            struct error *error) {
+    struct places places = {json_object(), total, max, now};
+    if (places.by_definition && places_group(&places, store, error) &&
+        places_scans(&places, store, error))
+        return places.by_definition;
+    json_decref(places.by_definition);
+    return NULL;
+}
+
+/* ---- definitions ---- */
+
+static const struct filter definition_filters[] = {
+    {"id", filter_numbers, "id", NULL},
+    {"name", filter_texts, "name", NULL},
+    {"handler", filter_texts, "name", NULL},
+    {"deployment", filter_numbers, "deployment", NULL},
+    {"suspended", filter_flag, "suspended<>0", NULL},
+    {"overridden", filter_flag, "override_priority IS NOT NULL", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* Behind `counts`: what its file says, see lua/moonshift/definition.lua. */
+const struct ask_column definition_columns[] = {
+    {"name", ASK_TEXT, NULL, "name"},
+    {"id", ASK_INTEGER, NULL, "id"},
+    {"deployment", ASK_INTEGER, NULL, "deployment"},
+    {"suspended", ASK_FLAG, NULL, "suspended"},
+    {"override_priority", ASK_INTEGER, NULL, "override_priority"},
+    {"counts", ASK_OBJECT, NULL, NULL},
+    {"file", ASK_TEXT, NULL, NULL},
+    {"priority", ASK_VALUE, NULL, NULL},
+    {"retries", ASK_INTEGER, NULL, NULL},
+    {"retry", ASK_VALUE, NULL, NULL},
+    {"timeout", ASK_TEXT, NULL, NULL},
+    {"category", ASK_TEXT, NULL, NULL},
+    {"limit", ASK_INTEGER, NULL, NULL},
+    {"rate", ASK_VALUE, NULL, NULL},
+    {"backlog", ASK_INTEGER, NULL, NULL},
+    {"lane_backlog", ASK_INTEGER, NULL, NULL},
+    {"unique", ASK_VALUE, NULL, NULL},
+    {"unique_for", ASK_VALUE, NULL, NULL},
+    {"on_conflict", ASK_TEXT, NULL, NULL},
+    {"properties", ASK_OBJECT, NULL, NULL},
+    {NULL, ASK_VALUE, NULL, NULL},
+};
+
+static json_t *definition_read(struct store *store, struct row *row, struct error *error) {
+    const char *text = row_text(row, 3);
+    json_t *object = json_read(text, strlen(text), "definition", NULL);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        object = json_object();
+    }
+    if (json_put(object, "id", query_column(row, 0)) &&
+        json_put(object, "name", query_column(row, 1)) &&
+        json_put(object, "deployment", query_column(row, 2)) &&
+        json_put(object, "override_priority", query_column(row, 4)) &&
+        json_put(object, "suspended", json_boolean(row_int32(row, 5))))
+        return object;
+    db_no_memory(&store->db, error);
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *definitions_list(struct store *store, const json_t *filters,
+                                const struct store_page *page, struct error *error) {
+    struct query query = {0};
+    json_t *rows = NULL;
+    query_add(&query, "SELECT id, name, deployment, properties, override_priority, suspended"
+                      " FROM definition");
+    if (query_where(&query, filters, definition_filters, error) &&
+        query_page(&query, page, definition_columns, error))
+        rows = query_rows(&query, store, "definitions", definition_read, error);
+    query_clear(&query);
+    return rows;
+}
+
+json_t *store_definitions(struct store *store, const json_t *filters, const struct store_page *page,
+                          time_ms now, struct error *error) {
+    bool own = false;
+    size_t index = 0;
+    json_t *definition = NULL, *places = NULL, *list = NULL;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    store->db.question = "definitions";
+    if ((places = stats_places(store, NULL, COUNT_MAX, now, error)))
+        list = definitions_list(store, filters, page, error);
+    look_end(store, own);
+    json_array_foreach(list, index, definition) {
+        char key[32];
+        snprintf(key, sizeof key, "%lld",
+                 (long long)json_integer_value(json_object_get(definition, "id")));
+        json_t *counts = json_object_get(places, key);
+        json_put(definition, "counts", counts ? json_incref(counts) : stats_zero());
+    }
+    json_decref(places);
+    return list;
+}
+
+/* ---- the whole store ---- */
+
+/* { name = sum } of a definition, 0: of all. */
+static json_t *stats_metrics(struct store *store, int64_t definition, struct error *error) {
+    json_t *metrics = json_object();
+    for (int i = 0; metrics && i < METRIC_COUNT; i++)
+        json_put(metrics, metric_name((enum metric)i), json_integer(0));
+    struct row *rows = db_query(
+        &store->db, error, "SELECT name, sum(value) FROM metric WHERE definition=?1 GROUP BY name",
+        "i", definition);
+    int step = rows && metrics ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (row_int32(rows, 0) >= 0 && row_int32(rows, 0) < METRIC_COUNT)
+            json_put(metrics, metric_name((enum metric)row_int32(rows, 0)),
+                     json_integer(row_int(rows, 1)));
+    if (step == 0)
+        return metrics;
+    json_decref(metrics);
+    return NULL;
+}
+
+/* Unlike json_put: no value is a failure. */
+static bool stats_put(json_t *stats, const char *key, json_t *value) {
+    return value && json_put(stats, key, value);
+}
+
+static json_t *stats_definitions(struct store *store, json_t *places, struct error *error) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < store->catalog.definition_count; i++) {
+        const struct catalog_definition *definition = &store->catalog.definitions[i];
+        char key[32];
+        snprintf(key, sizeof key, "%lld", (long long)definition->id);
+        json_t *counts = json_object_get(places, key);
+        json_t *object = json_object();
+        if (!stats_put(object, "metrics", stats_metrics(store, definition->id, error)) ||
+            !json_put(object, "id", json_integer(definition->id)) ||
+            !json_put_text(object, "name", definition->name) ||
+            !json_put(object, "counts", counts ? json_incref(counts) : stats_zero()) ||
+            json_array_append(list, object) != 0) {
+            json_decref(object);
+            json_decref(list);
+            return NULL;
+        }
+        json_decref(object);
+    }
+    return list;
+}
+
+static bool stats_census(struct store *store, json_t *stats, time_ms now, struct error *error) {
+    struct executor_list executors;
+    bool done = executor_list_take(&executors, store, false, now, error) &&
+                stats_put(stats, "executors", executor_list_to_json(&executors, store, now)) &&
+                stats_put(stats, "gaps", unserved_list(store, &executors, error));
+    executor_list_clear(&executors);
+    return done;
+}
+
+/* The oldest ready job of the next (stream, rank) behind this one: 1, 0 there is none, -1 error. */
+static int stats_level(struct store *store, int64_t *stream, int64_t *rank, int64_t *place,
+                       struct error *error) {
+    struct row *row = db_query(&store->db, error,
+                               "SELECT stream, rank, place FROM ready"
+                               " WHERE (stream, rank, place, id)>(?1, ?2, ?3, ?3)"
+                               " ORDER BY stream, rank, place, id LIMIT 1",
+                               "iii", *stream, *rank, INT64_MAX);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *stream = row_int(row, 0);
+    *rank = row_int(row, 1);
+    *place = row_int(row, 2);
+    row_done(row);
+    return 1;
+}
+
+/* Each level has its oldest in front: as long as there are not too many levels, few rows are read.
+ * Under fair share a place is no time. */
+static bool stats_oldest_ready(struct store *store, int64_t *oldest, struct error *error) {
+    int64_t stream = INT64_MIN, rank = INT64_MIN, place = 0;
+    int step = !store->meta.fair;
+    for (int i = 0; i < LEVELS_MAX && step > 0; i++) {
+        step = stats_level(store, &stream, &rank, &place, error);
+        if (step > 0 && (*oldest == TIME_NONE || place < *oldest))
+            *oldest = place;
+    }
+    if (step <= 0 && !store->meta.fair)
+        return step == 0;
+    return db_value(&store->db, error, oldest,
+                    store->meta.fair ? "SELECT min(coalesce(j.due, j.created)) FROM ready r"
+                                       " JOIN job j ON j.id=r.id HAVING count(*)>0"
+                                     : "SELECT min(place) FROM ready",
+                    "") >= 0;
+}
+
+/* How long the oldest job that could run has been waiting, in seconds; due timers included. */
+static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct error *error) {
+    int64_t oldest = TIME_NONE, timer = TIME_NONE;
+    if (!stats_oldest_ready(store, &oldest, error) ||
+        db_value(&store->db, error, &timer,
+                 "SELECT due FROM timer WHERE due<=?1 ORDER BY due LIMIT 1", "i", now) < 0)
+        return false;
+    if (oldest == TIME_NONE || (timer != TIME_NONE && timer < oldest))
+        oldest = timer;
+    bool waits = oldest != TIME_NONE && now > oldest;
+    double age = waits ? (double)(now - oldest) / 1000 : 0;
+    return json_put_time(stats, "oldest_ready", oldest) &&
+           json_put(stats, "oldest_ready_age", oldest == TIME_NONE ? NULL : json_real(age));
+}
+
+static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
+    int64_t incidents = 0;
+    json_t *total = stats_zero();
+    bool done = stats_put(stats, "jobs", total);
+    json_t *places = done ? stats_places(store, total, 0, now, error) : NULL;
+    done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
+           stats_oldest(store, stats, now, error) &&
+           db_value(&store->db, error, &incidents,
+                    "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0;
+    done = done && json_put(stats, "open_incidents", json_integer(incidents)) &&
+           stats_census(store, stats, now, error) &&
+           stats_put(stats, "metrics", stats_metrics(store, 0, error));
+    json_decref(places);
+    return done;
+}
+
+json_t *store_stats(struct store *store, time_ms now, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    store->db.question = "statistics";
+    json_t *stats = json_object();
+    bool done = stats && stats_fill(store, stats, now, error);
+    look_end(store, own);
+    if (done)
+        return stats;
+    json_decref(stats);
+    return NULL;
+}

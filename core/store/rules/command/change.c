@@ -1,0 +1,111 @@
+#include "store/rules/command/change.h"
+#include "store/rules/admission.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/places.h"
+#include "store/rules/schedule/occurrence.h"
+#include <stdio.h>
+#include <string.h>
+
+static bool change_load(struct store *store, int64_t id, struct job_row *row, struct error *error) {
+    int found = row_load(store, id, row, error);
+    return found > 0 ||
+           (found == 0 && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id));
+}
+
+bool change_check(struct store *store, const struct change *change, struct ids ids,
+                  struct error *error) {
+    struct job_row row;
+    if (ids.count > COMMAND_IDS)
+        return error_set(error, ERROR_INVALID, "%zu jobs at once (at most %d)", ids.count,
+                         COMMAND_IDS);
+    for (size_t i = 0; i < ids.count; i++)
+        if (!change_load(store, ids.list[i], &row, error) ||
+            (change->check && !change->check(store, change, &row, error)))
+            return false;
+    return true;
+}
+
+/* A value as long as it is the same for all jobs. */
+struct common {
+    char text[CHANGE_TEXT];
+    bool differs;
+};
+
+static bool common_add(struct store *store, struct common *common, const struct change *change,
+                       const struct job_row *row, bool first, struct error *error) {
+    char text[CHANGE_TEXT] = "";
+    if (change->silent)
+        return true;
+    if (change->read && !change->read(store, row, text, error))
+        return false;
+    if (change->show)
+        change->show(row, text);
+    if (first)
+        memcpy(common->text, text, sizeof text);
+    common->differs |= strcmp(common->text, text) != 0;
+    return true;
+}
+
+static const char *common_text(const struct common *common) {
+    return common->differs || !*common->text ? NULL : common->text;
+}
+
+static bool change_log(struct store *store, const struct change *change, struct ids ids,
+                       const struct common *before, const struct common *after,
+                       struct error *error) {
+    char entity[64];
+    snprintf(entity, sizeof entity, ids.count == 1 ? "job %lld" : "%lld jobs",
+             ids.count == 1 ? (long long)ids.list[0] : (long long)ids.count);
+    const char *now = store->journal.held.jobs ? "active" : common_text(after);
+    return operation_write_ids(store, change->name, entity, ids, common_text(before), now,
+                               change->now, error);
+}
+
+static bool change_all(struct store *store, const struct change *change, struct ids ids,
+                       struct error *error) {
+    struct common before = {0}, after = {0};
+    struct job_row row;
+    if (!change_check(store, change, ids, error) ||
+        !db_want(&store->db, ids.list, ids.count, error))
+        return false;
+    for (size_t i = 0; i < ids.count; i++) {
+        /* The same id twice may be gone by now. */
+        int found = row_load(store, ids.list[i], &row, error);
+        if (found < 0)
+            return false;
+        if (found == 0)
+            continue;
+        if (!common_add(store, &before, change, &row, i == 0, error) ||
+            !change->apply(store, change, &row, error) ||
+            !common_add(store, &after, change, &row, i == 0, error))
+            return false;
+    }
+    return ids.count == 0 || change->silent ||
+           change_log(store, change, ids, &before, &after, error);
+}
+
+bool change_run(struct store *store, const struct change *change, struct ids ids,
+                struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    return unit_end(store, own, change_all(store, change, ids, error), error);
+}
+
+bool change_move(struct store *store, const struct job_row *old, struct job_row *row, time_ms now,
+                 struct error *error) {
+    row->due = row_due(store, row->due, now);
+    /* What its run leaves of a row that is dead now is not for the run to know. */
+    if (row->token && !place_edited(store, row->id, error))
+        return false;
+    return admission_move(store, old, row, now, error) &&
+           fair_share_place(store, old, row, now, error) &&
+           (row->token || place_remove(store, old, error)) && row_write(store, row, true, error) &&
+           (!row->batch || batch_retries(store, old, row, error)) &&
+           (row->token || (old->retries == 0 && row->retries == 0) ||
+            place_row(store, row, now, error)) && /* one that is dead already stays nowhere */
+           (row->token || place_expose(store, row->lane, error)) &&
+           (row->token || !row->repeats || occurrence_left(store, row, error));
+}

@@ -1,0 +1,30 @@
+/* clean.h - removing history, at most so many rows at once (rules §18). */
+#ifndef MOONSHIFT_STORE_RULES_COMMAND_CLEAN_H
+#define MOONSHIFT_STORE_RULES_COMMAND_CLEAN_H
+
+#include "job/cleanup.h"
+#include "store/rules/history.h"
+
+struct cleaned {
+    int64_t count[HISTORY_KINDS];
+    bool more; /* there was not room for all */
+};
+
+/* Removes what may go at `now`, at most plan->batch_size rows, and notes in the plan how far it
+ * came. In the open transaction. */
+bool clean_run(struct store *store, struct cleanup *plan, struct cleaned *cleaned, time_ms now,
+               struct error *error);
+
+/* How much of each kind may go at `now`; only reads. */
+bool clean_count(struct store *store, const struct cleanup *plan, struct cleaned *cleaned,
+                 time_ms now, struct error *error);
+
+/* Removes an ended job with its failures and lines, at most *room rows, which are taken off. *gone:
+ * nothing of it is left. A `seq` of 0: its end was never noted. */
+bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bool *gone,
+               struct error *error);
+
+/* After the newest rows may have gone: what is filed by job must not be beyond them. */
+bool clean_refile(struct store *store, struct error *error);
+
+#endif

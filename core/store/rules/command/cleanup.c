@@ -1,0 +1,335 @@
+/* cleanup.c - the jobs that clean the history (rules §18): as many as share the work, each run of
+ * which makes the next. Those of the window and those asked for by hand are two chains; the table
+ * meta knows the plan of each and the job that each part of it waits in or runs as. */
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "store/rules/command/clean.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/defined.h"
+#include "time/span.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAIN_WINDOW "cleanup"
+#define CHAIN_DEMAND "cleanup_now"
+
+struct chain {
+    const char *key;
+    json_t *plan; /* what its jobs were made by; NULL: there is no chain */
+    int64_t jobs[CLEANUP_PARTS];
+    int parts;
+};
+
+/* ---- what the store knows of it ---- */
+
+static bool chain_read(struct store *store, const char *key, struct chain *chain,
+                       struct error *error) {
+    *chain = (struct chain){.key = key};
+    struct row *row = db_query(&store->db, error, store->engine->sql->get_note, "t", key);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step == 0;
+    json_t *state = json_loads(row_text(row, 0), 0, NULL);
+    const json_t *jobs = json_object_get(state, "jobs");
+    row_done(row);
+    chain->plan = json_incref(json_object_get(state, "plan"));
+    chain->parts = (int)json_array_size(jobs) % (CLEANUP_PARTS + 1);
+    for (int i = 0; i < chain->parts; i++)
+        chain->jobs[i] = json_integer_value(json_array_get(jobs, (size_t)i));
+    json_decref(state);
+    return true;
+}
+
+static bool chain_write(struct store *store, const struct chain *chain, struct error *error) {
+    bool some = false;
+    json_t *jobs = json_array();
+    for (int i = 0; i < chain->parts; i++) {
+        some = some || chain->jobs[i];
+        json_array_append_new(jobs, json_integer(chain->jobs[i]));
+    }
+    json_t *state = json_pack("{sO so}", "plan", chain->plan, "jobs", jobs);
+    char *text = state ? json_write(state, NULL) : NULL;
+    bool done = false;
+    if (!some)
+        done = db_run(&store->db, error, "DELETE FROM meta WHERE key=?1", "t", chain->key);
+    else if (text)
+        done = db_run(&store->db, error, store->engine->sql->put_note, "tt", chain->key, text);
+    else
+        error_set(error, ERROR_FAILED, "out of memory");
+    free(text);
+    json_decref(state);
+    return done;
+}
+
+/* ---- its jobs ---- */
+
+/* TIME_NEVER: none; 0 then. */
+static bool chain_create(struct store *store, struct chain *chain, const struct cleanup *cleanup,
+                         time_ms due, time_ms now, struct error *error) {
+    chain->jobs[cleanup->part] = 0;
+    if (due == TIME_NEVER)
+        return true;
+    json_t *part = cleanup_part(chain->plan, cleanup);
+    size_t size = 0;
+    char *payload = part ? json_write(part, &size) : NULL;
+    bool later = due > now;
+    struct job job = {.handler = CLEANUP_HANDLER,
+                      .type = later ? JOB_TIMER : JOB_MESSAGE,
+                      .due = later ? due : TIME_NONE,
+                      .priority = cleanup->priority,
+                      .lock_expiration = TIME_NONE,
+                      .payload = payload,
+                      .payload_size = size};
+    struct defined defined = {0};
+    bool done = payload ? defined_read(store, CLEANUP_HANDLER, &defined, error)
+                        : error_set(error, ERROR_FAILED, "out of memory");
+    defined_apply(&defined, store, &job);
+    done = done && store_create(store, &job, 0, now, error);
+    chain->jobs[cleanup->part] = done ? job.id : 0;
+    free(payload);
+    json_decref(part);
+    return done;
+}
+
+/* Those that run end, and make no next. */
+static bool chain_stop(struct store *store, struct chain *chain, time_ms now, struct error *error) {
+    bool done = true;
+    for (int i = 0; done && i < chain->parts; i++) {
+        struct job_row row;
+        int found = chain->jobs[i] ? row_load(store, chain->jobs[i], &row, error) : 0;
+        done = found >= 0 && (!found || row.token ||
+                              commands_delete(store, (struct ids){&chain->jobs[i], 1}, now, error));
+        chain->jobs[i] = 0;
+    }
+    return done;
+}
+
+/* *there: the job waits or runs. One that was given up starts anew if `asked`. */
+static bool chain_keep(struct store *store, const struct chain *chain, int part, bool asked,
+                       bool *there, time_ms now, struct error *error) {
+    struct job_row row;
+    int found = chain->jobs[part] ? row_load(store, chain->jobs[part], &row, error) : 0;
+    *there = found > 0;
+    bool revive = asked && found > 0 && row.retries == 0;
+    return found >= 0 &&
+           (!revive || commands_retry(store, (struct ids){&chain->jobs[part], 1}, 0, now, error));
+}
+
+/* A job for each part that has none; the part's first pass begins. */
+static bool chain_fill(struct store *store, struct chain *chain, time_ms now, struct error *error) {
+    struct cleanup cleanup;
+    bool done = cleanup_read(&cleanup, chain->plan, error), made = false;
+    time_ms due = TIME_NEVER;
+    if (done)
+        due = cleanup_may(&cleanup, now) ? now : window_opens(&cleanup.window, now);
+    made = chain->parts != cleanup.parts;
+    chain->parts = cleanup.parts;
+    for (int i = 0; done && i < chain->parts; i++) {
+        bool there = false;
+        cleanup.part = i;
+        bool asked = strcmp(chain->key, CHAIN_DEMAND) == 0;
+        if (!chain_keep(store, chain, i, asked, &there, now, error))
+            return false;
+        made = made || !there;
+        done = there || chain_create(store, chain, &cleanup, due, now, error);
+    }
+    return done && (!made || chain_write(store, chain, error));
+}
+
+/* The chain as the settings want it; what another plan has made goes. */
+static bool chain_adjust(struct store *store, struct chain *chain, bool on_demand, time_ms now,
+                         struct error *error) {
+    json_t *plan = cleanup_plan(store->settings, on_demand);
+    if (!plan)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    bool same = chain->plan && json_equal(plan, chain->plan);
+    if (!same && chain->plan && !chain_stop(store, chain, now, error)) {
+        json_decref(plan);
+        return false;
+    }
+    if (!same)
+        chain->parts = 0;
+    json_decref(chain->plan);
+    chain->plan = plan;
+    return chain_fill(store, chain, now, error);
+}
+
+/* ---- as executors start ---- */
+
+/* 1 an executor that lives keeps the window open, 0 none does, -1 error. */
+static int chain_wanted(struct store *store, struct error *error) {
+    int64_t one = 0;
+    return db_value(&store->db, error, &one, store->engine->sql->cleaner, "i", store->self.id);
+}
+
+static bool chain_drop(struct store *store, struct chain *chain, time_ms now, struct error *error) {
+    int wanted = chain->plan ? chain_wanted(store, error) : 1;
+    return wanted > 0 || (wanted == 0 && chain_stop(store, chain, now, error) &&
+                          chain_write(store, chain, error));
+}
+
+bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error) {
+    bool own = false, windowed = json_array_size(store->settings->history_cleanup_window) > 0;
+    int64_t one = 0;
+    struct chain chain;
+    int known =
+        db_value(&store->db, error, &one, "SELECT 1 FROM meta WHERE key='" CHAIN_WINDOW "'", "");
+    if (known < 0 || (!known && !windowed))
+        return known >= 0;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = chain_read(store, CHAIN_WINDOW, &chain, error) &&
+                (windowed ? chain_adjust(store, &chain, false, now, error)
+                          : chain_drop(store, &chain, now, error));
+    json_decref(chain.plan);
+    return unit_end(store, own, done, error);
+}
+
+/* ---- on demand ---- */
+
+/* Who asks for it wants the window's jobs to go on, too. */
+static bool chain_revive(struct store *store, time_ms now, struct error *error) {
+    struct chain chain;
+    bool done = chain_read(store, CHAIN_WINDOW, &chain, error), there = false;
+    for (int i = 0; done && i < chain.parts; i++)
+        done = chain_keep(store, &chain, i, true, &there, now, error);
+    json_decref(chain.plan);
+    return done;
+}
+
+bool cleanup_begin(struct store *store, int64_t ids[COMMAND_MADE], int *count, time_ms now,
+                   struct error *error) {
+    bool own = false;
+    char text[32];
+    struct chain chain;
+    *count = 0;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = chain_revive(store, now, error) && chain_read(store, CHAIN_DEMAND, &chain, error) &&
+                chain_adjust(store, &chain, true, now, error);
+    for (int i = 0; done && i < chain.parts; i++)
+        ids[(*count)++] = chain.jobs[i];
+    snprintf(text, sizeof text, *count == 1 ? "by job %lld" : "by %lld jobs",
+             *count == 1 ? (long long)ids[0] : (long long)*count);
+    done = done && operation_write(store, "clean_history", "history", 0, NULL, text, now, error);
+    json_decref(chain.plan);
+    return unit_end(store, own, done, error);
+}
+
+/* ---- one run ---- */
+
+/* The job's line in the log: what it has removed. */
+static bool cleanup_tell(struct store *store, const struct cleaned *cleaned, time_ms now,
+                         struct error *error) {
+    static const char *const single[] = {"job", "incident", "batch", "operation"};
+    char text[128] = "removed";
+    size_t size = strlen(text), none = size;
+    for (int i = 0; i < HISTORY_KINDS; i++) {
+        if (!cleaned->count[i])
+            continue;
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s %lld %s",
+                                 size == none ? "" : ",", (long long)cleaned->count[i],
+                                 cleaned->count[i] == 1 ? single[i]
+                                                        : history_kind_name((enum history_kind)i));
+        if (!store_metric_add(store, 0, (enum metric)(METRIC_REMOVED_JOBS + i), cleaned->count[i],
+                              error))
+            return false;
+    }
+    return size == none || !store->journal.job || store->settings->history != HISTORY_FULL ||
+           store_line(store, store->journal.job, store->journal.attempt, text, now, error);
+}
+
+/* The next run, if this one was its chain's. */
+static bool cleanup_follow(struct store *store, struct cleanup *cleanup, bool more, time_ms now,
+                           struct error *error) {
+    struct chain chain;
+    const char *key = cleanup->on_demand ? CHAIN_DEMAND : CHAIN_WINDOW;
+    if (!chain_read(store, key, &chain, error))
+        return false;
+    int part = cleanup->part;
+    bool ours = store->journal.job && part < chain.parts && chain.jobs[part] == store->journal.job;
+    bool done = true;
+    if (ours) {
+        time_ms due = cleanup_next(cleanup, more, now);
+        done = chain_create(store, &chain, cleanup, due, now, error) &&
+               CRASH_POINT("cleanup_chained") && chain_write(store, &chain, error);
+    }
+    json_decref(chain.plan);
+    return done;
+}
+
+bool cleanup_command(struct store *store, const struct command *command, struct step *step,
+                     time_ms now, struct error *error) {
+    struct cleanup cleanup;
+    struct cleaned cleaned = {0};
+    if (!cleanup_read(&cleanup, command->plan, error) ||
+        (cleanup_may(&cleanup, now) && !clean_run(store, &cleanup, &cleaned, now, error)))
+        return false;
+    for (int i = 0; i < HISTORY_KINDS; i++)
+        step->ids.count += (size_t)cleaned.count[i];
+    return cleanup_tell(store, &cleaned, now, error) &&
+           cleanup_follow(store, &cleanup, cleaned.more, now, error);
+}
+
+/* ---- how it stands ---- */
+
+static bool status_jobs(struct store *store, const char *key, json_t *jobs, time_ms now,
+                        struct error *error) {
+    struct chain chain;
+    bool done = chain_read(store, key, &chain, error);
+    for (int i = 0; done && i < chain.parts; i++) {
+        json_t *job = chain.jobs[i] ? store_job(store, chain.jobs[i], now, error) : NULL;
+        done = job || !chain.jobs[i] || error->code == ERROR_NOT_FOUND;
+        if (job)
+            json_array_append_new(jobs, json_pack("{sO sO sO sO}", "id", json_object_get(job, "id"),
+                                                  "state", json_object_get(job, "state"), "due",
+                                                  json_object_get(job, "due"), "priority",
+                                                  json_object_get(job, "priority")));
+        json_decref(job);
+    }
+    json_decref(chain.plan);
+    return done;
+}
+
+static bool status_kinds(json_t *status, const struct cleanup *cleanup,
+                         const struct cleaned *cleaned) {
+    json_t *ttl = json_object(), *removable = json_object();
+    for (int i = 0; i < HISTORY_KINDS; i++) {
+        char text[TIME_TEXT_SIZE];
+        const char *name = history_kind_name((enum history_kind)i);
+        span_format(cleanup->ttl[i], text);
+        json_put_text(ttl, name, cleanup->ttl[i] ? text : NULL);
+        json_put(removable, name, json_integer(cleaned->count[i]));
+    }
+    return json_put(status, "ttl", ttl) && json_put(status, "removable", removable);
+}
+
+static bool status_fill(struct store *store, json_t *status, time_ms now, struct error *error) {
+    const struct settings *settings = store->settings;
+    struct cleanup cleanup = {.parts = 1};
+    struct cleaned cleaned;
+    json_t *jobs = json_array();
+    cleanup_ttl(settings, cleanup.ttl);
+    return json_put(status, "jobs", jobs) && clean_count(store, &cleanup, &cleaned, now, error) &&
+           status_kinds(status, &cleanup, &cleaned) &&
+           status_jobs(store, CHAIN_DEMAND, jobs, now, error) &&
+           status_jobs(store, CHAIN_WINDOW, jobs, now, error) &&
+           json_put(status, "window", json_incref(settings->history_cleanup_window)) &&
+           json_put_text(status, "zone", settings->history_cleanup_zone);
+}
+
+json_t *store_history(struct store *store, time_ms now, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    store->db.question = "what history may go";
+    json_t *status = json_object();
+    bool done = status && status_fill(store, status, now, error);
+    look_end(store, own);
+    if (done)
+        return status;
+    json_decref(status);
+    return NULL;
+}

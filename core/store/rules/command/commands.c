@@ -1,0 +1,309 @@
+/* commands.c - does the commands of operators: one way in for people, jobs and dates (rules §11,
+ * §12). A verb is done in steps of at most 1 000 jobs, each a transaction; a date is a timer job
+ * of its own whose success does the verb. */
+#include "store/rules/command/commands.h"
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "store/rules/ask/jobs.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/defined.h"
+#include "store/rules/stuck.h"
+#include "time/span.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANE_CHARACTERS 58  /* of a name: with four bytes each they fit */
+#define EFFECT_WINDOW 50000 /* ids that a step inside a turn looks at */
+
+bool catalog_changed(struct store *store, struct error *error) {
+    store->meta.catalog = store->stored.catalog + 1;
+    store->catalog.version = 0;
+    return catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
+                           store->meta.catalog, error);
+}
+
+/* ---- steps ---- */
+
+int64_t step_end(const struct step *step, const struct command *command) {
+    bool whole = !step->window || command->upto - command->after <= step->window;
+    return whole ? command->upto : command->after + step->window;
+}
+
+/* One more than a step takes was asked for: is there more? */
+static void step_close(struct step *step, struct command *command) {
+    int64_t end = step_end(step, command);
+    if (step->ids.count > COMMAND_IDS) {
+        step->ids.count = COMMAND_IDS;
+        end = step->list[COMMAND_IDS - 1];
+    }
+    command->after = end;
+    step->more = end < command->upto;
+}
+
+bool step_read(struct store *store, struct step *step, struct command *command, struct row *rows,
+               struct error *error) {
+    int state = rows ? 1 : -1;
+    step->ids = (struct ids){step->list, 0};
+    while (rows && (state = db_step(&store->db, rows, error)) > 0)
+        step->list[step->ids.count++] = row_int(rows, 0);
+    step_close(step, command);
+    return state == 0;
+}
+
+static void step_slice(struct step *step, struct command *command) {
+    size_t count =
+        json_is_array(command->ids) ? json_array_size(command->ids) : json_is_integer(command->ids);
+    step->ids = (struct ids){step->list, 0};
+    while (command->done < count && step->ids.count < COMMAND_IDS) {
+        const json_t *id = json_is_array(command->ids) ? json_array_get(command->ids, command->done)
+                                                       : command->ids;
+        step->list[step->ids.count++] = json_integer_value(id);
+        command->done++;
+    }
+    step->more = command->done < count;
+}
+
+bool step_select(struct store *store, struct step *step, struct command *command, time_ms now,
+                 struct error *error) {
+    step->ids = (struct ids){step->list, 0};
+    if (command->ids) {
+        step_slice(step, command);
+        return true;
+    }
+    struct jobs_range range = {command->after, step_end(step, command), COMMAND_IDS + 1};
+    if (!jobs_ids(store, command->query, &range, now, step->list, &step->ids.count, error))
+        return false;
+    step_close(step, command);
+    return true;
+}
+
+/* ---- one verb ---- */
+
+static bool command_step(struct store *store, struct command *command, struct step *step,
+                         struct command_run *run, time_ms now, struct error *error) {
+    switch (command->target) {
+    case TARGET_DEFINITION:
+        return definition_command(store, command, step, now, error);
+    case TARGET_INSTANCE:
+        return instance_command(store, command, step, now, error);
+    case TARGET_INCIDENT:
+        step->ids.count = 1;
+        return incident_command(store, command, now, error);
+    case TARGET_HISTORY:
+        return history_command(store, command, step, now, error);
+    case TARGET_PLAN:
+        return command->plan ? cleanup_command(store, command, step, now, error)
+                             : cleanup_begin(store, run->made, &run->made_count, now, error);
+    case TARGET_SCHEDULE:
+        return schedule_command(store, command, &step->job, now, error);
+    case TARGET_BATCH:
+        return batch_command(store, command, step, now, error);
+    case TARGET_EXECUTOR:
+        return drain_command(store, command, &step->ids.count, now, error);
+    case TARGET_DEPLOYMENT:
+        return deployment_command(store, command, &step->ids.count, now, error);
+    case TARGET_JOBS:
+        return step_select(store, step, command, now, error) &&
+               commands_on_jobs(store, command, step->ids, now, error);
+    }
+    return error_set(error, ERROR_FAILED, "%s: no code does it", command->name);
+}
+
+static bool command_now(struct store *store, const json_t *object, struct command *command,
+                        int64_t window, struct command_run *run, time_ms now, struct error *error) {
+    struct step *step = calloc(1, sizeof *step);
+    if (!step)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    step->window = window;
+    if (!command->upto)
+        command->upto = store->meta.next_id - 1; /* those created meanwhile are not meant */
+    store->journal.entry = store->journal.written = command->entry;
+    store->journal.held = command->held;
+    store->journal.query = command->query;
+    bool done = command_step(store, command, step, run, now, error);
+    store->journal.query = NULL;
+    command->entry = store->journal.written;
+    store->journal.entry = 0;
+    run->held = command->held = store->journal.held;
+    store->journal.held = (struct held){0};
+    run->touched = step->ids.count;
+    if (step->job)
+        run->made[run->made_count++] = step->job;
+    if (done && (command->verb == COMMAND_CANCEL || command->verb == COMMAND_DELETE))
+        done = stuck_among(store, step->ids, &run->stuck, error);
+    if (done && step->more && !(run->rest = command_rest(object, command)))
+        done = error_set(error, ERROR_FAILED, "out of memory");
+    free(step);
+    return done;
+}
+
+/* ---- a verb for later ---- */
+
+/* Its job is of no deployment, and every executor may run it (serves.c). Those for one
+ * thing share a lane: what was asked for two dates is done in their order, however late. */
+static bool command_job(struct store *store, const json_t *object, time_ms due, time_ms now,
+                        int64_t *id, struct error *error) {
+    char lane[JOB_NAME_MAX + 1] = "";
+    const char *definition = json_string_value(json_object_get(object, "definition"));
+    const char *instance = json_string_value(json_object_get(object, "instance"));
+    size_t size = 0;
+    char *payload = json_write(object, &size);
+    const char *name = definition ? definition : instance;
+    if (name)
+        snprintf(lane, sizeof lane, COMMAND_RESERVED "%s/%.*s",
+                 definition ? "definition" : "instance", (int)utf8_prefix(name, LANE_CHARACTERS),
+                 name);
+    struct job job = {.handler = COMMAND_HANDLER,
+                      .type = due == TIME_NONE ? JOB_MESSAGE : JOB_TIMER,
+                      .due = due,
+                      .lock_expiration = TIME_NONE,
+                      .lane = name ? lane : NULL,
+                      .exclusive = name != NULL,
+                      .payload = payload,
+                      .payload_size = size};
+    struct defined defined = {0};
+    bool done = payload ? defined_read(store, COMMAND_HANDLER, &defined, error)
+                        : error_set(error, ERROR_FAILED, "out of memory");
+    defined_apply(&defined, store, &job);
+    done = done && store_create(store, &job, 0, now, error);
+    free(payload);
+    *id = job.id;
+    return done;
+}
+
+static bool command_later(struct store *store, const json_t *object, const struct command *command,
+                          struct command_run *run, time_ms now, struct error *error) {
+    char entity[JOB_NAME_MAX + 32], at[TIME_TEXT_SIZE], text[64];
+    json_t *bare = json_copy((json_t *)(uintptr_t)object);
+    if (!bare)
+        return error_set(error, ERROR_FAILED, "out of memory");
+    if (command->definition && !catalog_definition(&store->catalog, command->definition)) {
+        json_decref(bare);
+        return error_set(error, ERROR_NOT_FOUND, "unknown definition \"%s\"", command->definition);
+    }
+    json_object_del(bare, "at");
+    bool done = command_job(store, bare, command->at, now, &run->made[run->made_count++], error);
+    json_decref(bare);
+    time_format(command->at, at);
+    snprintf(text, sizeof text, "at %s by job %lld", at, (long long)run->made[0]);
+    snprintf(entity, sizeof entity, "%s \"%.255s\"",
+             command->definition ? "definition" : "instance",
+             command->definition ? command->definition : command->instance);
+    return done && operation_write(store, command->name, entity, 0, NULL, text, now, error);
+}
+
+static bool command_give(struct store *store, const json_t *object, int64_t window,
+                         struct command_run *run, time_ms now, struct error *error) {
+    struct command command;
+    if (!command_read(&command, object, error))
+        return false;
+    run->target = command.target;
+    return command.at == TIME_NONE ? command_now(store, object, &command, window, run, now, error)
+                                   : command_later(store, object, &command, run, now, error);
+}
+
+static bool command_write(struct store *store, const json_t *command, struct command_run *run,
+                          time_ms now, struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = command_give(store, command, 0, run, now, error) && CRASH_POINT("verb_written");
+    if (unit_end(store, own, done, error))
+        return true;
+    json_decref(run->rest);
+    command_run_clear(run);
+    return false;
+}
+
+/* ---- what a command would do ---- */
+
+static bool preview_ids(struct store *store, struct command *command, int64_t *count, time_ms now,
+                        struct error *error) {
+    struct step *step = calloc(1, sizeof *step);
+    bool fine = step || error_set(error, ERROR_FAILED, "out of memory");
+    for (bool more = true; fine && more; more = fine && step->more) {
+        step_slice(step, command);
+        fine = commands_check(store, command, step->ids, now, error);
+        *count += (int64_t)step->ids.count;
+    }
+    free(step);
+    return fine;
+}
+
+static bool preview(struct store *store, struct command *command, int64_t *count, time_ms now,
+                    struct error *error) {
+    switch (command->target) {
+    case TARGET_JOBS:
+        return command->ids ? preview_ids(store, command, count, now, error)
+                            : store_jobs_count(store, command->query, now, count, error);
+    case TARGET_DEFINITION:
+        return definition_preview(store, command, count, error);
+    case TARGET_INSTANCE:
+        return instance_preview(store, command, count, error);
+    case TARGET_HISTORY:
+        return history_preview(store, command, count, error);
+    case TARGET_INCIDENT:
+        return incident_preview(store, command, count, error);
+    case TARGET_SCHEDULE:
+        return schedule_preview(store, command, count, error);
+    case TARGET_BATCH:
+        return batch_preview(store, command, count, error);
+    case TARGET_DEPLOYMENT:
+        return deployment_preview(store, command, count, now, error);
+    case TARGET_PLAN:
+    case TARGET_EXECUTOR:
+        break;
+    }
+    if (command->target == TARGET_EXECUTOR)
+        return error_set(error, ERROR_INVALID, "%s: cannot be tried", command->name);
+    return error_set(error, ERROR_INVALID, "%s: cannot be tried (see history clean --dry-run)",
+                     command->name);
+}
+
+static bool command_try(struct store *store, const json_t *object, struct command_run *run,
+                        time_ms now, struct error *error) {
+    struct command command;
+    bool own = false;
+    int64_t found = 0;
+    if (!command_read(&command, object, error) || !look_begin(store, &own, error))
+        return false;
+    bool fine = preview(store, &command, &found, now, error);
+    look_end(store, own);
+    run->target = command.target;
+    run->touched = (size_t)found;
+    return fine;
+}
+
+bool store_command(struct store *store, const json_t *command, struct command_run *run, time_ms now,
+                   struct error *error) {
+    command_run_clear(run);
+    return run->dry_run ? command_try(store, command, run, now, error)
+                        : command_write(store, command, run, now, error);
+}
+
+/* ---- effects ---- */
+
+/* What one transaction cannot take goes on as a job. */
+static bool effect(struct store *store, const json_t *command, time_ms now, struct error *error) {
+    struct command_run run = {0};
+    int64_t id = 0;
+    bool done = command_give(store, command, EFFECT_WINDOW, &run, now, error) &&
+                (!run.rest || command_job(store, run.rest, TIME_NONE, now, &id, error));
+    json_decref(run.rest);
+    return done;
+}
+
+bool commands_of_success(struct store *store, const json_t *effects, const struct job *job,
+                         time_ms now, struct error *error) {
+    bool done = true;
+    snprintf(store->journal.who, sizeof store->journal.who, "job %lld", (long long)job->id);
+    store->journal.job = job->id;
+    store->journal.attempt = job->attempt;
+    store->journal.silent = job->batch != 0;
+    for (size_t i = 0; done && i < json_array_size(effects); i++)
+        done = effect(store, json_array_get(effects, i), now, error);
+    store->journal = (struct journal){0};
+    return done;
+}

@@ -1,0 +1,64 @@
+/* due_date.c - an operator sets a due date, or has it counted anew (rules §11, §14). */
+#include "store/rules/command/change.h"
+#include "store/rules/schedule/cycle.h"
+#include "time/span.h"
+
+bool due_check(struct store *store, const struct change *change, const struct job_row *row,
+               struct error *error) {
+    (void)store;
+    return !change->command->cascade || !row->repeats || row->due != TIME_NONE ||
+           error_set(error, ERROR_CONFLICT, "job %lld has no due date to move its cycle from",
+                     (long long)row->id);
+}
+
+bool due_apply(struct store *store, const struct change *change, struct job_row *row,
+               struct error *error) {
+    struct job_row old = *row;
+    row->due = change->due;
+    return (!change->command->cascade || !row->repeats ||
+            cycle_shift(store, row->id, row->due - old.due, error)) &&
+           change_move(store, &old, row, change->now, error);
+}
+
+void due_show(const struct job_row *row, char *text) {
+    time_format(row->due, text);
+}
+
+/* ---- due dates, evaluated again ---- */
+
+bool again_check(struct store *store, const struct change *change, const struct job_row *row,
+                 struct error *error) {
+    (void)change;
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
+    return (stream && stream->type == JOB_TIMER) ||
+           error_set(error, ERROR_CONFLICT, "job %lld is no timer", (long long)row->id);
+}
+
+/* The date or duration that a timer was created with, counted from `from`. */
+static bool again_term(struct store *store, int64_t id, time_ms from, time_ms *due,
+                       struct error *error) {
+    struct span span = {0};
+    struct row *row = db_query(&store->db, error,
+                               "SELECT term FROM job WHERE id=?1 AND term IS NOT NULL", "i", id);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step == 0 &&
+               error_set(error, ERROR_CONFLICT,
+                         "job %lld: what its due date came from is not known", (long long)id);
+    const char *term = row_text(row, 0);
+    bool relative = *term == 'P';
+    bool done = relative ? span_parse(term, &span, error) : time_parse(term, due, error);
+    if (relative)
+        *due = span_add(from, &span);
+    row_done(row);
+    return done;
+}
+
+bool again_apply(struct store *store, const struct change *change, struct job_row *row,
+                 struct error *error) {
+    struct job_row old = *row;
+    time_ms from = change->command->from_creation ? row->created : change->now;
+    return (row->repeats ? cycle_resume(store, row->id, from, &row->due, error)
+                         : again_term(store, row->id, from, &row->due, error)) &&
+           change_move(store, &old, row, change->now, error);
+}

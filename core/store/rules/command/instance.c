@@ -1,0 +1,68 @@
+/* instance.c - suspending and activating an instance: its jobs and, through the table that
+ * create.c looks at, those created later (rules §12). */
+#include "store/rules/command/commands.h"
+#include "store/rules/command/operation.h"
+#include <stdio.h>
+
+static bool instance_suspend(struct store *store, const char *instance, time_ms now,
+                             struct error *error) {
+    return db_run(
+               &store->db, error,
+               "INSERT INTO suspended_instance(instance, at) VALUES(?1, ?2) ON CONFLICT DO NOTHING",
+               "ti", instance, now) &&
+           catalog_changed(store, error);
+}
+
+static bool instance_activate(struct store *store, const char *instance, bool *was,
+                              struct error *error) {
+    if (!db_run(&store->db, error, "DELETE FROM suspended_instance WHERE instance=?1", "t",
+                instance))
+        return false;
+    *was = db_changes(&store->db) > 0;
+    return !*was || catalog_changed(store, error);
+}
+
+static bool instance_jobs(struct store *store, struct step *step, struct command *command,
+                          bool suspends, struct error *error) {
+    return step_read(
+        store, step, command,
+        db_query(&store->db, error,
+                 suspends ? "SELECT id FROM live WHERE instance=?1 AND suspended&4=0 AND id>?2"
+                            " AND id<=?3 ORDER BY id LIMIT ?4"
+                          : "SELECT id FROM live WHERE instance=?1 AND suspended&4<>0 AND id>?2"
+                            " AND id<=?3 ORDER BY id LIMIT ?4",
+                 "tiin", command->instance, command->after, step_end(step, command),
+                 COMMAND_IDS + 1),
+        error);
+}
+
+bool instance_command(struct store *store, struct command *command, struct step *step, time_ms now,
+                      struct error *error) {
+    bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE, was = true;
+    char entity[JOB_NAME_MAX + 32];
+    snprintf(entity, sizeof entity, "instance \"%.255s\"", command->instance);
+    bool begun =
+        command->goes_on || (suspends ? instance_suspend(store, command->instance, now, error)
+                                      : instance_activate(store, command->instance, &was, error));
+    step->ids = (struct ids){step->list, 0};
+    if (!begun || (command->include_jobs && !instance_jobs(store, step, command, suspends, error)))
+        return false;
+    if (!was && command->include_jobs && step->ids.count == 0 && !step->more)
+        return error_set(error, ERROR_NOT_FOUND,
+                         "instance \"%s\": neither it nor any of its jobs is suspended",
+                         command->instance);
+    return commands_set_suspended(store, step->ids, SUSPENDED_INSTANCE, suspends, now, error) &&
+           operation_write_ids(store, command->name, entity, step->ids,
+                               suspends ? "active" : "suspended", suspends ? "suspended" : "active",
+                               now, error);
+}
+
+bool instance_preview(struct store *store, const struct command *command, int64_t *count,
+                      struct error *error) {
+    bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE;
+    *count = 0;
+    return !command->include_jobs ||
+           db_value(&store->db, error, count,
+                    "SELECT count(*) FROM live WHERE instance=?1 AND (suspended&4<>0)<>(?2<>0)",
+                    "tn", command->instance, (int)suspends) >= 0;
+}

@@ -1,0 +1,271 @@
+/* job_commands.c - what an operator does to jobs (rules §11, §12). Due dates are in due_date.c,
+ * cycles in recycle.c. */
+#include "store/rules/admission.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/command/change.h"
+#include "store/rules/defined.h"
+#include "store/rules/history.h"
+#include "store/rules/incident.h"
+#include "store/rules/places.h"
+#include "store/rules/schedule/cycle.h"
+#include "store/rules/schedule/occurrence.h"
+#include "store/rules/tell.h"
+#include <stdio.h>
+
+/* ---- retries ---- */
+
+/* One open incident as long as there are no retries, also while the job runs. */
+static bool retries_incident(struct store *store, const struct job_row *old,
+                             const struct job_row *row, time_ms now, struct error *error) {
+    if (row->retries > 0)
+        return incident_end(store, row->id, INCIDENT_RESOLVED, now, error);
+    return old->retries == 0 || incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+}
+
+static bool retries_apply(struct store *store, const struct change *change, struct job_row *row,
+                          struct error *error) {
+    struct job_row old = *row;
+    row->retries = (int32_t)change->value;
+    if (change->command && change->command->due_given)
+        row->due = change->due;
+    if (row->retries > 0 && old.retries == 0)
+        row->crashes = 0; /* a fresh start, or the first crash would end it again */
+    return change_move(store, &old, row, change->now, error) &&
+           tell_retries(store, &old, row, change->now, error) &&
+           retries_incident(store, &old, row, change->now, error);
+}
+
+static void retries_show(const struct job_row *row, char *text) {
+    snprintf(text, CHANGE_TEXT, "%d", (int)row->retries);
+}
+
+static bool retry_apply(struct store *store, const struct change *change, struct job_row *row,
+                        struct error *error) {
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
+    struct change configured = *change;
+    struct defined defined = {0};
+    if (!change->value && stream) {
+        if (!defined_read(store, stream->definition->name, &defined, error))
+            return false;
+        configured.value = defined.retries;
+    }
+    if (configured.value < 1)
+        configured.value = store->settings->retries;
+    return retries_apply(store, &configured, row, error);
+}
+
+/* ---- priority, due date, suspension ---- */
+
+static bool priority_apply(struct store *store, const struct change *change, struct job_row *row,
+                           struct error *error) {
+    struct job_row old = *row;
+    row->priority = change->value;
+    return change_move(store, &old, row, change->now, error);
+}
+
+static void priority_show(const struct job_row *row, char *text) {
+    snprintf(text, CHANGE_TEXT, "%lld", (long long)row->priority);
+}
+
+/* The owner of the lock hears of it at once: what waits is not begun, what runs is cut short. */
+static void cut(struct store *store) {
+    store->meta.cuts++;
+    store->ring.everybody = true;
+}
+
+/* A running job loses its lock and so cannot commit; its lane is held until the run ends, and so is
+ * its place under a limit. */
+static bool suspend_apply(struct store *store, const struct change *change, struct job_row *row,
+                          struct error *error) {
+    struct job_row old = *row;
+    int32_t reasons = (int32_t)change->value;
+    row->suspended = change->suspends ? row->suspended | reasons : row->suspended & ~reasons;
+    if (!change->suspends)
+        held_add(&store->journal.held, row->suspended);
+    if (row->suspended == old.suspended)
+        return true;
+    if (row->suspended && old.suspended)
+        return row_write(store, row, true, error);
+    if (row->suspended && row->token) {
+        if (!place_unlock_job(store, row->id, error) ||
+            (row->repeats && !occurrence_cut(store, row, error)))
+            return false;
+        row->token = 0;
+        cut(store);
+    }
+    return change_move(store, &old, row, change->now, error);
+}
+
+static void suspend_show(const struct job_row *row, char *text) {
+    char reasons[SUSPENSION_TEXT];
+    suspension_text(row->suspended, reasons);
+    snprintf(text, CHANGE_TEXT, row->suspended == SUSPENDED_JOB ? "suspended" : "suspended (%s)",
+             reasons);
+    if (!row->suspended)
+        snprintf(text, CHANGE_TEXT, "active");
+}
+
+/* ---- delete, cancel ---- */
+
+static bool delete_check(struct store *store, const struct change *change,
+                         const struct job_row *row, struct error *error) {
+    (void)change;
+    if (!row->token)
+        return true;
+    struct row *owner =
+        db_query(&store->db, error, "SELECT name FROM executor WHERE id=?1", "i", row->owner);
+    int step = owner ? db_step(&store->db, owner, error) : -1;
+    if (step < 0)
+        return false;
+    error_set(error, ERROR_CONFLICT, "job %lld is locked by \"%s/%lld\" (cancel it instead)",
+              (long long)row->id, step ? row_text(owner, 0) : "?", (long long)row->owner);
+    if (step)
+        row_done(owner);
+    return false;
+}
+
+static bool delete_apply(struct store *store, const struct change *change, struct job_row *row,
+                         struct error *error) {
+    if (row->token)
+        cut(store);
+    if (row->token && row->repeats && !occurrence_cut(store, row, error))
+        return false;
+    bool removed =
+        row->token ? place_unlock_job(store, row->id, error) : place_remove(store, row, error);
+    return removed && (row->retries == 0 || admission_end(store, row, error)) &&
+           history_removed(store, row, (enum history_end)change->value, change->now, error) &&
+           tell_removed(store, row, history_end_name((int)change->value), change->now, error) &&
+           (!row->batch || batch_gone(store, row, TIME_NONE, change->now, error)) &&
+           row_delete(store, row->id, error) &&
+           db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&
+           (!row->has_message || row_calm(store, row->id, error)) &&
+           incident_end(store, row->id, INCIDENT_DELETED, change->now, error) &&
+           (!row->repeats ||
+            (cycle_end(store, row->id, error) && occurrence_end(store, row->id, error))) &&
+           place_expose(store, row->lane, error);
+}
+
+/* ---- all of them ---- */
+
+/* Every verb on jobs; no `apply`: no code does it. */
+static const struct change changes[COMMAND_COUNT] = {
+    [COMMAND_SET_RETRIES] = {.apply = retries_apply, .show = retries_show},
+    [COMMAND_RETRY] = {.apply = retry_apply, .show = retries_show},
+    [COMMAND_SET_PRIORITY] = {.apply = priority_apply, .show = priority_show},
+    [COMMAND_SET_DUE] = {.check = due_check, .apply = due_apply, .show = due_show},
+    [COMMAND_RECALCULATE_DUE] = {.check = again_check, .apply = again_apply, .show = due_show},
+    [COMMAND_SET_CYCLE] = {.check = recycle_check, .apply = recycle_apply, .read = recycle_read},
+    [COMMAND_SUSPEND] = {.apply = suspend_apply,
+                         .show = suspend_show,
+                         .suspends = true,
+                         .value = SUSPENDED_JOB},
+    [COMMAND_ACTIVATE] = {.apply = suspend_apply, .show = suspend_show, .value = SUSPENDED_BY_NAME},
+    [COMMAND_DELETE] = {.check = delete_check, .apply = delete_apply, .value = ENDED_DELETED},
+    [COMMAND_CANCEL] = {.apply = delete_apply, .value = ENDED_CANCELLED},
+    [COMMAND_DEAD_LETTER] = {.apply = retries_apply, .show = retries_show},
+};
+
+/* What the command says of the change. */
+static bool change_read(struct store *store, const struct command *command, enum command_verb verb,
+                        struct change *change, time_ms now, struct error *error) {
+    *change = changes[verb];
+    if (!change->apply)
+        return error_set(error, ERROR_FAILED, "%s: no code does it", command->name);
+    change->name = command->name;
+    change->command = command;
+    change->now = now;
+    change->due = verb == COMMAND_SET_DUE ? row_due(store, command->due, now) : command->due;
+    if (command->reason)
+        change->value = command->reason;
+    else if (verb == COMMAND_SET_PRIORITY)
+        change->value = command->priority;
+    else if (verb == COMMAND_SET_RETRIES)
+        change->value = command->retries;
+    return verb != COMMAND_SET_DUE || !command->cascade || change->due != TIME_NONE ||
+           error_set(error, ERROR_INVALID, "cascade: expected a due date");
+}
+
+/* Those of the ids whose jobs are there, in `known`, if the command passes over others. */
+static bool ids_known(struct store *store, const struct command *command, struct ids *ids,
+                      int64_t known[COMMAND_IDS], struct error *error) {
+    size_t count = 0;
+    if (!command->ignore_missing || ids->count > COMMAND_IDS)
+        return true;
+    for (size_t i = 0; i < ids->count; i++) {
+        int found = db_value(&store->db, error, &known[count], "SELECT id FROM live WHERE id=?1",
+                             "i", ids->list[i]);
+        if (found < 0)
+            return false;
+        count += (size_t)found;
+    }
+    *ids = (struct ids){known, count};
+    return true;
+}
+
+bool commands_on_jobs(struct store *store, const struct command *command, struct ids ids,
+                      time_ms now, struct error *error) {
+    int64_t known[COMMAND_IDS];
+    struct change change;
+    return change_read(store, command, command->verb, &change, now, error) &&
+           ids_known(store, command, &ids, known, error) && change_run(store, &change, ids, error);
+}
+
+bool commands_check(struct store *store, const struct command *command, struct ids ids, time_ms now,
+                    struct error *error) {
+    int64_t known[COMMAND_IDS];
+    struct change change;
+    return change_read(store, command, command->verb, &change, now, error) &&
+           ids_known(store, command, &ids, known, error) &&
+           change_check(store, &change, ids, error);
+}
+
+/* ---- parts of larger commands ---- */
+
+static bool silently(struct store *store, enum command_verb verb, int64_t value, struct ids ids,
+                     time_ms now, struct error *error) {
+    struct change change = changes[verb];
+    change.check = NULL;
+    change.value = value;
+    change.now = now;
+    change.silent = true;
+    return change_run(store, &change, ids, error);
+}
+
+bool commands_set_retries(struct store *store, struct ids ids, const struct command *command,
+                          time_ms now, struct error *error) {
+    struct change change;
+    if (!change_read(store, command, COMMAND_SET_RETRIES, &change, now, error))
+        return false;
+    change.silent = true;
+    return change_run(store, &change, ids, error);
+}
+
+bool commands_retry(struct store *store, struct ids ids, int32_t retries, time_ms now,
+                    struct error *error) {
+    return silently(store, COMMAND_RETRY, retries, ids, now, error);
+}
+
+bool commands_set_priority(struct store *store, struct ids ids, int64_t priority, time_ms now,
+                           struct error *error) {
+    return silently(store, COMMAND_SET_PRIORITY, priority, ids, now, error);
+}
+
+bool commands_set_suspended(struct store *store, struct ids ids, int reasons, bool suspended,
+                            time_ms now, struct error *error) {
+    return silently(store, suspended ? COMMAND_SUSPEND : COMMAND_ACTIVATE, reasons, ids, now,
+                    error);
+}
+
+bool commands_delete(struct store *store, struct ids ids, time_ms now, struct error *error) {
+    return silently(store, COMMAND_DELETE, ENDED_DELETED, ids, now, error);
+}
+
+bool commands_delete_known(struct store *store, int64_t id, time_ms now, struct error *error) {
+    struct job_row row;
+    int found = row_load(store, id, &row, error);
+    return found == 0 || (found > 0 && commands_delete(store, (struct ids){&id, 1}, now, error));
+}
+
+bool commands_cancel(struct store *store, struct ids ids, time_ms now, struct error *error) {
+    return silently(store, COMMAND_CANCEL, ENDED_CANCELLED, ids, now, error);
+}

@@ -1,0 +1,83 @@
+#include "store/rules/command/operation.h"
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The verb goes on in another transaction: what it has touched adds up in its one entry. A
+ * definition or instance had its old value before the first one. */
+static bool operation_add(struct store *store, int count, const char *before, const char *after,
+                          struct error *error) {
+    return db_run(
+        &store->db, error,
+        "UPDATE operation SET count=count+?2, new=coalesce(?4, new),"
+        " old=CASE WHEN old IS NOT DISTINCT FROM ?3 OR entity NOT LIKE '% jobs' THEN old END,"
+        " entity=CASE WHEN entity LIKE '% jobs' THEN (count+?2) || ' jobs' ELSE entity"
+        " END, jobs=NULL WHERE id=?1",
+        "intt", store->journal.entry, count, before, after);
+}
+
+/* "[1,2,3]"; NULL in *text: there are none. */
+static bool ids_write(struct text *text, struct ids ids, struct error *error) {
+    for (size_t i = 0; i < ids.count; i++)
+        text_add(text, "%c%lld", i ? ',' : '[', (long long)ids.list[i]);
+    if (ids.count)
+        text_add(text, "]");
+    return !text->failed || error_set(error, ERROR_FAILED, "out of memory");
+}
+
+static bool operation_insert(struct store *store, const char *verb, const char *entity, int count,
+                             struct ids ids, const char *before, const char *after, time_ms now,
+                             struct error *error) {
+    const char *who = store->journal.who[0] ? store->journal.who : store->settings->who;
+    const json_t *wanted = store->journal.query;
+    char *query = wanted ? json_write(wanted, NULL) : NULL;
+    struct text jobs = {0};
+    bool done =
+        (query || !wanted || error_set(error, ERROR_FAILED, "out of memory")) &&
+        ids_write(&jobs, ids, error) &&
+        db_value(&store->db, error, &store->journal.written,
+                 "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs)"
+                 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+                 " RETURNING id",
+                 "itttntttt", now, who, verb, entity, count, before, after, query, jobs.data) > 0;
+    free(query);
+    text_clear(&jobs);
+    return done;
+}
+
+static bool operation_put(struct store *store, const char *verb, const char *entity, int count,
+                          struct ids ids, const char *before, const char *after, time_ms now,
+                          struct error *error) {
+    char held[HELD_TEXT + 64], stay[HELD_TEXT];
+    bool holds = store->journal.held.jobs > 0;
+    held_text(&store->journal.held, stay);
+    snprintf(held, sizeof held, "%.60s, %s", after ? after : "active", stay);
+    if (store->journal.silent)
+        return true;
+    if (store->journal.entry)
+        return operation_add(store, count, before, holds ? held : NULL, error);
+    if (!operation_insert(store, verb, entity, count, ids, before, holds ? held : after, now,
+                          error))
+        return false;
+    return CRASH_POINT("operation_written");
+}
+
+bool operation_write(struct store *store, const char *verb, const char *entity, int count,
+                     const char *before, const char *after, time_ms now, struct error *error) {
+    return operation_put(store, verb, entity, count, (struct ids){0}, before, after, now, error);
+}
+
+bool operation_write_ids(struct store *store, const char *verb, const char *entity, struct ids ids,
+                         const char *before, const char *after, time_ms now, struct error *error) {
+    return operation_put(store, verb, entity, (int)ids.count, ids, before, after, now, error);
+}
+
+bool operation_of_batch(struct store *store, int64_t batch, struct error *error) {
+    return store->journal.silent ||
+           db_run(&store->db, error,
+                  "UPDATE operation SET batch=?2, query=(SELECT query FROM batch WHERE id=?2)"
+                  " WHERE id=?1",
+                  "ii", store->journal.written, batch);
+}

@@ -1,0 +1,28 @@
+#include "store/rules/defined.h"
+#include <string.h>
+
+bool defined_read(struct store *store, const char *handler, struct defined *defined,
+                  struct error *error) {
+    *defined = (struct defined){0};
+    struct row *row = db_query(&store->db, error, store->engine->sql->configured, "t", handler);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step == 0;
+    const char *category = row_text(row, 1);
+    defined->retries = row_int32(row, 0);
+    if (category && strlen(category) < sizeof defined->category)
+        strcpy(defined->category, category);
+    defined->priority_given = row_int32(row, 3) != 0;
+    defined->priority = defined->priority_given ? row_int(row, 2) : 0;
+    row_done(row);
+    return true;
+}
+
+void defined_apply(const struct defined *defined, const struct store *store, struct job *job) {
+    if (job->retries < 1)
+        job->retries = defined->retries;
+    if (!job->category && *defined->category)
+        job->category = defined->category;
+    if (defined->priority_given && !job->priority_given && store->settings->produce_priorities)
+        job->priority = defined->priority;
+}

@@ -1,0 +1,71 @@
+/* engine.h - what the rules ask of the engine below them, in words of no database. */
+#ifndef MOONSHIFT_STORE_RULES_ENGINE_H
+#define MOONSHIFT_STORE_RULES_ENGINE_H
+
+#include "store/rules/fleet/running.h"
+#include "store/store.h"
+
+struct catalog_stream;
+struct filter;
+struct query;
+struct verify_rule;
+
+/* What is written in several transactions, as a number of its own. */
+#define SIGN_INTAKE(id) (((int64_t)1 << 40) + (id))
+#define SIGN_BATCH(id) (((int64_t)1 << 41) + (id))
+
+/* Statements that each database spells in its own way, mostly for JSON. */
+struct store_sql {
+    const char *commits;     /* A number that moves when another connection has committed. */
+    const char *definitions; /* Every definition with its limits, backlogs, rate and hooks. */
+    const char *configured;  /* What the definition ?1 says of retries, category, priority; and
+                                whether it has a number. */
+    const char *cleaner;     /* Is there a live executor but ?1 that cleans up? */
+    const char *served; /* Ends incidents of type ?4 for the handlers in the settings ?1, or for all
+                           if it names none. */
+    const char
+        *publish; /* Merges the settings ?2 into those of executor ?1; its handlers are replaced. */
+    const char
+        *unserved; /* Ends incidents of type ?4 but for the definitions in the JSON array ?1. */
+    const char *waiting;  /* The cycle of job ?1 with its schedule, but for the payload. */
+    const char *put_note; /* Keeps the text ?2 under the key ?1. */
+    const char *get_note; /* The text under the key ?1. */
+};
+
+struct store_engine {
+    const struct store_sql *sql;
+    const struct verify_rule *verify; /* more that store_verify asks, the last without a text */
+
+    /* Begins and ends a transaction that only reads and sees one state of the store. */
+    bool (*snapshot)(struct store *store, struct error *error);
+    void (*snapshot_end)(struct store *store);
+
+    /* Creates one more job of a stream that is there; fills in what is new. */
+    bool (*create_again)(struct store *store, struct job *job, const struct catalog_stream *stream,
+                         time_ms now, struct error *error);
+    /* Writes the history of a success, at the latest with the commit; the outcome must stay. */
+    bool (*ended)(struct store *store, const struct outcome *outcome, struct error *error);
+
+    /* Signs of life: held while something is written in several transactions. They go
+     * with the process; then others may clean up what it has left. False: no memory, or taken. */
+    bool (*sign_take)(struct store *store, int64_t sign, struct error *error);
+    void (*sign_drop)(struct store *store, int64_t sign);
+    void (*sign_drop_after)(struct store *store, int64_t sign); /* with the open transaction */
+    bool (*sign_alive)(const struct store *store, int64_t sign);
+
+    /* True: it is proven that the process of this executor is gone. */
+    bool (*has_died)(struct store *store, int64_t executor);
+    /* Reads what its workers run this moment. False: no memory. */
+    bool (*running)(struct store *store, int64_t executor, struct running *running);
+    void (*wake)(struct store *store, int64_t executor);
+
+    /* Adds " AND j.id IN (...)" to a question for jobs where few are meant and the database would
+     * read every wide row otherwise. Changes no answer. */
+    bool (*few)(struct store *store, struct query *query, const json_t *wanted,
+                struct error *error);
+    /* Adds the condition of the filter "payload" to a question for jobs `j`. */
+    bool (*filter_payload)(struct query *query, const struct filter *filter, const json_t *value,
+                           struct error *error);
+};
+
+#endif

@@ -1,0 +1,176 @@
+#include "store/rules/fair_share.h"
+#include "store/rules/places.h"
+#include "store/rules/prelock.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { PURGE_EVERY = 1000, PURGE_ROWS = 500 };
+
+/* ---- the setting ---- */
+
+static bool fair_share_put(struct store *store, const char *key, int64_t value,
+                           struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO meta(key, value) VALUES(?1, ?2)"
+                  " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
+                  "ti", key, value);
+}
+
+/* The last place of anything that waits, or may wait again as it is. */
+static bool fair_share_last(struct store *store, int64_t *last, struct error *error) {
+    *last = 0;
+    return db_value(&store->db, error, last,
+                    "SELECT coalesce(max(place), 0) FROM (SELECT max(place) AS place FROM ready"
+                    " UNION ALL SELECT max(place) FROM parked UNION ALL SELECT max(turn) FROM share"
+                    " UNION ALL SELECT max(turn) FROM served UNION ALL"
+                    " SELECT max(j.place) FROM locked l JOIN job j ON j.id=l.id) AS p",
+                    "") >= 0;
+}
+
+static bool fair_share_change(struct store *store, struct error *error) {
+    enum fair_by fair = store->settings->fair_by;
+    int64_t last = 0;
+    return fair_share_last(store, &last, error) && fair_share_put(store, "fair_by", fair, error) &&
+           fair_share_put(store, "turn", last, error) &&
+           db_run(&store->db, error, "DELETE FROM share", "") &&
+           db_run(&store->db, error, "DELETE FROM served", "");
+}
+
+bool fair_share_settle(struct store *store, struct error *error) {
+    int64_t fair = FAIR_OFF;
+    if (store->mode == STORE_READ || !settings_given(store->settings, "fair_by"))
+        return true;
+    if (db_value(&store->db, error, &fair, "SELECT value FROM meta WHERE key='fair_by'", "") < 0)
+        return false;
+    if ((enum fair_by)fair == store->settings->fair_by)
+        return true;
+    return store_begin(store, STORE_COMMAND, error) &&
+           unit_end(store, true, fair_share_change(store, error), error);
+}
+
+/* ---- turns ---- */
+
+static bool fair_share_turn(struct store *store, int64_t priority, const char *key, int64_t *turn,
+                            struct error *error) {
+    return db_value(
+               &store->db, error, turn,
+               "INSERT INTO share(rank, tenant, turn) VALUES(?1, ?2,"
+               " coalesce((SELECT turn FROM served WHERE rank=?1), ?3)+1)"
+               " ON CONFLICT(rank, tenant) DO UPDATE SET turn=CASE WHEN share.turn+1>excluded.turn"
+               " THEN share.turn+1 ELSE excluded.turn END RETURNING turn",
+               "iti", ~priority, key ? key : "", store->meta.turn) > 0;
+}
+
+bool fair_share_place_new(struct store *store, const struct job *job, time_ms *place,
+                          struct error *error) {
+    *place = job->due == TIME_NONE ? job->created : job->due;
+    if (store->meta.fair == FAIR_OFF || job->state != JOB_READY || job->retries <= 0)
+        return true;
+    return fair_share_turn(store, job->priority,
+                           store->meta.fair == FAIR_LANE ? job->lane : job->tenant, place, error);
+}
+
+static bool fair_share_is_ready(const struct job_row *row, time_ms now) {
+    return row->retries > 0 && !row->suspended && (row->due == TIME_NONE || row->due <= now);
+}
+
+bool fair_share_give(struct store *store, const struct job_row *old, struct job_row *row,
+                     time_ms now, struct error *error) {
+    if (!fair_share_is_ready(row, now))
+        return true;
+    if (old && old->priority == row->priority && (old->token || fair_share_is_ready(old, now))) {
+        row->place = old->place;
+        return true;
+    }
+    struct row *found =
+        db_query(&store->db, error,
+                 "SELECT CASE ?2 WHEN 2 THEN lane_key ELSE tenant END FROM job WHERE id=?1", "in",
+                 row->id, (int)store->meta.fair);
+    int step = found ? db_step(&store->db, found, error) : -1;
+    if (step <= 0)
+        return step == 0;
+    bool done = fair_share_turn(store, row->priority, row_text(found, 0), &row->place, error);
+    row_done(found);
+    return done;
+}
+
+/* ---- timers ---- */
+
+static bool fair_share_ready(struct store *store, struct row *timer, struct error *error) {
+    struct job_row row = {.id = row_int(timer, 1),
+                          .due = row_int(timer, 0),
+                          .stream = row_int(timer, 2),
+                          .priority = ~row_int(timer, 3),
+                          .lane = row_int(timer, 4),
+                          .retries = 1};
+    row_done(timer);
+    return fair_share_place(store, NULL, &row, row.due, error) &&
+           place_due_row(store, &row, error) && row_move(store, &row, NULL, error);
+}
+
+bool fair_share_promote(struct store *store, time_ms due, int64_t id, int *count,
+                        struct error *error) {
+    for (*count = 0;; ++*count) {
+        struct row *timer = db_query(&store->db, error,
+                                     "SELECT due, id, stream, rank, lane FROM timer"
+                                     " WHERE (due, id)<=(?1, ?2) ORDER BY due, id LIMIT 1",
+                                     "ii", due, id);
+        int step = timer ? db_step(&store->db, timer, error) : -1;
+        if (step <= 0)
+            return step == 0;
+        if (!fair_share_ready(store, timer, error))
+            return false;
+    }
+}
+
+/* ---- what is served, and what may go ---- */
+
+/* The last of the next rows to look at. 1, 0 it is the end, -1 error. */
+static int purge_bound(struct store *store, struct fair_share_sweep *bound, struct error *error) {
+    const struct fair_share_sweep *from = &store->fair_share_sweep;
+    struct row *row = db_query(&store->db, error,
+                               "SELECT rank, tenant FROM share WHERE (rank, tenant)>(?1, ?2)"
+                               " ORDER BY rank, tenant LIMIT 1 OFFSET ?3",
+                               "itn", from->rank, from->tenant, PURGE_ROWS - 1);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    const char *tenant = row_text(row, 1);
+    bound->rank = row_int(row, 0);
+    size_t size = strlen(tenant);
+    memcpy(bound->tenant, tenant, size < sizeof bound->tenant ? size + 1 : 0);
+    row_done(row);
+    return 1;
+}
+
+/* A tenant whose last turn is served already begins where all the others begin. */
+static bool purge(struct store *store, struct error *error) {
+    const struct fair_share_sweep from = store->fair_share_sweep;
+    struct fair_share_sweep bound = {.at = from.at};
+    int found = purge_bound(store, &bound, error);
+    if (found < 0)
+        return false;
+    store->fair_share_sweep = bound;
+    if (!found) {
+        bound.rank = INT64_MAX; /* of the lowest priority there is; its tenants stay */
+        store->fair_share_sweep.rank = INT64_MIN;
+    }
+    return db_run(&store->db, error,
+                  "DELETE FROM share WHERE (rank, tenant)>(?1, ?2) AND (rank, tenant)<=(?3, ?4)"
+                  " AND turn<=coalesce((SELECT s.turn FROM served s WHERE s.rank=share.rank), ?5)",
+                  "ititi", from.rank, from.tenant, bound.rank, bound.tenant, store->meta.turn);
+}
+
+bool fair_share_served(struct store *store, int64_t rank, int64_t turn, time_ms now,
+                       struct error *error) {
+    if (!db_run(
+            &store->db, error,
+            "INSERT INTO served(rank, turn) VALUES(?1, ?2)"
+            " ON CONFLICT(rank) DO UPDATE SET turn=excluded.turn WHERE excluded.turn>served.turn",
+            "ii", rank, turn))
+        return false;
+    if (now < store->fair_share_sweep.at && now >= store->fair_share_sweep.at - PURGE_EVERY)
+        return true;
+    store->fair_share_sweep.at = now + PURGE_EVERY;
+    return purge(store, error);
+}

@@ -1,0 +1,362 @@
+/* deployment.c - script folders as the store keeps them, and the definitions they declare
+ * (rules §13). */
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "store/rules/ask/ask.h"
+#include "store/rules/ask/query.h"
+#include "store/rules/backlog.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/fleet/executor_list.h"
+#include "store/rules/places.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/schedule/schedule.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int deploy_find(struct store *store, const struct store_deployment *deployment, int64_t *id,
+                       struct error *error) {
+    return db_value(&store->db, error, id, "SELECT id FROM deployment WHERE name=?1 AND hash=?2",
+                    "tt", deployment->name, deployment->hash);
+}
+
+/* The definition as the store keeps it; its id is not part of it. NULL: no memory. */
+static char *deploy_properties(const struct definition *definition) {
+    json_t *object = definition_to_json(definition);
+    if (!object)
+        return NULL;
+    json_object_del(object, "id");
+    char *text = json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(object);
+    return text;
+}
+
+/* 1 the definition is there as it is, 0 not, -1 error. */
+static int deploy_same(struct store *store, struct definition *definition, int64_t deployment,
+                       struct error *error) {
+    char *properties = deploy_properties(definition);
+    if (!properties) {
+        db_no_memory(&store->db, error);
+        return -1;
+    }
+    int found = db_value(&store->db, error, &definition->id,
+                         "SELECT id FROM definition WHERE name=?1 AND deployment=?2"
+                         " AND properties=?3",
+                         "tit", definition->name, deployment, properties);
+    free(properties);
+    return found;
+}
+
+/* Loading what is loaded already costs no commit: 1 all is there, 0 not, -1 error. */
+static int deploy_known(struct store *store, const struct store_deployment *deployment,
+                        const char *executor_name, int64_t *id, struct error *error) {
+    int64_t one = 0;
+    int found = deploy_find(store, deployment, id, error);
+    for (size_t i = 0; found > 0 && i < deployment->definitions->count; i++)
+        found = deploy_same(store, &deployment->definitions->list[i], *id, error);
+    if (found > 0 && executor_name)
+        found = db_value(&store->db, error, &one,
+                         "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",
+                         executor_name, *id);
+    return found > 0 ? schedules_known(store, deployment, error) : found;
+}
+
+static bool deploy_definition(struct store *store, struct definition *definition,
+                              int64_t deployment, struct error *error) {
+    char *properties = deploy_properties(definition);
+    if (!properties)
+        return db_no_memory(&store->db, error);
+    bool done = db_run(&store->db, error,
+                       "INSERT INTO definition(name, deployment, properties) VALUES(?1, ?2, ?3)"
+                       " ON CONFLICT(name) DO UPDATE SET deployment=?2, properties=?3",
+                       "tit", definition->name, deployment, properties) &&
+                db_value(&store->db, error, &definition->id,
+                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) > 0 &&
+                backlog_deploy(store, definition,
+                               catalog_definition(&store->catalog, definition->name), error);
+    free(properties);
+    return done;
+}
+
+static bool deploy_files(struct store *store, const struct store_deployment *deployment, int64_t id,
+                         struct error *error) {
+    for (size_t i = 0; i < deployment->file_count; i++) {
+        char *text = utf8_clean(deployment->files[i].text, deployment->files[i].size, SIZE_MAX);
+        bool done = text && db_run(&store->db, error,
+                                   "INSERT INTO deployment_file(deployment, path, text)"
+                                   " VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                                   "itt", id, deployment->files[i].path, text);
+        free(text);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+/* ---- an older one beside a newer one ---- */
+
+/* The newest that a live executor has of this name; 0: none newer. False: error. */
+static bool deploy_newer(struct store *store, const struct store_deployment *deployment, int64_t id,
+                         time_ms now, int64_t *newer, struct error *error) {
+    struct executor_list executors;
+    bool done = executor_list_take(&executors, store, false, now, error);
+    *newer = 0;
+    for (size_t i = 0; done && i < executors.count; i++) {
+        const struct executor_info *info = &executors.list[i];
+        int64_t one = 0;
+        int64_t has = json_integer_value(json_object_get(info->settings, "deployment"));
+        bool lives = info->standing == STANDING_LIVE || info->standing == STANDING_DRAINING;
+        if (!lives || info->id == store->self.id || has <= id || has <= *newer)
+            continue;
+        int same =
+            db_value(&store->db, error, &one, "SELECT id FROM deployment WHERE id=?1 AND name=?2",
+                     "it", has, deployment->name);
+        done = same >= 0;
+        *newer = same > 0 ? has : *newer;
+    }
+    executor_list_clear(&executors);
+    return done;
+}
+
+/* Nothing of the newer one changes; the ids of the definitions are known. */
+static bool deploy_leave(struct store *store, const struct store_deployment *deployment,
+                         struct error *error) {
+    bool more = false;
+    for (size_t i = 0; i < deployment->definitions->count; i++) {
+        struct definition *definition = &deployment->definitions->list[i];
+        if (!db_run(&store->db, error,
+                    "INSERT INTO definition(name, properties) VALUES(?1, '{}')"
+                    " ON CONFLICT DO NOTHING",
+                    "t", definition->name) ||
+            db_value(&store->db, error, &definition->id, "SELECT id FROM definition WHERE name=?1",
+                     "t", definition->name) < 0)
+            return false;
+        more = more || db_changes(&store->db);
+    }
+    return !more || catalog_changed(store, error);
+}
+
+/* A newer one of this name counted until now. */
+static bool deploy_taken_back(struct store *store, struct store_deployment *deployment, int64_t id,
+                              time_ms now, struct error *error) {
+    char entity[JOB_NAME_MAX + 32], before[32], after[32];
+    if (db_value(
+            &store->db, error, &deployment->taken_back,
+            "SELECT max(d.id) FROM deployment d WHERE d.name=?1 AND d.id>?2 AND EXISTS"
+            " (SELECT 1 FROM definition x WHERE x.deployment=d.id) HAVING max(d.id) IS NOT NULL",
+            "ti", deployment->name, id) < 0)
+        return false;
+    if (!deployment->taken_back)
+        return true;
+    snprintf(entity, sizeof entity, "folder \"%.255s\"", deployment->name);
+    snprintf(before, sizeof before, "deployment %lld", (long long)deployment->taken_back);
+    snprintf(after, sizeof after, "deployment %lld", (long long)id);
+    return operation_write(store, "rollback", entity, (int)deployment->definitions->count, before,
+                           after, now, error);
+}
+
+static bool deploy_register(struct store *store, const char *executor_name, int64_t id,
+                            struct error *error) {
+    return !executor_name || db_run(&store->db, error,
+                                    "INSERT INTO registration(executor, deployment) VALUES(?1, ?2) "
+                                    "ON CONFLICT DO NOTHING",
+                                    "ti", executor_name, id);
+}
+
+/* ---- the one that counts ---- */
+
+enum { CURRENT_KEY = JOB_NAME_MAX + 16 };
+
+/* The key in `meta` of a name whose newest deployment does not count. */
+static void current_key(const char *name, char key[CURRENT_KEY]) {
+    snprintf(key, CURRENT_KEY, "current/%.*s", JOB_NAME_MAX, name);
+}
+
+int store_deployment_current(struct store *store, const char *name, int64_t *id,
+                             struct error *error) {
+    char key[CURRENT_KEY];
+    current_key(name, key);
+    return db_value(&store->db, error, id,
+                    "SELECT coalesce((SELECT d.id FROM meta m JOIN deployment d ON d.id=m.value"
+                    " WHERE m.key=?2 AND d.name=?1), max(id)) FROM deployment WHERE name=?1"
+                    " HAVING max(id) IS NOT NULL",
+                    "tt", name, key);
+}
+
+/* Kept only for a name whose newest deployment is another one. */
+static bool deploy_current(struct store *store, const char *name, int64_t id, struct error *error) {
+    char key[CURRENT_KEY];
+    int64_t one = 0;
+    current_key(name, key);
+    int newer = db_value(&store->db, error, &one,
+                         "SELECT 1 FROM deployment WHERE name=?1 AND id>?2", "ti", name, id);
+    if (newer < 0)
+        return false;
+    if (newer == 0)
+        return db_run(&store->db, error, "DELETE FROM meta WHERE key=?1", "t", key);
+    return db_run(&store->db, error,
+                  "INSERT INTO meta(key, value) VALUES(?1, ?2)"
+                  " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
+                  "ti", key, id);
+}
+
+/* Of a deployment that the store has already; the ids of its definitions are filled in. */
+static bool deploy_known_one(struct store *store, const struct store_deployment *deployment,
+                             const char *executor_name, int64_t *id, struct error *error) {
+    int64_t one = 0;
+    int found = db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i",
+                         deployment->known);
+    if (found == 0)
+        return error_set(error, ERROR_NOT_FOUND, "deployment %lld was removed",
+                         (long long)deployment->known);
+    *id = deployment->known;
+    return found > 0 && deploy_leave(store, deployment, error) &&
+           deploy_register(store, executor_name, *id, error);
+}
+
+/* ---- the whole ---- */
+
+static bool deploy_definitions(struct store *store, const struct store_deployment *deployment,
+                               int64_t id, struct error *error) {
+    for (size_t i = 0; i < deployment->definitions->count; i++)
+        if (!deploy_definition(store, &deployment->definitions->list[i], id, error) ||
+            !place_recount(store, &deployment->definitions->list[i], error) ||
+            !rate_limit_deploy(store, &deployment->definitions->list[i], error))
+            return false;
+    CRASH_POINT("deploy_defined");
+    store->meta.catalog = store->stored.catalog + 1;
+    store->catalog.version = 0;
+    return true;
+}
+
+static bool deploy_insert(struct store *store, const struct store_deployment *deployment,
+                          time_ms now, int64_t *id, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO deployment(id, name, hash, loaded) SELECT 1+max(s.id), ?1, ?2, ?3"
+                  " FROM (SELECT 0 AS id UNION ALL SELECT id FROM deployment UNION ALL"
+                  " SELECT value FROM meta WHERE key='last_deployment') AS s WHERE s.id>=0"
+                  " ON CONFLICT DO NOTHING",
+                  "tti", deployment->name, deployment->hash, now) &&
+           deploy_find(store, deployment, id, error) > 0 && CRASH_POINT("deploy_inserted");
+}
+
+static bool deploy_write(struct store *store, struct store_deployment *deployment,
+                         const char *executor_name, time_ms now, int64_t *id, struct error *error) {
+    if (deployment->known)
+        return deploy_known_one(store, deployment, executor_name, id, error);
+    if (!deploy_insert(store, deployment, now, id, error) ||
+        (!deployment->takes_back &&
+         !deploy_newer(store, deployment, *id, now, &deployment->left_to, error)))
+        return false;
+    if (deployment->left_to)
+        return deploy_leave(store, deployment, error) &&
+               deploy_register(store, executor_name, *id, error);
+    store->ring.everybody = true; /* an executor may follow the deployments of this name */
+    return deploy_taken_back(store, deployment, *id, now, error) &&
+           deploy_current(store, deployment->name, *id, error) &&
+           deploy_definitions(store, deployment, *id, error) &&
+           deploy_files(store, deployment, *id, error) &&
+           catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
+                           store->meta.catalog, error) &&
+           CRASH_POINT("deploy_filed") && schedules_write(store, deployment, *id, now, error) &&
+           CRASH_POINT("deploy_scheduled") && deploy_register(store, executor_name, *id, error);
+}
+
+bool store_deploy(struct store *store, struct store_deployment *deployment,
+                  const char *executor_name, time_ms now, int64_t *id, struct error *error) {
+    bool own = false;
+    deployment->left_to = deployment->taken_back = 0;
+    int known = deployment->known ? 0 : deploy_known(store, deployment, executor_name, id, error);
+    if (known == 0)
+        known =
+            unit_begin(store, &own, error) &&
+                    unit_end(store, own,
+                             deploy_write(store, deployment, executor_name, now, id, error), error)
+                ? 1
+                : -1;
+    if (known > 0)
+        store->deployed = *id;
+    return known > 0;
+}
+
+static json_t *deployment_file(struct row *row) {
+    return json_pack("{s:s, s:s}", "path", row_text(row, 0), "text", row_text(row, 1));
+}
+
+static json_t *deployment_rows(struct store *store, struct row *rows, json_t *(*read)(struct row *),
+                               struct error *error) {
+    json_t *array = rows ? json_array() : NULL;
+    int step = array ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (json_array_append_new(array, read(rows)) != 0) {
+            db_no_memory(&store->db, error);
+            row_done(rows);
+            step = -1;
+        }
+    if (step == 0)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error) {
+    json_t *files = deployment_rows(
+        store,
+        db_query(&store->db, error,
+                 "SELECT path, text FROM deployment_file WHERE deployment=?1 ORDER BY path", "i",
+                 deployment),
+        deployment_file, error);
+    int64_t one = 0;
+    if (!files || json_array_size(files))
+        return files;
+    int found =
+        db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", deployment);
+    if (found > 0)
+        return files;
+    if (found == 0)
+        error_set(error, ERROR_NOT_FOUND, "no deployment %lld", (long long)deployment);
+    json_decref(files);
+    return NULL;
+}
+
+const struct ask_column deployment_columns[] = {
+    {"id", ASK_INTEGER, "d.id", "d.id"},
+    {"name", ASK_TEXT, "d.name", NULL},
+    {"hash", ASK_TEXT, "d.hash", NULL},
+    {"loaded", ASK_TIME, "d.loaded", NULL},
+    {"files", ASK_INTEGER, "(SELECT count(*) FROM deployment_file f WHERE f.deployment=d.id)",
+     NULL},
+    {"executors", ASK_LIST,
+     "(SELECT json_group_array(r.executor) FROM registration r WHERE r.deployment=d.id)", NULL},
+    {NULL, ASK_VALUE, NULL, NULL},
+};
+
+static json_t *deployment_name(struct row *row) {
+    return json_string(row_text(row, 0));
+}
+
+json_t *store_deployment_names(struct store *store, struct error *error) {
+    return deployment_rows(store,
+                           db_query(&store->db, error,
+                                    "SELECT DISTINCT name FROM deployment ORDER BY name LIMIT 1000",
+                                    ""),
+                           deployment_name, error);
+}
+
+json_t *store_deployments(struct store *store, struct error *error) {
+    return query_list(store, "deployments", deployment_columns, " FROM deployment d", NULL, NULL,
+                      NULL, error);
+}
+
+int store_knows(struct store *store, const char *handler, int64_t *deployment,
+                struct error *error) {
+    int64_t id = 0;
+    int found = db_value(
+        &store->db, error, &id,
+        "SELECT deployment FROM definition WHERE name=?1 AND deployment IS NOT NULL", "t", handler);
+    if (deployment)
+        *deployment = id;
+    return found;
+}

@@ -1,0 +1,164 @@
+/* drain.c - executors as operators see them: listed, told to take nothing more (rules §11). */
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "store/rules/ask/ask.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/fleet/executor_list.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the list ---- */
+
+const struct ask_column executor_columns[] = {
+    {"id", ASK_INTEGER, NULL, NULL},
+    {"name", ASK_TEXT, NULL, NULL},
+    {"state", ASK_TEXT, NULL, NULL},
+    {"pid", ASK_INTEGER, NULL, NULL},
+    {"version", ASK_TEXT, NULL, NULL},
+    {"started", ASK_TIME, NULL, NULL},
+    {"uptime", ASK_INTEGER, NULL, NULL},
+    {"seen", ASK_TIME, NULL, NULL},
+    {"lease", ASK_TIME, NULL, NULL},
+    {"priority_min", ASK_INTEGER, NULL, NULL},
+    {"priority_max", ASK_INTEGER, NULL, NULL},
+    {"categories", ASK_LIST, NULL, NULL},
+    {"deployment_aware", ASK_FLAG, NULL, NULL},
+    {"workers", ASK_INTEGER, NULL, NULL},
+    {"handlers", ASK_INTEGER, NULL, NULL},
+    {"running", ASK_INTEGER, NULL, NULL},
+    {"waiting", ASK_INTEGER, NULL, NULL},
+    {"locked", ASK_INTEGER, NULL, NULL},
+    {NULL, ASK_VALUE, NULL, NULL},
+};
+
+static bool executor_put_range(json_t *object, const struct acquire *acquire) {
+    int64_t min = acquire->priority_min, max = acquire->priority_max;
+    return json_put(object, "priority_min", min == INT64_MIN ? NULL : json_integer(min)) &&
+           json_put(object, "priority_max", max == INT64_MAX ? NULL : json_integer(max)) &&
+           json_put(object, "categories", json_incref((json_t *)(uintptr_t)acquire->categories)) &&
+           json_put(object, "deployment_aware", json_boolean(acquire->deployment_aware));
+}
+
+/* What it holds is running, or waits in its memory for a free worker. */
+static json_t *executor_uptime(const struct executor_info *info, time_ms now) {
+    bool runs = info->standing != STANDING_GONE && now > info->started;
+    return runs ? json_integer((now - info->started) / 1000) : NULL;
+}
+
+static json_t *executor_to_json(const struct store *store, const struct executor_info *info,
+                                time_ms now) {
+    int64_t running = store->kind != STORE_MEMORY ? (int64_t)info->running.count : info->locked;
+    int64_t waiting = info->locked > running ? info->locked - running : 0;
+    json_t *object = json_object();
+    if (json_put(object, "id", json_integer(info->id)) &&
+        json_put_text(object, "name", info->name) &&
+        json_put_text(object, "state", standing_name(info->standing)) &&
+        json_put(object, "pid", info->pid ? json_integer(info->pid) : NULL) &&
+        json_put_text(object, "version", info->version) &&
+        json_put_time(object, "started", info->started) &&
+        json_put(object, "uptime", executor_uptime(info, now)) &&
+        json_put_time(object, "seen", info->seen) && json_put_time(object, "lease", info->lease) &&
+        executor_put_range(object, &info->acquire) &&
+        json_put(object, "workers", info->workers ? json_integer(info->workers) : NULL) &&
+        json_put(object, "handlers",
+                 info->knows_handlers ? json_integer((json_int_t)info->named.count) : NULL) &&
+        json_put(object, "running", json_integer(running)) &&
+        json_put(object, "waiting", json_integer(waiting)) &&
+        json_put(object, "locked", json_integer(info->locked)))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *executor_list_to_json(const struct executor_list *executors, const struct store *store,
+                              time_ms now) {
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < executors->count; i++)
+        if (json_array_append_new(list, executor_to_json(store, &executors->list[i], now)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+json_t *store_executors(struct store *store, bool all, time_ms now, struct error *error) {
+    bool own = false;
+    struct executor_list executors;
+    json_t *list = NULL;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    if (executor_list_take(&executors, store, all, now, error) &&
+        !(list = executor_list_to_json(&executors, store, now)))
+        db_no_memory(&store->db, error);
+    executor_list_clear(&executors);
+    look_end(store, own);
+    return list;
+}
+
+/* ---- draining ---- */
+
+static bool drain_is(const struct executor_info *info, const char *who) {
+    char *end = NULL;
+    long long id = strtoll(who, &end, 10);
+    return info->standing != STANDING_GONE &&
+           (strcmp(info->name, who) == 0 || (*who && !*end && info->id == id));
+}
+
+static bool drain_unknown(const struct executor_list *executors, const char *who,
+                          struct error *error) {
+    struct text known = {0};
+    for (size_t i = 0; i < executors->count; i++)
+        if (executors->list[i].standing != STANDING_GONE)
+            text_add(&known, "%s%s/%lld", known.size ? ", " : "", executors->list[i].name,
+                     (long long)executors->list[i].id);
+    if (known.size)
+        error_set(error, ERROR_NOT_FOUND, "no executor \"%.255s\" runs (known: %s)", who,
+                  known.data);
+    else
+        error_set(error, ERROR_NOT_FOUND, "no executor \"%.255s\" runs (there is none)", who);
+    text_clear(&known);
+    return false;
+}
+
+static bool drain_one(struct store *store, const struct executor_info *info, bool draining,
+                      time_ms now, struct error *error) {
+    char entity[64];
+    snprintf(entity, sizeof entity, "executor %lld", (long long)info->id);
+    return db_run(&store->db, error, "UPDATE executor SET draining=?2 WHERE id=?1", "in", info->id,
+                  (int)draining) &&
+           CRASH_POINT("drain_marked") &&
+           operation_write(store, draining ? "drain" : "resume", entity, 1, NULL, info->name, now,
+                           error);
+}
+
+static bool drain_all(struct store *store, const struct executor_list *executors, const char *who,
+                      bool draining, size_t *touched, time_ms now, struct error *error) {
+    for (size_t i = 0; i < executors->count; i++)
+        if (drain_is(&executors->list[i], who)) {
+            if (!drain_one(store, &executors->list[i], draining, now, error))
+                return false;
+            ++*touched;
+        }
+    if (!*touched)
+        return drain_unknown(executors, who, error);
+    store->meta.executors++;
+    store->ring.everybody = true;
+    return peers_refresh(store, store->meta.executors, error);
+}
+
+bool drain_command(struct store *store, const struct command *command, size_t *touched, time_ms now,
+                   struct error *error) {
+    struct executor_list executors = {0};
+    bool drains = command->verb == COMMAND_DRAIN;
+    bool done = executor_list_take(&executors, store, false, now, error) &&
+                drain_all(store, &executors, command->executor, drains, touched, now, error);
+    executor_list_clear(&executors);
+    return done;
+}
+
+bool store_draining(const struct store *store) {
+    return store->self.draining;
+}

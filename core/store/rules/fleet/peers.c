@@ -1,0 +1,188 @@
+#include "store/rules/fleet/peers.h"
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "store/rules/fleet/serves.h"
+#include "store/rules/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+void peers_clear(struct peers *peers) {
+    for (size_t i = 0; i < peers->count; i++) {
+        json_decref(peers->list[i].categories);
+        json_decref(peers->list[i].handlers);
+    }
+    free(peers->list);
+    *peers = (struct peers){0};
+}
+
+/* The names in { "handlers": [name, …] } as the keys of an object, to be found quickly. */
+static json_t *peers_handlers(const char *settings) {
+    json_t *given = settings ? json_read(settings, strlen(settings), "settings", NULL) : NULL;
+    json_t *names = json_object_get(given, "handlers"), *name;
+    json_t *handlers = json_is_array(names) ? json_object() : NULL;
+    size_t i;
+    json_array_foreach(names, i, name)
+        if (handlers && json_is_string(name))
+            json_object_set_new(handlers, json_string_value(name), json_null());
+    json_decref(given);
+    return handlers;
+}
+
+static bool peers_add(struct peers *peers, struct row *row) {
+    struct peer *list = realloc(peers->list, (peers->count + 1) * sizeof *list);
+    if (!list)
+        return false;
+    peers->list = list;
+    const char *categories = row_text(row, 5);
+    list[peers->count++] = (struct peer){
+        .id = row_int(row, 0),
+        .lease = row_int(row, 1),
+        .lease_boot = row_time(row, 8),
+        .state = (enum executor_state)row_int32(row, 2),
+        .priority_min = row_int(row, 3),
+        .priority_max = row_int(row, 4),
+        .categories =
+            categories ? json_read(categories, strlen(categories), "categories", NULL) : NULL,
+        .handlers = peers_handlers(row_text(row, 6)),
+        .draining = row_int32(row, 7) != 0,
+    };
+    return true;
+}
+
+/* Somebody may have told this executor to drain. */
+static bool self_refresh(struct store *store, struct error *error) {
+    int64_t draining = 0;
+    if (!store->self.id)
+        return true;
+    int found = db_value(&store->db, error, &draining, "SELECT draining FROM executor WHERE id=?1",
+                         "i", store->self.id);
+    store->self.draining = draining != 0;
+    return found >= 0;
+}
+
+bool peers_refresh(struct store *store, int64_t version, struct error *error) {
+    if (store->peers.version == version)
+        return true;
+    peers_clear(&store->peers);
+    struct row *rows =
+        db_query(&store->db, error,
+                 "SELECT id, lease, state, coalesce(range_min, -9223372036854775807 - 1),"
+                 " coalesce(range_max, 9223372036854775807), categories, settings, draining,"
+                 " CASE WHEN boot=?2 THEN lease_boot END FROM executor"
+                 " WHERE state<>0 AND id<>?1",
+                 "it", store->self.id, store_boot(store));
+    int step = rows && self_refresh(store, error) ? 1 : -1;
+    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (!peers_add(&store->peers, rows)) {
+            row_done(rows);
+            return db_no_memory(&store->db, error);
+        }
+    if (step == 0)
+        store->peers.version = version;
+    return step == 0;
+}
+
+void ring_note(struct ring *ring, int64_t stream, int64_t priority) {
+    for (int i = ring->count - 1; i >= 0; i--)
+        if (ring->list[i].stream == stream) {
+            if (priority < ring->list[i].priority_min)
+                ring->list[i].priority_min = priority;
+            if (priority > ring->list[i].priority_max)
+                ring->list[i].priority_max = priority;
+            return;
+        }
+    if (ring->count == RING_STREAMS) {
+        ring->everybody = true;
+        return;
+    }
+    ring->list[ring->count].stream = stream;
+    ring->list[ring->count].priority_min = priority;
+    ring->list[ring->count++].priority_max = priority;
+}
+
+static bool peer_wants(const struct store *store, const struct peer *peer) {
+    if (store->ring.everybody)
+        return true;
+    for (int i = 0; i < store->ring.count; i++) {
+        const struct catalog_stream *stream =
+            catalog_stream(&store->catalog, store->ring.list[i].stream);
+        if (stream && store->ring.list[i].priority_min <= peer->priority_max &&
+            store->ring.list[i].priority_max >= peer->priority_min &&
+            (stream->definition->reserved || serves_category(peer->categories, stream->category)))
+            return true;
+    }
+    return false;
+}
+
+static void ring_others(struct store *store) {
+    bool something = store->ring.everybody || store->ring.count;
+    store->stirred = store->stirred || (something && !store->prelock.capacity);
+    if (store->kind != STORE_MEMORY && something)
+        for (size_t i = 0; i < store->peers.count; i++)
+            if (peer_wants(store, &store->peers.list[i]))
+                store->engine->wake(store, store->peers.list[i].id);
+    store->ring = (struct ring){0};
+    CRASH_POINT("bell_rung");
+}
+
+static void ring_forget(struct store *store) {
+    store->ring = (struct ring){0};
+}
+
+const struct txn_hook notify_hook = {.committed = ring_others, .rolled_back = ring_forget};
+
+static bool fleet_begun(struct store *store, struct error *error) {
+    return peers_refresh(store, store->meta.executors, error);
+}
+
+static void fleet_rolled_back(struct store *store) {
+    store->peers.version = 0;
+    store->self.lease_until = INT64_MIN; /* renewed again before anything is locked */
+}
+
+const struct txn_hook fleet_hook = {.begun = fleet_begun, .rolled_back = fleet_rolled_back};
+
+const char *store_boot(struct store *store) {
+    if (!store->boot[0])
+        clock_boot(store->boot);
+    return store->boot[0] ? store->boot : NULL;
+}
+
+time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now) {
+    return lease_boot == TIME_NONE ? lease - now : lease_boot - clock_since_boot();
+}
+
+static bool peer_works(const struct peer *peer, time_ms now) {
+    return peer->state == EXECUTOR_LIVE && !peer->draining &&
+           lease_left(peer->lease, peer->lease_boot, now) > 0;
+}
+
+static bool peer_takes(const struct peer *peer, const struct catalog_stream *stream,
+                       const struct job *job) {
+    bool in_range = job->priority >= peer->priority_min && job->priority <= peer->priority_max;
+    bool has = !peer->handlers || json_object_get(peer->handlers, job->handler);
+    return in_range && (stream->definition->reserved ||
+                        (has && serves_category(peer->categories, stream->category)));
+}
+
+bool store_shared(const struct store *store, const struct job *job, time_ms now) {
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
+    for (size_t i = 0; stream && i < store->peers.count; i++)
+        if (peer_works(&store->peers.list[i], now) &&
+            peer_takes(&store->peers.list[i], stream, job))
+            return true;
+    return false;
+}
+
+bool store_sees_dead(struct store *store, time_ms now) {
+    if (store->kind == STORE_MEMORY)
+        return false;
+    for (size_t i = 0; i < store->peers.count; i++) {
+        const struct peer *peer = &store->peers.list[i];
+        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0)
+            return true;
+        if (store->engine->has_died(store, peer->id))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,23 @@
+/* running.h - what the workers of an executor run this moment, or ran as it died. */
+#ifndef MOONSHIFT_STORE_RULES_FLEET_RUNNING_H
+#define MOONSHIFT_STORE_RULES_FLEET_RUNNING_H
+
+#include "base/clock.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct running {
+    time_ms alive; /* the executor's last sign of life; TIME_NONE: not known */
+    size_t count;
+    struct {
+        int64_t job, token;
+        time_ms since;
+    } * list; /* owned */
+};
+
+bool running_has(const struct running *running, int64_t job, int64_t token);
+/* Since when this run goes on; TIME_NONE: it does not. */
+time_ms running_since(const struct running *running, int64_t job, int64_t token);
+void running_clear(struct running *running);
+
+#endif

@@ -1,0 +1,63 @@
+#include "store/rules/fleet/serves.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool serves_begin(struct serves *serves, struct store *store, const struct acquire *acquire,
+                  struct error *error) {
+    *serves = (struct serves){.acquire = acquire};
+    if (!acquire->deployment_aware)
+        return true;
+    struct row *rows =
+        db_query(&store->db, error, "SELECT deployment FROM registration WHERE executor=?1", "t",
+                 acquire->executor_name);
+    int step = rows ? 1 : -1;
+    while (rows && (step = db_step(&store->db, rows, error)) > 0) {
+        int64_t *list = realloc(serves->deployments, (serves->count + 1) * sizeof *list);
+        if (!list) {
+            row_done(rows);
+            return db_no_memory(&store->db, error);
+        }
+        serves->deployments = list;
+        list[serves->count++] = row_int(rows, 0);
+    }
+    return step == 0;
+}
+
+bool serves_category(const json_t *categories, const char *category) {
+    size_t index = 0;
+    json_t *name = NULL;
+    if (!categories)
+        return true;
+    json_array_foreach(categories, index, name)
+        if (category && json_is_string(name) && strcmp(json_string_value(name), category) == 0)
+            return true;
+    return false;
+}
+
+static bool serves_deployment(const struct serves *serves, int64_t deployment) {
+    if (!serves->acquire->deployment_aware || !deployment)
+        return true;
+    for (size_t i = 0; i < serves->count; i++)
+        if (serves->deployments[i] == deployment)
+            return true;
+    return false;
+}
+
+enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream) {
+    const struct definitions *handlers = serves->acquire->handlers;
+    if (handlers && !definitions_find(handlers, stream->definition->name))
+        return SERVES_NOTHING;
+    if (!stream->definition->reserved &&
+        !serves_category(serves->acquire->categories, stream->category))
+        return SERVES_HANDLER;
+    return serves_deployment(serves, stream->deployment) ? SERVES_STREAM : SERVES_CATEGORY;
+}
+
+bool serves_stream(const struct serves *serves, const struct catalog_stream *stream) {
+    return serves_stage(serves, stream) == SERVES_STREAM;
+}
+
+void serves_end(struct serves *serves) {
+    free(serves->deployments);
+    *serves = (struct serves){0};
+}

@@ -1,0 +1,24 @@
+/* serves.h - which streams an executor may take from; one question a stream, none a row
+ * (rules §2). */
+#ifndef MOONSHIFT_STORE_RULES_FLEET_SERVES_H
+#define MOONSHIFT_STORE_RULES_FLEET_SERVES_H
+
+#include "store/rules/state.h"
+
+struct serves {
+    const struct acquire *acquire;
+    int64_t *deployments; /* registered for the executor */
+    size_t count;
+};
+
+bool serves_begin(struct serves *serves, struct store *store, const struct acquire *acquire,
+                  struct error *error);
+/* How far a stream gets with an executor; who serves it has no objection left. */
+enum serves_stage { SERVES_NOTHING, SERVES_HANDLER, SERVES_CATEGORY, SERVES_STREAM };
+enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream);
+bool serves_stream(const struct serves *serves, const struct catalog_stream *stream);
+/* `categories` NULL: all. */
+bool serves_category(const json_t *categories, const char *category);
+void serves_end(struct serves *serves);
+
+#endif

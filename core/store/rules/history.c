@@ -1,0 +1,237 @@
+#include "store/rules/history.h"
+#include "base/crash_point.h"
+
+#define SNOOZES_KEPT 100 /* of one job, which may go on for ever */
+#define LINES_KEPT 1000  /* of one attempt, however many runs it took */
+
+const char *history_end_name(int end) {
+    static const char *const names[] = {"", "successful", "deleted", "cancelled"};
+    return end > 0 && end <= ENDED_CANCELLED ? names[end] : "unknown";
+}
+
+/* No entry tells of this end: what the last run said belongs to nothing. */
+static bool history_hush(struct store *store, int64_t job, int attempt, struct error *error) {
+    int64_t some = 0;
+    if (store->lines < 0) {
+        if (db_value(&store->db, error, &some,
+                     "SELECT EXISTS(SELECT 1 FROM line) OR EXISTS(SELECT 1 FROM snooze)", "") < 0)
+            return false;
+        store->lines = some != 0;
+    }
+    return !store->lines ||
+           (db_run(&store->db, error, "DELETE FROM line WHERE job=?1 AND n=?2", "in", job,
+                   attempt) &&
+            db_run(&store->db, error, "DELETE FROM snooze WHERE job=?1", "i", job));
+}
+
+bool history_removed(struct store *store, const struct job_row *row, enum history_end end,
+                     time_ms now, struct error *error) {
+    if (store->settings->history != HISTORY_FULL)
+        return history_hush(store, row->id, row->attempt, error);
+    return db_run(&store->db, error,
+                  "INSERT INTO ended(job, stream, outcome, executor, at, retries, attempt, created,"
+                  " due, priority, batch, " BELONGS ")"
+                  " SELECT id, stream, ?2, ?3, ?4, retries, attempt, created, due, priority,"
+                  " batch, " BELONGS_TO " FROM job WHERE id=?1",
+                  "inzi", row->id, (int)end, store->self.id, now);
+}
+
+bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
+                   struct error *error) {
+    const struct job *job = outcome->job;
+    if (store->settings->history != HISTORY_FULL)
+        return history_hush(store, job->id, job->attempt, error);
+    if (outcome->fenced && end == ENDED_SUCCESSFUL)
+        return store->engine->ended(store, outcome, error);
+    return db_run(&store->db, error,
+                  "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
+                  " result, created, due, priority, batch, " BELONGS ") VALUES(?1, ?2, ?3, ?4, ?5,"
+                  " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                  "iinzTinntiTizttttt", job->id, job->stream, (int)end, job->owner,
+                  outcome->started, outcome->ended, job->retries, job->attempt, outcome->result,
+                  job->created, job->due, job->priority, job->batch, job->instance, job->root,
+                  job->activity, job->tenant, job->lane);
+}
+
+bool history_snoozed(struct store *store, const struct outcome *outcome, const struct job_row *row,
+                     struct error *error) {
+    if (store->settings->history != HISTORY_FULL)
+        return true;
+    const struct job *job = outcome->job;
+    store->lines = 1;
+    return db_run(&store->db, error,
+                  "INSERT INTO snooze(job, seq, n, at, stream, executor, started, until, retries,"
+                  " priority, message, batch, " BELONGS ") VALUES(?1, (SELECT"
+                  " coalesce(max(seq), 0)+1 FROM snooze WHERE job=?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+                  " ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                  "iniizTTnitzttttt", row->id, (int)row->attempt, outcome->ended, row->stream,
+                  outcome->job->owner, outcome->started, row->due, (int)row->retries, row->priority,
+                  outcome->message, row->batch, job->instance, job->root, job->activity,
+                  job->tenant, job->lane) &&
+           db_run(&store->db, error,
+                  "DELETE FROM snooze WHERE job=?1 AND seq<=(SELECT max(seq) FROM snooze WHERE"
+                  " job=?1)-?2",
+                  "in", row->id, SNOOZES_KEPT);
+}
+
+bool history_failed(struct store *store, const struct outcome *outcome,
+                    const struct job_row *before, struct error *error) {
+    const struct job *job = outcome->job;
+    return store->settings->history == HISTORY_NONE ||
+           db_run(&store->db, error,
+                  "INSERT INTO attempt(job, n, at, stream, executor, started, retries,"
+                  " due, priority, reason, message, stack, batch, " BELONGS ") VALUES(?1, ?2, ?3,"
+                  " ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+                  " ON CONFLICT(job, n) DO UPDATE SET at=excluded.at, stream=excluded.stream,"
+                  " executor=excluded.executor, started=excluded.started,"
+                  " retries=excluded.retries, due=excluded.due, priority=excluded.priority,"
+                  " reason=excluded.reason, message=excluded.message, stack=excluded.stack,"
+                  " batch=excluded.batch, instance=excluded.instance,"
+                  " root_instance=excluded.root_instance, activity=excluded.activity,"
+                  " tenant=excluded.tenant, lane_key=excluded.lane_key",
+                  "iniizTnTinttzttttt", before->id, before->attempt, outcome->ended, before->stream,
+                  outcome->job->owner, outcome->started, before->retries, before->due,
+                  before->priority, (int)outcome->reason, outcome->message, outcome->stack,
+                  job->batch, job->instance, job->root, job->activity, job->tenant, job->lane);
+}
+
+/* A run that is not counted (a snooze, a conflict) speaks under the number of the next: of those
+ * that go on for ever only the newest lines are kept. */
+static bool history_cut_lines(struct store *store, const struct outcome *outcome,
+                              struct error *error) {
+    return outcome_traits[outcome->kind].counts ||
+           db_run(&store->db, error,
+                  "DELETE FROM line WHERE job=?1 AND n=?2 AND seq<="
+                  "(SELECT max(seq) FROM line WHERE job=?1 AND n=?2)-?3",
+                  "inn", outcome->job->id, (int)outcome->job->attempt, LINES_KEPT);
+}
+
+bool history_say(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct job *job = outcome->job;
+    if (store->settings->history == HISTORY_NONE ||
+        (outcome_traits[outcome->kind].ends && store->settings->history != HISTORY_FULL))
+        return true;
+    for (const struct outcome_line *line = outcome->lines; line; line = line->next)
+        if (!store_line(store, job->id, job->attempt, line->text, line->at, error))
+            return false;
+    return (!outcome->warning ||
+            store_line(store, job->id, job->attempt, outcome->warning, outcome->ended, error)) &&
+           history_cut_lines(store, outcome, error);
+}
+
+bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,
+                struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    store->lines = 1;
+    bool done =
+        db_run(&store->db, error,
+               "INSERT INTO line(job, n, seq, at, text) SELECT ?1, ?2,"
+               " (SELECT coalesce(max(seq), 0) + 1 FROM line WHERE job=?1 AND n=?2), ?3, ?4",
+               "init", job, (int)attempt, now, text);
+    return unit_end(store, own, done, error);
+}
+
+bool store_progress(struct store *store, int64_t job, double fraction, const char *text,
+                    time_ms now, struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    store->progress = true;
+    bool done = db_run(&store->db, error,
+                       "INSERT INTO progress(job, fraction, text, at)"
+                       " SELECT id, ?2, ?3, ?4 FROM live WHERE id=?1 ON CONFLICT(job) DO UPDATE"
+                       " SET fraction=excluded.fraction, text=excluded.text, at=excluded.at",
+                       "idti", job, fraction, text, now);
+    return unit_end(store, own, done, error);
+}
+
+/* ---- the indexes by job and by instance, behind ---- */
+
+/* The key goes along when the newest rows are ever removed: nothing is filed then. */
+bool history_filed(struct store *store, int64_t *filed, struct error *error) {
+    int64_t last = 0;
+    *filed = 0;
+    if (db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='filed'", "") < 0 ||
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") < 0)
+        return false;
+    if (*filed > last)
+        *filed = 0;
+    return true;
+}
+
+static bool history_file(struct store *store, int64_t from, int64_t to, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO ended_by_job(job, seq)"
+                  " SELECT job, seq FROM ended WHERE seq>?1 AND seq<=?2 ORDER BY job, seq"
+                  " ON CONFLICT DO NOTHING",
+                  "ii", from, to) &&
+           db_run(&store->db, error,
+                  "INSERT INTO ended_by_instance(instance, seq) SELECT instance, seq"
+                  " FROM ended WHERE seq>?1 AND seq<=?2 AND instance IS NOT NULL"
+                  " ORDER BY instance, seq ON CONFLICT DO NOTHING",
+                  "ii", from, to) &&
+           CRASH_POINT("history_filed") &&
+           db_run(&store->db, error,
+                  "INSERT INTO meta(key, value) VALUES('filed', ?1)"
+                  " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
+                  "i", to);
+}
+
+bool store_file_ended(struct store *store, int limit, bool *more, struct error *error) {
+    bool own = false;
+    int64_t filed = 0, last = 0;
+    *more = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done =
+        history_filed(store, &filed, error) &&
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") >= 0;
+    *more = done && last - filed > limit;
+    if (done && last > filed)
+        done = history_file(store, filed, *more ? filed + limit : last, error);
+    return unit_end(store, own, done, error);
+}
+
+/* By number as far as that is filed, and in the tail behind. */
+int history_find(struct store *store, int64_t job, struct ended *ended, struct error *error) {
+    int64_t filed = 0;
+    if (!history_filed(store, &filed, error))
+        return -1;
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT seq, at, attempt, outcome FROM (SELECT e.seq, e.at, e.attempt, e.outcome"
+                 " FROM ended_by_job b JOIN ended e ON e.seq=b.seq AND e.job=b.job WHERE b.job=?1"
+                 " UNION ALL SELECT seq, at, attempt, outcome FROM ended WHERE seq>?2 AND job=?1)"
+                 " AS e ORDER BY seq DESC LIMIT 1",
+                 "ii", job, filed);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *ended = (struct ended){.seq = row_int(row, 0),
+                            .job = job,
+                            .at = row_int(row, 1),
+                            .attempt = row_int32(row, 2),
+                            .end = (enum history_end)row_int32(row, 3)};
+    row_done(row);
+    return 1;
+}
+
+bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error) {
+    struct ended ended;
+    if (!outcome->lines || store->settings->history != HISTORY_FULL)
+        return true;
+    int found = history_find(store, outcome->job->id, &ended, error);
+    if (found <= 0 || ended.end != ENDED_CANCELLED || ended.attempt != outcome->job->attempt)
+        return found >= 0;
+    return history_lines(store, outcome, error);
+}
+
+static bool history_begun(struct store *store, struct error *error) {
+    (void)error;
+    store->lines = -1;
+    return true;
+}
+
+const struct txn_hook history_hook = {.begun = history_begun};

@@ -1,0 +1,53 @@
+/* history.h - what is appended about runs (rules §16): ended jobs, failed attempts, lines. */
+#ifndef MOONSHIFT_STORE_RULES_HISTORY_H
+#define MOONSHIFT_STORE_RULES_HISTORY_H
+
+#include "job/outcome.h"
+#include "store/rules/row.h"
+#include "store/tidy.h"
+
+/* To what a job belonged: columns of what is kept of it, and the job's own. */
+#define BELONGS "instance, root_instance, activity, tenant, lane_key"
+#define BELONGS_TO "instance, root, activity, tenant, lane_key"
+
+/* In the column ended.outcome. */
+enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };
+const char *history_end_name(int end);
+
+/* A job that is going without a run having ended it; its row is still there. */
+bool history_removed(struct store *store, const struct job_row *row, enum history_end end,
+                     time_ms now, struct error *error);
+/* A job that its run ended. */
+bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
+                   struct error *error);
+/* A failure, with the values from before it. */
+/* A run that has put its job off until row->due; of one job the newest hundred are kept. */
+bool history_snoozed(struct store *store, const struct outcome *outcome, const struct job_row *row,
+                     struct error *error);
+bool history_failed(struct store *store, const struct outcome *outcome,
+                    const struct job_row *before, struct error *error);
+bool history_say(struct store *store, const struct outcome *outcome, struct error *error);
+static inline bool history_lines(struct store *store, const struct outcome *outcome,
+                                 struct error *error) {
+    return (!outcome->lines && !outcome->warning) || history_say(store, outcome, error);
+}
+
+/* Of an ended job. */
+struct ended {
+    int64_t seq, job;
+    time_ms at;
+    int32_t attempt;
+    enum history_end end; /* of history_find */
+};
+/* By its number: 1, 0 it is not known to have ended, -1 error. */
+int history_find(struct store *store, int64_t job, struct ended *ended, struct error *error);
+
+/* Of a run whose lock is gone: kept where its job was cancelled, which has its entry already. */
+bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error);
+
+/* The last ended row that ended_by_job knows; those after it are filed later. */
+bool history_filed(struct store *store, int64_t *filed, struct error *error);
+
+extern const struct txn_hook history_hook;
+
+#endif

@@ -1,0 +1,148 @@
+#include "store/rules/incident.h"
+#include "base/crash_point.h"
+#include "base/text.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/tell.h"
+#include <stdio.h>
+#include <string.h>
+
+bool incident_opened(struct store *store, int64_t id, time_ms now, struct error *error) {
+    if (!id)
+        return true;
+    return db_run(&store->db, error, "UPDATE incident SET cause=id, root_cause=id WHERE id=?1", "i",
+                  id) &&
+           tell_incident(store, id, now, error);
+}
+
+bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
+                   struct error *error) {
+    if (!store->settings->incidents)
+        return true;
+    int64_t id = 0;
+    store->incidents = 1;
+    if (db_value(&store->db, error, &id,
+                 "INSERT INTO incident(type, job, definition, activity, failed_activity, message,"
+                 " created, instance, root_instance, tenant, lane_key) SELECT ?2, j.id,"
+                 " s.definition, j.activity, j.activity, j.message, ?3, j.instance, j.root,"
+                 " j.tenant, j.lane_key"
+                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
+                 " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
+                 " AND i.type<>'" INCIDENT_HANDLER_STUCK "') RETURNING id",
+                 "iti", job, type, now) < 0)
+        return false;
+    CRASH_POINT("incident_inserted");
+    return incident_opened(store, id, now, error);
+}
+
+bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
+                       struct error *error) {
+    int64_t some = 0;
+    if (store->incidents < 0) {
+        if (db_value(&store->db, error, &some,
+                     "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL)", "") < 0)
+            return false;
+        store->incidents = some != 0;
+    }
+    return !store->incidents ||
+           (db_run(&store->db, error,
+                   "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
+                   " AND type<>'" INCIDENT_HANDLER_STUCK "'",
+                   "iin", job, now, (int)how) &&
+            CRASH_POINT("incident_ended"));
+}
+
+/* ---- what a person does to one (rules §10, §11) ---- */
+
+struct found {
+    bool open, deleted;
+    char note[128]; /* its beginning */
+};
+
+static bool incident_find(struct store *store, int64_t id, struct found *found,
+                          struct error *error) {
+    struct row *row = db_query(
+        &store->db, error, "SELECT ended IS NULL, how, note FROM incident WHERE id=?1", "i", id);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step == 0)
+        error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)id);
+    if (step <= 0)
+        return false;
+    const char *note = row_text(row, 2);
+    *found =
+        (struct found){.open = row_int32(row, 0), .deleted = row_int32(row, 1) == INCIDENT_DELETED};
+    if (note)
+        memcpy(found->note, note, utf8_prefix(note, sizeof found->note / 4 - 1));
+    row_done(row);
+    return true;
+}
+
+static bool incident_resolve(struct store *store, const struct command *command, time_ms now,
+                             struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE incident SET ended=?2, how=?3, note=coalesce(?4, note) WHERE id=?1",
+                  "iint", command->incident, now, (int)INCIDENT_RESOLVED, command->note);
+}
+
+/* The job stays as it is: dead, if it was. */
+static bool incident_check(const struct command *command, const struct found *found,
+                           struct error *error) {
+    if (command->verb == COMMAND_SET_INCIDENT_REMOVAL_TIME)
+        return !found->open || error_set(error, ERROR_CONFLICT, "incident %lld has not ended",
+                                         (long long)command->incident);
+    return command->verb != COMMAND_RESOLVE || found->open ||
+           error_set(error, ERROR_CONFLICT, "incident %lld is %s already",
+                     (long long)command->incident,
+                     found->deleted ? "closed with its job" : "resolved");
+}
+
+bool incident_preview(struct store *store, const struct command *command, int64_t *count,
+                      struct error *error) {
+    struct found found;
+    *count = 1;
+    return incident_find(store, command->incident, &found, error) &&
+           incident_check(command, &found, error);
+}
+
+/* An ended one goes then, or never, or by its time to live. */
+static bool incident_remove_at(struct store *store, const struct command *command, time_ms now,
+                               struct error *error) {
+    struct found found;
+    char entity[64], after[TIME_TEXT_SIZE];
+    snprintf(entity, sizeof entity, "incident %lld", (long long)command->incident);
+    removal_name(command->removal, after);
+    return incident_find(store, command->incident, &found, error) &&
+           incident_check(command, &found, error) &&
+           db_run(&store->db, error, "UPDATE incident SET removal=?2 WHERE id=?1", "iT",
+                  command->incident, command->removal) &&
+           operation_write(store, command->name, entity, 1, NULL, after, now, error);
+}
+
+bool incident_command(struct store *store, const struct command *command, time_ms now,
+                      struct error *error) {
+    struct found found;
+    char entity[64];
+    bool resolves = command->verb == COMMAND_RESOLVE;
+    if (command->verb == COMMAND_SET_INCIDENT_REMOVAL_TIME)
+        return incident_remove_at(store, command, now, error);
+    snprintf(entity, sizeof entity, "incident %lld", (long long)command->incident);
+    if (!incident_find(store, command->incident, &found, error) ||
+        !incident_check(command, &found, error))
+        return false;
+    bool done = resolves ? incident_resolve(store, command, now, error)
+                         : db_run(&store->db, error, "UPDATE incident SET note=?2 WHERE id=?1",
+                                  "it", command->incident, command->note);
+    const char *before = *found.note ? found.note : NULL;
+    if (resolves)
+        before = "open";
+    return done && operation_write(store, command->name, entity, 1, before,
+                                   resolves ? "resolved" : command->note, now, error);
+}
+
+static bool incident_begun(struct store *store, struct error *error) {
+    (void)error;
+    store->incidents = -1;
+    return true;
+}
+
+const struct txn_hook incident_hook = {.begun = incident_begun};

@@ -1,0 +1,33 @@
+/* intake.h - what the other verbs must know of jobs that nobody sees yet (rules §1). */
+#ifndef MOONSHIFT_STORE_RULES_INTAKE_H
+#define MOONSHIFT_STORE_RULES_INTAKE_H
+
+#include "store/intake.h"
+#include "store/rules/row.h"
+
+/* The row with this id belongs to an intake and is in no place yet. */
+#define INTAKE_HAS(id) "EXISTS(SELECT 1 FROM intake i WHERE " id ">i.reached AND " id "<=i.last)"
+
+/* What a row of this table is. */
+struct intake {
+    int64_t id, reached, last, removed;
+    bool released;
+};
+
+/* ERROR_CONFLICT: it is gone. */
+bool intake_load(struct store *store, int64_t id, struct intake *intake, struct error *error);
+
+/* The rows behind `reached` that one step takes: (reached, to]; *more: there are others. */
+bool intake_reach(struct store *store, const struct intake *intake, int rows, int64_t *to,
+                  bool *more, struct error *error);
+/* The rows up to `to` are dealt with; if there are no others the intake goes. */
+bool intake_advance(struct store *store, const struct intake *intake, int64_t to, bool more,
+                    struct error *error);
+
+/* The next rows go, and are counted. */
+bool intake_remove(struct store *store, struct intake *intake, bool *more, struct error *error);
+/* The next rows get their places. */
+bool intake_place(struct store *store, const struct intake *intake, bool *more, time_ms now,
+                  struct error *error);
+
+#endif

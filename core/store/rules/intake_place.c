@@ -1,0 +1,69 @@
+/* intake_place.c - the rows of a released intake get their places (rules §1): those that are due
+ * become ready, many at a time. */
+#include "base/crash_point.h"
+#include "job/hook.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/intake.h"
+#include "store/rules/places.h"
+#include "store/rules/tell.h"
+
+/* So many keep the lock as long as four thousand jobs that are created. */
+enum { PLACE_ROWS = 10000, SINGLE_ROWS = 1000 };
+
+/* Each row needs a look of its own: tenants take turns, something is suspended, or hooks are told.
+ */
+static bool one_by_one(const struct store *store) {
+    const struct catalog *catalog = &store->catalog;
+    bool single =
+        store->meta.fair != FAIR_OFF || catalog->instances || (catalog->hooks & HOOK_CREATED);
+    for (size_t i = 0; !single && i < catalog->definition_count; i++)
+        single = catalog->definitions[i].suspended;
+    return single;
+}
+
+/* What suspends it now: its definition, its instance. */
+static bool find_suspended(struct store *store, struct job_row *row, struct error *error) {
+    int64_t one = 0;
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
+    row->suspended = stream && stream->definition->suspended ? SUSPENDED_DEFINITION : 0;
+    int found = store->catalog.instances ? db_value(&store->db, error, &one,
+                                                    "SELECT 1 FROM job j JOIN suspended_instance s"
+                                                    " ON s.instance=j.instance WHERE j.id=?1",
+                                                    "i", row->id)
+                                         : 0;
+    if (found > 0)
+        row->suspended |= SUSPENDED_INSTANCE;
+    return found >= 0;
+}
+
+static bool place_one(struct store *store, int64_t id, time_ms now, struct error *error) {
+    struct job_row row;
+    if (row_load_placeless(store, id, &row, error) <= 0 || !find_suspended(store, &row, error))
+        return false;
+    if (!fair_share_place(store, NULL, &row, now, error))
+        return false;
+    return row_write(store, &row, false, error) && place_row(store, &row, now, error) &&
+           tell_placed(store, &row, now, error);
+}
+
+/* Up to `to`. */
+static bool place_each(struct store *store, int64_t from, int64_t to, time_ms now,
+                       struct error *error) {
+    int found;
+    while ((found = db_value(&store->db, error, &from,
+                             "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1", "ii",
+                             from, to)) > 0)
+        if (!place_one(store, from, now, error))
+            return false;
+    return found == 0;
+}
+
+bool intake_place(struct store *store, const struct intake *intake, bool *more, time_ms now,
+                  struct error *error) {
+    int64_t to = 0;
+    bool single = one_by_one(store);
+    return intake_reach(store, intake, single ? SINGLE_ROWS : PLACE_ROWS, &to, more, error) &&
+           (single ? place_each(store, intake->reached, to, now, error)
+                   : place_released(store, intake->reached, to, PLACE_ROWS, now, error)) &&
+           CRASH_POINT("intake_placed") && intake_advance(store, intake, to, *more, error);
+}

@@ -1,0 +1,142 @@
+/* left.c - removes or completes what a dead process has left of a batch or an intake (rules §1,
+ * §17). Each is written in several transactions. The writer is dead if its sign of life is gone. */
+#include "store/rules/batch/batch.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/engine.h"
+#include "store/rules/intake.h"
+#include <stdio.h>
+
+enum { PARTS = 100 }; /* of a batch that go at once */
+
+/* The first row of `sql` after `from` whose sign of life is gone; 1, 0 there is none, -1 error. */
+static int find(struct store *store, struct store_left *left, bool batches, int64_t *id,
+                struct error *error) {
+    int found = 0;
+    for (*id = 0;;) {
+        found = batches
+                    ? db_value(&store->db, error, id,
+                               "SELECT id FROM batch WHERE state=0 AND id>?1 ORDER BY id"
+                               " LIMIT 1",
+                               "i", *id)
+                    : db_value(&store->db, error, id,
+                               "SELECT id FROM intake WHERE id>?1 ORDER BY id LIMIT 1", "i", *id);
+        if (found <= 0 ||
+            !store->engine->sign_alive(store, batches ? SIGN_BATCH(*id) : SIGN_INTAKE(*id)))
+            return found;
+        left->living = true;
+    }
+}
+
+/* ---- intakes ---- */
+
+static bool tell_removed(struct store *store, const struct intake *intake, struct store_left *left,
+                         time_ms now, struct error *error) {
+    left->removed = intake->removed;
+    return operation_write(store, "remove_unfinished", "jobs", (int)intake->removed, NULL, NULL,
+                           now, error);
+}
+
+static bool clear_intake(struct store *store, int64_t id, struct store_left *left, time_ms now,
+                         struct error *error) {
+    struct intake intake;
+    bool more = false;
+    left->more = true;
+    if (!intake_load(store, id, &intake, error))
+        return false;
+    if (intake.released)
+        return intake_place(store, &intake, &more, now, error);
+    return intake_remove(store, &intake, &more, error) &&
+           (more || tell_removed(store, &intake, left, now, error));
+}
+
+/* ---- batches ---- */
+
+static bool tell_batch(struct store *store, int64_t id, int64_t ids, struct store_left *left,
+                       time_ms now, struct error *error) {
+    char entity[32];
+    left->batch = id;
+    snprintf(entity, sizeof entity, "batch %lld", (long long)id);
+    return operation_write(store, "remove_unfinished", entity, (int)ids, NULL, NULL, now, error);
+}
+
+static bool clear_batch(struct store *store, int64_t id, struct store_left *left, time_ms now,
+                        struct error *error) {
+    struct batch batch;
+    left->more = true;
+    if (!batch_load(store, id, &batch, error) ||
+        !db_run(&store->db, error,
+                "DELETE FROM batch_part WHERE (batch, n) IN (SELECT batch, n FROM batch_part"
+                " WHERE batch=?1 LIMIT ?2)",
+                "in", id, (int)PARTS))
+        return false;
+    if (db_changes(&store->db) == PARTS)
+        return true;
+    return db_run(&store->db, error, "DELETE FROM batch_config WHERE batch=?1", "i", id) &&
+           db_run(&store->db, error, "DELETE FROM batch WHERE id=?1", "i", id) &&
+           tell_batch(store, id, batch.ids, left, now, error);
+}
+
+/* ---- one step ---- */
+
+/* Looked for again, now that nobody else writes: its creator may have ended it meanwhile. */
+static bool clear(struct store *store, struct store_left *left, time_ms now, struct error *error) {
+    int64_t id = 0;
+    int found = find(store, left, false, &id, error);
+    if (found != 0)
+        return found > 0 && clear_intake(store, id, left, now, error);
+    found = find(store, left, true, &id, error);
+    return found == 0 || (found > 0 && clear_batch(store, id, left, now, error));
+}
+
+bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
+                      struct error *error) {
+    bool own = false;
+    int64_t id = 0;
+    *left = (struct store_left){0};
+    int found = store->kind != STORE_MEMORY ? find(store, left, false, &id, error) : 0;
+    if (found == 0 && store->kind != STORE_MEMORY)
+        found = find(store, left, true, &id, error);
+    if (found <= 0)
+        return found == 0;
+    if (!unit_begin(store, &own, error))
+        return false;
+    return unit_end(store, own, clear(store, left, now, error), error);
+}
+
+/* ---- as a store is opened ---- */
+
+/* 1 an intake was released and is not in its places yet, 0 none is, -1 error. */
+static int has_released(struct store *store, struct error *error) {
+    int64_t one = 0;
+    return db_value(&store->db, error, &one, "SELECT 1 FROM intake WHERE released=1 LIMIT 1", "");
+}
+
+static bool clear_writer(struct store *store, time_ms now, struct error *error) {
+    struct store_left left = {.more = true};
+    int released = 1;
+    while (left.more && released > 0) {
+        if (!store_clear_left(store, &left, now, error))
+            return false;
+        released = has_released(store, error);
+    }
+    return released >= 0;
+}
+
+static bool clear_reader(struct store *store, time_ms now, struct error *error) {
+    struct error ignored = {0};
+    int released = has_released(store, error);
+    if (released <= 0)
+        return released == 0;
+    struct store *writer = store_open(store->url, STORE_WRITE, store->settings, &ignored);
+    if (writer)
+        clear_writer(writer, now, &ignored);
+    store_close(writer);
+    return true;
+}
+
+bool store_clear_opened(struct store *store, time_ms now, struct error *error) {
+    if (store->kind == STORE_MEMORY)
+        return true;
+    return store->mode == STORE_READ ? clear_reader(store, now, error)
+                                     : clear_writer(store, now, error);
+}

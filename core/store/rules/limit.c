@@ -1,0 +1,70 @@
+#include "store/rules/limit.h"
+#include <stdlib.h>
+
+static bool limited(const struct catalog_definition *definition) {
+    return definition->limit || definition->cluster_limit;
+}
+
+const struct catalog_definition *limit_find(const struct store *store, int64_t stream) {
+    const struct catalog_stream *of = catalog_stream(&store->catalog, stream);
+    return of && limited(of->definition) ? of->definition : NULL;
+}
+
+static int64_t free_of(int64_t limit, int64_t locked) {
+    return limit > locked ? limit - locked : 0;
+}
+
+int64_t limit_free(struct store *store, const struct catalog_definition *definition, int64_t owner,
+                   struct error *error) {
+    int64_t own = 0, all = 0;
+    if (!limited(definition))
+        return INT64_MAX;
+    if (definition->limit &&
+        db_value(&store->db, error, &own,
+                 "SELECT count(*) FROM limited WHERE definition=?1 AND owner=?2", "ii",
+                 definition->id, owner) < 0)
+        return -1;
+    if (definition->cluster_limit &&
+        db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
+                 definition->id) < 0)
+        return -1;
+    int64_t here = definition->limit ? free_of(definition->limit, own) : INT64_MAX;
+    int64_t there = definition->cluster_limit ? free_of(definition->cluster_limit, all) : INT64_MAX;
+    return here < there ? here : there;
+}
+
+static struct limit_left *limits_find(const struct limits *limits, int64_t definition) {
+    for (size_t i = 0; i < limits->count; i++)
+        if (limits->list[i].definition == definition)
+            return &limits->list[i];
+    return NULL;
+}
+
+static bool limits_add(struct limits *limits, int64_t definition, int64_t left) {
+    struct limit_left *list = realloc(limits->list, (limits->count + 1) * sizeof *list);
+    if (!list)
+        return false;
+    limits->list = list;
+    list[limits->count++] = (struct limit_left){definition, left};
+    return true;
+}
+
+int limits_ask(struct limits *limits, struct store *store, const struct catalog_stream *stream,
+               struct error *error) {
+    const struct catalog_definition *definition = stream->definition;
+    const struct limit_left *known = limits_find(limits, definition->id);
+    int64_t left = known ? known->left : limit_free(store, definition, store->self.id, error);
+    if (left < 0)
+        return -1;
+    if (!known && !limits_add(limits, definition->id, left)) {
+        db_no_memory(&store->db, error);
+        return -1;
+    }
+    return left > 0;
+}
+
+bool limits_take(struct limits *limits, const struct catalog_stream *stream) {
+    struct limit_left *left =
+        limits->count && stream ? limits_find(limits, stream->definition->id) : NULL;
+    return left && --left->left <= 0;
+}

@@ -1,0 +1,46 @@
+/* limit.h - how many jobs of a definition may be locked at once (rules §4: concurrency limits).
+ *
+ * Counted in the table limited: a row for each run of a definition with a limit, from its lock to
+ * its end. What a dead process held counts until it is freed, what two executors hold counts once.
+ * A run whose lock an operator has taken counts until it has really ended, as its lane is held. A
+ * definition without a limit costs nothing. */
+#ifndef MOONSHIFT_STORE_RULES_LIMIT_H
+#define MOONSHIFT_STORE_RULES_LIMIT_H
+
+#include "store/rules/state.h"
+#include <stdlib.h>
+
+/* The definition of the stream if it has a limit, else NULL. */
+const struct catalog_definition *limit_find(const struct store *store, int64_t stream);
+static inline const struct catalog_definition *limit_of(const struct store *store, int64_t stream) {
+    return store->catalog.limited ? limit_find(store, stream) : NULL;
+}
+
+/* How many jobs more the executor `owner` may lock: INT64_MAX without a limit. -1: error. */
+int64_t limit_free(struct store *store, const struct catalog_definition *definition, int64_t owner,
+                   struct error *error);
+
+/* What is free of each definition met in one acquisition. Zero-initialise. */
+struct limits {
+    struct limit_left {
+        int64_t definition, left;
+    } * list;
+    size_t count;
+};
+/* 1 the joined executor may take jobs of the stream, 0 not now, -1 error. */
+int limits_ask(struct limits *limits, struct store *store, const struct catalog_stream *stream,
+               struct error *error);
+static inline int limits_open(struct limits *limits, struct store *store,
+                              const struct catalog_stream *stream, struct error *error) {
+    const struct catalog_definition *definition = stream->definition;
+    bool limited = definition->limit || definition->cluster_limit;
+    return limited ? limits_ask(limits, store, stream, error) : 1;
+}
+/* One was taken. True: that was the last place of its definition. */
+bool limits_take(struct limits *limits, const struct catalog_stream *stream);
+static inline void limits_clear(struct limits *limits) {
+    free(limits->list);
+    *limits = (struct limits){0};
+}
+
+#endif

@@ -1,0 +1,134 @@
+#include "store/rules/locks.h"
+#include "base/crash_point.h"
+#include "store/rules/admission.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/history.h"
+#include "store/rules/incident.h"
+#include "store/rules/places.h"
+#include "store/rules/row.h"
+#include "store/rules/schedule/occurrence.h"
+#include "store/rules/tell.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct pair { /* a job and its token, or a lane and its token */
+    int64_t id, token;
+};
+
+/* All rows of a statement, so that their tables may be changed meanwhile. -1: error. */
+static int64_t locks_pairs(struct store *store, struct row *rows, struct pair **pairs,
+                           struct error *error) {
+    int64_t count = 0, room = 0;
+    int step = rows ? 1 : -1;
+    *pairs = NULL;
+    while (rows && (step = db_step(&store->db, rows, error)) > 0) {
+        if (count == room) {
+            room = room ? room * 2 : 64;
+            struct pair *more = realloc(*pairs, (size_t)room * sizeof **pairs);
+            if (!more) {
+                row_done(rows);
+                db_no_memory(&store->db, error);
+                return -1;
+            }
+            *pairs = more;
+        }
+        (*pairs)[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1)};
+    }
+    return step < 0 ? -1 : count;
+}
+
+/* The job killed its process once too often: dead, with an incident. */
+static bool locks_reap_job(struct store *store, const struct locks_free *what, struct job_row *row,
+                           struct error *error) {
+    char message[80];
+    struct job *job = NULL;
+    snprintf(message, sizeof message, "the process died %d time%s while this job ran",
+             (int)row->crashes, row->crashes == 1 ? "" : "s");
+    const struct job_row old = *row;
+    row->retries = 0;
+    if ((row->batch && !batch_retries(store, &old, row, error)) ||
+        row_job(store, row->id, &job, error) <= 0)
+        return false;
+    job->owner = what->owner;
+    struct outcome outcome = {.job = job,
+                              .kind = OUTCOME_FAILURE,
+                              .reason = REASON_WORKER_DIED,
+                              .started = TIME_NONE,
+                              .ended = what->now,
+                              .message = message};
+    struct job_row before = *row;
+    before.retries = job->retries;
+    bool done = history_failed(store, &outcome, &before, error) && CRASH_POINT("job_buried") &&
+                admission_move(store, &before, row, what->now, error);
+    done = done && row_fail(store, row, message, error) &&
+           incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error) &&
+           tell_failure(store, &outcome, 0, what->now, error);
+    job_free(job);
+    if (!done || !what->reaped || row_job(store, row->id, &job, error) <= 0)
+        return done && !what->reaped;
+    job->state = JOB_DEAD;
+    job->next = what->reaped->worker_died;
+    what->reaped->worker_died = job;
+    return true;
+}
+
+static bool locks_crashed(struct store *store, const struct locks_free *what, struct job_row *row,
+                          struct error *error) {
+    row->crashes++;
+    if (what->reaped)
+        what->reaped->crashed++;
+    CRASH_POINT("crash_counted");
+    if (row->crashes >= store->settings->crash_limit)
+        return locks_reap_job(store, what, row, error);
+    return row_write(store, row, false, error);
+}
+
+static bool locks_free_one(struct store *store, const struct locks_free *what,
+                           const struct pair *lock, struct error *error) {
+    struct job_row row;
+    if (!place_unlock_job(store, lock->id, error))
+        return false;
+    if (what->reaped)
+        what->reaped->freed++;
+    CRASH_POINT("lock_freed");
+    int found = row_load_placeless(store, lock->id, &row, error);
+    if (found <= 0)
+        return found == 0;
+    if (what->slots && running_has(what->slots, lock->id, lock->token) &&
+        !locks_crashed(store, what, &row, error))
+        return false;
+    return place_row(store, &row, what->now, error) &&
+           (!row.repeats || occurrence_left(store, &row, error));
+}
+
+/* A lane of which a job is still locked (its lock was extended) goes on. */
+static struct row *locks_lanes(struct store *store, int64_t owner, struct error *error) {
+    return db_query(&store->db, error,
+                    "SELECT id, token FROM lane WHERE owner=?1 AND id NOT IN"
+                    " (SELECT lane FROM locked WHERE lane IS NOT NULL)",
+                    "i", owner);
+}
+
+bool locks_free(struct store *store, const struct locks_free *what, struct error *error) {
+    struct pair *locks = NULL, *lanes = NULL;
+    int64_t count = locks_pairs(store,
+                                db_query(&store->db, error,
+                                         "SELECT id, token FROM locked WHERE owner=?1 AND"
+                                         " (?2=0 OR until IS NULL OR until<=?3) ORDER BY id",
+                                         "ini", what->owner, (int)what->expired_only, what->now),
+                                &locks, error);
+    bool done = count >= 0;
+    for (int64_t i = 0; done && i < count; i++)
+        done = locks_free_one(store, what, &locks[i], error);
+    free(locks);
+    if (!done)
+        return false;
+    CRASH_POINT("locks_freed");
+    count = locks_pairs(store, locks_lanes(store, what->owner, error), &lanes, error);
+    done = count >= 0;
+    for (int64_t i = 0; done && i < count; i++)
+        done = place_release(store, lanes[i].id, lanes[i].token, error);
+    free(lanes);
+    return done && place_uncount_owner(store, what->owner, error) &&
+           occurrence_forget(store, what->owner, error);
+}

@@ -1,0 +1,18 @@
+/* locks.h - giving back what an executor holds: when it leaves, is dead or is overdue
+ * (rules §4, §15). */
+#ifndef MOONSHIFT_STORE_RULES_LOCKS_H
+#define MOONSHIFT_STORE_RULES_LOCKS_H
+
+#include "store/rules/state.h"
+
+struct locks_free {
+    int64_t owner;
+    bool expired_only;           /* those extended beyond now stay */
+    const struct running *slots; /* what ran when the owner died; NULL: it is not dead */
+    time_ms now;
+    struct store_reaped *reaped; /* counts; may be NULL */
+};
+
+bool locks_free(struct store *store, const struct locks_free *what, struct error *error);
+
+#endif

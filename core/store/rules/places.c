@@ -1,0 +1,229 @@
+#include "store/rules/places.h"
+#include "base/crash_point.h"
+#include "store/rules/incident.h"
+#include "store/rules/limit.h"
+#include "store/rules/prelock.h"
+
+/* ---- ready, timer, parked ---- */
+
+void place_ready_later(struct store *store, const struct place_key *key) {
+    ring_note(&store->ring, key->stream, ~key->rank);
+    prelock_ready(store, key->stream, ~key->rank, key->place, key->id);
+    store->placed++;
+}
+
+bool place_ready(struct store *store, const struct place_key *key, struct error *error) {
+    place_ready_later(store, key);
+    return db_run(&store->db, error,
+                  "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", key->stream, key->rank, key->place, key->id, key->lane);
+}
+
+bool place_timer(struct store *store, const struct job_row *row, struct error *error) {
+    ring_note(&store->ring, row->stream, row->priority);
+    return db_run(&store->db, error,
+                  "INSERT INTO timer(due, id, stream, rank, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", row->due, row->id, row->stream, ~row->priority, row->lane);
+}
+
+bool place_take(struct store *store, const struct place_key *key, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id=?4", "iiii",
+                  key->stream, key->rank, key->place, key->id);
+}
+
+bool place_take_parked(struct store *store, const struct place_key *key, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND place=?4"
+                  " AND id=?5",
+                  "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
+}
+
+static struct place_key row_key(const struct job_row *row) {
+    return (struct place_key){row->stream, ~row->priority, row->place, row->id, row->lane};
+}
+
+bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error) {
+    if (row->retries <= 0)
+        return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
+    if (row->suspended)
+        return true;
+    if (row->due != TIME_NONE && row->due > now)
+        return place_timer(store, row, error);
+    const struct place_key key = row_key(row);
+    return place_ready(store, &key, error);
+}
+
+static bool timer_delete(struct store *store, const struct job_row *row, struct error *error) {
+    return db_run(&store->db, error, "DELETE FROM timer WHERE due=?1 AND id=?2", "ii", row->due,
+                  row->id);
+}
+
+bool place_remove(struct store *store, const struct job_row *row, struct error *error) {
+    const struct place_key key = row_key(row);
+    if (!place_take(store, &key, error))
+        return false;
+    if (db_changes(&store->db))
+        return true;
+    if (row->lane && !place_take_parked(store, &key, error))
+        return false;
+    return row->due == TIME_NONE || timer_delete(store, row, error);
+}
+
+bool place_due_row(struct store *store, const struct job_row *row, struct error *error) {
+    store->placed++;
+    return timer_delete(store, row, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", row->stream, ~row->priority, row->place, row->id, row->lane);
+}
+
+bool place_released(struct store *store, int64_t from, int64_t to, int whole, time_ms now,
+                    struct error *error) {
+    store->ring.everybody = true;
+    prelock_blind(store);
+    store->placed += to - from;
+    return db_run(&store->db, error,
+                  "INSERT INTO ready(stream, rank, place, id, lane)"
+                  " SELECT stream, ~priority, place, id, nullif(lane, 0) FROM job"
+                  " WHERE id>?1 AND id<=?2 AND (due IS NULL OR due<=?3) ORDER BY 1, 2, 3, 4",
+                  "iii", from, to, now) &&
+           (db_changes(&store->db) == whole ||
+            db_run(&store->db, error,
+                   "INSERT INTO timer(due, id, stream, rank, lane)"
+                   " SELECT due, id, stream, ~priority, nullif(lane, 0) FROM job"
+                   " WHERE id>?1 AND id<=?2 AND due>?3 ORDER BY 1, 2",
+                   "iii", from, to, now));
+}
+
+/* ---- locked, limited ---- */
+
+bool place_lock_by_hand(struct store *store, const struct job *job, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)"
+                  " ON CONFLICT(id) DO UPDATE SET token=excluded.token, owner=excluded.owner,"
+                  " stream=excluded.stream, lane=excluded.lane, until=NULL, edited=0",
+                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id) &&
+           place_count(store, job, error);
+}
+
+bool place_unlock_job(struct store *store, int64_t id, struct error *error) {
+    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", id);
+}
+
+bool place_edited(struct store *store, int64_t id, struct error *error) {
+    return db_run(&store->db, error, "UPDATE locked SET edited=1 WHERE id=?1", "i", id);
+}
+
+bool place_extend(struct store *store, int64_t id, int64_t token, time_ms until,
+                  struct error *error) {
+    return db_run(&store->db, error, "UPDATE locked SET until=?3 WHERE id=?1 AND token=?2", "iii",
+                  id, token, until);
+}
+
+bool place_uncount_owner(struct store *store, int64_t owner, struct error *error) {
+    if (!db_run(&store->db, error,
+                "DELETE FROM limited WHERE owner=?1 AND NOT EXISTS"
+                "(SELECT 1 FROM locked k WHERE k.id=limited.id AND k.token=limited.token)",
+                "i", owner))
+        return false;
+    if (db_changes(&store->db)) {
+        prelock_blind(store);
+        store->ring.everybody = true;
+    }
+    return true;
+}
+
+bool place_recount(struct store *store, const struct definition *definition, struct error *error) {
+    if (!definition->limit && !definition->cluster_limit)
+        return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1", "i",
+                      definition->id);
+    return db_run(&store->db, error,
+                  "INSERT INTO limited(definition, token, id, owner)"
+                  " SELECT ?1, token, id, owner FROM locked WHERE stream IN"
+                  " (SELECT id FROM stream WHERE definition=?1) ON CONFLICT DO NOTHING",
+                  "i", definition->id);
+}
+
+bool place_count_run(struct store *store, const struct job *job, struct error *error) {
+    const struct catalog_definition *of = limit_of(store, job->stream);
+    return !of || db_run(&store->db, error,
+                         "INSERT INTO limited(definition, token, id, owner)"
+                         " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+                         "iiii", of->id, job->token, job->id, job->owner);
+}
+
+/* ---- lane ---- */
+
+bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO lane(id, token, owner) VALUES(?1, ?2, ?3) ON CONFLICT(id) DO UPDATE"
+                  " SET token=excluded.token, owner=excluded.owner",
+                  "iii", lane, token, store->self.id);
+}
+
+bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken,
+                struct error *error) {
+    if (!db_run(&store->db, error,
+                "INSERT INTO lane(id, token, owner) VALUES(?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                "iii", lane, token, store->self.id))
+        return false;
+    CRASH_POINT("lane_taken");
+    *taken = db_changes(&store->db) > 0;
+    return true;
+}
+
+static bool lane_show(struct store *store, const struct place_key *key, struct error *error) {
+    place_ready_later(store, key);
+    CRASH_POINT("lane_shown");
+    return place_take_parked(store, key, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO ready(stream, rank, place, id, lane) VALUES(?1, ?2, ?3, ?4, ?5)"
+                  " ON CONFLICT DO NOTHING",
+                  "iiiii", key->stream, key->rank, key->place, key->id, key->lane);
+}
+
+/* The first row behind (stream, rank): 1, 0 none, -1 error. The search for a row value begins at
+ * the value itself and reads on to what is greater: it names all columns, or it would read every
+ * job of (stream, rank). */
+static int lane_next(struct store *store, struct place_key *key, struct error *error) {
+    struct row *row = db_query(&store->db, error,
+                               "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
+                               " AND (stream, rank, place, id)>(?2, ?3, ?4, ?4)"
+                               " ORDER BY stream, rank, place, id LIMIT 1",
+                               "iiii", key->lane, key->stream, key->rank, INT64_MAX);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    key->stream = row_int(row, 0);
+    key->rank = row_int(row, 1);
+    key->place = row_int(row, 2);
+    key->id = row_int(row, 3);
+    row_done(row);
+    return 1;
+}
+
+/* Inside (stream, rank) every executor agrees which is first and may be taken: one is enough. */
+static bool lane_show_heads(struct store *store, int64_t lane, struct error *error) {
+    struct place_key key = {.stream = INT64_MIN, .rank = INT64_MIN, .lane = lane};
+    int step = 0;
+    while ((step = lane_next(store, &key, error)) > 0)
+        if (!lane_show(store, &key, error))
+            return false;
+    return step == 0;
+}
+
+bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
+        return false;
+    return db_changes(&store->db) == 0 ||
+           (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
+}
+
+bool place_expose(struct store *store, int64_t lane, struct error *error) {
+    int64_t running = 0;
+    if (!lane)
+        return true;
+    int found = db_value(&store->db, error, &running, "SELECT 1 FROM lane WHERE id=?1", "i", lane);
+    return found > 0 || (found == 0 && lane_show_heads(store, lane, error));
+}

@@ -1,0 +1,110 @@
+/* places.h - where a job is: the tables ready, timer, parked, locked, limited and lane (rules §2,
+ * §4, §10). Only the two files behind this header write them: places.c what operators, deployments
+ * and recovery do, places_hot.c what every turn does, where it can for many jobs at once.
+ *
+ * A job that is not locked, dead or suspended is in one of ready, timer and parked, where its row
+ * says. Putting a job into `ready` does three more things:
+ *   - executors that serve its stream are notified after the commit;
+ *   - the capacity of the open transaction learns of the job;
+ *   - a cursor that has read ahead reads again. */
+#ifndef MOONSHIFT_STORE_RULES_PLACES_H
+#define MOONSHIFT_STORE_RULES_PLACES_H
+
+#include "store/rules/row.h"
+
+/* Where a job stands in `ready` or `parked`. */
+struct place_key {
+    int64_t stream, rank, place, id, lane; /* rank: ~priority; lane 0: none */
+};
+
+/* ---- ready, timer, parked ---- */
+
+/* Puts an unlocked job where its row says: dead (opens an incident), suspended, timer or ready. */
+bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error);
+/* Takes a job that is not locked out of its place. */
+bool place_remove(struct store *store, const struct job_row *row, struct error *error);
+
+bool place_ready(struct store *store, const struct place_key *key, struct error *error);
+bool place_timer(struct store *store, const struct job_row *row, struct error *error);
+/* Does what a row of `ready` entails; the row itself is written later, with many others. */
+void place_ready_later(struct store *store, const struct place_key *key);
+
+/* Makes the timers up to (due, id) ready. Notifies no executor: the clock of each one does that. */
+bool place_due(struct store *store, time_ms due, int64_t id, int *count, struct error *error);
+/* Makes one timer ready at row->place. */
+bool place_due_row(struct store *store, const struct job_row *row, struct error *error);
+/* Puts released rows of the ids behind `from` up to `to` into ready or timer. `whole`: so many are
+ * all of them. */
+bool place_released(struct store *store, int64_t from, int64_t to, int whole, time_ms now,
+                    struct error *error);
+
+/* Takes a job out of `ready`. db_changes: 0 it was not there. */
+bool place_take(struct store *store, const struct place_key *key, struct error *error);
+bool place_take_parked(struct store *store, const struct place_key *key, struct error *error);
+/* Takes all jobs between two of one stream and rank out of `ready`, both included. */
+bool place_take_run(struct store *store, const struct place_key *first,
+                    const struct place_key *last, int64_t *gone, struct error *error);
+/* Moves a job from `ready` behind its lane, which runs. */
+bool place_park(struct store *store, const struct place_key *key, struct error *error);
+
+/* Writes what the bulk of the connection offers. */
+enum place_bulk { BULK_READY, BULK_TIMER, BULK_LOCKED };
+bool place_bulk(struct db *db, enum place_bulk table, struct error *error);
+
+/* ---- locked, limited ---- */
+
+/* Locks the job with its token for its owner, counted against the limit of its definition. */
+bool place_lock(struct store *store, const struct job *job, struct error *error);
+/* The same for a run by hand: an older lock is lost. */
+bool place_lock_by_hand(struct store *store, const struct job *job, struct error *error);
+/* Writes the lock alone, or counts it alone; the other half is written at another time. */
+bool place_lock_row(struct db *db, const struct job *job, struct error *error);
+bool place_count_run(struct store *store, const struct job *job, struct error *error);
+static inline bool place_count(struct store *store, const struct job *job, struct error *error) {
+    return !store->catalog.limited || place_count_run(store, job, error);
+}
+
+enum unlocked { UNLOCK_STALE, UNLOCKED, UNLOCKED_EDITED }; /* edited: its row, by an operator */
+/* Ends a run's lock: the fence. Stale: the job is not locked with this token by this owner. */
+bool place_unlock(struct store *store, const struct job *job, enum unlocked *how,
+                  struct error *error);
+/* The locks of the joined executor of these ids with these tokens. */
+struct place_range {
+    int64_t id, last_id, token, last_token;
+};
+/* Ends those of them whose rows nobody has edited. db_changes: how many. */
+bool place_unlock_range(struct store *store, const struct place_range *range, struct error *error);
+/* Takes the lock away, whose run then cannot commit; it still counts against a limit. */
+bool place_unlock_job(struct store *store, int64_t id, struct error *error);
+
+/* Marks a lock: an operator has edited the row of its job. */
+bool place_edited(struct store *store, int64_t id, struct error *error);
+/* Makes the lock last until then, whatever its owner's lease is. db_changes: 0 the lock is lost. */
+bool place_extend(struct store *store, int64_t id, int64_t token, time_ms until,
+                  struct error *error);
+
+/* The run with this token has ended: its place under a limit is free, for others too if the limit
+ * is theirs. */
+bool place_uncount_run(struct store *store, int64_t stream, int64_t token, struct error *error);
+static inline bool place_uncount(struct store *store, int64_t stream, int64_t token,
+                                 struct error *error) {
+    return !store->catalog.limited || place_uncount_run(store, stream, token, error);
+}
+/* Stops counting the runs of an executor that is gone, but for those that are still locked. */
+bool place_uncount_owner(struct store *store, int64_t owner, struct error *error);
+/* Counts the locked jobs of a definition as its new deployment says: by a limit, or not at all. */
+bool place_recount(struct store *store, const struct definition *definition, struct error *error);
+
+/* ---- lane ---- */
+
+/* Takes a free lane for the item that begins with `token`. *taken false: the lane runs. */
+bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, struct error *error);
+/* The same for a run by hand: from the run that has it. */
+bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error);
+/* Ends the run fenced by `token`; what waits becomes visible. Without effect if it is not held. */
+bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error);
+/* Makes the first job of every (stream, rank) that is parked visible, unless the lane runs: after a
+ * visible job of the lane was taken away. `lane` 0: nothing. */
+bool place_expose(struct store *store, int64_t lane, struct error *error);
+
+#endif

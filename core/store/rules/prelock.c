@@ -1,0 +1,182 @@
+#include "store/rules/prelock.h"
+#include "base/crash_point.h"
+#include "store/rules/fleet/serves.h"
+#include "store/rules/limit.h"
+#include "store/rules/places.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/row.h"
+
+void store_set_capacity(struct store *store, struct capacity *capacity) {
+    store->prelock = (struct prelock){.capacity = capacity};
+}
+
+/* True if there is room for all. Of more jobs the acquisition finds the best. */
+static bool prelock_fits(const struct capacity *capacity, const struct job *job) {
+    int count = 0;
+    for (; job && count <= capacity->room; job = job->next)
+        count++;
+    return count <= capacity->room;
+}
+
+void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
+    struct prelock *prelock = &store->prelock;
+    prelock->creator = creator;
+    /* An outcome that may be refused is undone alone, together with the jobs that it created. */
+    prelock->fits =
+        prelock->capacity && !refusable && prelock_fits(prelock->capacity, creator->created);
+}
+
+void prelock_end(struct store *store) {
+    store->prelock.creator = NULL;
+}
+
+void prelock_blind(struct store *store) {
+    if (store->prelock.capacity)
+        store->prelock.capacity->ready.blind = store->prelock.capacity->ready.look = true;
+}
+
+/* 1 the executor takes jobs of this stream, 0 not, -1 error. */
+static int prelock_serves(struct store *store, int64_t id, struct error *error) {
+    struct prelock *prelock = &store->prelock;
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
+    struct serves serves;
+    if (prelock->stream == id)
+        return prelock->served;
+    if (!stream)
+        return 0;
+    bool begun = serves_begin(&serves, store, prelock->capacity->acquire, error);
+    prelock->served = begun && serves_stream(&serves, stream);
+    prelock->stream = begun ? id : 0;
+    serves_end(&serves);
+    return begun ? prelock->served : -1;
+}
+
+static bool prelock_in_range(const struct capacity *capacity, int64_t priority) {
+    return priority >= capacity->acquire->priority_min &&
+           priority <= capacity->acquire->priority_max;
+}
+
+void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_ms place,
+                   int64_t id) {
+    struct capacity *capacity = store->prelock.capacity;
+    const struct catalog_stream *of = capacity ? catalog_stream(&store->catalog, stream) : NULL;
+    if (!of || !prelock_in_range(capacity, priority) || prelock_serves(store, stream, NULL) == 0)
+        return;
+    struct sort_key ready = {priority, place, id, of->type == JOB_TIMER};
+    if (!capacity->ready.left || acquire_before(capacity->acquire, &ready, &capacity->ready.best))
+        capacity->ready.best = ready;
+    capacity->ready.left = capacity->ready.look = true;
+}
+
+/* 1 an acquisition could take the job now, as far as the job itself decides; 0 not, -1 error. */
+static int prelock_allowed(struct store *store, const struct job *job, time_ms now,
+                           struct error *error) {
+    const struct capacity *capacity = store->prelock.capacity;
+    bool due = job->due == TIME_NONE ? !capacity->acquire->ensure_due_date : job->due <= now;
+    if (store->self.draining || job->suspended || !due || job->repeat ||
+        now >= store->self.lease_until || !prelock_in_range(capacity, job->priority))
+        return 0;
+    return prelock_serves(store, job->stream, error);
+}
+
+/* Locks the job in memory. Its row of `locked` follows with the job's row. */
+static bool prelock_lock(struct store *store, struct job *job, struct error *error) {
+    CRASH_POINT("prelock_begun");
+    job->token = meta_token(store);
+    row_locked(store, job);
+    return place_count(store, job, error);
+}
+
+/* A copy of the locked job, for the caller. */
+static struct job *prelock_copy(const struct store *store, const struct job *job,
+                                struct error *error) {
+    struct job *copy = job_copy(job);
+    if (!copy)
+        db_no_memory(&store->db, error);
+    return copy;
+}
+
+/* ---- follow-ups ---- */
+
+static bool prelock_is_follow_up(const struct store *store, const struct job *job) {
+    const struct prelock *prelock = &store->prelock;
+    return job->lane_id && job->lane_id == prelock->creator->job->lane_id &&
+           prelock->capacity->follows > 0;
+}
+
+static int prelock_follow(struct store *store, struct job *job, struct error *error) {
+    struct outcome *creator = store->prelock.creator;
+    int64_t one = 0;
+    int held = db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2",
+                        "ii", job->lane_id, creator->lane_token);
+    if (held <= 0 || rate_limit_of(store, job->stream))
+        return held < 0 ? -1 : 0;
+    const struct catalog_definition *limited = limit_of(store, job->stream);
+    int64_t free = limited ? limit_free(store, limited, store->self.id, error) : 1;
+    if (free <= 0)
+        return (int)free;
+    struct job **end = &creator->follows;
+    while (*end)
+        end = &(*end)->next;
+    store->prelock.capacity->follows--;
+    return prelock_lock(store, job, error) && (*end = prelock_copy(store, job, error)) ? 1 : -1;
+}
+
+/* ---- what would be next anyway ---- */
+
+/* Inserts the job, best first. It mostly goes to the end: later jobs stand later. */
+static void prelock_insert(struct prelock *prelock, struct job *job) {
+    struct capacity *capacity = prelock->capacity;
+    struct sort_key own = acquire_sort_key(job), other;
+    struct job **at = &capacity->jobs;
+    if (*at) {
+        other = acquire_sort_key(prelock->last);
+        if (!acquire_before(capacity->acquire, &own, &other))
+            at = &prelock->last->next;
+    }
+    for (; *at; at = &(*at)->next) {
+        other = acquire_sort_key(*at);
+        if (acquire_before(capacity->acquire, &own, &other))
+            break;
+    }
+    job->next = *at;
+    *at = job;
+    if (!job->next)
+        prelock->last = job;
+}
+
+static int prelock_next(struct store *store, struct job *job, struct error *error) {
+    struct capacity *capacity = store->prelock.capacity;
+    struct sort_key own = acquire_sort_key(job);
+    if (capacity->ready.blind || !store->prelock.fits || limit_of(store, job->stream) ||
+        rate_limit_of(store, job->stream) || store->meta.fair ||
+        (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
+        return 0;
+    bool free = true;
+    if (job->lane_id && !place_hold(store, job->lane_id, store->meta.next_token, &free, error))
+        return -1;
+    if (!free)
+        return 0;
+    struct job *copy = prelock_lock(store, job, error) ? prelock_copy(store, job, error) : NULL;
+    if (!copy)
+        return -1;
+    prelock_insert(&store->prelock, copy);
+    capacity->room--;
+    return 1;
+}
+
+int prelock(struct store *store, struct job *job, time_ms now, struct error *error) {
+    if (!store->prelock.capacity || !store->prelock.creator)
+        return 0;
+    int allowed = prelock_allowed(store, job, now, error);
+    if (allowed <= 0)
+        return allowed;
+    int followed = prelock_is_follow_up(store, job) ? prelock_follow(store, job, error) : 0;
+    return followed ? followed : prelock_next(store, job, error);
+}
+
+static void prelock_over(struct store *store) {
+    store->prelock = (struct prelock){0};
+}
+
+const struct txn_hook prelock_hook = {.committed = prelock_over, .rolled_back = prelock_over};

@@ -1,0 +1,25 @@
+/* prelock.h - new jobs that are locked as they are created: follow-ups in the lane of the run that
+ * creates them, and jobs that would be acquired next anyway (rules §4). */
+#ifndef MOONSHIFT_STORE_RULES_PRELOCK_H
+#define MOONSHIFT_STORE_RULES_PRELOCK_H
+
+#include "store/rules/state.h"
+
+/* The jobs that a run has created are about to be written; and they are. */
+void prelock_begin(struct store *store, struct outcome *creator, bool refusable);
+void prelock_end(struct store *store);
+
+/* 1 it is locked as soon as the caller writes its row of `locked`, 0 it has to be placed
+ * (place_row), -1 error. */
+int prelock(struct store *store, struct job *job, time_ms now, struct error *error);
+
+/* Notes a job that has become ready: a job that stands behind it is not next any more. */
+void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_ms place,
+                   int64_t id);
+/* Notes that some unknown job may be takable now. */
+void prelock_blind(struct store *store);
+
+/* The offer goes with the transaction. */
+extern const struct txn_hook prelock_hook;
+
+#endif

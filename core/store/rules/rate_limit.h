@@ -1,0 +1,54 @@
+/* rate_limit.h - the starts of the definitions that have a rate (rules §20).
+ *
+ * The table rate keeps, for each such definition, as many instants as its rate allows starts: those
+ * of the latest ones. A job may be locked once the least of them is a window old, and its own takes
+ * that place: the window slides, over all executors, and what a dead process had locked counts.
+ *
+ * The table holds the latest instant at which the job can have begun: the time of its lock plus the
+ * grace of its rate. A worker that comes to the job later gives it back, and the start is free
+ * again. So between two starts that are that many apart there is always a whole window.
+ *
+ * Instants are those of the machine's steady clock, moved to where the wall clock stood when it was
+ * first asked after a boot: steps of the wall clock change nothing. A virtual clock is taken as it
+ * is. A definition without a rate costs nothing. */
+#ifndef MOONSHIFT_STORE_RULES_RATE_LIMIT_H
+#define MOONSHIFT_STORE_RULES_RATE_LIMIT_H
+
+#include "store/rules/state.h"
+
+/* The definition of the stream if it has a rate, else NULL. */
+const struct catalog_definition *rate_limit_find(const struct store *store, int64_t stream);
+static inline const struct catalog_definition *rate_limit_of(const struct store *store,
+                                                             int64_t stream) {
+    return store->catalog.paced ? rate_limit_find(store, stream) : NULL;
+}
+
+/* Before the next two, in one transaction or look: it is `now` by the wall clock. */
+bool rate_limit_start(struct store *store, time_ms now, struct error *error);
+static inline bool rate_limit_begin(struct store *store, time_ms now, struct error *error) {
+    store->rate_clock.wall = store->rate_clock.now = now;
+    return !store->catalog.paced || rate_limit_start(store, now, error);
+}
+/* 1 a job may be locked now, 0 not before *at (wall clock), -1 error. */
+int rate_limit_open(struct store *store, const struct catalog_definition *definition, time_ms *at,
+                    struct error *error);
+/* The job is being locked with its token; says until when it has to begin. */
+bool rate_limit_add(struct store *store, const struct catalog_definition *definition,
+                    struct job *job, struct error *error);
+
+/* A run of the stream has ended: one that never began has not been a start. */
+bool rate_limit_ended(struct store *store, const struct catalog_definition *definition,
+                      const struct outcome *outcome, struct error *error);
+static inline bool rate_limit_end(struct store *store, const struct outcome *outcome,
+                                  struct error *error) {
+    const struct catalog_definition *definition = rate_limit_of(store, outcome->job->stream);
+    return !definition || rate_limit_ended(store, definition, outcome, error);
+}
+
+/* Makes room for the instants of a definition as it is deployed. */
+bool rate_limit_deploy(struct store *store, const struct definition *definition,
+                       struct error *error);
+
+extern const struct txn_hook rate_limit_hook;
+
+#endif

@@ -1,0 +1,12 @@
+/* replace.h - a new job whose unique key a waiting one holds: that one becomes it (rules §20). */
+#ifndef MOONSHIFT_STORE_RULES_REPLACE_H
+#define MOONSHIFT_STORE_RULES_REPLACE_H
+
+#include "store/rules/row.h"
+
+/* Payload, due date (with its cycle) and priority of `draft` are those of the job `holder`, which
+ * is not locked. */
+bool replace_job(struct store *store, const struct job *draft, int64_t holder, time_ms now,
+                 struct error *error);
+
+#endif

@@ -1,0 +1,323 @@
+#include "store/rules/schedule/schedule.h"
+#include "base/crash_point.h"
+#include "job/job_spec.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/schedule/cycle.h"
+#include "time/repeat.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A schedule as a folder declares it. */
+struct declared {
+    const char *name, *source;
+    json_t *spec;
+    const json_t *priority, *retries; /* what the handler's functions said; NULL: it has none */
+    char *text;                       /* the spec as the store keeps it */
+    const struct definitions *definitions;
+    int64_t deployment;
+    time_ms now;
+};
+
+/* The same schedule as the store has it. */
+struct stored {
+    bool there, ours, same;
+    json_t *spec;
+    int64_t job; /* 0: the cycle is over */
+    bool waits;  /* the job is there, and alive */
+    bool paused;
+};
+
+/* The spec with the zone of the settings, where it names none: a change of that setting changes the
+ * schedule. A new reference. */
+static json_t *spec_zoned(json_t *spec, const struct settings *settings) {
+    if (strcmp(settings->zone, "UTC") == 0 || json_object_get(spec, "zone"))
+        return json_incref(spec);
+    json_t *zoned = json_copy(spec);
+    if (zoned && json_object_set_new(zoned, "zone", json_string(settings->zone)) == 0)
+        return zoned;
+    json_decref(zoned);
+    return NULL;
+}
+
+static void declared_clear(struct declared *declared) {
+    json_decref(declared->spec);
+    free(declared->text);
+}
+
+static bool declared_read(struct store *store, struct declared *declared,
+                          const struct store_deployment *deployment, size_t i,
+                          struct error *error) {
+    const json_t *row = json_array_get(deployment->schedules, i);
+    *declared = (struct declared){.name = json_string_value(json_object_get(row, "name")),
+                                  .source = deployment->name,
+                                  .spec = spec_zoned(json_object_get(row, "spec"), store->settings),
+                                  .priority = json_object_get(row, "priority"),
+                                  .retries = json_object_get(row, "retries"),
+                                  .definitions = deployment->definitions};
+    if (declared->spec)
+        declared->text = json_dumps(declared->spec, JSON_COMPACT | JSON_SORT_KEYS);
+    return declared->text || error_set(error, ERROR_FAILED, "out of memory");
+}
+
+static bool stored_read(struct store *store, const struct declared *declared, struct stored *stored,
+                        struct error *error) {
+    *stored = (struct stored){0};
+    struct row *row = db_query(&store->db, error,
+                               "SELECT s.source, s.spec, s.job, j.id, s.paused FROM schedule s"
+                               " LEFT JOIN live j ON j.id=s.job AND j.retries>0 WHERE s.name=?1",
+                               "t", declared->name);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step == 0;
+    const char *spec = row_text(row, 1);
+    stored->there = true;
+    stored->ours = strcmp(row_text(row, 0), declared->source) == 0;
+    stored->same = strcmp(spec, declared->text) == 0;
+    stored->spec = stored->same ? NULL : json_loads(spec, 0, NULL);
+    stored->job = row_int(row, 2);
+    stored->waits = !row_null(row, 3);
+    stored->paused = row_int32(row, 4) != 0;
+    if (!stored->ours)
+        error_set(error, ERROR_CONFLICT,
+                  "schedule \"%s\" belongs to the scripts \"%s\" (expected another name in \"%s\", "
+                  "or the other folder loaded once without it)",
+                  declared->name, row_text(row, 0), declared->source);
+    row_done(row);
+    return stored->ours;
+}
+
+static bool stored_good(const struct stored *stored) {
+    return stored->there && stored->same && (stored->waits || !stored->job);
+}
+
+/* ---- is anything to be done? ---- */
+
+static int schedule_known(struct store *store, const struct store_deployment *deployment, size_t i,
+                          struct error *error) {
+    struct declared declared;
+    struct stored stored = {0};
+    bool read = declared_read(store, &declared, deployment, i, error) &&
+                stored_read(store, &declared, &stored, error);
+    json_decref(stored.spec);
+    declared_clear(&declared);
+    return read ? stored_good(&stored) : -1;
+}
+
+int schedules_known(struct store *store, const struct store_deployment *deployment,
+                    struct error *error) {
+    size_t count = json_array_size(deployment->schedules);
+    int64_t stored = 0;
+    if (db_value(&store->db, error, &stored, "SELECT count(*) FROM schedule WHERE source=?1", "t",
+                 deployment->name) < 0)
+        return -1;
+    int known = stored == (int64_t)count;
+    for (size_t i = 0; known > 0 && i < count; i++)
+        known = schedule_known(store, deployment, i, error);
+    return known;
+}
+
+/* ---- the job that waits ---- */
+
+/* Its date is where the cycle has it: it is due somewhat later. */
+static bool schedule_delay(struct job_spec *draft, struct error *error) {
+    struct job *job = &draft->job;
+    struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
+    struct cycle cycle;
+    if (!draft->policy.jitter || job->due == TIME_NEVER)
+        return true;
+    if (!repeat_open(&repeat, &cycle, error))
+        return false;
+    job->delay = schedule_policy_delay(&draft->policy, job->schedule, &cycle, job->due);
+    job->due += job->delay;
+    return true;
+}
+
+/* What the folder declares as a job; a cycle without a date left gives due = TIME_NEVER. */
+static bool schedule_draft(struct store *store, const struct declared *declared,
+                           struct job_spec *draft, struct error *error) {
+    struct spec_rules rules = spec_rules(store->settings);
+    rules.schedule = true;
+    struct error reason = {0};
+    if (!job_spec_read(draft, declared->spec, &rules, declared->now, &reason) &&
+        reason.code != ERROR_CONFLICT)
+        return error_set(error, reason.code, "schedule \"%s\": %s", declared->name, reason.text);
+    const struct definition *definition =
+        definitions_find(declared->definitions, draft->job.handler);
+    job_spec_define(draft, definition, &rules);
+    if (draft->needs_priority && json_is_integer(declared->priority))
+        draft->job.priority = json_integer_value(declared->priority);
+    if (draft->needs_retries && json_integer_value(declared->retries) > 0)
+        draft->job.retries = (int32_t)json_integer_value(declared->retries);
+    draft->job.schedule = declared->name;
+    return schedule_delay(draft, error);
+}
+
+/* Its first job, if it has a date left. */
+static bool schedule_start(struct store *store, const struct declared *declared, int32_t suspended,
+                           struct error *error) {
+    struct job_spec draft = {0};
+    bool done = schedule_draft(store, declared, &draft, error);
+    bool over = draft.job.due == TIME_NEVER;
+    draft.job.suspended = suspended;
+    if (done && !over)
+        done = store_create(store, &draft.job, declared->deployment, declared->now, error);
+    CRASH_POINT("schedule_started");
+    if (done)
+        done = db_run(&store->db, error,
+                      "INSERT INTO schedule(name, source, spec, job) VALUES(?1, ?2, ?3, ?4)"
+                      " ON CONFLICT(name) DO UPDATE SET spec=?3, job=?4",
+                      "tttz", declared->name, declared->source, declared->text,
+                      over ? 0 : draft.job.id);
+    job_spec_clear(&draft);
+    return done;
+}
+
+/* The job that waits goes, if it is there; what suspended the job itself is added to *suspended. A
+ * dead one stays, without a next. */
+static bool schedule_stop(struct store *store, int64_t id, int32_t *suspended, time_ms now,
+                          struct error *error) {
+    struct job_row row;
+    int found = id ? row_load(store, id, &row, error) : 0;
+    if (found <= 0)
+        return found == 0;
+    *suspended |= row.suspended & (SUSPENDED_JOB | SUSPENDED_SCHEDULE);
+    if (row.retries == 0)
+        return cycle_end(store, id, error);
+    return commands_delete(store, (struct ids){&id, 1}, now, error);
+}
+
+static bool schedule_replace(struct store *store, const struct declared *declared,
+                             const struct stored *stored, struct error *error) {
+    int32_t suspended = stored->paused ? SUSPENDED_SCHEDULE : 0;
+    return schedule_stop(store, stored->job, &suspended, declared->now, error) &&
+           CRASH_POINT("schedule_stopped") && schedule_start(store, declared, suspended, error);
+}
+
+/* ---- changes that the job takes over ---- */
+
+static bool same_but_for_load(const json_t *old, const json_t *now) {
+    static const char *const load[] = {"payload", "priority", "retries", "overlap", "catch_up"};
+    json_t *left = json_copy((json_t *)(uintptr_t)old);
+    json_t *right = json_copy((json_t *)(uintptr_t)now);
+    for (size_t i = 0; i < sizeof load / sizeof *load; i++) {
+        json_object_del(left, load[i]);
+        json_object_del(right, load[i]);
+    }
+    bool same = left && right && json_equal(left, right);
+    json_decref(left);
+    json_decref(right);
+    return same;
+}
+
+static bool same_key(const json_t *old, const json_t *now, const char *key) {
+    const json_t *left = json_object_get(old, key), *right = json_object_get(now, key);
+    return left == right || (left && right && json_equal(left, right));
+}
+
+/* The priority as creation would have decided it; an operator's own stays unless the file's word
+ * changed. */
+static bool load_priority(struct store *store, const struct job_spec *draft, struct ids ids,
+                          time_ms now, struct error *error) {
+    const struct catalog_definition *definition =
+        catalog_definition(&store->catalog, draft->job.handler);
+    bool overridden = definition && definition->overridden && !draft->job.priority_given;
+    return commands_set_priority(
+        store, ids, overridden ? definition->override_priority : draft->job.priority, now, error);
+}
+
+static bool load_write(struct store *store, const struct declared *declared,
+                       const struct stored *stored, const struct job_spec *draft,
+                       struct error *error) {
+    const struct job *job = &draft->job;
+    struct ids ids = {&stored->job, 1};
+    bool done = db_run(&store->db, error, "UPDATE schedule SET spec=?2 WHERE name=?1", "tt",
+                       declared->name, declared->text) &&
+                row_set_payload(store, job, stored->job, error);
+    if (done && (draft->needs_priority || !same_key(stored->spec, declared->spec, "priority")))
+        done = load_priority(store, draft, ids, declared->now, error);
+    if (done && !same_key(stored->spec, declared->spec, "retries"))
+        done = row_set_retries(store, stored->job, job->retries, error) &&
+               db_run(&store->db, error, "UPDATE cycle SET retries=?2 WHERE job=?1", "in",
+                      stored->job, (int)job->retries);
+    return done;
+}
+
+static bool schedule_load(struct store *store, const struct declared *declared,
+                          const struct stored *stored, struct error *error) {
+    struct job_spec draft = {0};
+    bool done = schedule_draft(store, declared, &draft, error) &&
+                load_write(store, declared, stored, &draft, error);
+    job_spec_clear(&draft);
+    return done;
+}
+
+/* ---- the whole folder ---- */
+
+static bool schedule_write(struct store *store, const struct declared *declared,
+                           struct error *error) {
+    struct stored stored;
+    bool done = stored_read(store, declared, &stored, error);
+    if (done && !stored_good(&stored)) {
+        bool takes_over =
+            stored.waits && stored.spec && same_but_for_load(stored.spec, declared->spec);
+        done = takes_over ? schedule_load(store, declared, &stored, error)
+                          : schedule_replace(store, declared, &stored, error);
+    }
+    json_decref(stored.spec);
+    return done;
+}
+
+static bool is_declared(const json_t *schedules, const char *name) {
+    for (size_t i = 0; i < json_array_size(schedules); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(schedules, i), "name")),
+                   name) == 0)
+            return true;
+    return false;
+}
+
+/* A name in memory of its own, as its row goes. */
+static char *schedule_undeclared(struct store *store, const struct store_deployment *deployment,
+                                 int64_t *job, struct error *error, bool *done) {
+    char *name = NULL;
+    struct row *rows =
+        db_query(&store->db, error, "SELECT name, coalesce(job, 0) FROM schedule WHERE source=?1",
+                 "t", deployment->name);
+    int step = rows ? 1 : -1;
+    while (!name && step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        if (!is_declared(deployment->schedules, row_text(rows, 0))) {
+            name = strdup(row_text(rows, 0));
+            *job = row_int(rows, 1);
+            row_done(rows);
+        }
+    *done = step >= 0;
+    return name;
+}
+
+static bool schedules_prune(struct store *store, const struct store_deployment *deployment,
+                            time_ms now, struct error *error) {
+    bool done = true;
+    int32_t suspended = 0;
+    int64_t job = 0;
+    char *name;
+    while (done && (name = schedule_undeclared(store, deployment, &job, error, &done))) {
+        done = schedule_stop(store, job, &suspended, now, error) &&
+               db_run(&store->db, error, "DELETE FROM occurrence WHERE schedule=?1", "t", name) &&
+               db_run(&store->db, error, "DELETE FROM schedule WHERE name=?1", "t", name);
+        free(name);
+    }
+    return done;
+}
+
+bool schedules_write(struct store *store, const struct store_deployment *deployment, int64_t id,
+                     time_ms now, struct error *error) {
+    bool done = schedules_prune(store, deployment, now, error);
+    for (size_t i = 0; done && i < json_array_size(deployment->schedules); i++) {
+        struct declared declared;
+        done = declared_read(store, &declared, deployment, i, error);
+        declared.deployment = id;
+        declared.now = now;
+        done = done && schedule_write(store, &declared, error);
+        declared_clear(&declared);
+    }
+    return done;
+}

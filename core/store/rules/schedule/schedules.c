@@ -1,0 +1,107 @@
+/* schedules.c - questions about schedules. */
+#include "base/json.h"
+#include "store/rules/ask/ask.h"
+#include "store/rules/ask/query.h"
+#include "store/rules/schedule/cycle.h"
+#include "time/repeat.h"
+
+const struct ask_column schedule_columns[] = {
+    {"name", ASK_TEXT, NULL, NULL},    {"handler", ASK_TEXT, NULL, NULL},
+    {"cycle", ASK_TEXT, NULL, NULL},   {"zone", ASK_TEXT, NULL, NULL},
+    {"misfire", ASK_TEXT, NULL, NULL}, {"overlap", ASK_TEXT, NULL, NULL},
+    {"jitter", ASK_VALUE, NULL, NULL}, {"catch_up", ASK_VALUE, NULL, NULL},
+    {"paused", ASK_FLAG, NULL, NULL},  {"last", ASK_TIME, NULL, NULL},
+    {"next", ASK_TIME, NULL, NULL},    {"next_local", ASK_TEXT, NULL, NULL},
+    {"job", ASK_INTEGER, NULL, NULL},  {"source", ASK_TEXT, NULL, NULL},
+    {NULL, ASK_VALUE, NULL, NULL},
+};
+
+const struct ask_column date_columns[] = {
+    {"local", ASK_TEXT, NULL, NULL},
+    {"utc", ASK_TIME, NULL, NULL},
+    {NULL, ASK_VALUE, NULL, NULL},
+};
+
+static bool put_member(json_t *object, const json_t *spec, const char *key, const char *otherwise) {
+    const char *text = json_string_value(json_object_get(spec, key));
+    return json_put_text(object, key, text ? text : otherwise);
+}
+
+/* The next date as its zone has it; absent if the zone is not known here. */
+static bool put_local(json_t *object, const json_t *spec, time_ms next) {
+    char text[LOCAL_TEXT_SIZE] = "";
+    const struct zone *zone = zone_find(json_string_value(json_object_get(spec, "zone")), NULL);
+    if (zone && next != TIME_NONE)
+        repeat_local(zone, next, text);
+    return json_put_text(object, "next_local", *text ? text : NULL);
+}
+
+static bool schedule_fill(json_t *object, const json_t *spec, struct row *row) {
+    return object && spec && json_put(object, "name", query_column(row, 0)) &&
+           put_member(object, spec, "handler", NULL) && put_member(object, spec, "cycle", NULL) &&
+           put_member(object, spec, "zone", "UTC") && put_member(object, spec, "misfire", "once") &&
+           put_member(object, spec, "overlap", "skip") &&
+           json_put(object, "jitter", json_copy(json_object_get(spec, "jitter"))) &&
+           json_put(object, "catch_up", json_copy(json_object_get(spec, "catch_up"))) &&
+           json_put(object, "paused", json_boolean(row_int32(row, 3))) &&
+           query_put_time(object, "last", row, 4) && query_put_time(object, "next", row, 6) &&
+           put_local(object, spec, row_time(row, 6)) &&
+           json_put(object, "job", query_column(row, 5)) &&
+           json_put(object, "source", query_column(row, 1));
+}
+
+static json_t *schedule_read(struct store *store, struct row *row, struct error *error) {
+    json_t *object = json_object(), *spec = json_loads(row_text(row, 2), 0, NULL);
+    bool done = schedule_fill(object, spec, row);
+    json_decref(spec);
+    if (done)
+        return object;
+    json_decref(object);
+    db_no_memory(&store->db, error);
+    return NULL;
+}
+
+json_t *store_schedules(struct store *store, const char *name, struct error *error) {
+    struct query query = {0};
+    query_add(&query, "SELECT s.name, s.source, s.spec, s.paused, s.last, j.id, j.due"
+                      " FROM schedule s LEFT JOIN live j ON j.id=s.job");
+    if (name) {
+        query_add(&query, " WHERE s.name=");
+        query_bind_new(&query, json_string(name));
+    }
+    query_add(&query, " ORDER BY s.name");
+    json_t *rows = query_rows(&query, store, "schedules", schedule_read, error);
+    query_clear(&query);
+    if (!rows || !name || json_array_size(rows))
+        return rows;
+    json_decref(rows);
+    error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
+    return NULL;
+}
+
+/* 1, 0 no such schedule, -1 error; *job 0: its cycle is over. */
+static int schedule_job(struct store *store, const char *name, int64_t *job, struct error *error) {
+    int found = db_value(&store->db, error, job,
+                         "SELECT coalesce(job, 0) FROM schedule WHERE name=?1", "t", name);
+    if (found == 0)
+        error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
+    return found;
+}
+
+json_t *store_schedule_dates(struct store *store, const char *name, int count,
+                             struct error *error) {
+    bool own = false;
+    int64_t job = 0;
+    json_t *dates = json_array();
+    if (!look_begin(store, &own, error)) {
+        json_decref(dates);
+        return NULL;
+    }
+    bool done = dates && schedule_job(store, name, &job, error) > 0 &&
+                (!job || cycle_dates(store, job, count, dates, error));
+    look_end(store, own);
+    if (done)
+        return dates;
+    json_decref(dates);
+    return NULL;
+}

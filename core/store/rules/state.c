@@ -1,0 +1,92 @@
+#include "store/rules/state.h"
+#include <string.h>
+
+bool look_begin(struct store *store, bool *own, struct error *error) {
+    *own = !store->writing && !store->looking;
+    if (!*own)
+        return true;
+    if (!store->engine->snapshot(store, error))
+        return false;
+    store->looking = true;
+    db_question_begin(&store->db);
+    if (meta_read(store, error))
+        return true;
+    look_end(store, true);
+    return false;
+}
+
+void look_end(struct store *store, bool own) {
+    if (!own)
+        return;
+    db_question_end(&store->db);
+    store->engine->snapshot_end(store);
+    store->looking = false;
+}
+
+bool meta_read(struct store *store, struct error *error) {
+    struct meta *meta = &store->meta;
+    const struct {
+        const char *key;
+        int64_t *value;
+    } fields[] = {{"next_id", &meta->next_id},
+                  {"next_token", &meta->next_token},
+                  {"catalog", &meta->catalog},
+                  {"executors", &meta->executors},
+                  {"fair_by", &meta->fair},
+                  {"turn", &meta->turn},
+                  {"sweep_from", &meta->purge_from},
+                  {"sweep_to", &meta->purge_to},
+                  {"cuts", &meta->cuts}};
+    meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = 0;
+    struct row *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
+    int step = rows ? 1 : -1;
+    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            if (strcmp(row_text(rows, 0), fields[i].key) == 0)
+                *fields[i].value = row_int(rows, 1);
+    store->stored = *meta;
+    for (const struct txn_hook *const *hook = store->hooks; step == 0 && *hook; hook++)
+        if ((*hook)->begun && !(*hook)->begun(store, error))
+            return false;
+    return step == 0;
+}
+
+static bool meta_put(struct store *store, const char *key, int64_t value, int64_t stored,
+                     struct error *error) {
+    return value == stored ||
+           db_run(&store->db, error, "UPDATE meta SET value=?2 WHERE key=?1", "ti", key, value);
+}
+
+bool meta_write(struct store *store, struct error *error) {
+    const struct meta *meta = &store->meta, *stored = &store->stored;
+    bool done = meta_put(store, "next_id", meta->next_id, stored->next_id, error) &&
+                meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
+                meta_put(store, "catalog", meta->catalog, stored->catalog, error);
+    return done && meta_put(store, "executors", meta->executors, stored->executors, error) &&
+           (meta->cuts == stored->cuts ||
+            db_run(&store->db, error,
+                   "INSERT INTO meta(key, value) VALUES('cuts', ?1)"
+                   " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
+                   "i", meta->cuts));
+}
+
+int64_t store_cuts(struct store *store, bool ask) {
+    int64_t cuts = store->meta.cuts;
+    struct error ignored = {0};
+    if (ask && !store->writing)
+        db_value(&store->db, &ignored, &cuts, "SELECT value FROM meta WHERE key='cuts'", "");
+    return cuts;
+}
+
+void store_close(struct store *store) {
+    if (store)
+        store->ops->close(store);
+}
+
+const char *store_name(const struct store *store) {
+    return store->name;
+}
+
+enum store_kind store_kind(const struct store *store) {
+    return store->kind;
+}

@@ -1,0 +1,189 @@
+/* state.h - what the rules know of an open store, and its transactions. */
+#ifndef MOONSHIFT_STORE_RULES_STATE_H
+#define MOONSHIFT_STORE_RULES_STATE_H
+
+#include "store/intake.h"
+#include "store/rules/batch/id_set.h"
+#include "store/rules/catalog.h"
+#include "store/rules/engine.h"
+#include "store/rules/fleet/peers.h"
+#include "store/sql/db.h"
+#include "store/store.h"
+
+/* The counters of the table meta, read when a transaction begins, written when it ends. */
+struct meta {
+    int64_t next_id, next_token, catalog, executors;
+    int64_t fair, turn; /* enum fair_by, and where its turns began; see fair_share.h */
+    int64_t purge_from,
+        purge_to; /* ids among which tombstones are searched for; 0: none; see purge.h */
+    int64_t cuts; /* how often a verb has taken a lock from a run */
+};
+
+/* How far the turns that are over have been looked for. */
+struct fair_share_sweep {
+    time_ms at; /* when to go on */
+    int64_t rank;
+    char tenant[JOB_NAME_MAX + 1];
+};
+
+/* How the starts of definitions with a rate are counted; see rate_limit.h. */
+struct rate_clock {
+    time_ms now, wall; /* the same instant, as starts count and as the wall clock does */
+    time_ms next;      /* wall clock: when a rate lets the next ready job start */
+    time_ms offset;    /* of `now` to the steady clock */
+    bool anchored;     /* the offset is known */
+    int slow;          /* how often workers came too late of late */
+};
+
+/* The executor that this store has joined as. */
+struct self {
+    int64_t id; /* 0: not joined */
+    time_ms lease, lease_until;
+    time_ms now;                   /* the latest it was told */
+    bool checkpointer;             /* it alone moves the log into its place */
+    bool steady;                   /* time passes by itself: its clock is the system's */
+    bool draining;                 /* it takes nothing more */
+    char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
+};
+
+/* A definition with ready jobs that no live executor serves. */
+struct unserved {
+    int64_t definition;
+    time_ms since; /* first seen */
+    int64_t look;  /* last seen at this one */
+};
+
+/* How the operation log is being written. */
+struct journal {
+    char who[32];        /* instead of the settings' name: a job; "": nobody else */
+    int64_t job;         /* whose effects are being done, 0: none, */
+    int32_t attempt;     /* and its run */
+    bool silent;         /* nothing is written: a job of a batch, which has its own entry */
+    int64_t entry;       /* that is added to; 0: the next one is new */
+    int64_t written;     /* the last new one */
+    const json_t *query; /* the filters of the verb; NULL: it has none */
+    struct held held;    /* of the jobs that the verb activates, those that stay suspended */
+};
+
+/* What the open transaction may lock as it is created; see prelock.c. */
+struct prelock {
+    struct capacity *capacity; /* NULL: nothing */
+    struct outcome *creator;   /* whose jobs are being created; NULL: nobody's */
+    bool fits;                 /* there is room for all of them */
+    bool keeps;                /* their rows are kept in the bulk until store_settle_end */
+    struct job *last;          /* of the capacity's jobs */
+    int64_t stream;            /* asked about last */
+    bool served;               /* that stream, by the joined executor */
+};
+
+/* How the counters of a batch have moved in the open transaction, as far as they are not written
+ * yet; see batch.h. */
+struct tally {
+    int64_t batch; /* 0: none */
+    int gone, failed;
+    time_ms started, now;
+};
+
+/* What is to be told of the open transaction; see tell.h. */
+struct tells {
+    json_t *incidents, *events; /* arrays; NULL: none */
+    time_ms now;
+};
+
+/* The config of a batch, for the jobs of it that are taken. */
+struct held_config {
+    int64_t batch; /* 0: none */
+    char *text;    /* NULL: it has none */
+};
+
+/* The batch that this connection fills. */
+struct filling {
+    int64_t batch; /* 0: none */
+    struct id_set ids;
+};
+
+/* The search for deployments that nobody needs (retire.c). */
+struct retiring {
+    int64_t id, last; /* that is looked at now, 0: none; that was looked at last */
+    int64_t job;      /* jobs up to this id are not of it */
+};
+
+/* An open store, as far as the rules know it. An engine embeds it as the first member of its own
+ * struct. */
+struct store {
+    const struct store_ops *ops; /* first */
+    const struct store_engine *engine;
+    enum store_kind kind;
+    char *url;        /* opens it again; NULL: in memory */
+    const char *name; /* see store_name */
+    struct db db;
+    const struct settings *settings;
+    enum store_mode mode;
+    char boot[CLOCK_BOOT]; /* see store_boot */
+    struct catalog catalog;
+    struct peers peers;
+    struct ring ring;
+    struct self self;
+    int64_t deployed; /* that this connection has loaded last; 0: none */
+    struct retiring retiring;
+    struct journal journal;
+    struct prelock prelock;
+    struct held_config config;
+    struct tally tally;
+    struct filling filling;
+    struct tells tells;
+    struct rate_clock rate_clock;
+    struct fair_share_sweep fair_share_sweep;
+    bool passed_over;                  /* a question has met a payload that is too deep for it */
+    const struct store_intake *intake; /* what is created now belongs to; NULL: nothing */
+    bool stirred; /* something became ready in a transaction without a capacity */
+    const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
+    bool writing;                        /* a transaction is open, */
+    bool looking;                        /* or one that only reads */
+    struct meta meta, stored;            /* as used, and as the table has it */
+    int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
+    int lines;      /* what runs have said, the same way */
+    int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
+    struct store_acquire_stats met;
+    bool progress;             /* this store has written progress */
+    struct unserved *unserved; /* as seen by store_missing last */
+    size_t unserved_count;
+    int64_t looks; /* of store_missing */
+};
+
+/* A unit of work: in the open transaction, or in one of its own. */
+static inline bool unit_begin(struct store *store, bool *own, struct error *error) {
+    *own = !store->writing;
+    return !*own || store_begin(store, STORE_COMMAND, error);
+}
+/* Ends it; with `done` false, or if the commit fails, what was its own is rolled back. */
+static inline bool unit_end(struct store *store, bool own, bool done, struct error *error) {
+    if (own && done)
+        return store_commit(store, error);
+    if (own)
+        store_rollback(store);
+    return done;
+}
+
+/* Several questions that see one state of the store; the catalog is fresh inside. Outside of a
+ * write transaction they have 5 s together. */
+bool look_begin(struct store *store, bool *own, struct error *error);
+void look_end(struct store *store, bool own);
+
+/* In a transaction: growing numbers that are never handed out twice. */
+static inline int64_t meta_id(struct store *store) {
+    return store->meta.next_id++;
+}
+
+static inline int64_t meta_token(struct store *store) {
+    return store->meta.next_token++;
+}
+
+/* Reads the counters, and tells the hooks that the transaction has begun. */
+bool meta_read(struct store *store, struct error *error);
+bool meta_write(struct store *store, struct error *error);
+
+/* The name of the machine's present boot; NULL: not known. */
+const char *store_boot(struct store *store);
+
+#endif

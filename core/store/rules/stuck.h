@@ -1,0 +1,18 @@
+/* stuck.h - runs that were given up because nothing ends their handler (rules §8): a row for each
+ * as long as it may still act, and one incident for a job that has any. */
+#ifndef MOONSHIFT_STORE_RULES_STUCK_H
+#define MOONSHIFT_STORE_RULES_STUCK_H
+
+#include "job/outcome.h"
+#include "store/rules/state.h"
+
+/* A run was given up (outcome->stuck), or one that had been has ended (outcome->outlived). */
+bool stuck_note(struct store *store, const struct outcome *outcome, time_ms now,
+                struct error *error);
+/* Adds the runs of these jobs that do not end. */
+bool stuck_among(struct store *store, struct ids ids, struct stuck_runs *stuck,
+                 struct error *error);
+/* The executor's process has ended, and they with it. */
+bool stuck_gone(struct store *store, int64_t owner, time_ms now, struct error *error);
+
+#endif

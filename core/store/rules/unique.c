@@ -1,0 +1,130 @@
+#include "store/rules/unique.h"
+#include "base/crash_point.h"
+#include "store/rules/engine.h"
+#include "store/rules/intake.h"
+#include "time/span.h"
+
+#define SWEPT "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
+
+/* The holder is in no place yet: is it there for this store? 1, 0 it never will be, -1 error. */
+static int unique_waits(struct store *store, const char *key, int64_t intake, bool released,
+                        struct unique_holder *holder, struct error *error) {
+    holder->own = store->intake && store->intake->id == intake;
+    holder->runs = released;
+    holder->there = holder->own || released;
+    if (holder->there)
+        return 1;
+    if (!store->engine->sign_alive(store, SIGN_INTAKE(intake)))
+        return 0;
+    error_set(error, ERROR_CONFLICT,
+              "unique \"%s\" is held by job %lld, which is still being written (try again)", key,
+              (long long)holder->job);
+    return -1;
+}
+
+int unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
+                struct unique_holder *holder, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
+                 " FROM unique_key u LEFT JOIN live j ON j.id=u.job"
+                 " LEFT JOIN locked l ON l.id=u.job"
+                 " LEFT JOIN intake i ON u.job>i.reached AND u.job<=i.last"
+                 " WHERE u.definition=?1 AND u.key=?2",
+                 "it", definition, key);
+    int step = row ? db_step(&store->db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    *holder = (struct unique_holder){
+        .job = row_int(row, 0),
+        .until = row_time(row, 1),
+        .there = row_int32(row, 2) != 0,
+        .runs = row_int32(row, 3) != 0,
+    };
+    int64_t intake = row_int(row, 4);
+    bool released = row_int32(row, 5) != 0;
+    row_done(row);
+    if (intake)
+        return unique_waits(store, key, intake, released, holder, error);
+    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+}
+
+bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
+                   struct error *error) {
+    char until[TIME_TEXT_SIZE];
+    time_format(holder->until, until);
+    return error_set(error, ERROR_CONFLICT, "unique \"%s\" of \"%s\" is held by job %lld%s%s", key,
+                     handler, (long long)holder->job, holder->there ? "" : ", done, until ",
+                     holder->there ? "" : until);
+}
+
+/* Keys whose time is over: that of a job which is there needs none. */
+static bool unique_sweep(struct store *store, time_ms now, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM unique_key WHERE (definition, key) IN (" SWEPT ")"
+                  " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)"
+                  " AND NOT " INTAKE_HAS("unique_key.job"),
+                  "i", now) &&
+           db_run(&store->db, error,
+                  "UPDATE unique_key SET until=NULL WHERE (definition, key) IN (" SWEPT ")"
+                  " AND EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)",
+                  "i", now);
+}
+
+bool unique_hold(struct store *store, const struct job *job, time_ms now, struct error *error) {
+    time_ms until = job->unique_until > now ? job->unique_until : TIME_NONE;
+    return (until == TIME_NONE || unique_sweep(store, now, error)) &&
+           db_run(&store->db, error,
+                  "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
+                  " ON CONFLICT(definition, key) DO UPDATE SET job=excluded.job,"
+                  " until=excluded.until",
+                  "itiT", job->definition, job->unique_key, job->id, until) &&
+           CRASH_POINT("unique_held");
+}
+
+bool unique_done(struct store *store, const struct job *job, time_ms now, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM unique_key WHERE definition=?1 AND key=?2 AND job=?3"
+                  " AND (until IS NULL OR until<=?4)",
+                  "itii", job->definition, job->unique_key, job->id, now) &&
+           CRASH_POINT("unique_released");
+}
+
+static int64_t unique_scope(const struct store *store, const struct job_row *row) {
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
+    return stream ? stream->definition->id : 0;
+}
+
+bool unique_release(struct store *store, const struct job_row *row, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM unique_key WHERE definition=?1 AND job=?2"
+                  " AND key=(SELECT unique_key FROM job WHERE id=?2)",
+                  "ii", unique_scope(store, row), row->id);
+}
+
+int unique_retake(struct store *store, const struct job_row *row, time_ms now,
+                  struct error *error) {
+    struct job *job = NULL;
+    struct unique_holder holder;
+    if (row_job(store, row->id, &job, error) <= 0)
+        return -1;
+    int held = unique_find(store, job->definition, job->unique_key, now, &holder, error);
+    if (held > 0 && holder.job == row->id)
+        held = 0;
+    if (held > 0)
+        unique_refuse(job->handler, job->unique_key, &holder, error);
+    job->unique_until = TIME_NONE;
+    if (held == 0)
+        held = unique_hold(store, job, now, error) ? 0 : -1;
+    job_free(job);
+    return held < 0 ? -1 : !held;
+}
+
+bool unique_follow(struct store *store, const struct job *job, int64_t next, struct error *error) {
+    if (!db_run(&store->db, error,
+                "UPDATE unique_key SET job=?4 WHERE definition=?1 AND key=?2 AND job=?3", "itii",
+                job->definition, job->unique_key, job->id, next))
+        return false;
+    int64_t without = db_changes(&store->db) ? job->id : next;
+    return row_drop_key(store, without, error);
+}

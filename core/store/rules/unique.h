@@ -1,0 +1,43 @@
+/* unique.h - unique keys (rules §20): a row of their own for each, which says who holds the key.
+ *
+ * The row is written with the job and removed in the transaction that ends it, or makes it dead;
+ * with `until` a job that was done leaves it behind. A repeating job hands its key on to its next
+ * occurrence. */
+#ifndef MOONSHIFT_STORE_RULES_UNIQUE_H
+#define MOONSHIFT_STORE_RULES_UNIQUE_H
+
+#include "store/rules/row.h"
+
+struct unique_holder {
+    int64_t job;
+    time_ms until; /* TIME_NONE: as long as the job is alive */
+    bool there;    /* the job has not ended; else only `until` holds */
+    bool runs;     /* or is not in its place yet: it cannot be replaced now */
+    bool own;      /* it was written in the intake that is being filled; nobody sees it yet */
+};
+
+/* Who holds the key: 1 found, 0 nobody, -1 error. ERROR_CONFLICT: a job that is being written by
+ * somebody else, and may yet never be there. */
+int unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
+                struct unique_holder *holder, struct error *error);
+
+/* ERROR_CONFLICT that names the holder. */
+bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
+                   struct error *error);
+
+/* A job that was just created holds its key, which nobody else does. */
+bool unique_hold(struct store *store, const struct job *job, time_ms now, struct error *error);
+
+/* The job was done: its key goes, unless it is kept for a time. */
+bool unique_done(struct store *store, const struct job *job, time_ms now, struct error *error);
+
+/* The job dies or goes undone: its key is free. Call while its row is there. */
+bool unique_release(struct store *store, const struct job_row *row, struct error *error);
+
+/* A dead job comes back: 1 it has its key again, 0 another holds it (error says who), -1 error. */
+int unique_retake(struct store *store, const struct job_row *row, time_ms now, struct error *error);
+
+/* What `job` held its next occurrence holds. */
+bool unique_follow(struct store *store, const struct job *job, int64_t next, struct error *error);
+
+#endif

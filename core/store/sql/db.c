@@ -1,0 +1,152 @@
+#include "store/sql/db.h"
+#include <stdint.h>
+#include <stdlib.h>
+
+void db_close(struct db *db) {
+    for (size_t i = 0; i < db->room; i++)
+        db_forget(db->entries[i].row);
+    free(db->entries);
+    if (db->driver)
+        db->driver->close(db);
+    free(db->name);
+    *db = (struct db){0};
+}
+
+bool db_fail(struct db *db, struct error *error) {
+    return db->driver->fail(db, error);
+}
+
+bool db_no_memory(const struct db *db, struct error *error) {
+    return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", db->name);
+}
+
+void db_question_begin(struct db *db) {
+    db->deadline = clock_monotonic() + db->budget;
+    db->driver->watch(db, true);
+}
+
+void db_question_end(struct db *db) {
+    db->driver->watch(db, false);
+    db->deadline = 0;
+    db->question = NULL;
+}
+
+/* ---- statements ---- */
+
+static struct db_entry *db_slot(struct db_entry *entries, size_t room, const char *sql) {
+    size_t at = (size_t)((uintptr_t)sql * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+    while (entries[at].sql && entries[at].sql != sql)
+        at = (at + 1) & (room - 1);
+    return &entries[at];
+}
+
+static bool db_grow(struct db *db) {
+    size_t room = db->room ? db->room * 2 : 256;
+    struct db_entry *entries = calloc(room, sizeof *entries);
+    if (!entries)
+        return false;
+    for (size_t i = 0; i < db->room; i++)
+        if (db->entries[i].sql)
+            *db_slot(entries, room, db->entries[i].sql) = db->entries[i];
+    free(db->entries);
+    db->entries = entries;
+    db->room = room;
+    return true;
+}
+
+static struct row *db_make(struct db *db, const char *sql, bool keep, struct error *error) {
+    struct row *row = malloc(sizeof *row);
+    if (!row) {
+        db_no_memory(db, error);
+        return NULL;
+    }
+    *row = (struct row){.driver = db->driver};
+    if (db->driver->prepare(db, row, sql, keep, error))
+        return row;
+    free(row);
+    return NULL;
+}
+
+static struct row *db_kept(struct db *db, const char *sql, struct error *error) {
+    struct db_entry *entry = db->room ? db_slot(db->entries, db->room, sql) : NULL;
+    if (entry && entry->sql)
+        return entry->row; /* also without memory: a transaction must end */
+    if (db->count * 2 >= db->room && !db_grow(db)) {
+        db_no_memory(db, error);
+        return NULL;
+    }
+    struct row *row = db_make(db, sql, true, error);
+    if (!row)
+        return NULL;
+    *db_slot(db->entries, db->room, sql) = (struct db_entry){sql, row};
+    db->count++;
+    return row;
+}
+
+struct row *db_query(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
+    struct row *row = db_kept(db, sql, error);
+    if (!row)
+        return NULL;
+    va_list values;
+    va_start(values, kinds);
+    db->driver->bind(row, kinds, values);
+    va_end(values);
+    return row;
+}
+
+struct row *db_prepare(struct db *db, const char *sql, const json_t *const *values, size_t count,
+                       struct error *error) {
+    struct row *row = db_make(db, sql, false, error);
+    for (size_t i = 0; row && i < count; i++)
+        db->driver->bind_value(row, (int)i, values[i]);
+    return row;
+}
+
+void db_forget(struct row *row) {
+    if (row)
+        row->driver->forget(row);
+    free(row);
+}
+
+int db_step(struct db *db, struct row *row, struct error *error) {
+    return db->driver->step(db, row, error);
+}
+
+bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
+    struct row *row = db_kept(db, sql, error);
+    if (!row)
+        return false;
+    va_list values;
+    va_start(values, kinds);
+    db->driver->bind(row, kinds, values);
+    va_end(values);
+    int step = 0;
+    while ((step = db_step(db, row, error)) > 0)
+        continue;
+    return step == 0;
+}
+
+int db_value(struct db *db, struct error *error, int64_t *value, const char *sql, const char *kinds,
+             ...) {
+    struct row *row = db_kept(db, sql, error);
+    if (!row)
+        return -1;
+    va_list values;
+    va_start(values, kinds);
+    db->driver->bind(row, kinds, values);
+    va_end(values);
+    int step = db_step(db, row, error);
+    if (step > 0) {
+        *value = row_int(row, 0);
+        row_done(row);
+    }
+    return step;
+}
+
+bool db_execute(struct db *db, const char *sql, struct error *error) {
+    return db->driver->execute(db, sql, error);
+}
+
+int db_changes(struct db *db) {
+    return db->driver->changes(db);
+}

@@ -1,0 +1,152 @@
+/* db.h - the seam below the rules: one connection to a database, in words of no database.
+ *
+ * A database driver is one table of functions (struct db_driver). Statements are kept: each literal
+ * is prepared once a connection. Numbers of parameters are written ?1, ?2; columns count from 0. */
+#ifndef MOONSHIFT_STORE_SQL_DB_H
+#define MOONSHIFT_STORE_SQL_DB_H
+
+#include "base/clock.h"
+#include "base/error.h"
+#include <jansson.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+struct db_driver;
+
+/* A prepared statement; after db_step has returned 1, the row that it stands at. */
+struct row {
+    const struct db_driver *driver;
+    void *statement; /* the driver's */
+};
+
+struct db_entry {
+    const char *sql; /* compared by address */
+    struct row *row;
+};
+
+struct db {
+    const struct db_driver *driver;
+    void *handle;             /* the driver's connection */
+    char *name;               /* as the user wrote it, for messages */
+    struct db_entry *entries; /* kept statements, a hash table */
+    size_t room, count;
+    const char *question;  /* what is being asked, for messages; NULL: it goes without a name */
+    time_ms budget;        /* ms that a question may take */
+    bool (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
+    time_ms deadline;      /* monotonic end of the present question; 0: none is put */
+};
+
+enum row_type { ROW_NULL, ROW_INTEGER, ROW_REAL, ROW_TEXT };
+
+struct db_driver {
+    void (*close)(struct db *db);
+    /* `keep`: the statement lives as long as the connection. */
+    bool (*prepare)(struct db *db, struct row *row, const char *sql, bool keep,
+                    struct error *error);
+    void (*forget)(struct row *row);
+    void (*bind)(struct row *row, const char *kinds, va_list values);
+    void (*bind_value)(struct row *row, int at, const json_t *value); /* a number or a text */
+    int (*step)(struct db *db, struct row *row, struct error *error);
+    void (*done)(struct row *row);
+    enum row_type (*type)(struct row *row, int column);
+    int64_t (*integer)(struct row *row, int column);
+    double (*real)(struct row *row, int column);
+    const char *(*text)(struct row *row, int column);
+    const void *(*blob)(struct row *row, int column, size_t *size);
+    int (*changes)(struct db *db);
+    /* May be NULL: see db_want. */
+    bool (*want)(struct db *db, const int64_t *ids, size_t count, struct error *error);
+    bool (*execute)(struct db *db, const char *sql, struct error *error);
+    bool (*fail)(struct db *db, struct error *error);
+    void (*watch)(struct db *db, bool on); /* ends what runs past db->deadline */
+};
+
+/* Closes the connection and forgets its statements. Nothing happens to one that is all zero. */
+void db_close(struct db *db);
+
+/* Fills `error` from the connection's last error; returns false. */
+bool db_fail(struct db *db, struct error *error);
+/* Fills `error`; returns false. */
+bool db_no_memory(const struct db *db, struct error *error);
+
+/* From here on the questions together may take the budget. Beyond it they end with an error. */
+void db_question_begin(struct db *db);
+void db_question_end(struct db *db);
+
+/* Binds a kept statement, ready to step. `sql` must be a literal. `kinds`, one letter a parameter:
+ * i int64_t, n int, z int64_t with 0 as NULL, T time_ms with TIME_NONE as NULL, t text or NULL,
+ * b blob (pointer, size_t) or NULL, d double. Bound texts must live until the statement is stepped.
+ * NULL: error. */
+struct row *db_query(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
+
+/* Prepares a statement that is not kept; its parameters are numbers or texts. They must live until
+ * it is stepped. NULL: error; ERROR_INVALID: it is too long for the database. End it with
+ * db_forget (NULL is fine). */
+struct row *db_prepare(struct db *db, const char *sql, const json_t *const *values, size_t count,
+                       struct error *error);
+void db_forget(struct row *row);
+
+/* 1 a row, 0 the end, -1 error; the statement is reset unless there is a row. */
+int db_step(struct db *db, struct row *row, struct error *error);
+
+/* Runs a kept statement to its end. A driver for which a statement is a round trip may queue it.
+ * Its error then comes with the next call that waits: for a row, for changes, for the commit. The
+ * whole transaction is rolled back. */
+bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
+
+/* The first column of the first row into *value: 1 found, 0 no row (untouched), -1 error. */
+int db_value(struct db *db, struct error *error, int64_t *value, const char *sql, const char *kinds,
+             ...);
+
+/* Runs statements without parameters that are not kept (settings of the connection, schema). */
+bool db_execute(struct db *db, const char *sql, struct error *error);
+
+/* Counts the rows changed by the statement run last. */
+int db_changes(struct db *db);
+
+/* Resets a statement before its end: its row is void. */
+static inline void row_done(struct row *row) {
+    row->driver->done(row);
+}
+
+static inline enum row_type row_type(struct row *row, int column) {
+    return row->driver->type(row, column);
+}
+
+static inline bool row_null(struct row *row, int column) {
+    return row_type(row, column) == ROW_NULL;
+}
+
+/* Says that the rows of these jobs are read next, one by one. A driver may read them now at once;
+ * the answers are the same. */
+static inline bool db_want(struct db *db, const int64_t *ids, size_t count, struct error *error) {
+    return !db->driver->want || db->driver->want(db, ids, count, error);
+}
+
+/* Columns. NULL is 0, or no text. A text or blob lives until the next step or row_done. */
+static inline int64_t row_int(struct row *row, int column) {
+    return row->driver->integer(row, column);
+}
+
+static inline int row_int32(struct row *row, int column) {
+    return (int)row->driver->integer(row, column);
+}
+
+static inline double row_real(struct row *row, int column) {
+    return row->driver->real(row, column);
+}
+
+static inline const char *row_text(struct row *row, int column) {
+    return row->driver->text(row, column);
+}
+
+static inline const void *row_blob(struct row *row, int column, size_t *size) {
+    return row->driver->blob(row, column, size);
+}
+
+/* NULL is TIME_NONE. */
+static inline time_ms row_time(struct row *row, int column) {
+    return row_null(row, column) ? TIME_NONE : row_int(row, column);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* engine.h - the functions of the SQLite engine, in the order of store/ops.h. */
+#ifndef MOONSHIFT_STORE_SQLITE_ENGINE_H
+#define MOONSHIFT_STORE_SQLITE_ENGINE_H
+
+#include "store/ops.h"
+
+void sqlite_close(struct store *store);
+bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error);
+bool sqlite_commit(struct store *store, struct error *error);
+void sqlite_rollback(struct store *store);
+void sqlite_set_impatient(struct store *store, bool (*hurried)(void));
+void sqlite_budget(struct store *store, time_ms until);
+void sqlite_purge_behind(struct store *store);
+bool sqlite_has_pending_purge(const struct store *store);
+bool sqlite_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+                   struct error *error);
+bool sqlite_enqueue(struct store *store, struct job *job, time_ms now, struct error *error);
+int64_t sqlite_reserve_ids(struct store *store, int count, struct error *error);
+bool sqlite_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+                 struct error *error);
+bool sqlite_leave(struct store *store, struct error *error);
+bool sqlite_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
+void sqlite_alive(struct store *store, time_ms now);
+bool sqlite_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
+                       struct error *error);
+bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
+                 struct error *error);
+void sqlite_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
+void sqlite_slot_clear(struct store *store, int index);
+int sqlite_bell(const struct store *store);
+void sqlite_bell_empty(struct store *store);
+bool sqlite_has_changes(struct store *store);
+bool sqlite_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error);
+bool sqlite_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                   struct error *error);
+bool sqlite_settle_end(struct store *store, struct error *error);
+bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
+bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                    struct job **jobs, int *count, bool *more, struct error *error);
+bool sqlite_best(struct store *store, const struct acquire *acquire, time_ms now,
+                 struct sort_key *best, bool *found, struct error *error);
+struct store_acquire_stats sqlite_acquire_stats(const struct store *store);
+bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+                 struct error *error);
+bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                   struct error *error);
+int sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+bool sqlite_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                     struct error *error);
+bool sqlite_next(struct store *store, time_ms now, time_ms *at, struct error *error);
+bool sqlite_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error);
+bool sqlite_backup(struct store *store, const char *to, struct store_backup *backup,
+                   struct error *error);
+bool sqlite_checkpoint(struct store *store, int pages, struct error *error);
+void sqlite_trim_cache(struct store *store);
+bool sqlite_intact(struct store *store, struct error *error);
+bool sqlite_purge(struct store *store, bool idle, struct error *error);
+time_ms sqlite_now(struct store *store, time_ms own);
+bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *more,
+                 struct error *error);
+
+#endif

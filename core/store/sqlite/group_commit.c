@@ -1,0 +1,184 @@
+/* group_commit.c - one job, created by one of many processes (rules §1). Of the processes that ask
+ * at the same time one writes for all, in one transaction with one sync. No extra process is
+ * needed: a process that asks while no other one writes becomes the writer.
+ *
+ * A job is on disk before its creator is answered. Each job that is written for another process
+ * leaves a row in the table `mailbox`, with the ticket of the request, in the same transaction. If
+ * the writer dies before it has answered, the next writer finds the row, and in it the job. So a
+ * request is never done twice. */
+#include "base/crash_point.h"
+#include "store/sqlite/codec.h"
+#include "store/sqlite/connection.h"
+#include "store/store.h"
+#include <stdio.h>
+
+enum {
+    WAIT_LEAST = 1, /* ms until one that waits looks whether the writer lives */
+    WAIT_MOST = 16,
+    PATIENCE = 1000 /* ms until it writes for itself: the writer may be stopped, and not dead */
+};
+
+/* What one transaction does. */
+struct round {
+    struct store *store;
+    bool fresh;  /* the own request has been seen by nobody else */
+    bool others; /* it is for all */
+    bool spoilt; /* by what could not be written */
+    int count;
+    struct {
+        int place;
+        uint32_t word;
+    } list[MAILBOX_PLACES];
+    struct mailbox_request request; /* the one at hand */
+};
+
+/* 1 it was done by a writer that has died since, 0 it was not, -1 error. */
+static int look_up(struct round *round, struct mailbox_answer *answer, struct error *error) {
+    struct db *db = &round->store->db;
+    struct row *row =
+        db_query(db, error, "SELECT job, creation FROM tray WHERE place=?1 AND ticket=?2", "ni",
+                 round->request.place, round->request.ticket);
+    int step = row ? db_step(db, row, error) : -1;
+    if (step <= 0)
+        return step;
+    answer->job = row_int(row, 0);
+    answer->creation = (enum creation)row_int32(row, 1);
+    row_done(row);
+    return 1;
+}
+
+static bool note(struct round *round, const struct mailbox_answer *answer, struct error *error) {
+    return db_run(&round->store->db, error,
+                  "INSERT OR REPLACE INTO tray(place, ticket, job, creation)"
+                  " VALUES(?1, ?2, ?3, ?4)",
+                  "niin", round->request.place, round->request.ticket, answer->job,
+                  (int)answer->creation);
+}
+
+/* What is refused has written nothing, and is no hindrance to the others. */
+static bool create(struct round *round, struct mailbox_answer *answer, struct error *error) {
+    struct job job;
+    struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
+    bool known = codec_decode(round->request.letter, round->request.size, &job);
+    if (known && store_create(round->store, &job, 0, round->request.now, &reason)) {
+        answer->job = job.creation == CREATION_CREATED ? job.id : job.holder;
+        answer->creation = job.creation;
+        bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
+        return (own && round->others) || note(round, answer, error);
+    }
+    if (known && !job.refused)
+        return error_set(error, reason.code, "%s", reason.text);
+    answer->code = reason.code;
+    snprintf(answer->text, sizeof answer->text, "%s", reason.text);
+    return true;
+}
+
+static bool write_one(struct round *round, struct error *error) {
+    struct mailbox_answer *answer =
+        mailbox_answer(&sqlite_of(round->store)->mailbox, round->request.place);
+    bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
+    answer->code = ERROR_NONE;
+    int found = own && round->fresh ? 0 : look_up(round, answer, error);
+    round->list[round->count].place = round->request.place;
+    round->list[round->count++].word = round->request.word;
+    return found > 0 || (found == 0 && create(round, answer, error));
+}
+
+static bool write_all(struct round *round, struct error *error) {
+    struct mailbox *mailbox = &sqlite_of(round->store)->mailbox;
+    for (int i = 0; i < MAILBOX_PLACES; i++)
+        if ((round->others || i == mailbox->place) && mailbox_read(mailbox, i, &round->request) &&
+            !write_one(round, error))
+            return false;
+    CRASH_POINT("tray_written");
+    for (int i = 0; i < round->count; i++) /* who has given up has said that it was not done */
+        if (!mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
+            return error_set(error, ERROR_FAILED, "what was asked for is not wanted any more");
+    return true;
+}
+
+static bool commit(struct round *round, struct error *error) {
+    round->count = 0;
+    if (!store_begin(round->store, STORE_COMMAND, error))
+        return false;
+    round->spoilt = !write_all(round, error);
+    if (!round->spoilt)
+        return store_commit(round->store, error);
+    store_rollback(round->store);
+    return false;
+}
+
+static bool is_alone(const struct round *round) {
+    return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
+}
+
+/* What fails as a whole is answered to nobody else: the others try for themselves. */
+static bool run(struct store *store, bool fresh, bool others, struct error *error) {
+    struct round round = {.store = store, .fresh = fresh, .others = others};
+    bool done = commit(&round, error);
+    if (!done && round.spoilt && others && !is_alone(&round)) {
+        round.others = false;
+        done = commit(&round, error);
+    }
+    CRASH_POINT("tray_committed");
+    for (int i = 0; done && i < round.count; i++) {
+        mailbox_mark(&sqlite_of(store)->mailbox, round.list[i].place, round.list[i].word);
+        CRASH_POINT("tray_marked");
+    }
+    return done;
+}
+
+static bool lead(struct store *store, bool fresh, struct error *error) {
+    bool done = mailbox_answered(&sqlite_of(store)->mailbox) || run(store, fresh, true, error);
+    mailbox_leave(&sqlite_of(store)->mailbox);
+    return done;
+}
+
+/* Until the request in the own place is answered. */
+static bool await(struct store *store, struct error *error) {
+    struct mailbox *mailbox = &sqlite_of(store)->mailbox;
+    time_ms until = clock_monotonic() + PATIENCE;
+    for (int wait = WAIT_LEAST; clock_monotonic() < until;) {
+        if (mailbox_lead(mailbox))
+            return lead(store, false, error);
+        if (mailbox_wait(mailbox, wait))
+            return true;
+        wait = wait < WAIT_MOST ? wait * 2 : wait;
+    }
+    return run(store, false, false, error);
+}
+
+static bool shares(struct store *store, struct error *error) {
+    sqlite_of(store)->mailbox.foreign = false;
+    return sqlite_of(store)->path && store->mode != STORE_READ && !store->writing &&
+           !sqlite_of(store)->broken && !store->self.id &&
+           mailbox_open(&sqlite_of(store)->mailbox, sqlite_of(store)->path, error);
+}
+
+static bool take_answer(struct store *store, struct job *job, struct error *error) {
+    const struct mailbox_answer *answer =
+        mailbox_answer(&sqlite_of(store)->mailbox, sqlite_of(store)->mailbox.place);
+    job->creation = answer->creation;
+    job->id = job->creation == CREATION_CREATED ? answer->job : 0;
+    job->holder = job->creation == CREATION_CREATED ? 0 : answer->job;
+    job->refused = answer->code == ERROR_CONFLICT;
+    return answer->code == ERROR_NONE || error_set(error, answer->code, "%s", answer->text);
+}
+
+bool sqlite_enqueue(struct store *store, struct job *job, time_ms now, struct error *error) {
+    struct mailbox *mailbox = &sqlite_of(store)->mailbox;
+    if (!shares(store, error))
+        return !mailbox->foreign && store_create(store, job, 0, now, error);
+    job->retries = job->retries < 1 ? store->settings->retries : job->retries;
+    bool leads = mailbox_lead(mailbox);
+    bool asked = mailbox_ask(mailbox, job, now), done;
+    if (!asked) {
+        if (leads)
+            mailbox_leave(mailbox);
+        return store_create(store, job, 0, now, error);
+    }
+    done = leads ? lead(store, true, error) : await(store, error);
+    done = (done || mailbox_answered(mailbox)) && take_answer(store, job, error);
+    mailbox_withdraw(mailbox);
+    return done;
+}

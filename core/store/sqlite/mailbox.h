@@ -1,0 +1,70 @@
+/* mailbox.h - the mapped file "<store>-tray": where processes that each want to create one job lay
+ * what they ask for, so that one of them writes for all (rules §1); see enqueue.c.
+ *
+ * A process has a place in it, by a lock that ends with it. Nothing in the file is worth anything
+ * once nobody has a place: whoever comes first then makes it anew. It is never deleted. */
+#ifndef MOONSHIFT_STORE_SQLITE_MAILBOX_H
+#define MOONSHIFT_STORE_SQLITE_MAILBOX_H
+
+#include "job/job.h"
+#include "store/sqlite/gate.h"
+
+enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };
+
+struct mailbox_answer {
+    int64_t job; /* the new one, or the one that has the key */
+    enum creation creation;
+    enum error_code code; /* else why it was refused */
+    char text[2048];
+};
+
+struct mailbox_map;
+
+struct mailbox {
+    struct gate file;        /* its bytes are locked as those of the gate are */
+    struct mailbox_map *map; /* NULL: not open */
+    int place;               /* of this process */
+    int64_t ticket;          /* of what it asks for; no two are the same, in any process */
+    bool unusable;           /* it could not be opened: everybody writes for himself */
+    bool foreign;            /* something that is not ours lies in its place */
+};
+
+/* What lies in a place. */
+struct mailbox_request {
+    int place;
+    uint32_t word; /* for mailbox_mark */
+    int64_t ticket;
+    time_ms now; /* when it is created */
+    size_t size;
+    unsigned char letter[MAILBOX_LETTER];
+};
+
+/* Opens the mailbox of the store at `path`, once. False: there is none to use; `foreign`: because
+ * something else lies there, which `error` tells. */
+bool mailbox_open(struct mailbox *mailbox, const char *path, struct error *error);
+void mailbox_close(struct mailbox *mailbox);
+
+/* Without waiting: the right to write for all. */
+bool mailbox_lead(struct mailbox *mailbox);
+/* Gives it back, and calls one that waits to take it. */
+void mailbox_leave(struct mailbox *mailbox);
+
+/* Lays a job into the own place. False: it is too large. */
+bool mailbox_ask(struct mailbox *mailbox, const struct job *job, time_ms now);
+/* Waits until it is answered (true), or until it may be time to lead, `wait` ms at the most. */
+bool mailbox_wait(struct mailbox *mailbox, int wait);
+bool mailbox_answered(const struct mailbox *mailbox);
+/* Nothing is asked for any more. */
+void mailbox_withdraw(struct mailbox *mailbox);
+
+/* ---- for the one that leads, and for what lies in the own place ---- */
+
+/* A copy of what is asked for there, and still waits for an answer, by a process that lives. */
+bool mailbox_read(struct mailbox *mailbox, int place, struct mailbox_request *request);
+/* Does the same lie there still? */
+bool mailbox_waits(const struct mailbox *mailbox, int place, uint32_t word);
+struct mailbox_answer *mailbox_answer(struct mailbox *mailbox, int place);
+/* It is answered: its process goes on. */
+void mailbox_mark(struct mailbox *mailbox, int place, uint32_t word);
+
+#endif

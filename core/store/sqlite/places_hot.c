@@ -1,0 +1,124 @@
+/* places_hot.c - the places as a turn changes them: acquiring, settling, creating, lanes. */
+#include "base/crash_point.h"
+#include "store/rules/limit.h"
+#include "store/rules/places.h"
+#include "store/rules/prelock.h"
+
+/* ---- ready, timer, parked ---- */
+
+bool place_due(struct store *store, time_ms due, int64_t id, int *count, struct error *error) {
+    if (!db_run(&store->db, error,
+                "INSERT INTO ready(stream, rank, place, id, lane)"
+                " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<=(?1, ?2)",
+                "ii", due, id))
+        return false;
+    *count = db_changes(&store->db);
+    store->placed += *count;
+    return !*count || (CRASH_POINT("timers_copied") &&
+                       db_run(&store->db, error, "DELETE FROM timer WHERE (due, id)<=(?1, ?2)",
+                              "ii", due, id) &&
+                       CRASH_POINT("timers_moved"));
+}
+
+static bool take_between(struct store *store, const struct place_key *first,
+                         const struct place_key *last, int64_t *gone, struct error *error) {
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id>=?4", "iiii",
+                first->stream, first->rank, first->place, first->id))
+        return false;
+    *gone = db_changes(&store->db);
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place>?3 AND place<?4", "iiii",
+                first->stream, first->rank, first->place, last->place))
+        return false;
+    *gone += db_changes(&store->db);
+    if (!db_run(&store->db, error,
+                "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3 AND id<=?4", "iiii",
+                first->stream, last->rank, last->place, last->id))
+        return false;
+    *gone += db_changes(&store->db);
+    return true;
+}
+
+bool place_take_run(struct store *store, const struct place_key *first,
+                    const struct place_key *last, int64_t *gone, struct error *error) {
+    if (first->place != last->place)
+        return take_between(store, first, last, gone, error);
+    bool done = db_run(&store->db, error,
+                       "DELETE FROM ready WHERE stream=?1 AND rank=?2 AND place=?3"
+                       " AND id BETWEEN ?4 AND ?5",
+                       "iiiii", first->stream, first->rank, first->place, first->id, last->id);
+    *gone = db_changes(&store->db);
+    return done;
+}
+
+bool place_park(struct store *store, const struct place_key *key, struct error *error) {
+    if (!place_take(store, key, error))
+        return false;
+    CRASH_POINT("acquire_unparked");
+    return !db_changes(&store->db) || /* it is gone: another schedule's run has replaced it */
+           db_run(&store->db, error,
+                  "INSERT INTO parked(lane, stream, rank, place, id) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
+}
+
+bool place_bulk(struct db *db, enum place_bulk table, struct error *error) {
+    static const char *const sql[] = {
+        [BULK_READY] = "INSERT OR FAIL INTO ready(stream, rank, place, id, lane)"
+                       " SELECT stream, rank, place, id, lane_id FROM bulk",
+        [BULK_TIMER] = "INSERT OR FAIL INTO timer(due, id, stream, rank, lane)"
+                       " SELECT due, id, stream, rank, lane_id FROM bulk",
+        [BULK_LOCKED] = "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"
+                        " SELECT id, token, owner, stream, lane_id FROM bulk"};
+    return db_run(db, error, sql[table], "");
+}
+
+/* ---- locked, limited ---- */
+
+bool place_lock_row(struct db *db, const struct job *job, struct error *error) {
+    return db_run(db, error,
+                  "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
+                  "iiiiz", job->id, job->token, job->owner, job->stream, job->lane_id);
+}
+
+bool place_lock(struct store *store, const struct job *job, struct error *error) {
+    return place_lock_row(&store->db, job, error) && CRASH_POINT("acquire_locked") &&
+           place_count(store, job, error);
+}
+
+bool place_unlock(struct store *store, const struct job *job, enum unlocked *how,
+                  struct error *error) {
+    *how = UNLOCKED;
+    if (!db_run(&store->db, error,
+                "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
+                job->id, job->owner, job->token))
+        return false;
+    if (db_changes(&store->db))
+        return true;
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+                "iii", job->id, job->owner, job->token))
+        return false;
+    *how = db_changes(&store->db) ? UNLOCKED_EDITED : UNLOCK_STALE;
+    return true;
+}
+
+bool place_unlock_range(struct store *store, const struct place_range *range, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
+                  " AND owner=?5 AND edited=0",
+                  "iiiii", range->id, range->last_id, range->token, range->last_token,
+                  store->self.id);
+}
+
+bool place_uncount_run(struct store *store, int64_t stream, int64_t token, struct error *error) {
+    const struct catalog_definition *of = limit_of(store, stream);
+    if (!of)
+        return true;
+    prelock_blind(store);
+    if (!store->prelock.capacity || of->cluster_limit) {
+        ring_note(&store->ring, stream, INT64_MIN);
+        ring_note(&store->ring, stream, INT64_MAX);
+    }
+    return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND token=?2", "ii",
+                  of->id, token);
+}

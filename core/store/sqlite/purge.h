@@ -1,0 +1,47 @@
+/* purge.h - the rows of jobs that have succeeded (rules §1). A run of a joined executor that purges
+ * writes nothing to the wide row as it ends: the row is left behind, in no place, a tombstone.
+ * Which rows those are is kept in memory, a bit for each id, and they go later by whole ranges of
+ * ids.
+ *
+ * Why no such bit can ever hit a job that lives: it is set after the commit of the transaction in
+ * which the fence was passed and the run has succeeded. From then on the job is in no place, so
+ * nobody acquires it and no verb finds it; nothing puts it anywhere again; and its id is never
+ * handed out a second time. To remove a tombstone twice, or one that somebody else has removed,
+ * does nothing.
+ *
+ * The bits die with the process. So the executor's row says in `debt` that it has tombstones, from
+ * the transaction of its first one on. An executor that leaves with tombstones, or is reaped,
+ * starts a search of the table for them, up to the newest job of that moment. The search goes step
+ * by step; the keys purge_from and purge_to of the table meta say how far. Without a debt and
+ * without such a search the view `live` is the table `job`. */
+#ifndef MOONSHIFT_STORE_SQLITE_PURGE_H
+#define MOONSHIFT_STORE_SQLITE_PURGE_H
+
+#include "store/sqlite/connection.h"
+#include "store/tidy.h"
+
+/* In the transaction in which the job has succeeded. *left: its row stays behind; false: it does
+ * not, and must go now. */
+bool purge_leave(struct store *store, int64_t id, bool *left, struct error *error);
+
+/* How far the open transaction has come, and back to there. */
+struct purge_point {
+    size_t fresh;
+    bool mark;
+};
+struct purge_point purge_point(const struct store *store);
+void purge_return(struct store *store, struct purge_point point);
+
+/* Notes the tombstones of the transaction once it is committed. */
+extern const struct txn_hook purge_hook;
+
+/* An executor is dead: in the transaction that reaps it, its debt becomes a search. */
+bool purge_inherit(struct store *store, int64_t executor, struct error *error);
+/* The joined executor leaves: first removes what it can in a second, each step in a transaction of
+ * its own; … */
+void purge_rest(struct store *store);
+/* … then, in the last transaction, its debt becomes a search if any is left. */
+bool purge_bequeath(struct store *store, struct error *error);
+void purge_clear(struct purge *purge);
+
+#endif

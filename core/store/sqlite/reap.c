@@ -1,0 +1,105 @@
+/* reap.c - executors that are dead or overdue: their locks and lanes go on without them
+ * (rules §4). */
+#include "base/crash_point.h"
+#include "store/rules/locks.h"
+#include "store/rules/stuck.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/purge.h"
+#include <stdlib.h>
+
+static bool reap_files(struct store *store, int64_t id) {
+    int64_t *gone =
+        realloc(sqlite_of(store)->gone, (sqlite_of(store)->gone_count + 1) * sizeof *gone);
+    if (!gone)
+        return false;
+    sqlite_of(store)->gone = gone;
+    gone[sqlite_of(store)->gone_count++] = id;
+    return true;
+}
+
+/* Its byte in the gate is free: the process is proven dead. */
+static bool reap_dead(struct store *store, int64_t id, time_ms now, struct store_reaped *reaped,
+                      struct error *error) {
+    struct running slots = {0};
+    if (!reap_files(store, id) ||
+        (sqlite_of(store)->path && !slots_read(&slots, sqlite_of(store)->path, id)))
+        return db_no_memory(&store->db, error);
+    CRASH_POINT("bury_begun");
+    struct locks_free all = {.owner = id, .slots = &slots, .now = now, .reaped = reaped};
+    bool done = locks_free(store, &all, error) && stuck_gone(store, id, now, error) &&
+                purge_inherit(store, id, error) &&
+                db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
+                       (int)EXECUTOR_GONE) &&
+                CRASH_POINT("bury_marked");
+    running_clear(&slots);
+    return done;
+}
+
+/* It lives but has not renewed its lease: stopped, or very slow. It may come back. Locks that were
+ * extended further keep it under watch until the first of them ends. */
+static bool reap_overdue(struct store *store, int64_t id, time_ms now, struct store_reaped *reaped,
+                         struct error *error) {
+    struct locks_free expired = {.owner = id, .expired_only = true, .now = now, .reaped = reaped};
+    return locks_free(store, &expired, error) &&
+           db_run(&store->db, error,
+                  "UPDATE executor SET state=CASE WHEN l.until IS NULL THEN ?2 ELSE state END,"
+                  " lease=coalesce(l.until, lease),"
+                  " lease_boot=CASE WHEN boot=?5 AND l.until NOT NULL THEN ?3+l.until-?4"
+                  " ELSE lease_boot END"
+                  " FROM (SELECT min(until) AS until FROM locked WHERE owner=?1) l WHERE id=?1",
+                  "iniit", id, (int)EXECUTOR_OVERDUE, clock_since_boot(), now, store_boot(store));
+}
+
+/* *changed: an executor was reaped. The lease in memory may be older than the one in the store. */
+static bool reap_all(struct store *store, time_ms now, struct store_reaped *reaped, bool *changed,
+                     struct error *error) {
+    store->peers.version = 0;
+    if (!peers_refresh(store, store->meta.executors, error))
+        return false;
+    for (size_t i = 0; i < store->peers.count; i++) {
+        const struct peer *peer = &store->peers.list[i];
+        bool dead = gate_free(&sqlite_of(store)->gate, GATE_EXECUTORS + peer->id);
+        bool overdue =
+            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
+        if (!dead && !overdue)
+            continue;
+        *changed = true;
+        if (dead ? !reap_dead(store, peer->id, now, reaped, error)
+                 : !reap_overdue(store, peer->id, now, reaped, error))
+            return false;
+    }
+    return true;
+}
+
+bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
+                 struct error *error) {
+    bool own = false, changed = false;
+    *reaped = (struct store_reaped){0};
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = reap_all(store, now, reaped, &changed, error);
+    if (done && changed) {
+        store->meta.executors++;
+        done = peers_refresh(store, store->meta.executors, error);
+    }
+    if (unit_end(store, own, done, error))
+        return true;
+    job_free_list(reaped->worker_died);
+    *reaped = (struct store_reaped){0};
+    return false;
+}
+
+static void reap_committed(struct store *store) {
+    for (size_t i = 0; sqlite_of(store)->path && i < sqlite_of(store)->gone_count; i++) {
+        bell_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
+        CRASH_POINT("dead_bell_removed");
+        slots_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
+    }
+    sqlite_of(store)->gone_count = 0;
+}
+
+static void reap_rolled_back(struct store *store) {
+    sqlite_of(store)->gone_count = 0;
+}
+
+const struct txn_hook reap_hook = {.committed = reap_committed, .rolled_back = reap_rolled_back};

@@ -1,0 +1,45 @@
+/* statements.c - what the rules ask in SQLite's own words, mostly for JSON. */
+#include "store/sqlite/statements.h"
+#include "job/hook.h"
+#include "store/rules/ask/verify.h"
+
+const struct store_sql sqlite_sql = {
+    .commits = "PRAGMA data_version",
+    .definitions =
+        "SELECT id, name, deployment, override_priority, suspended,"
+        " CASE json_type(properties, '$.limit') WHEN 'integer'"
+        "  THEN json_extract(properties, '$.limit') END,"
+        " json_extract(properties, '$.limit.cluster'),"
+        " properties->>'backlog', properties->>'lane_backlog', properties->>'rate',"
+        " CASE WHEN name='" HOOK_HANDLER "' THEN properties->>'hooks' END FROM definition"
+        " ORDER BY name",
+    .configured = "SELECT json_extract(properties, '$.retries'),"
+                  " json_extract(properties, '$.category'),"
+                  " json_extract(properties, '$.priority'),"
+                  " json_type(properties, '$.priority') IS 'integer'"
+                  " FROM definition WHERE name=?1",
+    .cleaner = "SELECT 1 FROM executor WHERE state=1 AND id<>?1"
+               " AND json_extract(settings, '$.cleanup')=1 LIMIT 1",
+    .served = "UPDATE incident SET ended=?2, how=?3 WHERE ended IS NULL AND job IS NULL"
+              " AND type=?4 AND (json_type(?1, '$.handlers') IS NULL OR definition IN"
+              " (SELECT d.id FROM json_each(?1, '$.handlers') h JOIN definition d"
+              " ON d.name=h.value))",
+    .publish = "UPDATE executor SET settings=json_patch(json_remove("
+               "coalesce(settings, '{}'), '$.handlers'), ?2) WHERE id=?1",
+    .unserved = "UPDATE incident SET ended=?2, how=?3 WHERE ended IS NULL"
+                " AND job IS NULL AND type=?4 AND definition NOT IN"
+                " (SELECT value FROM json_each(?1))",
+    .waiting = "SELECT j.repeat, c.zone, c.misfire, c.origin, c.starts, c.date, c.shift,"
+               " c.retries, c.schedule, s.paused, json_remove(s.spec, '$.payload')"
+               " FROM cycle c JOIN job j ON j.id=c.job LEFT JOIN schedule s ON s.name=c.schedule"
+               " WHERE c.job=?1",
+    .put_note = "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)",
+    .get_note = "SELECT value FROM meta WHERE key=?1",
+};
+
+const struct verify_rule sqlite_verify[] = {
+    {"SELECT * FROM pragma_integrity_check(100) WHERE integrity_check<>'ok'", NULL, NULL},
+    {"SELECT id FROM job WHERE NOT payload_fits(coalesce(payload, '')) LIMIT 100", "job",
+     "has a payload nested deeper than 100: searches by payload leave it out"},
+    {NULL, NULL, NULL},
+};

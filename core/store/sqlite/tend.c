@@ -1,0 +1,40 @@
+/* tend.c - what SQLite does for itself when there is time. */
+#include "store/rules/history.h"
+#include "store/sqlite/connection.h"
+
+time_ms sqlite_now(struct store *store, time_ms own) {
+    (void)store; /* every process on this file has the same clock */
+    return own;
+}
+
+static bool tend_tidy(struct store *store, int limit, bool *more, struct error *error) {
+    bool own = false;
+    *more = false;
+    if (!unit_begin(store, &own, error))
+        return false;
+    bool done = store_file_ended(store, limit, more, error) && sqlite_purge(store, true, error);
+    if (!unit_end(store, own, done, error))
+        return false;
+    *more = *more || store_has_pending_purge(store);
+    return true;
+}
+
+bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *more,
+                 struct error *error) {
+    switch (chore) {
+    case CHORE_LOG:
+        return sqlite_checkpoint(store, limit, error);
+    case CHORE_CACHE:
+        sqlite_trim_cache(store);
+        return true;
+    case CHORE_FILES:
+        return sqlite_intact(store, error);
+    case CHORE_TURN:
+        return sqlite_purge(store, false, error);
+    case CHORE_PURGE:
+        return sqlite_purge(store, true, error);
+    case CHORE_TIDY:
+        return tend_tidy(store, limit, more, error);
+    }
+    return false;
+}

@@ -1,0 +1,39 @@
+/* cron.h - cron expressions: five fields, or six with the seconds first (rules §14). Pure.
+ *
+ * Names (JAN, MON; in any case), ranges (1-5, FRI-SUN; 22-2 is refused), lists, steps (a/n, *,
+ * a-b/n), L, L-n, nW, LW, d#n, dL, ? as *, and @yearly @annually @monthly @weekly @daily @midnight
+ * @hourly. Day of week 0-7, 0 and 7 are Sunday. With both days set, five fields mean or (cron), six
+ * mean and (Spring, Quartz). A day that a month does not have (31, 31W, L-30, MON#5) is left out in
+ * it. */
+#ifndef MOONSHIFT_TIME_CRON_H
+#define MOONSHIFT_TIME_CRON_H
+
+#include "time/zone.h"
+#include <stdint.h>
+
+struct cron {
+    uint64_t seconds, minutes; /* bit n: the value n */
+    uint32_t hours, days, months, weekdays;
+    uint32_t last_days;        /* L-n, bit n; bit 0 is L */
+    uint32_t near_days;        /* nW, bit n */
+    uint8_t nth_weekdays[7];   /* d#n, bit n */
+    uint8_t last_weekdays;     /* dL, bit d */
+    bool last_near;            /* LW */
+    bool any_day, any_weekday; /* the field is *, ? or * in steps of 1 */
+    bool both;                 /* six fields: both days must match */
+};
+
+/* Errors name the text, the field and the position: `cron "61 * * * *": minute 61 is not in 0-59
+ * (position 1)`. Seven fields and more, and expressions that never match (30 February), are
+ * refused. */
+bool cron_parse(const char *text, struct cron *cron, struct error *error);
+
+/* The days of a month that match, bit n: day n; the month itself is not looked at. */
+uint32_t cron_month_days(const struct cron *cron, int64_t year, int month);
+
+/* The first match after `after` (never at it), in the zone. A local time that DST skips counts
+ * right after the gap, one that it repeats counts once. TIME_NEVER: none until the year 9999. The
+ * search is bounded: whole months, days and hours are jumped over. */
+time_ms cron_next(const struct cron *cron, const struct zone *zone, time_ms after);
+
+#endif

@@ -1,0 +1,324 @@
+#include "time/cron.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum field { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY };
+
+enum { FIELDS = WEEKDAY + 1 };
+
+static const struct {
+    const char *name;
+    int min, max;
+    const char *names; /* of three letters each, from min on */
+    const char *expected;
+} fields[] = {
+    [SECOND] = {"second", 0, 59, "", "expected a second (0-59)"},
+    [MINUTE] = {"minute", 0, 59, "", "expected a minute (0-59)"},
+    [HOUR] = {"hour", 0, 23, "", "expected an hour (0-23)"},
+    [DAY] = {"day", 1, 31, "", "expected a day (1-31, L, L-3, 15W or LW)"},
+    [MONTH] = {"month", 1, 12, "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC",
+               "expected a month (1-12 or JAN-DEC)"},
+    [WEEKDAY] = {"weekday", 0, 7, "SUNMONTUEWEDTHUFRISAT",
+                 "expected a weekday (0-7 or SUN-SAT, FRIL, FRI#2)"},
+};
+
+static const struct {
+    const char *name, *text;
+} macros[] = {
+    {"@yearly", "0 0 1 1 *"}, {"@annually", "0 0 1 1 *"}, {"@monthly", "0 0 1 * *"},
+    {"@weekly", "0 0 * * 0"}, {"@daily", "0 0 * * *"},    {"@midnight", "0 0 * * *"},
+    {"@hourly", "0 * * * *"},
+};
+
+/* Where a text is being read; everything below stops at its NUL. */
+struct reader {
+    const char *text, *at;
+    enum field field;
+    struct cron *cron;
+    struct error *error;
+};
+
+static bool refuse(const struct reader *reader, const char *at, const char *problem) {
+    return error_set(reader->error, ERROR_INVALID, "cron \"%.100s\": %s (position %d)",
+                     reader->text, problem, (int)(at - reader->text) + 1);
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static char upper(char c) {
+    return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+}
+
+static bool take(struct reader *reader, char c) {
+    bool found = upper(*reader->at) == c;
+    reader->at += found;
+    return found;
+}
+
+/* A number between bounds; `what` names it in the error. */
+static bool read_number(struct reader *reader, const char *what, int min, int max, int *value) {
+    char problem[96];
+    const char *start = reader->at;
+    size_t size = strspn(start, "0123456789");
+    *value = 0;
+    for (; is_digit(*reader->at); reader->at++)
+        *value = *value > max ? *value : *value * 10 + (*reader->at - '0');
+    if (size > 0 && *value >= min && *value <= max)
+        return true;
+    if (size == 0)
+        snprintf(problem, sizeof problem, "expected a number (%s %d-%d)", what, min, max);
+    else
+        snprintf(problem, sizeof problem, "%s %.*s is not in %d-%d", what,
+                 size > 20 ? 20 : (int)size, start, min, max);
+    return refuse(reader, start, problem);
+}
+
+static bool read_value(struct reader *reader, int *value) {
+    enum field field = reader->field;
+    const char *names = fields[field].names;
+    if (is_digit(*reader->at))
+        return read_number(reader, fields[field].name, fields[field].min, fields[field].max, value);
+    for (int i = 0; names[3 * i]; i++)
+        if (!strncasecmp(reader->at, names + 3 * i, 3)) {
+            reader->at += 3;
+            *value = fields[field].min + i;
+            return true;
+        }
+    return refuse(reader, reader->at, fields[field].expected);
+}
+
+static void set_values(struct reader *reader, int from, int to, int step) {
+    struct cron *cron = reader->cron;
+    for (int value = from; value <= to; value += step) {
+        switch (reader->field) {
+        case SECOND:
+            cron->seconds |= UINT64_C(1) << value;
+            break;
+        case MINUTE:
+            cron->minutes |= UINT64_C(1) << value;
+            break;
+        case HOUR:
+            cron->hours |= UINT32_C(1) << value;
+            break;
+        case DAY:
+            cron->days |= UINT32_C(1) << value;
+            break;
+        case MONTH:
+            cron->months |= UINT32_C(1) << value;
+            break;
+        case WEEKDAY:
+            cron->weekdays |= UINT32_C(1) << value % 7;
+        }
+    }
+}
+
+/* "/n" if there is one; else the step stays 1. */
+static bool read_step(struct reader *reader, int *step) {
+    char what[16];
+    *step = 1;
+    if (!take(reader, '/'))
+        return true;
+    snprintf(what, sizeof what, "%s step", fields[reader->field].name);
+    return read_number(reader, what, 1, fields[reader->field].max, step);
+}
+
+/* 22-2: nothing says whether the night or a slip of the pen was meant. */
+static bool refuse_backwards(struct reader *reader, const char *start, int from, int to) {
+    char problem[128], before[16] = "";
+    int min = fields[reader->field].min,
+        max = reader->field == WEEKDAY ? 6 : fields[reader->field].max;
+    if (to > min)
+        snprintf(before, sizeof before, "%d-", min);
+    snprintf(problem, sizeof problem, "%s range %.*s runs backwards (write %d-%d,%s%d)",
+             fields[reader->field].name, (int)(reader->at - start), start, from, max, before, to);
+    return refuse(reader, start, problem);
+}
+
+/* "-b" behind `from`, if there is one. Sunday ends a week as well as it begins one. */
+static bool read_end(struct reader *reader, const char *start, int from, int *to, bool *range) {
+    *range = take(reader, '-');
+    *to = from;
+    if (!*range)
+        return true;
+    if (!read_value(reader, to))
+        return false;
+    if (reader->field == WEEKDAY && *to == 0 && from > 0)
+        *to = 7;
+    return *to >= from || refuse_backwards(reader, start, from, *to);
+}
+
+/* What may follow a weekday: FRIL, FRI#2. */
+static bool read_weekday_mark(struct reader *reader, int weekday, bool *done) {
+    int nth;
+    *done = true;
+    if (take(reader, 'L')) {
+        reader->cron->last_weekdays |= (uint8_t)(1u << weekday % 7);
+        return true;
+    }
+    if (take(reader, '#')) {
+        if (!read_number(reader, "weekday number", 1, 5, &nth))
+            return false;
+        reader->cron->nth_weekdays[weekday % 7] |= (uint8_t)(1u << nth);
+        return true;
+    }
+    *done = false;
+    return true;
+}
+
+static bool read_range(struct reader *reader) {
+    const char *start = reader->at;
+    int from, to, step;
+    bool done, range;
+    if (!read_value(reader, &from))
+        return false;
+    if (reader->field == DAY && take(reader, 'W')) {
+        reader->cron->near_days |= UINT32_C(1) << from;
+        return true;
+    }
+    if (reader->field == WEEKDAY) {
+        if (!read_weekday_mark(reader, from, &done))
+            return false;
+        if (done)
+            return true;
+    }
+    if (!read_end(reader, start, from, &to, &range))
+        return false;
+    if (!range && *reader->at == '/')
+        to = fields[reader->field].max;
+    if (!read_step(reader, &step))
+        return false;
+    set_values(reader, from, to, step);
+    return true;
+}
+
+/* L, L-n, LW in the day field; the L is gone. */
+static bool read_last_day(struct reader *reader) {
+    int back = 0;
+    if (take(reader, 'W')) {
+        reader->cron->last_near = true;
+        return true;
+    }
+    if (take(reader, '-') && !read_number(reader, "days before the last", 1, 30, &back))
+        return false;
+    reader->cron->last_days |= UINT32_C(1) << back;
+    return true;
+}
+
+static bool ends_item(char c) {
+    return c == ',' || c == '\0' || is_blank(c);
+}
+
+/* One item of a list; *all says that it stands for every value. */
+static bool read_item(struct reader *reader, bool *all) {
+    int step;
+    *all = false;
+    if (take(reader, '*') || take(reader, '?')) {
+        if (!read_step(reader, &step))
+            return false;
+        *all = step == 1;
+        set_values(reader, fields[reader->field].min, fields[reader->field].max, step);
+        return true;
+    }
+    if (reader->field == DAY && take(reader, 'L'))
+        return read_last_day(reader);
+    return read_range(reader);
+}
+
+static bool read_field(struct reader *reader, enum field field) {
+    char problem[64];
+    bool all, alone = true;
+    reader->field = field;
+    for (;; alone = false) {
+        if (!read_item(reader, &all))
+            return false;
+        if (!ends_item(*reader->at)) {
+            snprintf(problem, sizeof problem, "expected a comma or the end of the %s",
+                     fields[field].name);
+            return refuse(reader, reader->at, problem);
+        }
+        if (!take(reader, ','))
+            break;
+    }
+    if (field == DAY)
+        reader->cron->any_day = all && alone;
+    if (field == WEEKDAY)
+        reader->cron->any_weekday = all && alone;
+    return true;
+}
+
+static const char *skip_blanks(const char *at) {
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
+/* The number of fields, or 0 after an error at the first that is missing or too many. */
+static int count_fields(const struct reader *reader) {
+    char problem[80];
+    int count = 0;
+    const char *at = skip_blanks(reader->at), *seventh = NULL;
+    for (; *at; at = skip_blanks(at), count++) {
+        if (count == FIELDS)
+            seventh = at;
+        while (*at && !is_blank(*at))
+            at++;
+    }
+    if (count == 5 || count == 6)
+        return count;
+    snprintf(problem, sizeof problem, "expected 5 fields, or 6 with the seconds first, not %d",
+             count);
+    refuse(reader, seventh ? seventh : at, problem);
+    return 0;
+}
+
+/* The calendar repeats itself after 400 years, weekdays included. */
+static bool matches_ever(const struct cron *cron) {
+    for (int64_t year = 2000; year < 2400; year++)
+        for (int month = 1; month <= 12; month++)
+            if (cron->months >> month & 1 && cron_month_days(cron, year, month))
+                return true;
+    return false;
+}
+
+static bool read_fields(struct reader *reader) {
+    int count = count_fields(reader);
+    const char *day = reader->at;
+    if (count == 0)
+        return false;
+    reader->cron->both = count == 6;
+    reader->cron->seconds = count == 5; /* without the field: second 0 */
+    for (int i = FIELDS - count; i < FIELDS; i++) {
+        reader->at = skip_blanks(reader->at);
+        if (i == DAY)
+            day = reader->at;
+        if (!read_field(reader, (enum field)i))
+            return false;
+    }
+    return matches_ever(reader->cron) || refuse(reader, day, "there is no such date");
+}
+
+static bool read_macro(struct reader *reader) {
+    size_t size = strlen(reader->at);
+    while (size > 0 && is_blank(reader->at[size - 1]))
+        size--;
+    for (size_t i = 0; i < sizeof macros / sizeof *macros; i++)
+        if (strlen(macros[i].name) == size && !strncasecmp(macros[i].name, reader->at, size)) {
+            struct reader inner = {macros[i].text, macros[i].text, MINUTE, reader->cron, NULL};
+            return read_fields(&inner);
+        }
+    return refuse(reader, reader->at,
+                  "expected @yearly, @monthly, @weekly, @daily, @hourly or fields");
+}
+
+bool cron_parse(const char *text, struct cron *cron, struct error *error) {
+    struct reader reader = {text, skip_blanks(text), MINUTE, cron, error};
+    *cron = (struct cron){0};
+    return *reader.at == '@' ? read_macro(&reader) : read_fields(&reader);
+}
