@@ -2,17 +2,20 @@
 local source = require "spec.support.source"
 
 -- Folders are layers, lowest first; those of one rank do not know each other.
-local ranks = { base = 1, store = 2, script = 2, run = 3, api = 4, bench = 5, cli = 6 }
+local ranks = {
+  base = 1, time = 2, job = 3, store = 4, script = 4, engine = 5, run = 6, lua = 7, bench = 8,
+  cli = 9,
+}
 
 -- The one home of each foreign library: a pattern for its headers, patterns for the files.
 local homes = {
   { "^sqlite3%.h$", { "^core/store/sqlite/" } },
   { "^ev%.h$", { "^core/run/loop%.c$" } },
-  { "^pthread%.h$", { "^core/run/thread%.h$" } },
+  { "^pthread%.h$", { "^core/base/thread%.h$" } },
   { "^threads%.h$", {} },
-  { "^lua%.h$", { "^core/script/", "^core/api/", "^core/host%.c$" } },
-  { "^lauxlib%.h$", { "^core/script/", "^core/api/", "^core/host%.c$" } },
-  { "^lualib%.h$", { "^core/script/", "^core/api/", "^core/host%.c$" } },
+  { "^lua%.h$", { "^core/script/", "^core/lua/", "^core/host%.c$" } },
+  { "^lauxlib%.h$", { "^core/script/", "^core/lua/", "^core/host%.c$" } },
+  { "^lualib%.h$", { "^core/script/", "^core/lua/", "^core/host%.c$" } },
   { "^jansson%.h$", { "^core/" } },
   { "^sys/time%.h$", {} },
 }
@@ -74,6 +77,54 @@ describe("the house", function()
     assert.equal("", list(offenders))
   end)
 
+  it("has a transaction that knows no feature", function()
+    local features = {}
+    for _, include in ipairs(source.includes("core/store/sqlite/transaction.c")) do
+      if include.name:find("^store/") and include.name ~= "store/sqlite/connection.h" then
+        features[#features + 1] = include.name
+      end
+    end
+    assert.same({}, features)
+  end)
+
+  it("has a worker pool that knows no runner, and of the store its crash slots alone", function()
+    local offenders = {}
+    each_include(function(path, name, own, where)
+      local inside = path:find("^core/run/pool/")
+      if own and inside and name:find("^run/") and not name:find("^run/pool/") then
+        offenders[#offenders + 1] = ("%s: %s"):format(where, name)
+      end
+    end)
+    for _, path in ipairs(c_files) do
+      local pool = path:find("^core/run/pool/")
+      for verb in (pool and source.c_code(path) or ""):gmatch("%f[%w_]store_([%w_]+)%(") do
+        if not verb:find("^slot_") then
+          offenders[#offenders + 1] = ("%s: store_%s"):format(path, verb)
+        end
+      end
+    end
+    assert.equal("", list(offenders))
+  end)
+
+  -- What a face wants of a store it asks an engine for.
+  it("keeps the store from the module and the command line", function()
+    local offenders = {}
+    each_include(function(path, name, own, where)
+      if own and name:find("^store/") and (layer(path) == "lua" or layer(path) == "cli") then
+        offenders[#offenders + 1] = ("%s: %s"):format(where, name)
+      end
+    end)
+    for _, path in ipairs(c_files) do
+      local face = layer(path) == "lua" or layer(path) == "cli"
+      for verb in (face and source.c_code(path) or ""):gmatch("%f[%w_]store_(%w+)%(") do
+        if source.c_code(path):find("%f[%w_]bool store_" .. verb .. "%(") == nil then
+          offenders[#offenders + 1] = ("%s: store_%s"):format(path, verb)
+        end
+      end
+    end
+    assert.equal("", list(offenders))
+  end)
+
   it("names the folder in every include", function()
     local offenders = {}
     each_include(function(_, name, own, where)
@@ -84,13 +135,56 @@ describe("the house", function()
     assert.equal("", list(offenders))
   end)
 
-  it("keeps a database's own headers inside its folder", function()
+  it("keeps the rooms of the store in order, and behind its contracts", function()
+    local rooms = { sql = 1, rules = 2, sqlite = 3 }
     local offenders = {}
     each_include(function(path, name, own, where)
-      if own and name:find("^store/sqlite/") and not path:find("^core/store/") then
+      local to = rooms[name:match("^store/(%w+)/")]
+      local from = rooms[path:match("^core/store/(%w+)/")]
+      if own and to and path ~= "core/store/store.c" and not (from and to <= from) then
         offenders[#offenders + 1] = ("%s: %s"):format(where, name)
       end
     end)
+    assert.equal("", list(offenders))
+  end)
+
+  it("names no database in the rules of the store, nor in the seam below them", function()
+    local offenders = {}
+    for _, path in ipairs(c_files) do
+      local room = path:match("^core/store/(%w+)/")
+      local text = (room == "rules" or room == "sql") and source.read(path):lower() or ""
+      for _, word in ipairs { "sqlite", "postgres", "pragma", "libpq" } do
+        if text:find(word, 1, true) then
+          offenders[#offenders + 1] = ("%s: %s"):format(path, word)
+        end
+      end
+    end
+    assert.equal("", list(offenders))
+  end)
+
+  it("links the rules of the store without an engine", function()
+    local build = os.getenv("BUILD") or "build"
+    local engine, wanted, offenders = {}, {}, {}
+    for _, path in ipairs(c_files) do
+      local room = path:match("^core/store/(%w+)/")
+      if path:find("%.c$") and (room == "rules" or room == "sql" or room == "sqlite") then
+        local pipe = assert(io.popen(("nm %s/%so"):format(build, path:sub(1, -2))))
+        for kind, name in pipe:read("a"):gmatch("(%u) ([%w_]+)\n") do
+          if room == "sqlite" and kind ~= "U" then
+            engine[name] = true
+          elseif room ~= "sqlite" and kind == "U" then
+            wanted[name] = path
+          end
+        end
+        assert.is_true(pipe:close())
+      end
+    end
+    for name, path in pairs(wanted) do
+      if engine[name] or name:find("^sqlite3?_") then
+        offenders[#offenders + 1] = ("%s: %s"):format(path, name)
+      end
+    end
+    assert.is_truthy(next(engine))
     assert.equal("", list(offenders))
   end)
 
@@ -159,6 +253,120 @@ describe("the house", function()
       end
     end
     assert.equal("", list(offenders))
+  end)
+
+  -- Calls visit(path, body, report) for every function of every C file.
+  local function each_body(visit)
+    local offenders = {}
+    for _, path in ipairs(source.files("core spec", "%.[ch]$")) do
+      for _, body in ipairs(source.c_bodies(path)) do
+        visit(path, body, function(position, text)
+          local _, lines = body.text:sub(1, position):gsub("\n", "")
+          offenders[#offenders + 1] = ("%s:%d: %s"):format(path, body.first + lines, text)
+        end)
+      end
+    end
+    return list(offenders)
+  end
+
+  it("gives every local error a value at birth", function()
+    assert.equal("", each_body(function(_, body, report)
+      for position, rest in body.text:gmatch("[{;}]%s+()struct error%f[%W]([^;]*);?") do
+        local names = rest:gsub("%b{}", ""):gsub("%b()", "") .. ","
+        for name in names:gmatch("%s*([^,]*),") do
+          if not name:find("^%*") and not name:find("^[%w_]+ =") then
+            report(position, "struct error " .. name)
+          end
+        end
+      end
+    end))
+  end)
+
+  -- The compiler warns about a missing case only where there is no default. Values of libraries
+  -- and characters may have one.
+  it("names every case of its own enums", function()
+    assert.equal("", each_body(function(_, body, report)
+      for position, switch in body.text:gmatch("()switch %b()%s*(%b{})") do
+        local own = false
+        for name in switch:gmatch("case ([A-Z][%w_]*)") do
+          own = own or not name:find("^SQLITE_") and not name:find("^LUA_T")
+        end
+        if own and switch:find("%f[%w]default:") then
+          report(position, "default in " .. body.name)
+        end
+      end
+    end))
+  end)
+
+  -- The rooms that the next two hold for; the list only gets longer.
+  local function plain(path)
+    return any({ "^core/base/", "^core/time/", "^core/job/", "^core/script/", "^core/engine/",
+      "^core/run/", "^core/lua/", "^core/cli/", "^core/bench/", "^spec/" }, path)
+  end
+
+  it("has no condition inside a condition: a ? b : c ? d : e", function()
+    assert.equal("", each_body(function(path, body, report)
+      local level, levels = 0, {}
+      for position, sign in body.text:gsub("'\\?.'", " c "):gmatch("()([%[%](){};,?])") do
+        if sign:find("[%[({]") then
+          levels[#levels + 1] = level
+          level = sign == "(" and level or 0
+        elseif sign:find("[%])}]") then
+          level = table.remove(levels) or 0
+        else
+          level = sign == "?" and level + 1 or 0
+          if level > 1 and (plain(path) or path:find("^core/store/rules/")) then
+            report(position, "?: in " .. body.name)
+          end
+        end
+      end
+    end))
+  end)
+
+  -- The terms of each chain of && in a statement, those in brackets for themselves.
+  local function chains(statement)
+    local open, done = { { text = "" } }, {}
+    local function close()
+      local chain = table.remove(open)
+      chain[#chain + 1] = chain.text
+      done[#done + 1] = chain
+      return chain
+    end
+    for text, sign in (statement:gsub("&&", "\1") .. ";"):gmatch("([^()\1;]*)([()\1;])") do
+      local chain = open[#open]
+      chain.text = chain.text .. text
+      if sign == "(" then
+        chain.text = chain.text .. "("
+        open[#open + 1] = { text = "" }
+      elseif sign == ")" and #open > 1 then
+        close()
+        chain = open[#open]
+        chain.text = chain.text .. (#done[#done] == 1 and done[#done].text or "") .. ")"
+      elseif sign == "\1" then
+        chain[#chain + 1], chain.text = chain.text, ""
+      end
+    end
+    while #open > 0 do
+      close()
+    end
+    return done
+  end
+
+  -- A call that can fail ends with `error`: it does something.
+  it("calls at most three that can fail in one chain of &&", function()
+    assert.equal("", each_body(function(path, body, report)
+      for position, statement in body.text:gmatch("()([^;{}]+)") do
+        for _, chain in ipairs(plain(path) and chains(statement) or {}) do
+          local calls = 0
+          for _, term in ipairs(chain) do
+            calls = calls + (term:find("[%w_]%(.*%f[%w_]error%)") and 1 or 0)
+          end
+          if calls > 3 then
+            report(position, ("%d in %s"):format(calls, body.name))
+          end
+        end
+      end
+    end))
   end)
 
   it("declares what a file shares in a header of the same layer", function()

@@ -1,5 +1,6 @@
 -- The README and the pages of docs/: their examples run, their links lead somewhere, and what they
 -- list is all there is.
+local core = require "moonshift.core"
 local examples = require "spec.support.examples"
 local pages = require "spec.support.pages"
 local source = require "spec.support.source"
@@ -8,6 +9,12 @@ local LANGUAGES = { lua = true, sh = true, text = true, ini = true }
 local SKETCHES = 12 -- code that the suite cannot run, on all pages together
 
 local all = pages.all()
+
+-- Pages whose words are looked at.
+local PROSE = { "docs/moonshift.1" }
+for _, page in ipairs(all) do
+  PROSE[#PROSE + 1] = page.path
+end
 
 local function each_block(visit)
   for _, page in ipairs(all) do
@@ -75,6 +82,20 @@ describe("the pages", function()
     assert.same({}, offenders)
   end)
 
+  it("name files and folders that are there", function()
+    local offenders = {}
+    for _, page in ipairs(all) do
+      for path in page.text:gmatch("`([%w_./-]+)`") do
+        local room = path:match("^(%l+)/")
+        local ours = room and ("core lua spec scripts docs examples "):find(room .. " ", 1, true)
+        if ours and room ~= "scripts" and not source.exists((path:gsub("/$", ""))) then
+          offenders[#offenders + 1] = ("%s: %s"):format(page.path, path)
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
   it("link to what is there", function()
     local by_path, offenders = {}, {}
     for _, page in ipairs(all) do
@@ -93,6 +114,71 @@ describe("the pages", function()
       end
     end
     assert.same({}, offenders)
+  end)
+end)
+
+describe("the pictures", function()
+  local pictures = source.files("docs", "%.svg$")
+
+  -- What a reader of the picture sees: the words between its tags.
+  local function words(path)
+    return (source.read(path):gsub("<style>.-</style>", ""):gsub("<[^>]*>", "\n"))
+  end
+
+  it("can be read aloud, in light and in dark, and load nothing", function()
+    local offenders = {}
+    for _, path in ipairs(pictures) do
+      local text = source.read(path)
+      for _, wanted in ipairs { "<title id=", "<desc id=", "<text", 'role="img"', "viewBox=",
+        "@media (prefers-color-scheme: dark)" } do
+        if not text:find(wanted, 1, true) then
+          offenders[#offenders + 1] = ("%s: no %s"):format(path, wanted)
+        end
+      end
+      for _, foreign in ipairs { "href", "<script", "<image", "@import", "url%([^#]" } do
+        if text:find(foreign) then
+          offenders[#offenders + 1] = ("%s: %s"):format(path, foreign)
+        end
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_true(#pictures >= 2)
+  end)
+
+  it("give every class a colour for the dark", function()
+    local offenders = {}
+    for _, path in ipairs(pictures) do
+      local style = source.read(path):match("<style>(.-)</style>")
+      local light, dark = style:match("^(.-)@media %b() (%b{})")
+      for class, rule in light:gmatch("%.(%l+) (%b{})") do
+        if rule:find("#%x%x%x") and not dark:find("." .. class .. " {", 1, true) then
+          offenders[#offenders + 1] = ("%s: %s"):format(path, class)
+        end
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
+  it("are shown by a page", function()
+    local shown = {}
+    for _, page in ipairs(all) do
+      for _, link in ipairs(page.links) do
+        shown[link.target:match("[^/]*$")] = true
+      end
+    end
+    for _, path in ipairs(pictures) do
+      assert.is_true(shown[path:match("[^/]*$")], path)
+    end
+  end)
+
+  it("have every state that a job can have", function()
+    local states = pages.read("docs/concepts.md").text:match("\n## States\n(.-)\n## ")
+    local picture, count = words("docs/states.svg"), 0
+    for state in states:match("\n| state |.-\n\n"):gmatch("\n| `(%l+)` |") do
+      count = count + 1
+      assert.truthy(picture:find("\n" .. state .. "\n", 1, true), state)
+    end
+    assert.equal(6, count)
   end)
 end)
 
@@ -134,7 +220,7 @@ describe("docs/rules.md", function()
     for number = 1, 21 do
       local text = assert(sections[number], number)
       if not text:find("\nNot here yet.", 1, true) then
-        assert.truthy(text:find("\nHome: `[%w_./]+`"), "home of " .. number)
+        assert.truthy(text:find("\nHome:\n\n%- `[%w_./]+`"), "home of " .. number)
         assert.truthy(text:find("Proof: `spec/[%w_./]+`"), "proof of " .. number)
       end
     end
@@ -155,13 +241,81 @@ describe("docs/rules.md", function()
   it("lists homes that say so", function()
     local offenders = {}
     for number, text in pairs(sections) do
-      for path in (text:match("\nHome: (.-)\nProof: ") or ""):gmatch("`([%w_./]+%.%w+)`") do
+      for path in (text:match("\nHome:\n(.-)\nProof: ") or ""):gmatch("`([%w_./]+%.%w+)`") do
         if not named(path)[number] then
           offenders[#offenders + 1] = ("%s of §%d"):format(path, number)
         end
       end
     end
     assert.same({}, offenders)
+  end)
+end)
+
+describe("docs/changelog.md", function()
+  local page = pages.read("docs/changelog.md").text
+
+  it("begins with the version of the program", function()
+    assert.equal(require("moonshift").version, page:match("\n## (%S+)\n"))
+  end)
+
+  it("has every schema of the store", function()
+    local newest = 1
+    for _, path in ipairs(source.files("core/store", "/upgrade_%d+%.sql$")) do
+      newest = math.max(newest, tonumber(path:match("upgrade_(%d+)")))
+    end
+    for number = 1, newest do
+      assert.truthy(page:find(("\n| %d | "):format(number), 1, true), "schema " .. number)
+    end
+    assert.is_nil(page:find(("\n| %d | "):format(newest + 1), 1, true))
+  end)
+end)
+
+describe("docs/glossary.md", function()
+  local page = pages.read("docs/glossary.md").text
+
+  local function is_used(code, word)
+    local pattern = "%f[%w]" .. word:gsub("[ -]", "[ _-]") .. "[esy]?"
+    return code:find(pattern) ~= nil
+  end
+
+  it("has words that the tree uses, each once", function()
+    local code, offenders, seen, count = {}, {}, {}, 0
+    for _, path in ipairs(source.files("core lua", "%.%a+$")) do
+      code[#code + 1] = source.read(path):lower():gsub("_", " ")
+    end
+    code = table.concat(code)
+    for word in page:gmatch("\n| %*%*(.-)%*%* | ") do
+      count = count + 1
+      if seen[word] or not is_used(code, word) then
+        offenders[#offenders + 1] = word
+      end
+      seen[word] = true
+    end
+    assert.same({}, offenders)
+    assert.is_true(count >= 40, count .. " words")
+  end)
+
+  it("keeps words away that were given up", function()
+    local offenders, given_up = {}, {}
+    local list = page:match("\n## Words that were given up\n(.*)")
+    for cell in list:gmatch("\n| (`.-) | ") do
+      for word in cell:gmatch("`(%l+)`") do
+        given_up[#given_up + 1] = word
+      end
+    end
+    for _, path in ipairs(PROSE) do
+      local number = 0
+      for line in (pages.prose(path) .. "\n"):gmatch("([^\n]*)\n") do
+        number = number + 1
+        for _, word in ipairs(given_up) do
+          if line:lower():find("%f[%l]" .. word .. "s?%f[%L]") then
+            offenders[#offenders + 1] = ("%s:%d: %s"):format(path, number, word)
+          end
+        end
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_true(#given_up > 10)
   end)
 end)
 
@@ -202,6 +356,32 @@ describe("what the pages list", function()
     assert.truthy(output:find("\npage +128 +default"))
   end)
 
+  it("is every column of a list, with its type", function()
+    local sections, offenders = {}, {}
+    local page = pages.read("docs/json.md").text
+    for rows in page:gmatch("| column | type | meaning |(\n|.-\n)%f[^|\n]") do
+      sections[rows] = select(2, rows:gsub("\n| `", ""))
+    end
+    local function has_all(rows, columns)
+      for _, column in ipairs(columns) do
+        if not rows:find(("\n| `%s` | %s | "):format(column[1], column[2]), 1, true) then
+          return false
+        end
+      end
+      return true
+    end
+    for kind, columns in pairs(core.columns()) do
+      local found = false
+      for rows, count in pairs(sections) do
+        found = found or (count == #columns and has_all(rows, columns))
+      end
+      if not found then
+        offenders[#offenders + 1] = kind
+      end
+    end
+    assert.same({}, offenders)
+  end)
+
   it("is every name of a setting elsewhere", function()
     local _, output = program.run({ "settings", "-C", "examples/hello", "--json" })
     local settings = pages.read("docs/settings.md").text
@@ -216,6 +396,30 @@ describe("what the pages list", function()
       end
     end
     assert.same({}, offenders)
+  end)
+
+  it("is, for monitoring, what the log and the figures have", function()
+    local page, code, offenders, seen = pages.read("docs/monitoring.md").text, {}, {}, 0
+    for _, path in ipairs(source.files("core", "%.c$")) do
+      code[#code + 1] = source.read(path)
+    end
+    code = table.concat(code)
+    for event, level in page:match("\n| `event`[^\n]*(.*)"):gmatch("\n| `([%l ]+)` | (%l+) |") do
+      seen = seen + 1
+      if not code:find(('log_event%%(LOG_%s, "%s"'):format(level:upper(), event)) then
+        offenders[#offenders + 1] = ("%s (%s)"):format(event, level)
+      end
+    end
+    local engine <close> = testing.engine { handlers = { show = function() end } }
+    local stats = engine:stats()
+    for group, name in page:gmatch("`(%l+)%.([%l_]+)`") do
+      seen = seen + 1
+      if stats[group] and stats[group][name] == nil then
+        offenders[#offenders + 1] = group .. "." .. name
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_true(seen >= 15, seen)
   end)
 
   it("is every verb of the command line, by example", function()

@@ -1,4 +1,5 @@
 -- Several executors on one store, started, stopped and killed as processes of their own.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 local handlers = {
@@ -44,36 +45,25 @@ end
 }
 
 describe("executors", function()
-  local dir, store, runs, pids
+  local place, dir, store, runs
 
   before_each(function()
-    dir = process.folder(handlers)
-    store, runs, pids = "sqlite:" .. dir .. "/jobs.db", dir .. "/runs", {}
+    place = executors.place(handlers)
+    dir, store = place.path, place.url
+    runs = dir .. "/runs"
     process.environment = "RUNS=" .. runs
   end)
 
   after_each(function()
-    for _, pid in ipairs(pids) do
-      process.kill(pid, "KILL")
-    end
-    process.remove(dir)
+    place.remove()
   end)
 
   local function start(...)
-    local pid = process.start(dir .. "/log", "run", dir, "--store", store, ...)
-    pids[#pids + 1] = pid
-    return pid
+    return place.start("log", "run", dir, ...)
   end
 
   local function enqueue(handler, count, ...)
-    local status, output, errors = process.moonshift("enqueue", handler, "-C", dir, "--store",
-      store, "--count", tostring(count), "--ids", ...)
-    assert.equal(0, status, errors)
-    local ids = {}
-    for id in output:gmatch("%d+") do
-      ids[#ids + 1] = id
-    end
-    return ids
+    return place.enqueue(handler, count, ...)
   end
 
   local function count_runs()
@@ -86,7 +76,7 @@ describe("executors", function()
   end
 
   local function rows(question)
-    return process.sql(dir .. "/jobs.db", question)
+    return place.sql(question)
   end
 
   it("run every job once when two share a store", function()

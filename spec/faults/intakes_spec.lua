@@ -75,7 +75,13 @@ describe("enqueue --from under kill -9", function()
     end
     assert.equal(0, (process.moonshift("run", dir, "--drain", "--store", "sqlite:" .. store)))
     assert.equal(before, number("SELECT count(*) FROM ended"))
-    assert.equal(0, number("SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM intake)"))
+    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. store)
+    process.await("the end of what was not released", 60, function()
+      return number("SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM intake)") == 0
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 30)
+    assert.equal(before, number("SELECT count(*) FROM ended"))
   end)
 
   it("leaves none before it is released", function()
@@ -98,19 +104,31 @@ describe("enqueue --from under kill -9", function()
     whole()
   end)
 
+  local function cleaned(pid)
+    process.await("the end of the rows", 60, function()
+      return number("SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM intake)") == 1
+    end)
+    process.kill(pid, "TERM")
+    process.await_end(pid, 30)
+    assert.same({ "remove_unfinished" }, process.sql(store, "SELECT verb FROM operation"))
+    whole()
+  end
+
   it("is cleaned up by an executor that runs", function()
     moonshift("enqueue", "work", "--in", "P1D", "--store", "sqlite:" .. store, "-C", dir)
     local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. store)
     dies_at("intake_added:5")
     assert.is_true(number("SELECT count(*) FROM job") > 1)
     moonshift("enqueue", "work", "--store", "sqlite:" .. store, "-C", dir) -- it looks
-    process.await("the end of the rows", 60, function()
-      return number("SELECT count(*) FROM job") == 1
-    end)
-    process.kill(pid, "TERM")
-    process.await_end(pid, 30)
-    assert.same({ "remove_unfinished" }, process.sql(store, "SELECT verb FROM operation"))
+    cleaned(pid)
+  end)
+
+  -- Who opens the store removes one part of it, and the executor the others.
+  it("is cleaned up by an executor that starts, which says so", function()
+    moonshift("enqueue", "work", "--in", "P1D", "--store", "sqlite:" .. store, "-C", dir)
+    dies_at("intake_added:5")
+    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. store)
+    cleaned(pid)
     assert.truthy(process.read(dir .. "/log"):find('event="unfinished jobs removed"', 1, true))
-    whole()
   end)
 end)

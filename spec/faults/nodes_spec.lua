@@ -1,4 +1,5 @@
 -- Several executors with different folders, in processes of their own.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 local function handler(name)
@@ -6,19 +7,15 @@ local function handler(name)
 end
 
 describe("nodes with different folders on one store", function()
-  local store, left, right, pids
+  local place, store, left, right
 
   before_each(function()
-    left, right, pids = process.folder(handler("left")), process.folder(handler("right")), {}
-    store = left .. "/jobs.db"
+    place = executors.place(handler("left"))
+    left, right, store = place.path, process.folder(handler("right")), place.store
   end)
 
   after_each(function()
-    for _, pid in ipairs(pids) do
-      process.kill(pid)
-      process.await_end(pid, 5)
-    end
-    process.remove(left)
+    place.remove()
     process.remove(right)
   end)
 
@@ -33,21 +30,11 @@ describe("nodes with different folders on one store", function()
   end
 
   local function start(folder, ...)
-    local log = folder .. "/log"
-    local before = select(2, process.read(log):gsub("event=started", ""))
-    local pid = process.start(log, "run", folder, "--store", "sqlite:" .. store, "--workers", "1",
-      ...)
-    pids[#pids + 1] = pid
-    process.await("the executor", 10, function()
-      return select(2, process.read(log):gsub("event=started", "")) > before
-    end)
-    return pid
+    return place.executor("--workers", "1", "-C", folder, ...)
   end
 
   local function stop(pid)
-    process.kill(pid, "TERM")
-    process.await_end(pid, 10)
-    pids[#pids] = nil
+    place.stop(pid)
   end
 
   local function count(what)
@@ -91,7 +78,6 @@ describe("nodes with different folders on one store", function()
     local pid = start(right, "--name", "right")
     process.kill(pid)
     process.await_end(pid, 5)
-    pids[#pids] = nil
     enqueue("right")
     await("the incident", "incident WHERE type='missingHandler' AND ended IS NULL", 1)
   end)

@@ -1,6 +1,7 @@
 -- A rate, checked from outside: each start is logged with the machine's uptime, which nobody sets,
 -- and every window is looked at. Two executors busy with other jobs, of which one is killed and
 -- started again; a wall clock that is set.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 local library = "/usr/lib/" .. io.popen("gcc -print-multiarch"):read("l")
@@ -25,33 +26,26 @@ return function() os.execute("sleep 0.03") end]],
 }
 
 describe("a rate", function()
-  local dir, pids, environment
+  local place, dir, environment
 
   before_each(function()
-    dir, pids = process.folder(handlers), {}
+    place = executors.place(handlers)
+    dir = place.path
     environment = "RUNS=" .. dir .. "/runs"
     process.environment = environment
   end)
 
   after_each(function()
-    for _, pid in ipairs(pids) do
-      process.kill(pid, "KILL")
-    end
     process.environment = ""
-    process.remove(dir)
+    place.remove()
   end)
 
   local function start()
-    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. dir .. "/jobs.db",
-      "--workers", "2", "--queue", "8")
-    pids[#pids + 1] = pid
-    return pid
+    return place.start("log", "run", dir, "--workers", "2", "--queue", "8")
   end
 
   local function enqueue(...)
-    local status, _, errors = process.moonshift("enqueue", "-C", dir, "--store",
-      "sqlite:" .. dir .. "/jobs.db", ...)
-    assert.equal(0, status, errors)
+    place.moonshift("enqueue", "-C", dir, ...)
   end
 
   local function starts()

@@ -1,67 +1,43 @@
 -- Folders of one name in several versions (rules §13): which of them counts while nodes have
 -- different ones, and how an older one is taken back.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 describe("of two folders of one name", function()
-  local dir, store, pids
-
-  local function write(path, text)
-    os.execute(("mkdir -p '%s'"):format((dir .. path):match("^(.+)/")))
-    local file = assert(io.open(dir .. path, "w"))
-    file:write(text)
-    file:close()
-  end
+  local place, dir, store
 
   local function version(name, limit, cycle)
-    write("/" .. name .. "/shop/handlers/work.lua",
+    place.write(name .. "/shop/handlers/work.lua",
       ("return { limit = %d, run = function() end }\n"):format(limit))
-    write("/" .. name .. "/shop/schedules/tick.lua",
+    place.write(name .. "/shop/schedules/tick.lua",
       ("return { handler = 'work', cycle = '%s' }\n"):format(cycle))
   end
 
   before_each(function()
-    dir, pids = process.folder(), {}
-    store = dir .. "/jobs.db"
+    place = executors.place()
+    dir, store = place.path, place.store
     version("old", 1, "R/P1D")
     version("new", 9, "R/P2D")
   end)
 
   after_each(function()
-    for _, pid in ipairs(pids) do
-      if process.alive(pid) then
-        process.kill(pid, "KILL")
-        process.await_end(pid, 5)
-      end
-    end
-    process.remove(dir)
+    place.remove()
   end)
 
-  local function moonshift(...)
-    local status, output, errors = process.moonshift(...)
-    assert.equal(0, status, errors)
-    return output, errors
-  end
-
   local function deploy(name)
-    return moonshift("deploy", dir .. "/" .. name .. "/shop", "--store", "sqlite:" .. store)
+    return place.moonshift("deploy", dir .. "/" .. name .. "/shop")
   end
 
   -- Runs an executor until it has told the store what it has.
   local function run(name, ...)
-    local log = ("%s/%s-%d.log"):format(dir, name, #pids)
-    local pid = process.start(log, "run", dir .. "/" .. name .. "/shop", "--store",
-      "sqlite:" .. store, "--name", name, "--log-format", "logfmt", ...)
-    pids[#pids + 1] = pid
+    local log = ("%s-%d.log"):format(name, #place.pids)
+    local pid = place.start(log, "run", dir .. "/" .. name .. "/shop", "--name", name,
+      "--log-format", "logfmt", ...)
     process.await("the executor", 30, function()
       return process.sql(store, ("SELECT 1 FROM executor WHERE name='%s' AND state=1"
         .. " AND json_extract(settings, '$.deployment')>0"):format(name))[1]
     end)
-    return pid, function() return process.read(log) end
-  end
-
-  local function stop(pid)
-    process.kill(pid, "TERM")
-    process.await_end(pid, 30)
+    return pid, function() return place.log(log) end
   end
 
   -- The limit of the definition and the cycle of the schedule that count.
@@ -84,7 +60,7 @@ describe("of two folders of one name", function()
     assert.matches('event="a live executor has a newer folder: definitions and schedules stay" '
       .. "folder=shop deployment=1 newer=2", log(), 1, true)
     assert.equal("9 R/P2D", counts())
-    moonshift("enqueue", "work", "-C", dir .. "/old/shop", "--store", "sqlite:" .. store)
+    place.moonshift("enqueue", "work", "-C", dir .. "/old/shop")
     assert.equal("9 R/P2D", counts())
     assert.same({}, rollbacks())
   end)
@@ -107,13 +83,13 @@ describe("of two folders of one name", function()
     run("new")
     local pid = run("old")
     local status, _, errors = process.moonshift("deployment", "delete", "1", "--store",
-      "sqlite:" .. store)
+      place.url)
     assert.equal(5, status)
     assert.matches('moonshift: deployment 1 is loaded by executor "old" (', errors, 1, true)
-    stop(pid)
-    moonshift("deployment", "unregister", "1", "--name", "old", "--store", "sqlite:" .. store)
-    moonshift("deployment", "unregister", "1", "--store", "sqlite:" .. store) -- of deploy
-    moonshift("deployment", "delete", "1", "--store", "sqlite:" .. store)
+    place.stop(pid)
+    place.moonshift("deployment", "unregister", "1", "--name", "old")
+    place.moonshift("deployment", "unregister", "1") -- of deploy
+    place.moonshift("deployment", "delete", "1")
     assert.equal("9 R/P2D", counts())
   end)
 
@@ -125,7 +101,7 @@ describe("of two folders of one name", function()
     assert.matches('event="rolled back to an older folder" folder=shop deployment=1 newer=2', log(),
       1, true)
     assert.same({ 'folder "shop" deployment 2 deployment 1' }, rollbacks())
-    stop(pid)
+    place.stop(pid)
     run("old")
     assert.equal(1, #rollbacks())
   end)

@@ -1,35 +1,29 @@
 -- Schedules while several executors load one folder, reload it, and die.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 describe("a schedule of several executors", function()
-  local dir, path, pids
+  local place, pids
 
   before_each(function()
-    pids = {}
-    dir = process.folder {
+    place = executors.place {
       ["handlers/tick.lua"] = "return function() end\n",
       ["schedules/a.lua"] = "return { handler = 'tick', cycle = 'R/PT0.1S', misfire = 'all',\n"
         .. "  overlap = 'queue' }\n",
     }
-    path = dir .. "/jobs.db"
+    pids = place.pids
   end)
 
   after_each(function()
-    for _, pid in ipairs(pids) do
-      process.kill(pid, "KILL")
-    end
-    process.remove(dir)
+    place.remove()
   end)
 
   local function start(name)
-    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. path, "--name",
-      name)
-    pids[#pids + 1] = pid
-    return pid
+    return place.start("log", "run", place.path, "--name", name)
   end
 
   local function runs()
-    return tonumber(process.sql(path, "SELECT count(*) FROM ended")[1]) or 0
+    return tonumber(place.sql("SELECT count(*) FROM ended")[1]) or 0
   end
 
   local function more(count)
@@ -52,17 +46,17 @@ describe("a schedule of several executors", function()
       process.kill(pids[i], "KILL")
     end
     process.await("the others are buried", 30, function()
-      return process.sql(path, "SELECT count(*) FROM executor WHERE state<>0")[1] == "1"
+      return place.sql("SELECT count(*) FROM executor WHERE state<>0")[1] == "1"
     end)
     more(5)
     process.kill(pids[3], "INT")
     process.await_end(pids[3], 30)
     -- One waits for its date; one that was locked as the end came may have been given back.
-    assert.same({ "1|1|0" }, process.sql(path, "SELECT count(*), (SELECT count(*) FROM schedule),"
+    assert.same({ "1|1|0" }, place.sql("SELECT count(*), (SELECT count(*) FROM schedule),"
       .. " (SELECT count(*) FROM locked) FROM job WHERE repeat_done IS NULL"))
     -- From the first date to the last, none is missing and none is twice.
-    assert.same({ "0|100" }, process.sql(path, "SELECT count(*)-count(DISTINCT due),"
+    assert.same({ "0|100" }, place.sql("SELECT count(*)-count(DISTINCT due),"
       .. " (max(due)-min(due))/(count(*)-1) FROM ended"))
-    assert.equal(0, (process.moonshift("check", "--store", "sqlite:" .. path)))
+    place.moonshift("check")
   end)
 end)

@@ -1,4 +1,5 @@
 -- Stores that are damaged, foreign, newer, or out of room.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 local handlers = { ["handlers/work.lua"] = "return function() end\n" }
@@ -65,20 +66,16 @@ describe("a store", function()
 end)
 
 describe("a running executor", function()
-  local dir, path, pid
+  local place, dir, path, pid
 
   before_each(function()
-    dir = process.folder(handlers)
-    path = dir .. "/jobs.db"
-    pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. path)
-    process.await("the executor", 5, function()
-      return process.read(dir .. "/log"):find("started", 1, true)
-    end)
+    place = executors.place(handlers)
+    dir, path = place.path, place.store
+    pid = place.executor()
   end)
 
   after_each(function()
-    process.kill(pid, "KILL")
-    process.remove(dir)
+    place.remove()
   end)
 
   for _, suffix in ipairs { "", "-wal", "-shm", "-gate" } do
@@ -243,7 +240,8 @@ describe("a store that is cut short under an executor", function()
     process.run(": > " .. path .. "-wal")
     local status, _, errors = command("enqueue", "work", "-C", dir, "--store", "sqlite:" .. path)
     assert.equal(74, status)
-    assert.truthy(errors:find("jobs.db\": a file of it was cut short", 1, true), errors)
+    assert.truthy(errors:find("jobs.db", 1, true), errors)
+    assert.truthy(errors:find("was cut short", 1, true), errors)
     process.kill(pid, "CONT")
     assert.equal(74, (ended()))
     assert.same({ "ok" }, process.sql(path, "PRAGMA integrity_check"))

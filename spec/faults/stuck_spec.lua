@@ -2,6 +2,12 @@
 -- executor ends itself once it has lost more workers than it can replace.
 local process = require "spec.support.process"
 
+-- Where a run hangs is seen from inside a signal, which a sanitizer holds back.
+local sanitized = process.run("ldd " .. process.command() .. " | grep -q 'lib[at]san'") == 0
+local function seen_at(place)
+  return sanitized and "before its first line" or place
+end
+
 -- A pattern that backtracks for ever, a finalizer that loops, a read that nobody answers.
 local files = {
   ["handlers/pattern.lua"] = [[
@@ -103,9 +109,9 @@ describe("a handler that nothing ends", function()
       rows("SELECT id, attempt, retries, crashes FROM job ORDER BY id"))
     assert.same({ "1|1", "2|1", "3|1" }, rows("SELECT job, reason FROM attempt ORDER BY job"))
     local messages = rows("SELECT message FROM incident ORDER BY job")
-    assert.matches("does not end: handlers/pattern.lua:2 %(in find%)", messages[1])
-    assert.matches("does not end: handlers/finalizer.lua:3", messages[2])
-    assert.matches("does not end: handlers/reader.lua:2 %(in open%)", messages[3])
+    assert.matches("does not end: " .. seen_at("handlers/pattern.lua:2 %(in find%)"), messages[1])
+    assert.matches("does not end: " .. seen_at("handlers/finalizer.lua:3"), messages[2])
+    assert.matches("does not end: " .. seen_at("handlers/reader.lua:2 %(in open%)"), messages[3])
     enqueue("good", "--count", "20")
     await("SELECT count(*) FROM ended", "20")
     assert.matches('"running":0', (command("executor", "list", "--json")))
@@ -134,8 +140,8 @@ describe("a handler that nothing ends", function()
     enqueue("good", "--lane", "a")
     start(2)
     await(open_incidents, "handlerStuck|reader|1")
-    assert.matches('job 2 waits for its lane "a": a run of job 1 on .* does not end %(handlers/',
-      (command("job", "why", "2")))
+    assert.matches('job 2 waits for its lane "a": a run of job 1 on .* does not end %('
+      .. seen_at("handlers/"), (command("job", "why", "2")))
     local output, errors = command("job", "cancel", "1")
     assert.equal("1 job cancelled\n", output)
     assert.matches("a run of job 1 on .*: could not be ended; it goes on until it ends", errors)
@@ -173,6 +179,38 @@ describe("a handler that nothing ends", function()
     await("SELECT count(*) FROM stuck", "0")
     assert.same({ "1|2|0" }, rows("SELECT id, retries, crashes FROM job ORDER BY id"))
     assert.same({}, rows(open_incidents))
+  end)
+
+  it("ends with a drained executor, which stays as long as nothing is stuck", function()
+    local file = assert(io.open(folder .. "/handlers/slow.lua", "w"))
+    file:write([[
+return function(job)
+  while not io.open(job.payload.path) do
+    os.execute("sleep 0.02")
+  end
+end]])
+    file:close()
+    start(2)
+    await("SELECT count(*) FROM executor", "1")
+    command("executor", "drain", "1")
+    process.await("the drain", 20, function()
+      return process.read(folder .. "/log"):find("event=draining", 1, true)
+    end)
+    command("executor", "resume", "1")
+    read_pipe("--lane", "a")
+    enqueue("slow", ('{"path":"%s/go"}'):format(folder))
+    await("SELECT count(*) FROM stuck", "1")
+    command("executor", "drain", "1")
+    enqueue("good", "--lane", "a")
+    await("SELECT id FROM job WHERE id NOT IN (SELECT id FROM ready) ORDER BY id", "1", "2")
+    assert.equal("", process.read(folder .. "/status1"))
+    process.run("touch " .. process.quote(folder .. "/go"))
+    assert.equal(0, status_of(10))
+    assert.matches("event=drained stuck=1", process.read(folder .. "/log"))
+    assert.same({ "2" }, rows("SELECT job FROM ended"))
+    assert.same({ "1|2|0" }, rows("SELECT id, retries, crashes FROM job WHERE id=1"))
+    start(2)
+    await("SELECT job FROM ended ORDER BY seq", "2", "3")
   end)
 
   it("runs again when the retry rule of its handler says so, if that is a text", function()

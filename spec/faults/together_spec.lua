@@ -1,5 +1,6 @@
 -- What never runs together: jobs of one lane, and more than a limit allows, on two executors of
 -- which one is killed and started again. What does: a lane's follow-ups, on one worker.
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 local RUN = [[
@@ -15,10 +16,10 @@ local RUN = [[
 ]]
 
 describe("two executors", function()
-  local dir, pids
+  local place, dir
 
   before_each(function()
-    dir, pids = process.folder {
+    place = executors.place {
       ["handlers/lane.lua"] = "return " .. RUN,
       ["handlers/chain.lua"] = [[
         local worker = {} -- one for each worker's state
@@ -31,32 +32,25 @@ describe("two executors", function()
           end
         end]],
       ["handlers/pair.lua"] = "return { limit = { cluster = 2 }, run = " .. RUN .. " }",
-    }, {}
+    }
+    dir = place.path
     process.environment = "RUNS=" .. dir .. "/runs"
   end)
 
   after_each(function()
-    for _, pid in ipairs(pids) do
-      process.kill(pid, "KILL")
-    end
-    process.remove(dir)
+    place.remove()
   end)
 
   local function start()
-    local pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. dir .. "/jobs.db",
-      "--workers", "4")
-    pids[#pids + 1] = pid
-    return pid
+    return place.start("log", "run", dir, "--workers", "4")
   end
 
   local function enqueue(...)
-    local status, _, errors = process.moonshift("enqueue", "-C", dir, "--store",
-      "sqlite:" .. dir .. "/jobs.db", ...)
-    assert.equal(0, status, errors)
+    place.moonshift("enqueue", "-C", dir, ...)
   end
 
   local function left()
-    return tonumber(process.sql(dir .. "/jobs.db", "SELECT count(*) FROM live")[1])
+    return tonumber(place.sql("SELECT count(*) FROM live")[1])
   end
 
   local function drain_with_a_kill(jobs)

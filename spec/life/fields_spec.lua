@@ -147,16 +147,17 @@ describe("the questions of a handler", function()
   end)
 
   it("name what is not known", function()
-    local message
+    local message, code
     local engine = testing.engine {
       handlers = {
         ask = function(job)
-          message = select(2, job.engine:jobs({ handlr = "a" }):list())
+          message, code = select(2, job.engine:jobs({ handlr = "a" }):list())
         end,
       },
     }
     engine:enqueue("ask")
     engine:drain()
     assert.equal('unknown filter "handlr" (did you mean "handler"?)', message)
+    assert.equal("invalid", code)
   end)
 end)

@@ -177,7 +177,10 @@ describe("hooks", function()
     open {
       ["hooks/a.lua"] = [[return { ended = function(event)
         if event.job.handler == "fine" then while true do end end
-        if event.job.handler == "make" then local t = {} while true do t[#t + 1] = {} end end
+        if event.job.handler == "make" then
+          local t = {}
+          while true do t[#t + 1] = ("x"):rep(10000000) .. #t end
+        end
       end }]],
     }
     local slow, hungry = engine:enqueue("fine"), engine:enqueue("make")

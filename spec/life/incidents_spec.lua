@@ -36,7 +36,7 @@ describe("an incident", function()
     assert.same({ "failedJob", id, "work", "charge", "charge", "no luck", true },
       { incident.type, incident.job, incident.handler, incident.activity, incident.failed_activity,
         incident.message, incident.open })
-    assert.same({ incident.id, incident.id }, { incident.cause, incident.root })
+    assert.same({ incident.id, incident.id }, { incident.cause, incident.root_cause })
     assert.equal(engine:definition("work").id, incident.definition)
   end)
 

@@ -98,7 +98,7 @@ describe("job:operate", function()
       end)
       return engine:job(id).message:match("%d+: (.*)$")
     end
-    assert.equal('job:operate: order: unknown verb "suspnd" (did you mean "suspend"?)',
+    assert.equal('job:operate: command: unknown verb "suspnd" (did you mean "suspend"?)',
       refusal { verb = "suspnd", ids = 1 })
     assert.equal('job:operate: suspend: unknown key "retries"',
       refusal { verb = "suspend", ids = 1, retries = 3 })
@@ -112,6 +112,10 @@ describe("job:operate", function()
       refusal { verb = "delete" })
     assert.equal("job:operate: suspend_definition: definition is missing",
       refusal { verb = "suspend_definition" })
+    assert.equal("job:operate: drain: a job cannot do it (expected a person)",
+      refusal { verb = "drain", executor = "node" })
+    assert.equal("job:operate: clean_history: a job cannot do it (expected a person)",
+      refusal { verb = "clean_history" })
     assert.equal('job:operate: got the string "x" (expected { verb = "…", … })', refusal "x")
   end)
 

@@ -102,7 +102,7 @@ describe("the setting", function()
       local id = engine:enqueue("fail", nil, { retries = 1 })
       engine:drain()
       engine:advance(60)
-      engine.core:operate { verb = "retry", ids = id, due = moonshift.null }
+      engine.core:command { verb = "retry", ids = id, due = moonshift.null }
       assert.equal("2026-01-01T00:02:00.000Z", engine:job(id).due)
       assert.same({ done = 0, failed = 3 }, engine:drain())
     end)

@@ -31,6 +31,15 @@ describe("query", function()
     assert.equal(0, engine:jobs({ id = {} }):count())
     assert.equal(0, engine:jobs({ state = {} }):count())
     assert.equal(0, engine:jobs({ handler = {} }):count())
+    for kind, names in pairs {
+      jobs = { "owner", "suspended_by" },
+      log = { "outcome", "reason", "executor" },
+      batches = { "state" },
+    } do
+      for _, name in ipairs(names) do
+        assert.same({}, assert(engine[kind](engine, { [name] = {} }):list()))
+      end
+    end
   end)
 
   it("counts", function()
@@ -129,6 +138,56 @@ describe("query", function()
     assert.has_error(function()
       engine:jobs():page(1, 10001)
     end, "page: size is 10001 (expected 1 to 10000)")
+    assert.has_error(function()
+      engine:jobs():page((1 << 62) + 1, 4)
+    end, "page: number is 4611686018427387905 (expected at most 2147483647)")
+  end)
+
+  it("raises for a number of ids that is none", function()
+    for _, max in ipairs { math.maxinteger, -1, 1.5, "x" } do
+      assert.has_error(function()
+        engine:jobs():ids(max)
+      end, ("ids: max is %s (expected 0 to 1000000)"):format(max))
+    end
+    assert.equal(6, #engine:jobs():ids(1000000))
+  end)
+
+  it("raises for ids of rows that have none", function()
+    for _, kind in ipairs { "log", "suspended_instances" } do
+      assert.has_error(function()
+        engine[kind](engine):ids()
+      end, ("ids: the rows of %s have no id"):format(kind))
+    end
+  end)
+
+  it("of a definition or batch stays with it", function()
+    local mail = engine:definition("mail")
+    assert.equal(5, mail:jobs({ handler = "mail", state = "ready" }):count())
+    assert.has_error(function()
+      mail:jobs({ handler = "call" })
+    end, 'jobs: handler is the string "call" (expected none: its object says it)')
+    assert.has_error(function()
+      mail:jobs("x")
+    end, "jobs: filters is a string (expected a table)")
+    local batch = engine:batch(engine:batch { type = "enqueue", handler = "mail", ids = { 1 } })
+    assert.has_error(function()
+      batch:jobs({ batch = 99 })
+    end, "jobs: batch is 99 (expected none: its object says it)")
+  end)
+
+  it("is no target of a verb on other rows, whose filters mean the same", function()
+    for _, kind in ipairs { "incidents", "definitions", "log", "batches" } do
+      local filters = kind ~= "batches" and { handler = "mail" } or {}
+      local query = engine[kind](engine, filters)
+      for _, target in ipairs { query, query:page(1, 5) } do
+        for _, verb in ipairs { "delete", "suspend", "execute" } do
+          assert.has_error(function()
+            engine[verb](engine, target)
+          end, ("a query of %s (expected ids, or a query of jobs)"):format(kind))
+        end
+      end
+    end
+    assert.equal(6, engine:jobs({ suspended = false }):count())
   end)
 
   it("asks for definitions, incidents, log and operations too", function()

@@ -3,43 +3,44 @@
 Each mutant has a name, what it breaks, `by` whom it is caught, and its changes: (file, text, other
 text). A text must stand in its file exactly once; both are taken without the first and last newline.
 `by` names the soak's invariants of which one has to be violated (I1, I8b, …), or a contract or
-spec file that has to fail (spec/core/store/gap_contract) where a soak cannot see it. `faults`, if given,
+spec file that has to fail (spec/core/store/unserved_contract) where a soak cannot see it. `faults`, if given,
 are those that the soak begins with: what the mutant needs to show itself.
 """
 
 SETTLE = "core/store/sqlite/settle.c"
-ROW = "core/store/sqlite/row.c"
-LOCKS = "core/store/sqlite/locks.c"
-CYCLE = "core/store/sqlite/cycle.c"
+LOCKS = "core/store/rules/locks.c"
+CYCLE = "core/store/rules/schedule/cycle.c"
 ACQUIRE = "core/store/sqlite/acquire.c"
 TRANSACTION = "core/store/sqlite/transaction.c"
-SWEEP = "core/store/sqlite/sweep.c"
-ENQUEUE = "core/store/sqlite/enqueue.c"
-STARTS = "core/store/sqlite/starts.c"
-EXECUTOR = "core/run/executor.c"
+PURGE = "core/store/sqlite/purge.c"
+ENQUEUE = "core/store/sqlite/group_commit.c"
+PLACES = "core/store/rules/places.c"
+PLACES_HOT = "core/store/sqlite/places_hot.c"
+STARTS = "core/store/rules/rate_limit.c"
+TURN = "core/run/turn.c"
 
 MUTANTS = [
     # ---- acknowledgement
     {"name": "acknowledge-before-commit", "by": "I1 I15",
      "breaks": "who creates a job is told so before it is committed",
      "changes": [
-         ("core/api/create.c", """
-    return store_begin(engine->store, error) &&
+         ("core/engine/create.c", """
+    return store_begin(engine->store, STORE_TURN, error) &&
            engine_end(engine, store_create(engine->store, jobs, 0, engine_now(engine), error),
                       error);
 """, """
-    return store_begin(engine->store, error) &&
+    return store_begin(engine->store, STORE_TURN, error) &&
            store_create(engine->store, jobs, 0, engine_now(engine), error);
 """),
          (TRANSACTION, """
     if (store->writing)
         return error_set(error, ERROR_FAILED, "store \\"%s\\": a transaction is open already",
                          store->db.name);
-    if (store->broken)
+    if (sqlite_of(store)->broken)
 """, """
     if (store->writing && !store_commit(store, error))
         return false;
-    if (store->broken)
+    if (sqlite_of(store)->broken)
 """),
          ("core/store/sqlite/open.c", """
     store_rollback(store);
@@ -51,37 +52,98 @@ MUTANTS = [
     if (store->self.id)
         store_leave(store, NULL);
 """)]},
-    {"name": "answered-before-commit", "by": "spec/core/store/tray_contract",
+    {"name": "answered-before-commit", "by": "spec/core/store/mailbox_contract",
      "breaks": "who has one job written by another process is told so before it is committed",
      "changes": [(ENQUEUE, """
     if (!round->spoilt)
         return store_commit(round->store, error);
 """, """
     for (int i = 0; !round->spoilt && i < round->count; i++)
-        tray_mark(&round->store->tray, round->list[i].place, round->list[i].word);
+        mailbox_mark(&round->store->mailbox, round->list[i].place, round->list[i].word);
     if (!round->spoilt)
         return store_commit(round->store, error);
 """)]},
-    {"name": "given-up-and-written", "by": "spec/core/store/tray_contract",
+    {"name": "given-up-and-written", "by": "spec/core/store/mailbox_contract",
      "breaks": "a job is written for who does not wait for it any more",
      "changes": [(ENQUEUE, """
-        if (!tray_waits(tray, round->list[i].place, round->list[i].word))
+        if (!mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """, """
-        if (i < 0 && !tray_waits(tray, round->list[i].place, round->list[i].word))
+        if (i < 0 && !mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """)]},
-    {"name": "done-again-for-the-dead", "by": "spec/core/store/tray_contract",
+    {"name": "done-again-for-the-dead", "by": "spec/core/store/mailbox_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """
     int found = own && round->fresh ? 0 : look_up(round, answer, error);
 """, """
     int found = own || round->fresh ? 0 : look_up(round, answer, error);
 """)]},
-    {"name": "another-is-refused", "by": "spec/core/api/group_contract",
+    {"name": "another-is-refused", "by": "spec/core/engine/group_commit_contract",
      "breaks": "of threads that create together the wrong one is refused",
-     "changes": [("core/api/group.c", """
+     "changes": [("core/engine/group_commit.c", """
     while (*list && number >= (*list)->count) {
 """, """
     while (*list && number > (*list)->count) {
+""")]},
+    {"name": "spoilt-by-another", "by": "spec/core/store/mailbox_contract",
+     "breaks": "a request of another process that cannot be written fails the one of the writer",
+     "changes": [(ENQUEUE, """
+    return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
+""", """
+    return round->count == 1;
+""")]},
+    {"name": "tried-twice-alone", "by": "spec/core/store/mailbox_contract",
+     "breaks": "a request that cannot be written is tried a second time, alone",
+     "changes": [(ENQUEUE, """
+    return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
+""", """
+    return round->count == 0;
+""")]},
+    {"name": "tickets-come-again", "by": "spec/core/store/mailbox_contract",
+     "breaks": "a process counts its requests from the number at which the one before it began",
+     "changes": [("core/store/sqlite/mailbox.c", """
+    mailbox->ticket &= INT64_MAX >> 1; /* room to count */
+""", """
+    mailbox->ticket = 0;
+""")]},
+    {"name": "answers-without-number", "by": "spec/core/store/mailbox_contract",
+     "breaks": "an answer to the request before is taken for one to this request",
+     "changes": [("core/store/sqlite/mailbox.c", """
+    return (uint32_t)ticket * WORD_STATES + state;
+""", """
+    return (uint32_t)(ticket >> 30) * WORD_STATES + state;
+""")]},
+    {"name": "tokens-come-again", "by": "spec/core/store/numbers_contract",
+     "breaks": "a token is handed out once more after the next transaction",
+     "changes": [("core/store/rules/state.c", """
+                meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
+""", """
+""")]},
+    {"name": "catalog-comes-again", "by": "spec/core/store/numbers_contract",
+     "breaks": "a catalog that was rolled back is taken for the next one with its number",
+     "changes": [("core/store/rules/catalog.c", """
+    if (store->meta.catalog != store->stored.catalog)
+        store->catalog.version = 0;
+""", """
+    (void)store;
+""")]},
+    {"name": "executors-come-again", "by": "spec/core/store/numbers_contract",
+     "breaks": "executors that were rolled back are taken for the next ones with their number",
+     "changes": [("core/store/rules/fleet/peers.c", """
+    store->peers.version = 0;
+""", """
+""")]},
+    {"name": "cuts-come-again", "by": "spec/core/store/numbers_contract",
+     "breaks": "a lock that was taken away in a transaction without commit hides the next one",
+     "changes": [(TRANSACTION, """
+    store->meta = store->stored; /* a number that was not written says nothing */
+""", """
+""")]},
+    {"name": "resume-without-true", "by": "spec/core/script/script_spec.lua",
+     "breaks": "coroutine.resume in a handler answers with the values alone",
+     "changes": [("core/script/coroutine.c", """
+    return results >= 0 ? results + 1 : 2;
+""", """
+    return results >= 0 ? results : 2;
 """)]},
     {"name": "commit-refused-unnoticed", "by": "spec/faults/store_spec.lua",
      "breaks": "a commit that fails counts as one that did not",
@@ -100,52 +162,50 @@ MUTANTS = [
     # ---- the fence and the lease
     {"name": "no-token-check", "by": "I3 I4 I7 I15", "faults": "freeze,freeze,freeze",
      "breaks": "a result is written by whoever comes, with or without the lock",
-     "changes": [(SETTLE, """
+     "changes": [(PLACES_HOT, """
                 "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
 """, """
                 "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0 AND edited=0", "iii",
-"""), (SETTLE, """
-    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+"""), (PLACES_HOT, """
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
 """, """
-    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0",
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND ?3<>0",
 """)]},
     {"name": "no-fence", "by": "I3 I4 I7 I15 I19", "faults": "freeze,freeze,freeze",
      "breaks": "a result is written although the lock is gone",
-     "changes": [(SETTLE, """
-               ? db_changes(&store->db)
-               : -1;
+     "changes": [(PLACES_HOT, """
+    *how = db_changes(&store->db) ? UNLOCKED_EDITED : UNLOCK_STALE;
 """, """
-               ? 1
-               : -1;
+    *how = UNLOCKED_EDITED;
 """)]},
     {"name": "fence-of-many-unchecked", "by": "I1 I3 I4 I7 I15 I17 I18 I19",
      "breaks": "with the locks of several runs that have succeeded those between them go",
-     "changes": [("core/store/sqlite/fence.c", """
-                "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
+     "changes": [(PLACES_HOT, """
+                  "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
 """, """
-                "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND ?3<=?4"
-"""), ("core/store/sqlite/fence.c", """
+                  "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND ?3<=?4"
+"""), (SETTLE, """
     *whole = *whole && db_changes(&store->db) == run->count;
 """, """
     *whole = *whole && db_changes(&store->db) >= run->count;
 """)]},
-    {"name": "owner-unchecked", "by": "spec/core/store/fence_contract",
+    {"name": "owner-unchecked", "by": "spec/core/store/settle_bulk_contract",
      "breaks": "a result is written by who has the token, whoever has the lock",
-     "changes": [(SETTLE, """
+     "changes": [(PLACES_HOT, """
                 "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
 """, """
                 "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND token=?3 AND edited=0", "iii",
-"""), (SETTLE, """
-    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
+"""), (PLACES_HOT, """
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3",
 """, """
-    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND token=?3",
+    if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND token=?3",
 """)]},
-    {"name": "edits-unseen", "by": "spec/core/store/fence_contract",
+    {"name": "edits-unseen", "by": "spec/core/store/settle_bulk_contract",
      "breaks": "among many that end together nobody looks for what an operator has changed",
-     "changes": [("core/store/sqlite/fence.c", """
-                " AND owner=?5 AND edited=0",
+     "changes": [(PLACES_HOT, """
+                  " AND owner=?5 AND edited=0",
 """, """
-                " AND owner=?5",
+                  " AND owner=?5",
 """)]},
     {"name": "children-later", "by": "spec/core/store/power_contract",
      "breaks": "what a run has created is written in the transaction behind its success",
@@ -154,36 +214,37 @@ MUTANTS = [
 """, """
     if (outcome->created) {
         struct prelock kept = store->prelock;
-        if (!store_commit(store, error) || !store_begin(store, error))
+        if (!store_commit(store, error) || !store_begin(store, STORE_TURN, error))
             return false;
         store->prelock = kept;
 """)]},
-    {"name": "thousands-untold", "by": "spec/core/store/fence_contract",
+    {"name": "thousands-untold", "by": "spec/core/store/settle_bulk_contract",
      "breaks": "of more ends than fit into memory at once the history keeps the last ones",
-     "changes": [("core/store/sqlite/feed.c", """
-    return feed->count < FEED_ROWS || feed_settled(feed, db, error);
+     "changes": [("core/store/sqlite/bulk.c", """
+    return bulk->count < BULK_ROWS || bulk_settled(bulk, db, error);
 """, """
-    feed->count %= FEED_ROWS;
+    bulk->count %= BULK_ROWS;
     return db->handle || error;
 """)]},
-    {"name": "lost-and-begun", "by": "spec/core/run/pool_contract",
+    {"name": "lost-and-begun", "by": "spec/core/run/pool/pool_contract",
      "breaks": "a job begins that was cancelled while it waited for a worker",
-     "changes": [("core/run/deadline.c", """
-            if (holds(arg, job->id, job->token) == 0)
+     "changes": [("core/run/pool/deadline.c", """
+            if (is_lost(claims, job->id, job->token))
 """, """
-            if (holds(arg, job->id, job->token) < 0)
+            if (is_lost(claims, job->id, -job->token))
 """)]},
     {"name": "stale-lease-renewed", "by": "I4b I5 I6", "faults": "freeze,freeze,freeze",
      "breaks": "a lease that has run out is renewed, and what was locked under it begins; three"
                " places look after it, none of them does",
-     "changes": [(EXECUTOR, """
-    work->lapsed = work->renews &&
+     "changes": [(TURN, """
+        work->renews && lease_is_over(&turns->lease, clock_now(turns->clock), clock_monotonic());
 """, """
-    work->lapsed = false && work->renews &&
-"""), ("core/run/worker.c", """
-           clock_monotonic() < atomic_load(&client->lease) &&
+        false && lease_is_over(&turns->lease, clock_now(turns->clock), clock_monotonic());
+"""), ("core/run/pool/worker.c", """
+    if (now >= atomic_load(&client->lease))
 """, """
-"""), ("core/run/deadline.c", """
+    if (now < 0)
+"""), ("core/run/pool/deadline.c", """
                 atomic_store(&item->refused, 1);
 """, """
                 continue;
@@ -197,10 +258,10 @@ MUTANTS = [
 """)]},
     {"name": "lease-never-renewed", "by": "I5 I6 I18",
      "breaks": "the lease is not renewed while jobs run",
-     "changes": [(EXECUTOR, """
-    return (!work->renews || store_renew(store, now, executor->settings->lock_time, error)) &&
+     "changes": [(TURN, """
+    if (work->renews && !store_renew(store, now, turns->settings->lock_time, error))
 """, """
-    return
+    if (work->renews && now < 0)
 """), (ACQUIRE, """
     if (done && now >= store->self.lease_until)
 """, """
@@ -208,22 +269,22 @@ MUTANTS = [
 """)]},
     {"name": "overdue-is-left-alone", "by": "I18 I17 I11b", "faults": "kill",
      "breaks": "the locks of a dead executor are never taken away",
-     "changes": [("core/store/sqlite/bury.c", """
+     "changes": [("core/store/sqlite/reap.c", """
         if (!dead && !overdue)
             continue;
 """, """
         if (!dead || !overdue || true)
             continue;
 """)]},
-    {"name": "buried-at-once", "by": "I5 I6", "faults": "freeze",
+    {"name": "reaped-at-once", "by": "I5 I6", "faults": "freeze",
      "breaks": "an executor that lives loses its locks before its lease ends",
      "changes": [
-         ("core/store/sqlite/bury.c", """
+         ("core/store/sqlite/reap.c", """
             peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
 """, """
             peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900;
 """),
-         ("core/store/sqlite/peers.c", """
+         ("core/store/rules/fleet/peers.c", """
         if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0)
 """, """
         if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900)
@@ -232,14 +293,14 @@ MUTANTS = [
     # ---- lanes, limits, rates
     {"name": "lanes-ignored", "by": "I6",
      "breaks": "a lane may be taken while another job of it runs",
-     "changes": [("core/store/sqlite/lane.c", """
-    return db_changes(&store->db);
+     "changes": [(PLACES, """
+    *taken = db_changes(&store->db) > 0;
 """, """
-    return 1;
+    *taken = true;
 """)]},
     {"name": "lane-kept", "by": "I18",
      "breaks": "a lane is released, and nobody shows who is next",
-     "changes": [("core/store/sqlite/lane.c", """
+     "changes": [(PLACES, """
            (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
 """, """
            CRASH_POINT("lane_released");
@@ -254,14 +315,14 @@ MUTANTS = [
 """)]},
     {"name": "lane-freed-by-anybody", "by": "spec/core/store/lanes_contract",
      "breaks": "a run that has lost its lane releases it for the one that has it now",
-     "changes": [("core/store/sqlite/lane.c", """
+     "changes": [(PLACES, """
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND token=?2", "ii", lane, token))
 """, """
     if (!db_run(&store->db, error, "DELETE FROM lane WHERE id=?1 AND ?2<>0", "ii", lane, token))
 """)]},
     {"name": "limit-one-more", "by": "I13",
      "breaks": "one job more than the limit allows",
-     "changes": [("core/store/sqlite/limit.c", """
+     "changes": [("core/store/rules/limit.c", """
     return limit > locked ? limit - locked : 0;
 """, """
     return limit + 1 > locked ? limit + 1 - locked : 0;
@@ -269,14 +330,14 @@ MUTANTS = [
     {"name": "limit-kept-by-the-dead", "by": "spec/core/store/crash_contract",
      "breaks": "what a dead executor ran counts for its limit for ever",
      "changes": [(LOCKS, """
-    return done && limit_forget(store, what->owner, error) &&
+    return done && place_uncount_owner(store, what->owner, error) &&
            occurrence_forget(store, what->owner, error);
 """, """
     return done && occurrence_forget(store, what->owner, error);
 """)]},
     {"name": "limit-freed-too-early", "by": "spec/life/limits_spec.lua",
      "breaks": "a run whose lock was taken does not count for its limit",
-     "changes": [("core/store/sqlite/limit.c", """
+     "changes": [("core/store/rules/limit.c", """
     if (definition->cluster_limit &&
         db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
                  definition->id) < 0)
@@ -305,45 +366,46 @@ MUTANTS = [
             db_run(&store->db, error,
                    "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
 """)]},
-    {"name": "rate-begins-late", "by": "spec/core/run/pool_contract",
+    {"name": "rate-begins-late", "by": "spec/core/run/pool/pool_contract",
      "breaks": "a job begins long after the start that its rate has counted for it",
-     "changes": [("core/run/worker.c", """
-           (!item->jobs->begin_by || clock_monotonic() <= item->jobs->begin_by) &&
+     "changes": [("core/run/pool/worker.c", """
+    return !begin_by || now <= begin_by;
 """, """
+    return !begin_by || now > 0;
 """)]},
 
     # ---- order and time
     {"name": "priority-ascending", "by": "I12",
      "breaks": "the less important job goes first",
-     "changes": [("core/base/acquire.c", """
+     "changes": [("core/job/acquire.c", """
     return (left > right) - (left < right);
 """, """
     return (left < right) - (left > right);
-"""), ("core/store/sqlite/cursor.c", """
+"""), ("core/store/rules/cursor.c", """
     return !order->by_priority || order->aging > 0;
 """, """
     return true;
 """)]},
     {"name": "priority-ignored", "by": "I12",
      "breaks": "the older job goes first, whatever its priority",
-     "changes": [("core/base/acquire.c", """
+     "changes": [("core/job/acquire.c", """
         .by_priority = settings->by_priority,
 """, """
         .by_priority = false,
 """)]},
     {"name": "newest-first", "by": "spec/core/store/order_contract",
      "breaks": "of jobs of one priority the younger goes first",
-     "changes": [("core/base/acquire.c", """
+     "changes": [("core/job/acquire.c", """
         return a->place < b->place;
 """, """
         return a->place > b->place;
 """)]},
-    {"name": "created-and-taken", "by": "spec/core/run/executor_contract",
+    {"name": "created-and-taken", "by": "spec/core/run/turn_contract",
      "breaks": "a job is locked as it is created, although better ones wait",
-     "changes": [("core/store/sqlite/prelock.c", """
-        (offer->left && !acquire_before(offer->acquire, &own, &offer->best)))
+     "changes": [("core/store/rules/prelock.c", """
+        (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
 """, """
-        (offer->left && own.id < 0))
+        (capacity->ready.left && own.id < 0))
 """)]},
     {"name": "timer-early", "by": "I9 I11",
      "breaks": "a timer is ready 200 ms before its date",
@@ -358,13 +420,11 @@ MUTANTS = [
 """)]},
     {"name": "timer-lost", "by": "I1 I15 I18",
      "breaks": "a timer that is due leaves its place, and gets no other",
-     "changes": [("core/store/sqlite/timer.c", """
-                       "INSERT INTO ready(stream, rank, place, id, lane)"
-                       " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<=(?1, ?2)",
+     "changes": [(PLACES_HOT, """
+                " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<=(?1, ?2)",
 """, """
-                       "INSERT INTO ready(stream, rank, place, id, lane)"
-                       " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<(?1, ?2)"
-                       " AND id%50<>0",
+                " SELECT stream, rank, due, id, lane FROM timer WHERE (due, id)<(?1, ?2)"
+                " AND id%50<>0",
 """)]},
     {"name": "retry-delay-ignored", "by": "I9",
      "breaks": "a failed job runs again at once",
@@ -401,24 +461,24 @@ MUTANTS = [
     {"name": "crash-not-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "a job that was running when its process died is not suspected",
      "changes": [(LOCKS, """
-    if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
+    if (what->slots && running_has(what->slots, lock->id, lock->token) &&
 """, """
-    if (what->slots && !lock->id && slots_has(what->slots, lock->id, lock->token) &&
+    if (what->slots && !lock->id && running_has(what->slots, lock->id, lock->token) &&
 """)]},
     {"name": "neighbours-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "jobs that only waited when their process died are suspected, too",
      "changes": [(LOCKS, """
-    if (what->slots && slots_has(what->slots, lock->id, lock->token) &&
+    if (what->slots && running_has(what->slots, lock->id, lock->token) &&
 """, """
-    if (what->slots && (lock->id || slots_has(what->slots, lock->id, lock->token)) &&
+    if (what->slots && (lock->id || running_has(what->slots, lock->id, lock->token)) &&
 """)]},
     {"name": "crash-costs-a-retry", "by": "I8", "faults": "kill,kill,kill",
      "breaks": "a job whose process dies loses a retry",
      "changes": [(LOCKS, """
-    return db_run(&store->db, error, "UPDATE job SET crashes=?2 WHERE id=?1", "in", row->id,
+    return row_write(store, row, false, error);
 """, """
-    return db_run(&store->db, error,
-                  "UPDATE job SET crashes=?2, retries=max(1, retries-1) WHERE id=?1", "in", row->id,
+    row->retries -= row->retries > 1;
+    return row_write(store, row, false, error);
 """)]},
     {"name": "two-suspects", "by": "spec/core/store/crash_contract",
      "breaks": "two jobs run at once that may have killed their process",
@@ -438,13 +498,13 @@ MUTANTS = [
 """)]},
     {"name": "incident-twice", "by": "I10",
      "breaks": "a job that dies opens two incidents",
-     "changes": [("core/store/sqlite/incident.c", """
-                " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
-                " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
-                " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
+     "changes": [("core/store/rules/incident.c", """
+                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
+                 " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
+                 " AND i.type<>'" INCIDENT_HANDLER_STUCK "') RETURNING id",
 """, """
-                " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1",
-"""), (ROW, """
+                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 RETURNING id",
+"""), (PLACES, """
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
 """, """
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error) &&
@@ -452,7 +512,7 @@ MUTANTS = [
 """)]},
     {"name": "incident-stays", "by": "I10",
      "breaks": "a dead job that gets retries keeps its incident",
-     "changes": [("core/store/sqlite/incident.c", """
+     "changes": [("core/store/rules/incident.c", """
                    "UPDATE incident SET ended=?2, how=?3 WHERE job=?1 AND ended IS NULL"
                    " AND type<>'" INCIDENT_HANDLER_STUCK "'",
 """, """
@@ -461,7 +521,7 @@ MUTANTS = [
 """)]},
     {"name": "dead-runs-again", "by": "I8 I10 I15 I17",
      "breaks": "a job without retries is taken like any other",
-     "changes": [(ROW, """
+     "changes": [(PLACES, """
     if (row->retries <= 0)
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
 """, """
@@ -483,11 +543,11 @@ MUTANTS = [
 """)]},
     {"name": "locked-on-drain", "by": "I20 I17 I18", "faults": "term,term",
      "breaks": "who leaves keeps the locks of what it never began",
-     "changes": [("core/run/crew.c", """
-    while ((job = item_take(item))) {
+     "changes": [("core/run/pool/threads.c", """
+    while ((job = work_item_take(item))) {
         struct outcome *outcome = outcome_new(job, OUTCOME_RETURNED);
 """, """
-    while ((job = item_take(item))) {
+    while ((job = work_item_take(item))) {
         struct outcome *outcome = NULL;
 """), ("core/store/sqlite/executor.c", """
     return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
@@ -496,14 +556,14 @@ MUTANTS = [
 """)]},
     {"name": "drain-goes-on", "by": "I20", "faults": "term,term",
      "breaks": "who is told to end takes new jobs until it has ended",
-     "changes": [("core/run/turning.c", """
-    turn.acquiring = foreman->stage == WORKING && atomic_load(&foreman->stops) == 0 &&
+     "changes": [("core/run/runner.c", """
+    turn.acquiring = runner->stage == WORKING && atomic_load(&runner->stops) == 0 &&
 """, """
-    turn.acquiring = foreman->stage != ENDED &&
+    turn.acquiring = runner->stage != ENDED &&
 """)]},
-    {"name": "draining-and-taking", "by": "spec/core/run/executor_contract",
+    {"name": "draining-and-taking", "by": "spec/core/run/turn_contract",
      "breaks": "an executor that is drained takes what its own jobs create",
-     "changes": [("core/store/sqlite/prelock.c", """
+     "changes": [("core/store/rules/prelock.c", """
     if (store->self.draining || job->suspended || !due || job->repeat ||
 """, """
     if (job->suspended || !due || job->repeat ||
@@ -511,61 +571,61 @@ MUTANTS = [
     {"name": "dead-executors-jobs-lost", "by": "I1 I15 I18", "faults": "kill,kill",
      "breaks": "what a dead executor had locked is unlocked without a place to stand in",
      "changes": [(LOCKS, """
-    return row_place(store, &row, what->now, error) &&
+    return place_row(store, &row, what->now, error) &&
            (!row.repeats || occurrence_left(store, &row, error));
 """, """
-    return (what->slots || row_place(store, &row, what->now, error)) &&
+    return (what->slots || place_row(store, &row, what->now, error)) &&
            (!row.repeats || occurrence_left(store, &row, error));
 """)]},
     {"name": "pre-locked-lost", "by": "I18",
      "breaks": "a job that is locked when it is created is never begun",
-     "changes": [("core/store/sqlite/prelock.c", """
+     "changes": [("core/store/rules/prelock.c", """
     prelock_insert(&store->prelock, copy);
-    offer->room--;
+    capacity->room--;
 """, """
     if (copy->id % 3)
         prelock_insert(&store->prelock, copy);
-    offer->room--;
+    capacity->room--;
 """)]},
     {"name": "follow-up-lost", "by": "I18",
      "breaks": "a job that follows in its lane is locked and never begun",
-     "changes": [("core/run/settling.c", """
-    if (outcome->follows && !follows_add(&settling->follows, outcome))
+     "changes": [("core/run/outcomes.c", """
+    if (outcome->follows && !follow_ups_add(&outcomes->follows, outcome))
 """, """
-    if (outcome->follows && outcome->job->id % 3 && !follows_add(&settling->follows, outcome))
+    if (outcome->follows && outcome->job->id % 3 && !follow_ups_add(&outcomes->follows, outcome))
 """)]},
-    {"name": "sweep-takes-the-living", "by": "I1 I15 I17 I19", "faults": "kill,kill,kill",
+    {"name": "purge-takes-the-living", "by": "I1 I15 I17 I19", "faults": "kill,kill,kill",
      "breaks": "rows of jobs that live go with those that an executor has left behind",
-     "changes": [(SWEEP, """
+     "changes": [(PURGE, """
                   " EXCEPT SELECT id FROM live WHERE id>?1 AND id<=?2) AND NOT " INTAKE_HAS("id"),
 """, """
                   " EXCEPT SELECT id FROM locked WHERE id>?1 AND id<=?2) AND NOT " INTAKE_HAS("id"),
 """)]},
-    {"name": "sweep-takes-one-more", "by": "I1 I15 I17 I19",
+    {"name": "purge-takes-one-more", "by": "I1 I15 I17 I19",
      "breaks": "with the rows of jobs that have ended the next one goes",
-     "changes": [(SWEEP, """
+     "changes": [(PURGE, """
                     first + at, first + end - 1))
 """, """
                     first + at, first + end))
 """)]},
-    {"name": "sweep-takes-the-undone", "by": "spec/core/store/sweep_contract",
+    {"name": "purge-takes-the-undone", "by": "spec/core/store/purge_contract",
      "breaks": "the row of a job goes whose success was rolled back",
-     "changes": [(SWEEP, """
-        sweep->gone->gone = false;
-    sweep->fresh_count = 0;
+     "changes": [(PURGE, """
+        purge->gone->gone = false;
+    purge->fresh_count = 0;
 """, """
-        sweep->gone->gone = false;
+        purge->gone->gone = false;
 """)]},
-    {"name": "sweep-forgets-the-dead", "by": "spec/core/store/sweep_contract",
+    {"name": "purge-forgets-the-dead", "by": "spec/core/store/purge_contract",
      "breaks": "nobody searches for the rows that a dead executor has left behind",
-     "changes": [(SWEEP, """
+     "changes": [(PURGE, """
            (db_changes(&store->db) == 0 || search_begin(store, error));
 """, """
            db_changes(&store->db) >= 0;
 """)]},
     {"name": "suspended-taken", "by": "I11c",
      "breaks": "a suspended job is ready as any other",
-     "changes": [(ROW, """
+     "changes": [(PLACES, """
     if (row->suspended)
         return true;
 """, """
@@ -574,39 +634,54 @@ MUTANTS = [
 """)]},
     {"name": "all-activated", "by": "spec/life/suspension_spec.lua",
      "breaks": "with the jobs of a definition those of the others are activated",
-     "changes": [("core/store/sqlite/definitions.c", """
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0")
+     "changes": [("core/store/rules/command/definitions.c", """
+        return IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0");
 """, """
-        return order->include_jobs ? IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0 OR suspended&2<>0")
+        return IDS_OR_COUNT(" AND suspended<>0 AND suspended&2<>0 AND ?2=0 OR suspended&2<>0");
 """)]},
     {"name": "replaced-too-early", "by": "spec/life/overlap_spec.lua",
      "breaks": "a run of a schedule begins while the handler of the cancelled one is cut off",
-     "changes": [("core/store/sqlite/occurrence.c", """
+     "changes": [("core/store/rules/schedule/occurrence.c", """
                  " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
 """, """
                  " AND (l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
 """)]},
     {"name": "cut-unheard", "by": "spec/core/run/loop_spec.lua",
      "breaks": "an executor hears only once a second that its jobs were cancelled",
-     "changes": [("core/run/watch.c", """
-    if (cuts == foreman->cuts)
+     "changes": [("core/run/runner.c", """
+    if (cuts == runner->cuts)
 """, """
     if (cuts >= 0)
 """)]},
+    {"name": "follower-deploys", "by": "spec/core/store/deployment_contract",
+     "breaks": "an executor that follows a deployment takes back the folder it has read",
+     "changes": [("core/store/rules/fleet/deployment.c", """
+    if (deployment->known)
+""", """
+    if (deployment->known > 1000)
+""")]},
+    {"name": "rollback-not-followed", "by": "spec/core/store/deployment_contract",
+     "breaks": "a deployment that was taken back is not the one that counts",
+     "changes": [("core/store/rules/fleet/deployment.c", """
+    if (newer == 0)
+        return db_run""", """
+    if (newer >= 0)
+        return db_run""")]},
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",
-     "changes": [("core/store/sqlite/verbs.c", """
-                       ? db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", row->id)
+     "changes": [("core/store/rules/command/job_commands.c", """
+    bool removed =
+        row->token ? place_unlock_job(store, row->id, error) : place_remove(store, row, error);
 """, """
-                       ? true
+    bool removed = row->token ? true : place_remove(store, row, error);
 """)]},
     {"name": "children-of-failures", "by": "I15b",
      "breaks": "what a failed run has created is created all the same",
      "changes": [(SETTLE, """
-    if (!counts) /* hooks alone may have created something */
+    if (!outcome_traits[outcome->kind].keeps) /* only a hook may have created jobs */
         return !outcome->created || !outcome->created->by_hook ||
 """, """
-    if (!counts && outcome->kind == OUTCOME_RETURNED)
+    if (!outcome_traits[outcome->kind].keeps && outcome->kind == OUTCOME_RETURNED)
         return !outcome->created || !outcome->created->by_hook ||
 """), ("core/script/run.c", """
         job_free_list(outcome->created);
@@ -628,45 +703,46 @@ MUTANTS = [
     # ---- keys, batches, cycles
     {"name": "unique-ignored", "by": "I13c",
      "breaks": "a second job of a key is created while the first lives",
-     "changes": [("core/store/sqlite/unique.c", """
+     "changes": [("core/store/rules/unique.c", """
     return holder->there || (holder->until != TIME_NONE && holder->until > now);
 """, """
     return holder->runs || (holder->until != TIME_NONE && holder->until > now);
 """)]},
     {"name": "unique-until-it-runs", "by": "I13c",
      "breaks": "a key is free as soon as its job begins",
-     "changes": [("core/store/sqlite/unique.c", """
+     "changes": [("core/store/rules/unique.c", """
     return holder->there || (holder->until != TIME_NONE && holder->until > now);
 """, """
     return (holder->there && !holder->runs) || (holder->until != TIME_NONE && holder->until > now);
 """)]},
     {"name": "unique-never-released", "by": "I13c",
      "breaks": "the key of a job that has ended is held for ever",
-     "changes": [("core/store/sqlite/unique.c", """
+     "changes": [("core/store/rules/unique.c", """
     return holder->there || (holder->until != TIME_NONE && holder->until > now);
 """, """
     return 1;
-"""), ("core/store/sqlite/unique.c", """
-                  " AND coalesce(until<=?4, 1)",
+"""), ("core/store/rules/unique.c", """
+                  " AND (until IS NULL OR until<=?4)",
 """, """
                   " AND ?4<0",
 """)]},
     {"name": "batch-miscounted", "by": "I14 I18",
      "breaks": "of several jobs of a batch that end together one is counted",
-     "changes": [("core/store/sqlite/batch.c", """
+     "changes": [("core/store/rules/batch/batch.c", """
     tally->gone++;
 """, """
     tally->gone = 1;
 """)]},
     {"name": "batch-counts-the-undone", "by": "spec/core/store/batch_contract",
      "breaks": "a job of a batch is counted although its success was rolled back",
-     "changes": [(TRANSACTION, """
-    store->tally.batch = 0;
+     "changes": [("core/store/rules/batch/batch.c", """
+const struct txn_hook batch_hook = {.before_commit = batch_write, .rolled_back = batch_rolled_back};
 """, """
+const struct txn_hook batch_hook = {.before_commit = batch_write};
 """)]},
     {"name": "batch-ends-with-failures", "by": "spec/core/store/batch_contract",
      "breaks": "a batch is over although some of its jobs are dead",
-     "changes": [("core/store/sqlite/batch_seed.c", """
+     "changes": [("core/store/rules/batch/batch_seed.c", """
     bool over = batch->open == 0 && batch->made == batch->total;
 """, """
     bool over = batch->open == batch->failed && batch->made == batch->total;
@@ -697,41 +773,37 @@ MUTANTS = [
     # ---- what a soak cannot see: power cuts, and who is asleep, for there something always goes on
     {"name": "sync-normal", "by": "spec/core/store/power_contract",
      "breaks": "what is acknowledged is not synced",
-     "changes": [("core/store/sqlite/db.c", """
+     "changes": [("core/store/sqlite/driver.c", """
                                   "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
 """, """
                                   "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF;"
 """)]},
     {"name": "sync-off", "by": "spec/core/store/power_contract",
      "breaks": "nothing is synced",
-     "changes": [("core/store/sqlite/db.c", """
+     "changes": [("core/store/sqlite/driver.c", """
                                   "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
 """, """
                                   "PRAGMA synchronous=OFF; PRAGMA secure_delete=OFF;"
 """)]},
     {"name": "doorbell-silent", "by": "spec/faults/executors_spec.lua",
      "breaks": "nobody is rung for when a job has been created",
-     "changes": [(TRANSACTION, """
-    wake_ring(store);
-    CRASH_POINT("bell_rung");
+     "changes": [("core/store/rules/fleet/peers.c", """
+            if (peer_wants(store, &store->peers.list[i]))
 """, """
-    store->wake = (struct wake){0};
-    CRASH_POINT("bell_rung");
+            if (peer_wants(store, &store->peers.list[i]) && !something)
 """)]},
     {"name": "doorbell-without-a-look", "by": "spec/faults/executors_spec.lua",
      "breaks": "the bell is emptied, and the store is not looked at",
-     "changes": [(EXECUTOR, """
-    if (stirred || !turn->quiet || fed || back || work->now >= executor->next)
+     "changes": [(TURN, """
+    if (stirred || !turn->quiet || fed || back || work->now >= turns->next)
 """, """
-    if (fed || back || work->now >= executor->next)
+    if (fed || back || work->now >= turns->next)
 """)]},
     {"name": "checkpoint-without-gate", "by": "spec/core/store/crash_contract",
      "breaks": "a checkpoint begins while somebody writes",
      "changes": [(TRANSACTION, """
-    if (gate_take(&store->gate, GATE_WRITER, true))
-        done =
+    if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true))
 """, """
-    if (gate_take(&store->gate, GATE_WRITER, true) || true)
-        done =
+    if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true) || true)
 """)]},
 ]

@@ -1,7 +1,9 @@
--- One run of a workload with a planned death, for the crash points:
---   lua5.4 spec/support/crash_run.lua WORKLOAD POINT HIT AFTER
--- dies at the HIT-th pass of POINT in one process, of those that start when AFTER have died before.
--- The first line says what came of it: "died" or "lived", and the number of problems.
+-- Runs a workload with a planned death, for the crash points:
+--
+--     lua5.4 spec/support/crash_run.lua WORKLOAD POINT HIT AFTER
+--
+-- A process that starts when AFTER have died before dies at its HIT-th pass of POINT. The first
+-- line of the output is "died" or "lived", and the number of problems.
 local workloads = require "spec.support.workloads"
 
 local name, point, hit, after = table.unpack(arg)

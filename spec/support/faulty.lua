@@ -1,5 +1,5 @@
--- One process of the program to which the system answers with an error, or which it kills, at the
--- n-th call of a kind on the store's files; then the same store without faults, to its end.
+-- Runs the program with one fault: the n-th call of a kind on the store's files fails, or kills the
+-- process. Then other processes bring the same store to its end, without faults.
 local life = require "spec.support.life"
 local process = require "spec.support.process"
 

@@ -76,6 +76,19 @@ function pages.read(path)
   return page
 end
 
+local function blank(text)
+  return (text:gsub("[^\n]", " "))
+end
+
+-- The text of a page, or of the manual page, without its code; lines stay where they are.
+function pages.prose(path)
+  local text = "\n" .. read(path)
+  if path:find("%.1$") then
+    text = text:gsub("\n%.It Pa[^\n]*", blank):gsub("\n%.Pa[^\n]*", blank)
+  end
+  return (text:gsub("\n```.-\n```", blank):gsub("`[^`\n]*`", blank):sub(2))
+end
+
 -- The README and every page of docs/, by path.
 function pages.all()
   local list = { pages.read("README.md") }

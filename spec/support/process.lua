@@ -76,15 +76,18 @@ function process.kill(pid, signal)
   return os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid))
 end
 
--- A process that is there and not a zombie.
+-- True while a thread of the process is there. The first one may be a zombie already while another
+-- one still holds the files.
 function process.alive(pid)
   local file = io.open(("/proc/%d/stat"):format(pid))
-  if not file then
+  local text = file and file:read("a")
+  if not text then
     return false
   end
-  local state = file:read("a"):match("^%d+ %b() (%a)")
   file:close()
-  return state ~= "Z"
+  local state, rest = text:match("^%d+ %b() (%a) (.*)")
+  local threads = tonumber(rest:match(("%S+ "):rep(16) .. "(%d+)"))
+  return state ~= "Z" or threads > 1
 end
 
 function process.pause(seconds)

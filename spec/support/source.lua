@@ -84,6 +84,25 @@ function source.c_functions(path)
   return functions
 end
 
+local known = {}
+
+-- Every function of a C file with its code: { name, first, text }, without comments and literals.
+function source.c_bodies(path)
+  if known[path] then
+    return known[path]
+  end
+  local lines, bodies = {}, {}
+  for line in (source.c_code(path) .. "\n"):gmatch("(.-)\n") do
+    lines[#lines + 1] = line
+  end
+  for _, one in ipairs(source.c_functions(path)) do
+    local text = table.concat(lines, "\n", one.first, one.last)
+    bodies[#bodies + 1] = { name = one.name, first = one.first, text = text }
+  end
+  known[path] = bodies
+  return bodies
+end
+
 -- Every function of a Lua file that takes more than a line, nested ones included.
 function source.lua_functions(path)
   local functions, open = {}, {}

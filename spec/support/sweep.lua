@@ -1,4 +1,5 @@
--- Many runs of a script, each in a process of its own, as many at a time as there are processors.
+-- Many runs of a script, each in a process of its own, twice as many at a time as there are
+-- processors: half of the time they sleep.
 local process = require "spec.support.process"
 
 -- What each of them printed, by plan: a line of arguments.
@@ -8,8 +9,8 @@ return function(script, plans)
     lines[i] = ("%d %s\n"):format(i, plan)
   end
   local dir = process.folder { plans = table.concat(lines) }
-  process.run(("xargs -P $(nproc) -L 1 sh -c 'at=$1; shift; lua5.4 %s \"$@\" >%s/$at 2>&1' -"
-    .. " <%s/plans"):format(script, dir, dir))
+  process.run(("xargs -P $((2 * $(nproc))) -L 1 sh -c"
+    .. " 'at=$1; shift; lua5.4 %s \"$@\" >%s/$at 2>&1' - <%s/plans"):format(script, dir, dir))
   for i, plan in ipairs(plans) do
     outputs[plan] = process.read(dir .. "/" .. i)
   end

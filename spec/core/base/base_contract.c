@@ -1,10 +1,10 @@
 /* base_contract.c - what the words everybody uses promise in C, beyond what Lua can ask them. */
-#include "base/job.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/outcome.h"
-#include "base/settings.h"
 #include "base/text.h"
+#include "job/job.h"
+#include "job/outcome.h"
+#include "job/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void check_text(void) {
 }
 
 static void check_error(void) {
-    struct error error;
+    struct error error = {0};
     char large[4000];
     error_set(&error, ERROR_INVALID, "key \"%s\"", "a\xFF z");
     check("an error's text is UTF-8 whatever it quotes", strcmp(error.text, "key \"a? z\"") == 0);

@@ -1,3 +1,4 @@
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
@@ -5,12 +6,12 @@ describe("a verb on jobs", function()
   local place
 
   before_each(function()
-    place = program.place {
+    place = executors.at(program.place {
       ["handlers/work.lua"] = "return function() end\n",
       ["handlers/slow.lua"] = "return function(job)\n"
         .. "  os.execute('until test -e ' .. job.payload.gate .. '; do sleep 0.02; done') end\n",
       ["handlers/fail.lua"] = "return { retry = 'R1/PT1S', run = function() error('no', 0) end }\n",
-    }
+    })
   end)
 
   after_each(function()
@@ -97,25 +98,21 @@ describe("a verb on jobs", function()
   it("takes the commit from a job that another process runs", function()
     local gate = place.path .. "/gate"
     place.run("enqueue", "slow", ('{"gate":"%s"}'):format(gate))
-    local pid = process.start(place.path .. "/log", "run", place.path, "--store",
-      "sqlite:" .. place.store, "--workers", "1")
+    local pid = place.executor("--workers", "1")
     process.await("the run", 10, function()
       return count("--locked") == 1
     end)
     assert.equal("1 job suspended\n", select(2, place.run("job", "suspend", "1")))
     assert.equal(1, count("--state", "suspended"))
     assert(io.open(gate, "w")):close()
-    process.await("the refusal", 10, function()
-      return process.read(place.path .. "/log"):find("stale outcome refused", 1, true)
-    end)
+    place.logged("stale outcome refused")
     assert.equal(1, count("--state", "suspended"))
     assert.equal("[]\n", select(2, place.run("log", "--outcome", "failed,successful", "--json")))
     place.run("job", "activate", "1")
     process.await("its end", 10, function()
       return count() == 0
     end)
-    process.kill(pid, "TERM")
-    process.await_end(pid, 10)
+    place.stop(pid)
   end)
 
   it("gives repeating jobs another cycle", function()

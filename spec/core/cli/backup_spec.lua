@@ -1,3 +1,4 @@
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
@@ -5,7 +6,7 @@ describe("backup and restore", function()
   local place
 
   before_each(function()
-    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+    place = executors.at(program.place { ["handlers/work.lua"] = "return function() end\n" })
     for i = 1, 3 do
       place.run("enqueue", "work", tostring(i))
     end
@@ -109,14 +110,9 @@ describe("backup and restore", function()
 
   it("refuses while somebody has the store open", function()
     said(0, "", "backup", "copy.db")
-    local pid = process.start(place.path .. "/log", "run", place.path, "--store",
-      "sqlite:" .. place.store)
-    process.await("the executor", 30, function()
-      return process.read(place.path .. "/log"):find("started", 1, true)
-    end)
+    local pid = place.executor()
     said(5, "executors or writers have it open", "restore", "copy.db")
-    process.kill(pid, "TERM")
-    process.await_end(pid, 30)
+    place.stop(pid)
     local reader = ("sqlite3 %s 'BEGIN' 'SELECT count(*) FROM job' '.shell touch %s/held' "
       .. "'.shell while [ -e %s/held ]; do sleep 0.02; done' >/dev/null & echo $!"):format(
       place.store, place.path, place.path)

@@ -1,3 +1,4 @@
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 local rules = require("moonshift.core").rules
@@ -181,8 +182,7 @@ end }
 
     before_each(function()
       place.run("deploy", ".")
-      pid = process.start(place.path .. "/log", "run", place.path, "--store",
-        "sqlite:" .. place.store, "--workers", "1")
+      pid = executors.at(place).executor("--workers", "1")
       process.await("the executor", 10, function()
         return select(2, place.run("executor", "list")):find("live", 1, true)
       end)
@@ -228,6 +228,15 @@ end }
     local status, output, errors = place.run("batch", "create", "thumb", "--ids", "a", "--wait")
     assert.same({ 0, "1\n", "moonshift: batch 1 waits: no executor runs\n" },
       { status, output, errors })
+  end)
+
+  it("is what its removal time is set of", function()
+    place.run("batch", "create", "thumb", "--ids", "a")
+    place.run("batch", "delete", "1")
+    local dry = { place.run("batch", "removal-time", "1", "never", "--dry-run") }
+    assert.same({ 0, "1 batch would be changed\n", "" }, dry)
+    local done = { place.run("batch", "removal-time", "1", "never") }
+    assert.same({ 0, "batch 1 changed\n", "" }, done)
   end)
 
   it("shows its types with check", function()

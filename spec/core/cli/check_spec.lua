@@ -99,6 +99,16 @@ describe("check", function()
     assert.matches("\nnightly +%S+ +0 3 %* %* 1%-5 +Europe/Berlin +", output)
   end)
 
+  it("shows the next dates of a schedule with a policy of its own", function()
+    place = program.place {
+      ["handlers/send.lua"] = "return function() end\n",
+      ["schedules/hourly.lua"] = [[return { handler = "send", cycle = "@hourly",
+        overlap = "queue", jitter = "PT1S", misfire = "all", catch_up = 2 }]],
+    }
+    local _, output = place.run("check")
+    assert.matches("\nhourly +%S+ +@hourly +UTC +%d%d%d%d%-%d%d%-%d%dT", output)
+  end)
+
   it("finds nothing wrong with a late run that stands for those before it", function()
     place = program.place {
       ["handlers/look.lua"] = "return function(job) os.execute(job.payload.command) end\n",

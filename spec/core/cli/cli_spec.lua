@@ -32,7 +32,7 @@ describe("the program", function()
   it("names the verbs of a group", function()
     local status, errors = refused("incident")
     assert.equal(2, status)
-    local verbs = "expected list, show, annotate, resolve"
+    local verbs = "expected list, show, annotate, resolve, removal-time"
     assert.equal(("moonshift: incident needs a verb (%s)\n"):format(verbs), errors)
   end)
 

@@ -35,7 +35,7 @@ describe("completion", function()
   local cases = {
     { "moonshift enq", { "enqueue" } },
     { "moonshift -C shop job l", { "list" } },
-    { "moonshift incident ", { "annotate", "list", "resolve", "show" } },
+    { "moonshift incident ", { "annotate", "list", "removal-time", "resolve", "show" } },
     { "moonshift job list --st", { "--state", "--store" } },
     { "moonshift completion z", { "zsh" } },
   }
@@ -62,7 +62,8 @@ describe("completion", function()
       local line = ask:format(file, case[1], case[1]:find(" $") and '""' or "")
       local known = table.concat(lines("zsh -fc " .. process.quote(line)), "\n") .. "\n"
       for _, word in ipairs(case[2]) do
-        assert.truthy(("\n" .. known):find("\n" .. word .. "[:\n]"), case[1])
+        local pattern = "\n" .. word:gsub("%-", "%%-") .. "[:\n]"
+        assert.truthy(("\n" .. known):find(pattern), case[1])
       end
     end
   end)

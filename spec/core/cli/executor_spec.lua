@@ -1,3 +1,4 @@
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
@@ -5,15 +6,11 @@ describe("executor", function()
   local place, pid, log
 
   before_each(function()
-    place = program.place { ["handlers/work.lua"] = "return function() end\n" }
+    place = executors.at(program.place { ["handlers/work.lua"] = "return function() end\n" })
     log = place.path .. "/log"
     process.environment = "MOONSHIFT_PRIORITY_RANGE=:9"
-    pid = process.start(log, "run", place.path, "--store", "sqlite:" .. place.store, "--name",
-      "node", "--workers", "2", "--log-format", "logfmt")
+    pid = place.executor("--name", "node", "--workers", "2")
     process.environment = ""
-    process.await("the executor", 5, function()
-      return process.read(log):find("event=started", 1, true)
-    end)
   end)
 
   after_each(function()
@@ -104,13 +101,13 @@ describe("executor", function()
     assert.equal('moonshift: no executor "other" runs (known: node/1)\n', errors)
   end)
 
-  it("warns once about jobs that nobody takes", function()
+  it("warns once about jobs that no executor takes", function()
     place.run("enqueue", "work", "--priority", "50")
     local _, stats = place.run("stats")
     assert.truthy(stats:find("\n *1  no live executor serves priority 10 and above\n"), stats)
     assert.truthy(logged(
-      'event="jobs that nobody takes" gap="no live executor serves priority 10 and above" jobs=1'))
-    local _, count = process.read(log):gsub("nobody takes", "")
+      'event="unserved jobs" gap="no live executor serves priority 10 and above" jobs=1'))
+    local _, count = process.read(log):gsub("unserved jobs", "")
     assert.equal(1, count)
   end)
 end)

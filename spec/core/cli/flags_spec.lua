@@ -67,6 +67,18 @@ describe("flags", function()
     assert.truthy(output:find('"priority":-6', 1, true))
   end)
 
+  it("are text, as every word is", function()
+    for _, words in ipairs {
+      { "enqueue", "w\xff" }, { "job", "list", "--handler", "\xff" },
+      { "incident", "annotate", "1", "\xc3" }, { "definition", "show", "\xff" },
+      { "job", "list", "--columns=\xff" },
+    } do
+      local status, errors = refused(table.unpack(words))
+      assert.equal(2, status)
+      assert.truthy(errors:find('^moonshift: "[^\xff\xc3]*": not valid UTF%-8\n$'), errors)
+    end
+  end)
+
   it("may stand before the verb", function()
     local status, output = place.run("--json", "--store", "sqlite:other.db", "enqueue", "work")
     assert.equal(0, status)

@@ -1,5 +1,6 @@
 local process = require "spec.support.process"
 local program = require "spec.support.program"
+local rules = require("moonshift.core").rules
 
 describe("job", function()
   local place
@@ -30,6 +31,72 @@ describe("job", function()
     end
     return table.concat(list, " "), errors
   end
+
+  describe("list --columns", function()
+    it("shows any column, in the order that is asked for", function()
+      place.run("enqueue", "work", "--tenant", "acme")
+      local _, output = place.run("job", "list", "--columns", "tenant,id,unique,lock-owner")
+      assert.equal("TENANT  ID  UNIQUE  LOCK OWNER\nacme     1\n", output)
+      assert.equal('[{"tenant":"acme","id":1,"unique":null}]\n',
+        select(2, place.run("job", "list", "--json", "--columns", "tenant,id,unique")))
+    end)
+
+    it("refuses one that is not there, and names those that are", function()
+      local status, _, errors = place.run("incident", "list", "--columns", "id,sort-of")
+      assert.equal(2, status)
+      assert.truthy(errors:find('unknown column "sort_of" (known: id, type, ', 1, true), errors)
+      assert.truthy(select(3, place.run("job", "list", "--columns", "prioritty")):find(
+        'unknown column "prioritty" (did you mean "priority"? known: ', 1, true))
+    end)
+
+    it("knows each member of the rows", function()
+      local core = require "moonshift.core"
+      dead()
+      place.run("batch", "create", "suspend", "--handler", "fail")
+      for list, kind in pairs {
+        ["job list"] = "jobs", ["log"] = "log", ["operations"] = "operations",
+        ["incident list"] = "incidents", ["batch list"] = "batches",
+        ["definition list"] = "definitions", ["deployment list"] = "deployments",
+        ["executor list --gone"] = "executors", ["instance list"] = "suspended_instances",
+        ["schedule list"] = "schedules", ["dates @daily"] = "dates",
+      } do
+        local words, known = {}, {}
+        for word in (list .. " --json"):gmatch("%S+") do
+          words[#words + 1] = word
+        end
+        for _, column in ipairs(core.columns()[kind]) do
+          known[column[1]] = true
+        end
+        local _, output, errors = place.run(table.unpack(words))
+        local rows = rules.decode(output)
+        assert.truthy(rows[1] or kind == "suspended_instances" or kind == "schedules", errors)
+        for _, row in ipairs(rows) do
+          for member in pairs(row) do
+            assert.truthy(known[member], ("%s: %s"):format(kind, member))
+          end
+        end
+      end
+    end)
+
+    it("goes with every list", function()
+      place.run("enqueue", "work")
+      for list, columns in pairs {
+        ["job list"] = "state,rev", ["log"] = "job,tenant", ["operations"] = "query",
+        ["incident list"] = "how", ["batch list"] = "who,percent", ["definition list"] = "name",
+        ["deployment list"] = "hash", ["schedule list"] = "source", ["executor list"] = "lease",
+        ["instance list"] = "since", ["dates 0+3+*+*+*"] = "utc",
+      } do
+        local words = {}
+        for word in list:gmatch("%S+") do
+          words[#words + 1] = (word:gsub("+", " "))
+        end
+        words[#words + 1] = "--columns"
+        words[#words + 1] = columns
+        local status, _, errors = place.run(table.unpack(words))
+        assert.equal("0 " .. list, ("%d %s"):format(status, list), errors)
+      end
+    end)
+  end)
 
   describe("list", function()
     it("is one document with --json", function()

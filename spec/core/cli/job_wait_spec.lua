@@ -1,3 +1,4 @@
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
@@ -5,30 +6,28 @@ describe("job wait", function()
   local place, pid
 
   before_each(function()
-    place = program.place {
+    place = executors.at(program.place {
       ["handlers/gated.lua"] = [[
 return { retries = 1, run = function(job)
   os.execute("until [ -e '" .. os.getenv("GATE") .. "' ]; do sleep 0.02; done")
   if job.payload.fails then error("no luck", 0) end
 end }
 ]],
-    }
+    })
     pid = nil
   end)
 
   after_each(function()
     os.execute("touch " .. place.path .. "/gate")
     if pid then
-      process.kill(pid, "TERM")
-      process.await_end(pid, 10)
+      place.stop(pid)
     end
     place.clean()
   end)
 
   local function start()
     process.environment = "GATE=" .. place.path .. "/gate"
-    pid = process.start(place.path .. "/log", "run", place.path, "--store",
-      "sqlite:" .. place.store, "--workers", "2")
+    pid = place.executor("--workers", "2")
     process.environment = ""
   end
 

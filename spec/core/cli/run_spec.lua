@@ -1,3 +1,4 @@
+local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
@@ -26,20 +27,16 @@ describe("run", function()
   local place, pid
 
   before_each(function()
-    place = program.place {
+    place = executors.at(program.place {
       ["handlers/work.lua"] = "return function() end\n",
       ["handlers/flaky.lua"] = "return function() error('no answer', 0) end\n",
       ["handlers/fail.lua"] = "return { retry = 'R1/PT1S',\n"
         .. "  run = function() error('no luck') end }\n",
-    }
+    })
   end)
 
   after_each(function()
-    if pid and process.alive(pid) then
-      process.kill(pid, "KILL")
-      process.await_end(pid, 5)
-    end
-    pid = nil
+    place.kill()
     place.clean()
   end)
 
@@ -48,12 +45,25 @@ describe("run", function()
   end
 
   local function start(...)
-    pid = process.start(place.path .. "/log", "run", place.path, "--store",
-      "sqlite:" .. place.store, ...)
-    process.await("the executor", 5, function()
-      return process.read(place.path .. "/log"):find("started", 1, true)
-    end)
+    pid = place.executor(...)
   end
+
+  it("names the deployments that there are to one that asks for another", function()
+    local function refused(status, text, ...)
+      local code, _, errors = process.moonshift("run", "--store", "sqlite:" .. place.store, ...)
+      assert.equal(status .. " moonshift: " .. text .. "\n", code .. " " .. errors)
+    end
+    place.run("deploy", place.path)
+    local name = place.path:match("[^/]+$")
+    refused(4, ('no deployment "shop" (expected "%s")'):format(name), "--deployment", "shop")
+    refused(2, ('--deployment "shop": the folder is given twice ("%s")'):format(place.path),
+      "--deployment", "shop", place.path)
+    refused(2, "--watch looks at a folder (expected DIR instead of --deployment)", "--deployment",
+      name, "--watch")
+    process.run("sqlite3 " .. process.quote(place.store) .. " 'DELETE FROM deployment'")
+    refused(4, ('no deployment "%s": the store has none (moonshift deploy DIR makes one)')
+      :format(name), "--deployment", name)
+  end)
 
   it("drains what is due and ends", function()
     place.run("enqueue", "work", "--count", "20")
@@ -93,7 +103,8 @@ describe("run", function()
     local status, _, errors = place.run("run", "--drain")
     assert.equal(0, status)
     assert.matches('event="jobs wait for a retry" jobs=1 ', errors)
-    local row = process.sql(place.store, "SELECT conflicts, retries, message FROM job")[1]
+    local row = process.sql(place.store,
+      "SELECT n, retries, message FROM job JOIN conflicts ON job=id")[1]
     assert.matches("^%d+|3|taken$", row)
   end)
 
@@ -110,7 +121,7 @@ describe("run", function()
       end)
     end
     write("first")
-    pid = process.start(log, "run", place.path, "--store", "sqlite:" .. place.store, "--watch")
+    place.start("log", "run", place.path, "--watch")
     says("event=watching folder=" .. place.path)
     place.run("enqueue", "talk")
     says("event=print job=1 handler=talk text=first")

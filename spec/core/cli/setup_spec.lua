@@ -151,8 +151,8 @@ describe("jobs left in the working directory", function()
 
   it("stop the module, too", function()
     local script = 'print(require("moonshift").open { scripts = "shop" })'
-    local _, output, errors = process.run(("cd %s && lua5.4 -e %s"):format(place.path,
-      process.quote(script)))
+    local _, output, errors = process.run(("cd %s && %s -e %s"):format(place.path,
+      process.quote(os.getenv("SPEC_LUA") or "lua5.4"), process.quote(script)))
     assert.truthy(output:find('^nil.*"shop/moonshift.db" is not there yet'), output .. errors)
   end)
 

@@ -35,6 +35,53 @@ describe("script", function()
     assert.is_nil(message(text, given))
   end
 
+  describe("a coroutine in a handler", function()
+    it("answers resume with true and its values, and with false and its error", function()
+      fine [[
+        local co = coroutine.create(function(a, b)
+          local c = coroutine.yield(a + b, nil, "yielded")
+          error({ code = c }, 0)
+        end)
+        local first = table.pack(coroutine.resume(co, 1, 2))
+        assert(first.n == 4 and first[1] == true and first[2] == 3 and first[4] == "yielded")
+        local second = table.pack(coroutine.resume(co, 7))
+        assert(second.n == 2 and second[1] == false and second[2].code == 7)
+        local third = table.pack(coroutine.resume(co))
+        assert(third.n == 2 and third[1] == false and third[2]:find("dead"))
+      ]]
+    end)
+
+    it("answers resume with true alone when it returns nothing", function()
+      fine [[
+        local co = coroutine.create(function() end)
+        assert(select("#", coroutine.resume(co)) == 1 and coroutine.status(co) == "dead")
+        assert(coroutine.resume(coroutine.create(function() end)) == true)
+      ]]
+    end)
+
+    it("answers a wrapped call with its values alone", function()
+      fine [[
+        local call = coroutine.wrap(function(a) return a, coroutine.yield() end)
+        assert(select("#", call(1)) == 0)
+        local last = table.pack(call("b"))
+        assert(last.n == 2 and last[1] == 1 and last[2] == "b")
+      ]]
+    end)
+
+    it("answers close with true, or with false and its error", function()
+      fine [[
+        local co = coroutine.create(function()
+          local guard <close> = setmetatable({}, { __close = function() error("late", 0) end })
+          coroutine.yield()
+        end)
+        assert(coroutine.close(coroutine.create(print)) == true)
+        coroutine.resume(co)
+        local closed, message = coroutine.close(co)
+        assert(closed == false and message == "late")
+      ]]
+    end)
+  end)
+
   describe("a job in a handler", function()
     it("has the fields of a job", function()
       fine [[

@@ -61,17 +61,17 @@ static void counted(struct contract *c) {
     job = acquire_one(c, c->store, NOW);
     EXPECT(job && settle(c, c->store, job, failure, NOW) == SETTLED_DEAD && waiting(c) == 1);
     EXPECT(lanes(c) == 0);
-    EXPECT(store_delete(c->store, IDS(1), NOW, &c->error) && waiting(c) == 1);
+    EXPECT(give_delete(c->store, IDS(1), NOW, &c->error) && waiting(c) == 1);
     job = acquire_one(c, c->store, NOW);
     EXPECT(job && settle(c, c->store, job, end, NOW) == SETTLED && waiting(c) == 0);
 }
 
 static void operated(struct contract *c) {
     EXPECT(limit(c) && create(c, c->store, laned, NOW) && create(c, c->store, plain, NOW));
-    EXPECT(store_set_suspended(c->store, IDS(1), true, NOW, &c->error) && waiting(c) == 2);
-    EXPECT(store_dead_letter(c->store, IDS(1, 2), NOW, &c->error) && waiting(c) == 0);
-    EXPECT(store_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error) && lanes(c) == 1);
-    EXPECT(store_cancel(c->store, IDS(1, 2), NOW, &c->error) && waiting(c) == 0 && lanes(c) == 0);
+    EXPECT(give_set_suspended(c->store, IDS(1), true, NOW, &c->error) && waiting(c) == 2);
+    EXPECT(give_dead_letter(c->store, IDS(1, 2), NOW, &c->error) && waiting(c) == 0);
+    EXPECT(give_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error) && lanes(c) == 1);
+    EXPECT(give_cancel(c->store, IDS(1, 2), NOW, &c->error) && waiting(c) == 0 && lanes(c) == 0);
 }
 
 /* A job that runs is dead as soon as an operator says so. */
@@ -79,18 +79,18 @@ static void dead_while_it_runs(struct contract *c) {
     struct job *job;
     EXPECT(limit(c) && create(c, c->store, laned, NOW));
     EXPECT((job = acquire_one(c, c->store, NOW)) && waiting(c) == 1);
-    EXPECT(store_dead_letter(c->store, IDS(1), NOW, &c->error) && waiting(c) == 0);
+    EXPECT(give_dead_letter(c->store, IDS(1), NOW, &c->error) && waiting(c) == 0);
     EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED && waiting(c) == 0);
     EXPECT(create(c, c->store, laned, NOW) == 2);
     EXPECT((job = acquire_one(c, c->store, NOW)));
-    EXPECT(store_cancel(c->store, IDS(2), NOW, &c->error) && waiting(c) == 0);
+    EXPECT(give_cancel(c->store, IDS(2), NOW, &c->error) && waiting(c) == 0);
     EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED_STALE && waiting(c) == 0);
 }
 
 static void comes_and_goes(struct contract *c) {
     EXPECT(create(c, c->store, laned, NOW) && create(c, c->store, plain, NOW));
     EXPECT(create(c, c->store, plain, NOW));
-    EXPECT(store_dead_letter(c->store, IDS(3), NOW, &c->error));
+    EXPECT(give_dead_letter(c->store, IDS(3), NOW, &c->error));
     EXPECT(limit(c) && waiting(c) == 2 && lanes(c) == 1);
     EXPECT(deploy(c, "h2", "[{\"name\":\"work\",\"backlog\":3}]") && waiting(c) == 2);
     EXPECT(lanes(c) == 0);

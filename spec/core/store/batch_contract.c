@@ -197,7 +197,7 @@ static void failures(struct contract *c) {
     EXPECT(contract_operate(c, "{ss,sI}", "verb", "retry_failed", "batch", (json_int_t)id));
     FIELD(bad, "retries", NOW, "2");
     EXPECT(counts(c, id, 3, 2, 1, 0));
-    EXPECT(store_dead_letter(c->store, IDS(bad), NOW, &c->error) && counts(c, id, 3, 2, 1, 1));
+    EXPECT(give_dead_letter(c->store, IDS(bad), NOW, &c->error) && counts(c, id, 3, 2, 1, 1));
     EXPECT(succeed(c, take(c, bad), NOW) == SETTLED && counts(c, id, 3, 3, 0, 0));
     EXPECT(drain(c, NOW) == 1 && is_state(c, id, "completed"));
 }
@@ -214,11 +214,11 @@ static void undone(struct contract *c) {
         .handler = "work", .unique_key = "k", .due = TIME_NONE, .on_conflict = ON_CONFLICT_REFUSE};
     struct outcome outcome = {
         .job = first, .created = &refused, .due = TIME_NONE, .lane_token = first->token};
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(!store_settle(c->store, &outcome, NOW, &settled, &c->error) && outcome.undone);
     EXPECT(succeed(c, second, NOW) == SETTLED && store_commit(c->store, &c->error));
     EXPECT(counts(c, id, 2, 1, 1, 0));
-    EXPECT(store_begin(c->store, &c->error) && succeed(c, copy, NOW) == SETTLED);
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) && succeed(c, copy, NOW) == SETTLED);
     store_rollback(c->store);
     EXPECT(create(c, c->store, (struct job){0}, NOW) && counts(c, id, 2, 1, 1, 0));
     EXPECT(succeed(c, first, NOW) == SETTLED && counts(c, id, 2, 2, 0, 0));
@@ -228,11 +228,11 @@ static void deleted_jobs(struct contract *c) {
     int64_t id = begin(c, (struct store_batch){0}, 3);
     EXPECT(run_seed(c, id) == SETTLED);
     struct job *job = acquire_one(c, c->store, NOW);
-    EXPECT(store_dead_letter(c->store, IDS(job->id), NOW, &c->error) && counts(c, id, 3, 0, 3, 1));
-    EXPECT(store_cancel(c->store, IDS(job->id), NOW, &c->error) && counts(c, id, 3, 1, 2, 0));
+    EXPECT(give_dead_letter(c->store, IDS(job->id), NOW, &c->error) && counts(c, id, 3, 0, 3, 1));
+    EXPECT(give_cancel(c->store, IDS(job->id), NOW, &c->error) && counts(c, id, 3, 1, 2, 0));
     EXPECT(succeed(c, job, NOW) == SETTLED_STALE && counts(c, id, 3, 1, 2, 0));
     job = acquire_one(c, c->store, NOW);
-    EXPECT(store_cancel(c->store, IDS(job->id, job->id + 1), NOW, &c->error));
+    EXPECT(give_cancel(c->store, IDS(job->id, job->id + 1), NOW, &c->error));
     EXPECT(counts(c, id, 3, 3, 0, 0));
     job_free(job);
     EXPECT(drain(c, NOW) == 1 && is_state(c, id, "completed"));
@@ -255,26 +255,26 @@ static void suspended(struct contract *c) {
 
 static void revived(struct contract *c) {
     int64_t id = begin(c, (struct store_batch){.jobs_per_seed = 2}, 3);
-    EXPECT(store_cancel(c->store, IDS(number(c, id, "seed")), NOW, &c->error));
+    EXPECT(give_cancel(c->store, IDS(number(c, id, "seed")), NOW, &c->error));
     EXPECT(drain(c, NOW) == 0);
     EXPECT(contract_operate(c, "{ss,sI}", "verb", "activate_batch", "batch", (json_int_t)id));
     EXPECT(run_seed(c, id) == SETTLED && run_seed(c, id) == SETTLED);
-    EXPECT(store_delete(c->store, IDS(number(c, id, "monitor")), NOW, &c->error));
+    EXPECT(give_delete(c->store, IDS(number(c, id, "monitor")), NOW, &c->error));
     EXPECT(drain(c, NOW) == 3 && is_state(c, id, "active"));
     EXPECT(contract_operate(c, "{ss,sI}", "verb", "activate_batch", "batch", (json_int_t)id));
     EXPECT(drain(c, NOW) == 1 && is_state(c, id, "completed"));
 }
 
-/* One order with all that follows from it; steps, 0: error. */
-static int operate_all(struct contract *c, json_t *order) {
-    struct store_operated operated;
+/* One command with all that follows from it; steps, 0: error. */
+static int operate_all(struct contract *c, json_t *command) {
+    struct command_run run = {0};
     int steps = 0;
-    while (order) {
-        bool fine = store_operate(c->store, order, &operated, NOW, &c->error);
-        json_decref(order);
+    while (command) {
+        bool fine = store_command(c->store, command, &run, NOW, &c->error);
+        json_decref(command);
         if (!fine)
             return 0;
-        order = operated.rest;
+        command = run.rest;
         steps++;
     }
     return steps;
@@ -333,7 +333,7 @@ static void found_jobs(struct contract *c) {
     int64_t id = 0, after = 0;
     bool more = true;
     int parts = 0;
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     for (int i = 0; i < 1500; i++)
         EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     EXPECT(store_commit(c->store, &c->error));
@@ -394,22 +394,22 @@ static uint32_t dice(uint32_t *seed, uint32_t sides) {
 /* One thing that happens to a batch or to one of its jobs; what is refused changes nothing. */
 static void happen(struct contract *c, int64_t batch, int64_t first, uint32_t *seed,
                    struct job **held) {
-    static const char *const orders[] = {"suspend_batch", "activate_batch", "activate_batch",
-                                         "retry_failed"};
+    static const char *const commands[] = {"suspend_batch", "activate_batch", "activate_batch",
+                                           "retry_failed"};
     int64_t id = first + dice(seed, 50);
     struct job *job = NULL;
     switch (dice(seed, 9)) {
     case 0:
-        contract_operate(c, "{ss,sI}", "verb", orders[dice(seed, 4)], "batch", (json_int_t)batch);
+        contract_operate(c, "{ss,sI}", "verb", commands[dice(seed, 4)], "batch", (json_int_t)batch);
         break;
     case 1:
-        store_cancel(c->store, IDS(id), NOW, &c->error);
+        give_cancel(c->store, IDS(id), NOW, &c->error);
         break;
     case 2:
-        store_dead_letter(c->store, IDS(id), NOW, &c->error);
+        give_dead_letter(c->store, IDS(id), NOW, &c->error);
         break;
     case 3:
-        store_set_retries(c->store, IDS(id), (int32_t)dice(seed, 3), false, 0, NOW, &c->error);
+        give_set_retries(c->store, IDS(id), (int32_t)dice(seed, 3), false, 0, NOW, &c->error);
         break;
     case 4: /* ends later, whatever happens meanwhile */
         job = *held;
@@ -437,7 +437,8 @@ static bool is_true(struct contract *c) {
 }
 
 static void histories(struct contract *c) {
-    for (uint32_t seed = 1, round = 0; round < 25; round++) {
+    int rounds = contract_count("HISTORIES", 25);
+    for (uint32_t seed = 1, round = 0; round < (uint32_t)rounds; round++) {
         struct job *held = NULL;
         int64_t batch = begin(c, (struct store_batch){.jobs_per_seed = 7, .retries = 2}, 40);
         int64_t first = number(c, batch, "seed");

@@ -1,8 +1,8 @@
 /* beside_contract.c - what somebody else has laid beside the database: no link is followed, no file
  * but our own is opened, none is given away or emptied. */
 #include "contract.h"
-#include "store/enqueue.h"
 #include "store/sqlite/beside.h"
+#include "store/store.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -103,7 +103,7 @@ static bool enqueues(struct contract *c) {
     return store_enqueue(c->store, &job, NOW, &c->error);
 }
 
-static void tray_link(struct contract *c) {
+static void mailbox_link(struct contract *c) {
     clear(c, "x.db-tray");
     EXPECT(put(file(c, "other"), "text"));
     EXPECT(symlink(file(c, "other"), file(c, "x.db-tray")) == 0);
@@ -114,7 +114,7 @@ static void tray_link(struct contract *c) {
     EXPECT(enqueues(c));
 }
 
-static void tray_text(struct contract *c) {
+static void mailbox_text(struct contract *c) {
     clear(c, "x.db-tray");
     EXPECT(put(file(c, "x.db-tray"), "not a tray at all"));
     EXPECT(opens(c) && enqueues(c));
@@ -194,8 +194,8 @@ static const struct check checks[] = {
     {"a store whose files all have a second name, as in a backup, is used", backup_names},
     {"a pipe in the place of the gate is refused, and stops nobody", gate_pipe},
     {"a link in the place of the log, its index or the journal is refused", log_link},
-    {"a link in the place of the tray is refused, and nothing is created", tray_link},
-    {"a file that is no tray is not emptied", tray_text},
+    {"a link in the place of the mailbox is refused, and nothing is created", mailbox_link},
+    {"a file that is no mailbox is not emptied", mailbox_text},
     {"links in the places of the slots and the bell are replaced, not followed", slots_link},
     {"a gate of another user is refused, and one that was there changes no owner", owners},
     {"a gate that root makes belongs to the owner of the store", given},

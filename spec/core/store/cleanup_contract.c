@@ -1,13 +1,14 @@
-/* cleanup_contract.c - removing history: how much at once, in what order, and what stays right. */
-#include "base/cleanup.h"
+/* cleanup_contract.c - removing history: how much at once, in what command, and what stays right.
+ */
 #include "contract.h"
+#include "job/cleanup.h"
 #include "store/sqlite/connection.h"
 
 #define DAY INT64_C(86400000)
 
 /* Ends `count` jobs at `at`; the first of them is *first. */
 static bool end_many(struct contract *c, int count, time_ms at) {
-    bool fine = store_begin(c->store, &c->error);
+    bool fine = store_begin(c->store, STORE_COMMAND, &c->error);
     for (int i = 0; fine && i < count; i++) {
         fine = create(c, c->store, (struct job){.retries = 3}, at);
         struct job *job = fine ? acquire_one(c, c->store, at) : NULL;
@@ -32,14 +33,14 @@ static bool change(struct contract *c, const char *sql) {
 
 /* One run of part `part` of `parts`; how many went, -1: error. */
 static int64_t clean(struct contract *c, int batch, int part, int parts, time_ms now) {
-    struct store_operated operated;
-    json_t *order =
+    struct command_run run = {0};
+    json_t *command =
         json_pack("{ss s{sb si si si s{sI sI sI}}}", "verb", "clean_history", "plan", "on_demand",
                   1, "batch_size", batch, "part", part, "parts", parts, "ttl", "jobs",
                   (json_int_t)DAY, "operations", (json_int_t)DAY, "incidents", (json_int_t)DAY);
-    bool done = store_operate(c->store, order, &operated, now, &c->error);
-    json_decref(order);
-    return done ? (int64_t)operated.touched : -1;
+    bool done = store_command(c->store, command, &run, now, &c->error);
+    json_decref(command);
+    return done ? (int64_t)run.touched : -1;
 }
 
 static bool file_all(struct contract *c) {
@@ -167,20 +168,21 @@ static void refused(struct contract *c) {
 }
 
 static void by_query(struct contract *c) {
-    struct store_operated operated;
+    struct command_run run = {0};
     int steps = 0;
     size_t touched = 0;
     EXPECT(end_many(c, 2300, NOW) && end_many(c, 10, NOW + DAY));
-    json_t *order = json_pack("{ss,s{ss}}", "verb", "delete_history", "query", "before",
-                              "2026-01-02T00:00:00Z");
-    EXPECT(store_preview(c->store, order, &touched, NOW, &c->error) && touched == 2300);
-    touched = 0;
-    while (order) {
-        bool done = store_operate(c->store, order, &operated, NOW, &c->error);
-        json_decref(order);
-        EXPECT(done && operated.touched <= 1000);
-        touched += operated.touched;
-        order = operated.rest;
+    json_t *command = json_pack("{ss,s{ss}}", "verb", "delete_history", "query", "before",
+                                "2026-01-02T00:00:00Z");
+    run.dry_run = true;
+    EXPECT(store_command(c->store, command, &run, NOW, &c->error) && run.touched == 2300);
+    run.dry_run = false;
+    while (command) {
+        bool done = store_command(c->store, command, &run, NOW, &c->error);
+        json_decref(command);
+        EXPECT(done && run.touched <= 1000);
+        touched += run.touched;
+        command = run.rest;
         steps++;
     }
     EXPECT(steps == 3 && touched == 2300 && number(c, ENDED) == 10);
@@ -189,10 +191,10 @@ static void by_query(struct contract *c) {
 
 static void other_kinds(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
-    EXPECT(store_dead_letter(c->store, IDS(1), NOW, &c->error));
+    EXPECT(give_dead_letter(c->store, IDS(1), NOW, &c->error));
     EXPECT(clean(c, 500, 0, 1, NOW + DAY) == 1); /* the operation; the incident is open */
     EXPECT(number(c, "SELECT count(*) FROM incident") == 1);
-    EXPECT(store_set_retries(c->store, IDS(1), 3, false, TIME_NONE, NOW, &c->error));
+    EXPECT(give_set_retries(c->store, IDS(1), 3, false, TIME_NONE, NOW, &c->error));
     EXPECT(clean(c, 500, 1, 2, NOW + DAY) == 2);
     EXPECT(number(c, "SELECT count(*) FROM incident") == 0);
     EXPECT(number(c, "SELECT count(*) FROM operation") == 0);
@@ -238,7 +240,7 @@ static void made_once(struct contract *c) {
 /* One executor that has no window leaves those of another alone. */
 static void elsewhere(struct contract *c) {
     struct store_executor self;
-    if (!store_path(c->store))
+    if (store_kind(c->store) == STORE_MEMORY)
         return;
     EXPECT(window(c, "22:00-23:00", 1) && cleaners(c) == 1);
     struct store *other = contract_join(c, "other", NOW, &self);
@@ -252,16 +254,15 @@ static void elsewhere(struct contract *c) {
 }
 
 static void on_demand(struct contract *c) {
-    int64_t ids[STORE_CLEANERS], again[STORE_CLEANERS];
-    int count = 0;
+    struct command_run first = {0}, again = {0};
     c->settings.history_ttl = DAY;
     c->settings.history_cleanup_parallelism = 2;
-    EXPECT(store_clean_history(c->store, ids, &count, NOW, &c->error) && count == 2);
-    EXPECT(store_clean_history(c->store, again, &count, NOW, &c->error) && count == 2);
-    EXPECT(ids[0] == again[0] && ids[1] == again[1] && cleaners(c) == 2);
-    EXPECT(store_dead_letter(c->store, IDS(ids[1]), NOW, &c->error));
-    EXPECT(store_clean_history(c->store, again, &count, NOW, &c->error));
-    FIELD(ids[1], "retries", NOW, "3");
+    EXPECT(give(c->store, verb("clean_history"), &first, NOW, &c->error) && first.made_count == 2);
+    EXPECT(give(c->store, verb("clean_history"), &again, NOW, &c->error) && again.made_count == 2);
+    EXPECT(first.made[0] == again.made[0] && first.made[1] == again.made[1] && cleaners(c) == 2);
+    EXPECT(give_dead_letter(c->store, IDS(first.made[1]), NOW, &c->error));
+    EXPECT(give(c->store, verb("clean_history"), &again, NOW, &c->error));
+    FIELD(first.made[1], "retries", NOW, "3");
     EXPECT(matches(c, "{\"state\":\"dead\"}") == 0);
     EXPECT(number(c, "SELECT count(*) FROM incident WHERE ended IS NULL") == 0);
     c->settings.history_ttl = 0;

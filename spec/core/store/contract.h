@@ -1,11 +1,16 @@
 /* contract.h - how the contract of the store is told: every check is a sentence, every store it
- * leaves behind is verified. */
+ * leaves behind is verified.
+ *
+ * CONTRACT_STORE is the URL of another store to check, where a contract names nothing of SQLite;
+ * its
+ * {} becomes a number, a new one for each check, so that each begins with an empty store. */
 #ifndef MOONSHIFT_SPEC_CONTRACT_H
 #define MOONSHIFT_SPEC_CONTRACT_H
 
 #include "base/json.h"
-#include "base/span.h"
+#include "give.h"
 #include "store/tidy.h"
+#include "time/span.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +59,12 @@ static const struct acquire everything = {.want = 1000,
                                           .by_due_date = true,
                                           .executor_name = "node"};
 
+/* The number in a variable of the environment, or `otherwise`. */
+static inline int contract_count(const char *name, int otherwise) {
+    const char *text = getenv(name);
+    return text && *text ? atoi(text) : otherwise;
+}
+
 static inline void contract_empty(const char *directory) {
     char path[512];
     DIR *list = opendir(directory);
@@ -78,16 +89,16 @@ static inline struct store *contract_join(struct contract *c, const char *name, 
     return store;
 }
 
-/* One order of base/order.h, packed as by json_pack. */
+/* One order of job/command.h, packed as by json_pack. */
 static inline bool contract_operate(struct contract *c, const char *format, ...) {
-    struct store_operated operated;
+    struct command_run run = {0};
     va_list values;
     va_start(values, format);
-    json_t *order = json_vpack_ex(NULL, 0, format, values);
+    json_t *command = json_vpack_ex(NULL, 0, format, values);
     va_end(values);
-    bool fine = store_operate(c->store, order, &operated, NOW, &c->error);
-    json_decref(operated.rest);
-    json_decref(order);
+    bool fine = store_command(c->store, command, &run, NOW, &c->error);
+    json_decref(run.rest);
+    json_decref(command);
     return fine;
 }
 
@@ -103,14 +114,23 @@ static inline void contract_verify(struct contract *c) {
     json_decref(found);
 }
 
-static inline void contract_check(struct contract *c, const struct check *check, bool in_memory) {
-    c->failure = NULL;
-    c->error = (struct error){ERROR_NONE, ""};
+/* From here on the store is an empty one; the one before is closed, or will be. */
+static inline void contract_url(struct contract *c, bool in_memory) {
     contract_empty(c->directory);
-    if (in_memory)
+    static int number;
+    const char *given = getenv("CONTRACT_STORE"), *gap = given ? strstr(given, "{}") : NULL;
+    if (gap)
+        snprintf(c->url, sizeof c->url, "%.*s%d%s", (int)(gap - given), given, ++number, gap + 2);
+    else if (in_memory)
         snprintf(c->url, sizeof c->url, "sqlite::memory:");
     else
         snprintf(c->url, sizeof c->url, "sqlite:%s/x.db", c->directory);
+}
+
+static inline void contract_check(struct contract *c, const struct check *check, bool in_memory) {
+    c->failure = NULL;
+    c->error = (struct error){ERROR_NONE, ""};
+    contract_url(c, in_memory);
     c->store = contract_join(c, "node", NOW, &c->self);
     if (!c->store)
         c->failure = "the store opens";
@@ -127,7 +147,8 @@ static inline void contract_check(struct contract *c, const struct check *check,
     fflush(stdout);
 }
 
-/* Every check on a file, and in memory too if asked. The exit status of the program. */
+/* Every check on a file (or CONTRACT_STORE), and in memory too if asked. The exit status of the
+ * program. */
 static inline int contract_run(const struct check *checks, size_t count, bool in_memory) {
     struct contract c = {.directory = "/tmp/moonshift-contract-XXXXXX"};
     if (!mkdtemp(c.directory) || !settings_init(&c.settings, &c.error))
@@ -136,7 +157,7 @@ static inline int contract_run(const struct check *checks, size_t count, bool in
     json_setup();
     for (size_t i = 0; i < count; i++) {
         contract_check(&c, &checks[i], false);
-        if (in_memory)
+        if (in_memory && !getenv("CONTRACT_STORE"))
             contract_check(&c, &checks[i], true);
     }
     contract_empty(c.directory);

@@ -23,7 +23,7 @@ static int64_t statements(struct store *store) {
 }
 
 static bool make(struct contract *c, int count, struct job draft) {
-    bool done = store_begin(c->store, &c->error);
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error);
     for (int i = 0; done && i < count; i++)
         done = create(c, c->store, draft, NOW) != 0;
     return store_commit(c->store, &c->error) && done;
@@ -31,7 +31,7 @@ static bool make(struct contract *c, int count, struct job draft) {
 
 /* Jobs of a thousand lanes, or of none. */
 static bool make_lanes(struct contract *c, int count, bool lanes) {
-    bool done = store_begin(c->store, &c->error);
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error);
     char lane[24];
     for (int i = 0; done && i < count; i++) {
         snprintf(lane, sizeof lane, "lane-%d", i % 1000);
@@ -52,14 +52,14 @@ static bool settle_all(struct contract *c, struct job *list) {
 
 /* One turn: a page is acquired and settled in one transaction. Its steps; -1: it went wrong. */
 static int64_t turn(struct contract *c, int expected) {
-    struct acquire order = everything;
+    struct acquire command = everything;
     struct job *list = NULL;
     int count = 0;
     bool more = false;
-    order.want = PAGE;
+    command.want = PAGE;
     steps(c->store);
-    bool done = store_begin(c->store, &c->error) &&
-                store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error) &&
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error) &&
+                store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error) &&
                 settle_all(c, list) && store_commit(c->store, &c->error);
     return done && count == expected ? steps(c->store) : -1;
 }
@@ -113,15 +113,15 @@ static void foreign_streams(struct contract *c) {
     EXPECT(definitions_read(&work, names));
     json_decref(names);
     EXPECT(make(c, MANY, (struct job){.handler = "foreign", .priority = 100}));
-    struct acquire order = everything;
-    order.handlers = &work;
-    order.want = PAGE;
+    struct acquire command = everything;
+    command.handlers = &work;
+    command.want = PAGE;
     struct job *list = NULL;
     int count = 0;
     bool more = false;
     steps(c->store);
-    EXPECT(store_begin(c->store, &c->error) &&
-           store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) &&
+           store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error));
     EXPECT(count == PAGE && settle_all(c, list) && store_commit(c->store, &c->error));
     int64_t after = steps(c->store);
     definitions_clear(&work);
@@ -130,16 +130,16 @@ static void foreign_streams(struct contract *c) {
 
 /* A lane that runs with so many behind it; they are put aside by and by. False: it went wrong. */
 static bool make_busy(struct contract *c, struct job **runs) {
-    struct acquire order = everything;
+    struct acquire command = everything;
     struct job *list = NULL;
     int count = 0;
     bool more = true;
     if (!make(c, MANY, (struct job){.lane = "busy", .priority = 9}) ||
         !(*runs = acquire_one(c, c->store, NOW)))
         return false;
-    order.want = PAGE;
+    command.want = PAGE;
     for (int i = 0; more && i < MANY / 500; i++) {
-        if (!store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error))
+        if (!store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error))
             return false;
         job_free_list(list);
     }
@@ -178,7 +178,7 @@ static void backlog(struct contract *c) {
     bool more = true;
     EXPECT(create(c, c->store, (struct job){.lane = "busy", .priority = 9}, NOW));
     EXPECT((runs = acquire_one(c, c->store, NOW)));
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     for (int i = 0; i < 1200; i++)
         EXPECT(create(c, c->store, (struct job){.lane = "busy", .priority = 9}, NOW));
     EXPECT(store_commit(c->store, &c->error));
@@ -194,14 +194,14 @@ static void backlog(struct contract *c) {
  * wrong. */
 static int64_t plain_turn(struct contract *c) {
     struct outcome *outcomes = NULL, **end = &outcomes;
-    struct acquire order = everything;
-    struct offer offer = {.acquire = &order};
+    struct acquire command = everything;
+    struct capacity capacity = {.acquire = &command};
     struct job *list = NULL, *next;
     enum settled settled = SETTLED;
     int count = 0;
     bool more = false;
-    order.want = PAGE;
-    bool done = store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error);
+    command.want = PAGE;
+    bool done = store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error);
     for (; list; list = next, end = &(*end)->next) {
         next = list->next;
         list->next = NULL;
@@ -209,9 +209,9 @@ static int64_t plain_turn(struct contract *c) {
         (*end)->started = (*end)->ended = NOW;
     }
     statements(c->store);
-    done = done && count == PAGE && store_begin(c->store, &c->error);
-    store_offer(c->store, &offer);
-    done = done && store_fence(c->store, outcomes, &c->error);
+    done = done && count == PAGE && store_begin(c->store, STORE_COMMAND, &c->error);
+    store_set_capacity(c->store, &capacity);
+    done = done && store_settle_bulk(c->store, outcomes, &c->error);
     for (struct outcome *one = outcomes; done && one; one = one->next)
         done = store_settle(c->store, one, NOW, &settled, &c->error) && settled == SETTLED;
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
@@ -235,7 +235,7 @@ static bool limit_backlog(struct contract *c, const char *handler) {
 }
 
 static void backlog_of_others(struct contract *c) {
-    store_sweep_behind(c->store);
+    store_purge_behind(c->store);
     EXPECT(make(c, 4 * PAGE, (struct job){.retries = 3}));
     EXPECT(plain_turn(c) > 0); /* says that rows are left behind */
     int64_t before = plain_turn(c);
@@ -255,7 +255,7 @@ static int cached(struct store *store) {
 static void a_rest(struct contract *c) {
     EXPECT(make(c, MANY, (struct job){0}));
     EXPECT(cached(c->store) > 1 << 20);
-    store_rest(c->store);
+    store_tend(c->store, CHORE_CACHE, 0, NULL, NULL);
     EXPECT(cached(c->store) < 1 << 17);
     EXPECT(turn(c, PAGE) > 0);
 }
@@ -299,17 +299,20 @@ static int64_t pages(struct store *store) {
 
 /* A million entries would take long: these are many pages. */
 static bool make_history(struct contract *c) {
-    return store_begin(c->store, &c->error) && create(c, c->store, (struct job){0}, NOW) &&
-           db_execute(&c->store->db,
-                      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000)"
-                      " INSERT INTO ended(job, stream, outcome, executor, started, at, retries,"
-                      " attempt, created, priority) SELECT i+100, 1, 1, 1, i, i+1, 3, 1, i, 0"
-                      " FROM n",
-                      &c->error) &&
-           db_execute(&c->store->db, "INSERT INTO ended_by_job SELECT job, seq FROM ended",
-                      &c->error) &&
-           db_execute(&c->store->db, "INSERT INTO meta VALUES('filed', 20000)", &c->error) &&
-           store_commit(c->store, &c->error);
+    if (!store_begin(c->store, STORE_COMMAND, &c->error) ||
+        !create(c, c->store, (struct job){0}, NOW))
+        return false;
+    bool fine =
+        db_execute(&c->store->db,
+                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000)"
+                   " INSERT INTO ended(job, stream, outcome, executor, started, at, retries,"
+                   " attempt, created, priority) SELECT i+100, 1, 1, 1, i, i+1, 3, 1, i, 0"
+                   " FROM n",
+                   &c->error) &&
+        db_execute(&c->store->db, "INSERT INTO ended_by_job SELECT job, seq FROM ended",
+                   &c->error) &&
+        db_execute(&c->store->db, "INSERT INTO meta VALUES('filed', 20000)", &c->error);
+    return fine && store_commit(c->store, &c->error);
 }
 
 /* The dearest page of a walk that is not among the first ten; 0: it went wrong. */

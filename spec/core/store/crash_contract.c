@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* What a child does before it says "ready" and waits to be killed or told to go on. */
 struct child {
@@ -41,7 +42,7 @@ static bool child_start(struct contract *c, struct child *child, child_run *run)
     child->told = in[1];
     /* Its bell rang: the parent takes a turn and knows the child. */
     return child->process > 0 && read(child->says, &ready, 1) == 1 && ready == '!' &&
-           store_begin(c->store, &c->error) && store_commit(c->store, &c->error);
+           store_begin(c->store, STORE_COMMAND, &c->error) && store_commit(c->store, &c->error);
 }
 
 /* Its exit status, or minus the signal that ended it. */
@@ -111,7 +112,7 @@ static int create_many(struct contract *c, struct store *store, int says, int to
 static int start_program(struct contract *c, struct store *store, int says, int told) {
     (void)c;
     (void)store;
-    char *const arguments[] = {(char[]){"sleep"}, (char[]){"2"}, NULL};
+    char *const arguments[] = {(char[]){"sleep"}, (char[]){"20"}, NULL};
     if (posix_spawn(&(pid_t){0}, "/bin/sleep", NULL, NULL, arguments, NULL) != 0)
         return 95;
     say_and_wait(says, told);
@@ -128,22 +129,22 @@ static int files_like(const char *directory, const char *part) {
     return count;
 }
 
-static bool bury(struct contract *c, time_ms now, struct store_buried *buried) {
-    return store_sees_dead(c->store, now) && store_bury(c->store, now, buried, &c->error) &&
+static bool reap(struct contract *c, time_ms now, struct store_reaped *reaped) {
+    return store_sees_dead(c->store, now) && store_reap(c->store, now, reaped, &c->error) &&
            !store_sees_dead(c->store, now);
 }
 
 static void killed(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     for (int i = 0; i < 3; i++)
         EXPECT(create(c, c->store, (struct job){.lane = i ? NULL : "a"}, NOW));
     EXPECT(child_start(c, &child, hold_and_run));
     EXPECT(acquire_count(c, c->store, NOW) == 0);
     EXPECT(!store_sees_dead(c->store, NOW));
     EXPECT(child_end(&child, SIGKILL) == -SIGKILL);
-    EXPECT(bury(c, NOW, &buried) && buried.freed == 3 && buried.crashed == 1);
-    EXPECT(!buried.worker_died && files_like(c->directory, "-slots-") == 1);
+    EXPECT(reap(c, NOW, &reaped) && reaped.freed == 3 && reaped.crashed == 1);
+    EXPECT(!reaped.worker_died && files_like(c->directory, "-slots-") == 1);
     EXPECT(files_like(c->directory, "-bell-") == 1);
     FIELD(1, "crashes", NOW, "1");
     FIELD(1, "retries", NOW, "3");
@@ -153,10 +154,10 @@ static void killed(struct contract *c) {
 
 static void killed_idle(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(child_start(c, &child, run_and_clear) && child_end(&child, SIGKILL) == -SIGKILL);
-    EXPECT(bury(c, NOW, &buried) && buried.freed == 1 && buried.crashed == 0);
+    EXPECT(reap(c, NOW, &reaped) && reaped.freed == 1 && reaped.crashed == 0);
 }
 
 /* Of "work" one runs at a time. */
@@ -174,42 +175,42 @@ static bool limit_to_one(struct contract *c) {
 
 static void killed_limited(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     EXPECT(limit_to_one(c));
     for (int i = 0; i < 2; i++)
         EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(child_start(c, &child, hold_and_run));
     EXPECT(acquire_count(c, c->store, NOW) == 0);
-    EXPECT(child_end(&child, SIGKILL) == -SIGKILL && bury(c, NOW, &buried) && buried.freed == 1);
+    EXPECT(child_end(&child, SIGKILL) == -SIGKILL && reap(c, NOW, &reaped) && reaped.freed == 1);
     EXPECT(acquire_count(c, c->store, NOW) == 1);
 }
 
 /* Its jobs were cancelled while it ran them: that they count must not outlive it. */
 static void killed_cancelled(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     EXPECT(limit_to_one(c));
     int64_t first = create(c, c->store, (struct job){0}, NOW);
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(child_start(c, &child, hold_and_run));
-    EXPECT(store_cancel(c->store, (struct ids){&first, 1}, NOW, &c->error));
+    EXPECT(give_cancel(c->store, (struct ids){&first, 1}, NOW, &c->error));
     EXPECT(acquire_count(c, c->store, NOW) == 0);
-    EXPECT(child_end(&child, SIGKILL) == -SIGKILL && bury(c, NOW, &buried) && buried.freed == 0);
+    EXPECT(child_end(&child, SIGKILL) == -SIGKILL && reap(c, NOW, &reaped) && reaped.freed == 0);
     EXPECT(acquire_count(c, c->store, NOW) == 1);
 }
 
 static void killer(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     int64_t bad = create(c, c->store, (struct job){.priority = 1}, NOW);
     int64_t good = create(c, c->store, (struct job){0}, NOW);
     for (int i = 1; i <= 3; i++) {
         EXPECT(child_start(c, &child, hold_and_run) && child_end(&child, SIGKILL) == -SIGKILL);
-        EXPECT(bury(c, NOW, &buried) && buried.freed == 2 && buried.crashed == 1);
-        EXPECT((buried.worker_died != NULL) == (i == 3));
+        EXPECT(reap(c, NOW, &reaped) && reaped.freed == 2 && reaped.crashed == 1);
+        EXPECT((reaped.worker_died != NULL) == (i == 3));
     }
-    EXPECT(buried.worker_died->id == bad && buried.worker_died->retries == 0);
-    job_free_list(buried.worker_died);
+    EXPECT(reaped.worker_died->id == bad && reaped.worker_died->retries == 0);
+    job_free_list(reaped.worker_died);
     FIELD(bad, "state", NOW, "dead");
     FIELD(bad, "message", NOW, "the process died 3 times while this job ran");
     FIELD(good, "state", NOW, "ready");
@@ -223,12 +224,12 @@ static void killer(struct contract *c) {
 
 static void suspects(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct outcome good = {.kind = OUTCOME_SUCCESS};
     EXPECT(create(c, c->store, (struct job){.priority = 2}, NOW));
     EXPECT(create(c, c->store, (struct job){.priority = 1}, NOW));
     EXPECT(child_start(c, &child, run_two) && child_end(&child, SIGKILL) == -SIGKILL);
-    EXPECT(bury(c, NOW, &buried) && buried.crashed == 2);
+    EXPECT(reap(c, NOW, &reaped) && reaped.crashed == 2);
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     struct job *first = acquire_one(c, c->store, NOW), *third = acquire_one(c, c->store, NOW);
     EXPECT(first && first->id == 1 && third && third->id == 3);
@@ -240,7 +241,7 @@ static void suspects(struct contract *c) {
 
 static void earlier_boot(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     char path[128];
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(child_start(c, &child, hold_and_run) && child_end(&child, SIGKILL) == -SIGKILL);
@@ -248,40 +249,40 @@ static void earlier_boot(struct contract *c) {
     FILE *slots = fopen(path, "r+b");
     EXPECT(slots && fseek(slots, 24, SEEK_SET) == 0 && fputc('?', slots) == '?');
     fclose(slots);
-    EXPECT(bury(c, NOW, &buried) && buried.freed == 1 && buried.crashed == 0);
+    EXPECT(reap(c, NOW, &reaped) && reaped.freed == 1 && reaped.crashed == 0);
 }
 
 static void stopped(struct contract *c) {
     struct child child;
-    struct store_buried buried;
+    struct store_reaped reaped;
     int64_t id = create(c, c->store, (struct job){.lane = "a"}, NOW);
     EXPECT(child_start(c, &child, hold_and_run));
     kill(child.process, SIGSTOP);
     EXPECT(!store_sees_dead(c->store, NOW + LEASE - 1));
     EXPECT(store_renew(c->store, NOW + LEASE, LEASE, &c->error));
-    EXPECT(bury(c, NOW + LEASE, &buried) && buried.freed == 1 && buried.crashed == 0);
+    EXPECT(reap(c, NOW + LEASE, &reaped) && reaped.freed == 1 && reaped.crashed == 0);
     EXPECT(acquire_count(c, c->store, NOW + LEASE) == 1);
     kill(child.process, SIGCONT);
     EXPECT(child_end(&child, 0) == SETTLED_STALE);
     FIELD(id, "state", NOW, "locked");
-    EXPECT(bury(c, NOW + LEASE, &buried) && buried.freed == 0);
+    EXPECT(reap(c, NOW + LEASE, &reaped) && reaped.freed == 0);
 }
 
 static void extended(struct contract *c) {
     struct store_executor self;
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct store *other = contract_join(c, "other", NOW, &self);
     EXPECT(other && create(c, c->store, (struct job){.lane = "a"}, NOW));
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     struct job *first = acquire_one(c, other, NOW), *second = acquire_one(c, other, NOW);
     EXPECT(store_extend(other, first->id, first->token, NOW + 2 * LEASE, &c->error));
     EXPECT(store_renew(c->store, NOW + LEASE, 10 * LEASE, &c->error));
-    EXPECT(bury(c, NOW + LEASE, &buried) && buried.freed == 1);
+    EXPECT(reap(c, NOW + LEASE, &reaped) && reaped.freed == 1);
     FIELD(1, "state", NOW, "locked");
     EXPECT(create(c, c->store, (struct job){.lane = "a"}, NOW));
     EXPECT(acquire_count(c, c->store, NOW) == 1); /* its lane goes on, too */
     EXPECT(!store_sees_dead(c->store, NOW + 2 * LEASE - 1));
-    EXPECT(bury(c, NOW + 2 * LEASE, &buried) && buried.freed == 1);
+    EXPECT(reap(c, NOW + 2 * LEASE, &reaped) && reaped.freed == 1);
     EXPECT(acquire_count(c, c->store, NOW) == 2);
     job_free(first);
     job_free(second);
@@ -290,15 +291,15 @@ static void extended(struct contract *c) {
 
 static void comes_back(struct contract *c) {
     struct store_executor self;
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct store *other = contract_join(c, "other", NOW, &self);
     EXPECT(store_renew(c->store, NOW + LEASE, LEASE, &c->error));
-    EXPECT(bury(c, NOW + LEASE, &buried));
+    EXPECT(reap(c, NOW + LEASE, &reaped));
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(acquire_count(c, other, NOW + LEASE) == 1); /* renews before it locks */
-    EXPECT(store_bury(c->store, NOW + LEASE + 1, &buried, &c->error) && buried.freed == 0);
+    EXPECT(store_reap(c->store, NOW + LEASE + 1, &reaped, &c->error) && reaped.freed == 0);
     FIELD(1, "state", NOW, "locked");
-    EXPECT(store_bury(c->store, NOW + 2 * LEASE, &buried, &c->error) && buried.freed == 1);
+    EXPECT(store_reap(c->store, NOW + 2 * LEASE, &reaped, &c->error) && reaped.freed == 1);
     store_close(other);
 }
 
@@ -307,8 +308,11 @@ static void descriptors(struct contract *c) {
     EXPECT(child_start(c, &child, start_program));
     EXPECT(!store_sees_dead(c->store, NOW));
     EXPECT(child_end(&child, SIGKILL) == -SIGKILL);
-    struct store_buried buried;
-    EXPECT(bury(c, NOW, &buried));
+    struct store_reaped reaped;
+    /* The program may be about to close what it was given. */
+    for (int i = 0; i < 1000 && !store_sees_dead(c->store, NOW); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    EXPECT(reap(c, NOW, &reaped));
 }
 
 static void writers(struct contract *c) {
@@ -318,7 +322,7 @@ static void writers(struct contract *c) {
     EXPECT(write(first.told, "!", 1) == 1 && write(second.told, "!", 1) == 1);
     for (int i = 0; i < 300; i++) {
         EXPECT(create(c, c->store, (struct job){0}, NOW));
-        EXPECT(store_checkpoint(c->store, 10, &c->error));
+        EXPECT(store_tend(c->store, CHORE_LOG, 10, NULL, &c->error));
     }
     EXPECT(child_end(&first, 0) == 0 && child_end(&second, 0) == 0);
     EXPECT(store_jobs_count(c->store, NULL, NOW, &jobs, &c->error) && jobs == 900);
@@ -326,23 +330,25 @@ static void writers(struct contract *c) {
 
 static int64_t database_size(struct contract *c) {
     struct stat is;
-    return stat(store_path(c->store), &is) == 0 ? (int64_t)is.st_size : -1;
+    return stat(store_name(c->store), &is) == 0 ? (int64_t)is.st_size : -1;
 }
 
 static void checkpoints(struct contract *c) {
     struct store_executor self;
     struct store *other = contract_join(c, "other", NOW, &self);
-    EXPECT(other && store_checkpoint(c->store, 0, &c->error));
+    EXPECT(other && store_tend(c->store, CHORE_LOG, 0, NULL, &c->error));
     int64_t size = database_size(c);
-    EXPECT(store_begin(other, &c->error));
+    EXPECT(store_begin(other, STORE_COMMAND, &c->error));
     for (int i = 0; i < 500; i++)
         EXPECT(create(c, other, (struct job){0}, NOW));
     EXPECT(store_commit(other, &c->error));
-    EXPECT(store_checkpoint(other, 0, &c->error) && database_size(c) == size); /* no right */
-    EXPECT(store_begin(other, &c->error));
-    EXPECT(store_checkpoint(c->store, 0, &c->error) && database_size(c) == size); /* a writer */
+    EXPECT(store_tend(other, CHORE_LOG, 0, NULL, &c->error) &&
+           database_size(c) == size); /* no right */
+    EXPECT(store_begin(other, STORE_COMMAND, &c->error));
+    EXPECT(store_tend(c->store, CHORE_LOG, 0, NULL, &c->error) &&
+           database_size(c) == size); /* a writer */
     EXPECT(store_commit(other, &c->error));
-    EXPECT(store_checkpoint(c->store, 0, &c->error) && database_size(c) > size);
+    EXPECT(store_tend(c->store, CHORE_LOG, 0, NULL, &c->error) && database_size(c) > size);
     store_close(other);
 }
 

@@ -59,7 +59,7 @@ static void locked_once(struct contract *c) {
 
 static void rolled_back(struct contract *c) {
     EXPECT(cycle(c, (struct job){0}, "R/PT1H") == 1);
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(store_promote(c->store, NOW + HOUR, 10, &(int){0}, &c->error));
     EXPECT(acquire_count(c, c->store, NOW + HOUR) == 1);
     store_rollback(c->store);
@@ -93,7 +93,7 @@ static void by_hand(struct contract *c) {
 
 static void deleted(struct contract *c) {
     EXPECT(cycle(c, (struct job){0}, "R/PT1H") == 1);
-    EXPECT(store_delete(c->store, IDS(1), NOW, &c->error));
+    EXPECT(give_delete(c->store, IDS(1), NOW, &c->error));
     EXPECT(rows(c, "{}") == 0);
 }
 
@@ -135,7 +135,8 @@ static void run_on(struct contract *c, int says) {
     for (int hour = 1; store && hour < 100000; hour++) {
         time_ms now = NOW + (time_ms)hour * HOUR;
         struct job *job = NULL;
-        if (!store_renew(store, now, LEASE, &c->error) || !store_begin(store, &c->error) ||
+        if (!store_renew(store, now, LEASE, &c->error) ||
+            !store_begin(store, STORE_COMMAND, &c->error) ||
             !store_promote(store, now, 10, &(int){0}, &c->error))
             _exit(98);
         job = acquire_one(c, store, now);
@@ -170,17 +171,18 @@ static void killed_at(struct contract *c, useconds_t wait) {
 static void killed(struct contract *c) {
     EXPECT(cycle(c, (struct job){.zone = "Europe/Berlin"}, "R/PT1H") == 1);
     for (int i = 0; i < 5; i++) {
-        struct store_buried buried = {0};
+        struct store_reaped reaped = {0};
         killed_at(c, (useconds_t)(i * 700));
         if (c->failure)
             return;
-        EXPECT(store_begin(c->store, &c->error) && store_commit(c->store, &c->error));
-        EXPECT(store_bury(c->store, NOW, &buried, &c->error));
-        job_free_list(buried.worker_died);
+        EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) &&
+               store_commit(c->store, &c->error));
+        EXPECT(store_reap(c->store, NOW, &reaped, &c->error));
+        job_free_list(reaped.worker_died);
         EXPECT(rows(c, "{\"due_after\": \"2026-01-01T00:00:00Z\"}") <= 2);
         EXPECT(rows(c, "{}") >= 1);
         contract_verify(c);
-        contract_empty(c->directory);
+        contract_url(c, false);
         store_close(c->store);
         EXPECT((c->store = contract_join(c, "node", NOW, &c->self)));
         EXPECT(cycle(c, (struct job){0}, "R/PT1H") == 1);
@@ -191,7 +193,7 @@ static void killed(struct contract *c) {
 static void among_others(struct contract *c) {
     const time_ms later = NOW + 10 * HOUR;
     struct job *list = NULL;
-    struct acquire order = everything;
+    struct acquire command = everything;
     int count = 0, promoted = 0;
     bool more = true;
     EXPECT(cycle(c, (struct job){.misfire = MISFIRE_ALL}, "R/PT1H") == 1);
@@ -200,8 +202,8 @@ static void among_others(struct contract *c) {
                       (struct job){.type = JOB_TIMER, .due = NOW + HOUR / 2 + i * (HOUR / 20)},
                       NOW));
     EXPECT(store_promote(c->store, later, 1000, &promoted, &c->error) && promoted == 192);
-    for (order.want = 7; more; order.want += 13) {
-        EXPECT(store_acquire(c->store, &order, later, &list, &count, &more, &c->error));
+    for (command.want = 7; more; command.want += 13) {
+        EXPECT(store_acquire(c->store, &command, later, &list, &count, &more, &c->error));
         job_free_list(list);
         contract_verify(c);
         EXPECT(!c->failure);

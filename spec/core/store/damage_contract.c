@@ -1,5 +1,6 @@
 /* damage_contract.c - files that are no store, of another version, or no longer whole. */
 #include "contract.h"
+#include <malloc.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 
@@ -97,7 +98,7 @@ static void newer(struct contract *c) {
     name_file(c, "newer.db");
     EXPECT(opens(c, STORE_CREATE) == ERROR_NONE && database("PRAGMA user_version=7"));
     EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG && opens(c, STORE_READ) == ERROR_CONFIG);
-    EXPECT(says(c, "store \"PATH\": schema 7 is newer than this program's 4 (upgrade moonshift)"));
+    EXPECT(says(c, "store \"PATH\": schema 7 is newer than this program's 5 (upgrade moonshift)"));
 }
 
 /* A store whose log is in the database file, with some jobs; its size. */
@@ -107,7 +108,7 @@ static long whole(struct contract *c, const char *name) {
     name_file(c, name);
     snprintf(url, sizeof url, "sqlite:%s", path);
     struct store *store = store_open(url, STORE_CREATE, &c->settings, &c->error);
-    if (!store || !store_begin(store, &c->error))
+    if (!store || !store_begin(store, STORE_COMMAND, &c->error))
         return -1;
     for (int i = 0; i < 2000; i++)
         create(c, store, (struct job){.priority = i % 7}, NOW);
@@ -181,6 +182,25 @@ static void misplaced(struct contract *c) {
     json_decref(found);
 }
 
+/* Jobs are read along with the one before them. Fresh memory is no list of jobs. */
+static void strange(struct contract *c) {
+    char url[160];
+    struct store_executor self = {.name = "n"};
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    EXPECT(whole(c, "strange.db") > 0 && database("UPDATE job SET stream=99 WHERE id=21"));
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    mallopt(M_PERTURB, 0x55);
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    bool taken = store && store_join(store, &self, NOW, LEASE, &c->error) &&
+                 store_acquire(store, &everything, NOW, &jobs, &count, &more, &c->error);
+    store_close(store);
+    mallopt(M_PERTURB, 0);
+    EXPECT(!taken && c->error.code == ERROR_DAMAGED);
+    EXPECT(says(c, "store \"PATH\": damaged: job 21 has no definition"));
+}
+
 static void schemes(struct contract *c) {
     EXPECT(!store_open("postgres://x", STORE_CREATE, &c->settings, &c->error));
     EXPECT(c->error.code == ERROR_CONFIG);
@@ -209,6 +229,7 @@ static const struct check checks[] = {
     {"a truncated store is refused", truncated},
     {"a page of garbage is found and never crashes", garbage},
     {"verification names each job that is not in one place", misplaced},
+    {"a job without a definition ends an acquisition with its name", strange},
     {"a URL of another kind is refused", schemes},
     {"a store that cannot be written is only read", unwritable},
 };

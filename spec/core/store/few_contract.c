@@ -16,7 +16,7 @@ static int count_steps(unsigned kind, void *arg, void *statement, void *took) {
 }
 
 static bool make(struct contract *c, int count, const struct job *draft) {
-    bool done = store_begin(c->store, &c->error);
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error);
     for (int i = 0; done && i < count; i++)
         done = create(c, c->store, *draft, NOW) != 0;
     return store_commit(c->store, &c->error) && done;
@@ -72,26 +72,25 @@ static void every_place(struct contract *c) {
     int count = 0;
     bool more = false;
     struct job *list = NULL;
-    struct acquire order = everything;
-    order.want = 1;
+    struct acquire command = everything;
+    command.want = 1;
     EXPECT(make(c, 3, &(struct job){.handler = "few", .lane = "a", .priority = 9}));
     EXPECT((dead = create(c, c->store, (struct job){.handler = "few"}, NOW)));
     EXPECT(make(c, 1, &(struct job){.handler = "few", .due = NOW + 1000}));
     EXPECT(make(c, 1, &(struct job){.handler = "few", .suspended = true}));
-    EXPECT(store_begin(c->store, &c->error) &&
-           store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error) &&
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) &&
+           store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error) &&
            store_commit(c->store, &c->error) && count == 1);
     json_t *verb = json_pack("{ss,s[I]}", "verb", "dead_letter", "ids", (json_int_t)dead);
-    struct store_operated operated = {0};
-    EXPECT(store_operate(c->store, verb, &operated, NOW, &c->error));
+    struct command_run run = {0};
+    EXPECT(store_command(c->store, verb, &run, NOW, &c->error));
     json_decref(verb);
     EXPECT(ask(c, json_pack("{ss}", "handler", "few")) == 6);
-    for (int state = JOB_READY; state <= JOB_DEAD; state++)
-        EXPECT(ask(c, json_pack("{ssss}", "handler", "few", "state",
-                                job_state_name((enum job_state)state))) == (state == JOB_READY ? 0
-                                                                            : state == JOB_WAITING
-                                                                                ? 2
-                                                                                : 1));
+    for (int state = JOB_READY; state <= JOB_DEAD; state++) {
+        int64_t found = ask(c, json_pack("{ssss}", "handler", "few", "state",
+                                         job_state_name((enum job_state)state)));
+        EXPECT(found == 1 + (state == JOB_WAITING) - (state == JOB_READY));
+    }
     job_free(list);
 }
 

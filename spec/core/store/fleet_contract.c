@@ -14,7 +14,7 @@ struct waiting {
 
 struct fleet {
     struct store *stores[EXECUTORS];
-    struct acquire orders[EXECUTORS];
+    struct acquire commands[EXECUTORS];
     struct waiting jobs[JOBS_MAX];
     int count;
     time_ms now;
@@ -22,28 +22,27 @@ struct fleet {
 
 static const char *const handlers[] = {"a", "b", "c"};
 
-/* One of the eight ways to order, aged or not, and a range that may be open, negative or one
+/* One of the eight ways to command, aged or not, and a range that may be open, negative or one
  * point. */
 static struct acquire any_order(int way) {
-    struct acquire order = everything;
-    order.by_priority = way & 1;
-    order.prefer_timers = way & 2;
-    order.by_due_date = way & 4;
-    order.aging = rand() % 2 ? 500 + rand() % 5000 : 0;
-    order.ensure_due_date = rand() % 5 == 0;
-    order.priority_min = rand() % 2 ? -4 + rand() % 5 : INT64_MIN;
-    order.priority_max = rand() % 2                        ? INT64_MAX
-                         : order.priority_min == INT64_MIN ? rand() % 4
-                                                           : order.priority_min + rand() % 4;
-    order.want = 1 + rand() % 9;
-    return order;
+    struct acquire command = everything;
+    command.by_priority = way & 1;
+    command.prefer_timers = way & 2;
+    command.by_due_date = way & 4;
+    command.aging = rand() % 2 ? 500 + rand() % 5000 : 0;
+    command.ensure_due_date = rand() % 5 == 0;
+    command.priority_min = rand() % 2 ? -4 + rand() % 5 : INT64_MIN;
+    int64_t least = command.priority_min == INT64_MIN ? 0 : command.priority_min;
+    command.priority_max = rand() % 2 ? INT64_MAX : least + rand() % 4;
+    command.want = 1 + rand() % 9;
+    return command;
 }
 
 static bool open_fleet(struct contract *c, struct fleet *fleet, int way) {
     *fleet = (struct fleet){.now = NOW};
     for (int i = 0; i < EXECUTORS; i++) {
         struct store_executor self;
-        fleet->orders[i] = any_order((way + i * 3) % 8);
+        fleet->commands[i] = any_order((way + i * 3) % 8);
         if (!(fleet->stores[i] = contract_join(c, "member", NOW, &self)))
             return false;
     }
@@ -77,12 +76,13 @@ static bool birth(struct contract *c, struct fleet *fleet, struct store *store) 
     return job->id != 0;
 }
 
-static bool may(const struct fleet *fleet, const struct acquire *order, const struct waiting *job) {
-    return !job->taken && job->place <= fleet->now && job->priority >= order->priority_min &&
-           job->priority <= order->priority_max && (job->dated || !order->ensure_due_date);
+static bool may(const struct fleet *fleet, const struct acquire *command,
+                const struct waiting *job) {
+    return !job->taken && job->place <= fleet->now && job->priority >= command->priority_min &&
+           job->priority <= command->priority_max && (job->dated || !command->ensure_due_date);
 }
 
-/* Of the same handler, type and priority the older one goes first, whatever the order. */
+/* Of the same handler, type and priority the older one goes first, whatever the command. */
 static bool same_level(const struct waiting *a, const struct waiting *b) {
     return a->handler == b->handler && a->timer == b->timer && a->priority == b->priority;
 }
@@ -91,18 +91,19 @@ static bool older(const struct waiting *a, const struct waiting *b) {
     return a->place != b->place ? a->place < b->place : a->id < b->id;
 }
 
-static bool before(const struct acquire *order, const struct waiting *a, const struct waiting *b) {
+static bool before(const struct acquire *command, const struct waiting *a,
+                   const struct waiting *b) {
     if (same_level(a, b))
         return older(a, b);
-    if (order->by_priority) {
-        int64_t x = order->aging ? a->priority * order->aging - a->place : a->priority;
-        int64_t y = order->aging ? b->priority * order->aging - b->place : b->priority;
+    if (command->by_priority) {
+        int64_t x = command->aging ? a->priority * command->aging - a->place : a->priority;
+        int64_t y = command->aging ? b->priority * command->aging - b->place : b->priority;
         if (x != y)
             return x > y;
     }
-    if (order->prefer_timers && a->timer != b->timer)
+    if (command->prefer_timers && a->timer != b->timer)
         return a->timer;
-    if (order->by_due_date && a->place != b->place)
+    if (command->by_due_date && a->place != b->place)
         return a->place < b->place;
     return a->id < b->id;
 }
@@ -114,22 +115,22 @@ static struct waiting *find(struct fleet *fleet, int64_t id) {
     return NULL;
 }
 
-static bool is_head(struct fleet *fleet, const struct acquire *order, const struct waiting *job) {
+static bool is_head(struct fleet *fleet, const struct acquire *command, const struct waiting *job) {
     for (int i = 0; i < fleet->count; i++)
-        if (may(fleet, order, &fleet->jobs[i]) && same_level(&fleet->jobs[i], job) &&
+        if (may(fleet, command, &fleet->jobs[i]) && same_level(&fleet->jobs[i], job) &&
             older(&fleet->jobs[i], job))
             return false;
     return true;
 }
 
 /* Each job of the page was the best of all heads when its turn came. */
-static bool was_best(struct fleet *fleet, const struct acquire *order, struct waiting *taken) {
-    if (!taken || !may(fleet, order, taken))
+static bool was_best(struct fleet *fleet, const struct acquire *command, struct waiting *taken) {
+    if (!taken || !may(fleet, command, taken))
         return false;
     for (int i = 0; i < fleet->count; i++) {
         const struct waiting *other = &fleet->jobs[i];
-        if (other != taken && may(fleet, order, other) && before(order, other, taken) &&
-            is_head(fleet, order, other))
+        if (other != taken && may(fleet, command, other) && before(command, other, taken) &&
+            is_head(fleet, command, other))
             return false;
     }
     taken->taken = true;
@@ -140,24 +141,24 @@ static bool acquires(struct contract *c, struct fleet *fleet, int member) {
     struct job *list = NULL;
     int count = 0, promoted = 0;
     bool more = false, fair = true;
-    const struct acquire *order = &fleet->orders[member];
+    const struct acquire *command = &fleet->commands[member];
     struct store *store = fleet->stores[member];
     if (!store_promote(store, fleet->now, 1000, &promoted, &c->error) ||
-        !store_acquire(store, order, fleet->now, &list, &count, &more, &c->error))
+        !store_acquire(store, command, fleet->now, &list, &count, &more, &c->error))
         return false;
     for (struct job *job = list; job && fair; job = job->next)
-        fair = was_best(fleet, order, find(fleet, job->id));
+        fair = was_best(fleet, command, find(fleet, job->id));
     int left = 0;
     for (int i = 0; i < fleet->count; i++)
-        left += may(fleet, order, &fleet->jobs[i]);
+        left += may(fleet, command, &fleet->jobs[i]);
     job_free_list(list);
-    return fair && (count == order->want || left == 0);
+    return fair && (count == command->want || left == 0);
 }
 
 /* Some jobs in one transaction of any member. */
 static bool births(struct contract *c, struct fleet *fleet) {
     struct store *store = fleet->stores[rand() % EXECUTORS];
-    bool born = store_begin(store, &c->error);
+    bool born = store_begin(store, STORE_COMMAND, &c->error);
     for (int i = rand() % BORN; born && i > 0; i--)
         born = birth(c, fleet, store);
     return born && store_commit(store, &c->error);
@@ -183,7 +184,7 @@ static bool clear(struct contract *c, time_ms now) {
     return true;
 }
 
-static void orders(struct contract *c) {
+static void commands(struct contract *c) {
     static struct fleet fleet;
     for (int way = 0; way < 8; way++) {
         srand((unsigned)way + 1);
@@ -216,9 +217,9 @@ static void no_starvation(struct contract *c) {
 
 /* With aging a low priority has its turn, too, and exactly when its points outweigh the rest. */
 static void aged(struct contract *c) {
-    struct acquire order = everything;
-    order.aging = 1000;
-    order.want = 1;
+    struct acquire command = everything;
+    command.aging = 1000;
+    command.want = 1;
     int64_t low = create(c, c->store, (struct job){.retries = 3}, NOW);
     for (int i = 1; i <= 20; i++) {
         struct job *job = NULL;
@@ -226,7 +227,8 @@ static void aged(struct contract *c) {
         bool more = false;
         time_ms now = NOW + i * 1000;
         EXPECT(create(c, c->store, (struct job){.retries = 3, .priority = 10}, now));
-        EXPECT(store_acquire(c->store, &order, now, &job, &count, &more, &c->error) && count == 1);
+        EXPECT(store_acquire(c->store, &command, now, &job, &count, &more, &c->error) &&
+               count == 1);
         bool found = job->id == low;
         job_free(job);
         EXPECT(found == (i == 10)); /* ten points: equal, and the older one goes first */
@@ -237,41 +239,41 @@ static void aged(struct contract *c) {
 }
 
 static void range_alone(struct contract *c) {
-    struct acquire order = everything;
+    struct acquire command = everything;
     struct job *list = NULL;
     int count = 0;
     bool more = false;
-    order.by_priority = false;
-    order.priority_min = -3;
-    order.priority_max = -1;
+    command.by_priority = false;
+    command.priority_min = -3;
+    command.priority_max = -1;
     for (int i = -5; i < 5; i++)
         EXPECT(create(c, c->store, (struct job){.retries = 3, .priority = i}, NOW));
-    EXPECT(store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error) && count == 3);
+    EXPECT(store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error) && count == 3);
     job_free_list(list);
 }
 
 /* A hundred thousand rows would show: nothing of them is locked, parked or read up. */
 static void undated(struct contract *c) {
-    struct acquire order = everything;
+    struct acquire command = everything;
     struct job *list = NULL;
     int count = 0;
     bool more = false;
-    order.ensure_due_date = true;
-    EXPECT(store_begin(c->store, &c->error));
+    command.ensure_due_date = true;
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     for (int i = 0; i < 2000; i++) {
         struct job job = {.handler = "work", .retries = 3, .due = TIME_NONE, .priority = 9};
         EXPECT(store_create(c->store, &job, 0, NOW, &c->error));
     }
     EXPECT(store_commit(c->store, &c->error));
     int64_t id = create(c, c->store, (struct job){.retries = 3, .due = NOW}, NOW);
-    EXPECT(store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error) && count == 1);
+    EXPECT(store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error) && count == 1);
     EXPECT(list->id == id && !more);
     job_free_list(list);
     EXPECT(acquire_count(c, c->store, NOW) == 1000);
 }
 
 static const struct check checks[] = {
-    {"three executors, eight orders, ranges: each takes the best of what it may take", orders},
+    {"three executors, eight commands, ranges: each takes the best of what it may take", commands},
     {"a retry has its turn beside work without end", no_starvation},
     {"with aging a low priority has its turn when its points are enough", aged},
     {"a range holds without by_priority", range_alone},

@@ -75,22 +75,22 @@ static void slow_lane(struct contract *c) {
 
 static void best(struct contract *c) {
     struct acquire low = everything;
-    struct spot spot = {0};
+    struct sort_key key = {0};
     bool found = true;
-    EXPECT(store_best(c->store, &everything, NOW, &spot, &found, &c->error) && !found);
+    EXPECT(store_best(c->store, &everything, NOW, &key, &found, &c->error) && !found);
     EXPECT(make(c, (struct job){.priority = 3}, 1) && make(c, (struct job){.priority = 8}, 1));
-    EXPECT(store_best(c->store, &everything, NOW, &spot, &found, &c->error) && found);
-    EXPECT(spot.priority == 8);
+    EXPECT(store_best(c->store, &everything, NOW, &key, &found, &c->error) && found);
+    EXPECT(key.priority == 8);
     low.priority_max = 5;
-    EXPECT(store_best(c->store, &low, NOW, &spot, &found, &c->error) && found);
-    EXPECT(spot.priority == 3 && matches(c, "{\"state\":\"ready\"}") == 2);
+    EXPECT(store_best(c->store, &low, NOW, &key, &found, &c->error) && found);
+    EXPECT(key.priority == 3 && matches(c, "{\"state\":\"ready\"}") == 2);
 }
 
 static bool joined(struct contract *c, struct store **other, struct acquire *serves) {
     struct store_executor self = {.name = "other", .workers = 1, .serves = serves};
     *other = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     return *other && store_join(*other, &self, NOW, LEASE, &c->error) &&
-           store_begin(c->store, &c->error) && store_commit(c->store, &c->error);
+           store_begin(c->store, STORE_COMMAND, &c->error) && store_commit(c->store, &c->error);
 }
 
 static void shared(struct contract *c) {
@@ -104,8 +104,8 @@ static void shared(struct contract *c) {
     job->priority = 5;
     EXPECT(store_shared(c->store, job, NOW) && !store_shared(c->store, job, NOW + LEASE));
     size_t touched;
-    EXPECT(store_drain(c->store, "other", true, &touched, NOW, &c->error));
-    EXPECT(store_begin(c->store, &c->error) && store_commit(c->store, &c->error));
+    EXPECT(give_drain(c->store, "other", true, &touched, NOW, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) && store_commit(c->store, &c->error));
     EXPECT(!store_shared(c->store, job, NOW));
     store_close(other);
     job_free(job);

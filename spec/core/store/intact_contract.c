@@ -30,9 +30,9 @@ static void leave(struct contract *c) {
 }
 
 static bool refuses(struct contract *c, const char *expected) {
-    bool begun = store_begin(c->store, &c->error);
+    bool begun = store_begin(c->store, STORE_COMMAND, &c->error);
     return !begun && c->error.code == ERROR_IO && strstr(c->error.text, expected) &&
-           !store_begin(c->store, &c->error);
+           !store_begin(c->store, STORE_COMMAND, &c->error);
 }
 
 static void log_cut(struct contract *c) {
@@ -43,9 +43,9 @@ static void log_cut(struct contract *c) {
 
 static void log_cut_a_little(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) && truncate(file(c, "-wal"), 5000) == 0);
-    EXPECT(!store_intact(c->store, &c->error));
+    EXPECT(!store_tend(c->store, CHORE_FILES, 0, NULL, &c->error));
     EXPECT(strstr(c->error.text, "x.db-wal\" was cut short while in use"));
-    EXPECT(!store_begin(c->store, &c->error));
+    EXPECT(!store_begin(c->store, STORE_COMMAND, &c->error));
     leave(c);
 }
 
@@ -68,7 +68,8 @@ static void removed(struct contract *c) {
 static void client(struct contract *c) {
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store && create(c, store, (struct job){0}, NOW));
-    bool cut = truncate(file(c, "-wal"), 100) == 0, begun = store_begin(store, &c->error);
+    bool cut = truncate(file(c, "-wal"), 100) == 0,
+         begun = store_begin(store, STORE_COMMAND, &c->error);
     store_close(store);
     EXPECT(cut && !begun && c->error.code == ERROR_IO);
     leave(c);
@@ -83,7 +84,8 @@ static void checkpoints(struct contract *c) {
         _exit(1);
     }
     for (int i = 0; fine && i < ROUNDS; i++)
-        fine = create(c, c->store, (struct job){0}, NOW) && store_intact(c->store, &c->error);
+        fine = create(c, c->store, (struct job){0}, NOW) &&
+               store_tend(c->store, CHORE_FILES, 0, NULL, &c->error);
     EXPECT(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
     EXPECT(fine);
 }
@@ -92,11 +94,13 @@ static void vacuum(struct contract *c) {
     struct stat before, after;
     EXPECT(execute(c, "CREATE TABLE filler AS SELECT randomblob(1000000) AS data;"
                       "PRAGMA wal_checkpoint(TRUNCATE)"));
-    EXPECT(create(c, c->store, (struct job){0}, NOW) && store_intact(c->store, &c->error));
+    EXPECT(create(c, c->store, (struct job){0}, NOW) &&
+           store_tend(c->store, CHORE_FILES, 0, NULL, &c->error));
     EXPECT(stat(file(c, ""), &before) == 0);
     EXPECT(execute(c, "DROP TABLE filler; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
     EXPECT(stat(file(c, ""), &after) == 0 && after.st_size < before.st_size);
-    EXPECT(store_intact(c->store, &c->error) && create(c, c->store, (struct job){0}, NOW));
+    EXPECT(store_tend(c->store, CHORE_FILES, 0, NULL, &c->error) &&
+           create(c, c->store, (struct job){0}, NOW));
 }
 
 static const struct check checks[] = {

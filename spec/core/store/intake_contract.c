@@ -28,7 +28,7 @@ static bool add(struct contract *c, struct store_intake *intake, struct job draf
 
 static bool release(struct contract *c, struct store_intake *intake) {
     bool more = false;
-    bool done = store_begin(other, &c->error) &&
+    bool done = store_begin(other, STORE_COMMAND, &c->error) &&
                 store_intake_release(other, intake, &more, NOW, &c->error) &&
                 store_commit(other, &c->error);
     while (done && more)
@@ -79,12 +79,12 @@ static void not_swept(struct contract *c) {
     bool more = true;
     EXPECT(open_other(c) && store_intake_begin(other, &intake, 8, NOW, &c->error));
     EXPECT(add(c, &intake, (struct job){0}, 8));
-    store_sweep_behind(c->store);
+    store_purge_behind(c->store);
     EXPECT(db_execute(&c->store->db,
                       "INSERT INTO meta(key, value) VALUES('sweep_from', 0), ('sweep_to', 1000)",
                       &c->error));
     while (more)
-        EXPECT(store_tidy(c->store, 1000, &more, &c->error));
+        EXPECT(store_tend(c->store, CHORE_TIDY, 1000, &more, &c->error));
     EXPECT(number(c, "SELECT count(*) FROM meta WHERE key='sweep_to'") == 0);
     EXPECT(release(c, &intake) && matches(c, "{}") == 8);
     die();
@@ -115,7 +115,7 @@ static void left_released(struct contract *c) {
                       &c->error));
     for (int i = 0; i < 50; i++)
         EXPECT(add(c, &intake, (struct job){.instance = i % 2 ? "s" : NULL}, 40));
-    EXPECT(store_begin(other, &c->error) &&
+    EXPECT(store_begin(other, STORE_COMMAND, &c->error) &&
            store_intake_release(other, &intake, &more, NOW, &c->error) && more &&
            store_commit(other, &c->error));
     die();
@@ -218,7 +218,7 @@ static void batch_left(struct contract *c) {
     EXPECT(number(c, "SELECT count FROM operation WHERE verb='remove_unfinished'") == 2);
     EXPECT(store_batch_start(c->store, kept, NOW, &c->error));
     EXPECT(store_clear_left(c->store, &left, NOW, &c->error) && !left.living && !left.more);
-    EXPECT(c->store->signs.count == 0);
+    EXPECT(sqlite_of(c->store)->signs.count == 0);
 }
 
 static const struct check checks[] = {

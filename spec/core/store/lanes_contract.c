@@ -99,14 +99,14 @@ static bool nothing_stranded(const struct node *node) {
 }
 
 static const char *take(struct contract *c, struct node *node) {
-    struct acquire order = node->serves;
+    struct acquire command = node->serves;
     struct job *list = NULL;
     int count = 0, made[LANES + 1] = {0}, promoted = 0;
     bool more = false;
-    order.want = 1 + rand() % 6;
-    order.lane_run = 1 + rand() % 3;
+    command.want = 1 + rand() % 6;
+    command.lane_run = 1 + rand() % 3;
     if (!store_promote(node->store, now, 1000, &promoted, &c->error) ||
-        !store_acquire(node->store, &order, now, &list, &count, &more, &c->error))
+        !store_acquire(node->store, &command, now, &list, &count, &more, &c->error))
         return "acquisition works";
     node->held = list;
     for (struct job *job = list, *before = NULL; job; before = job, job = job->next) {
@@ -118,7 +118,7 @@ static const char *take(struct contract *c, struct node *node) {
             return "jobs of one lane never run at the same time";
         if (lane && !best_of_lane(node, taken))
             return "the best servable job of a lane is first";
-        if (lane && ++made[lane] > order.lane_run)
+        if (lane && ++made[lane] > command.lane_run)
             return "an item has at most lane_run jobs";
         lane_runs[lane] = lane != 0;
         taken->where = RUNS;
@@ -168,17 +168,18 @@ static void note_created(const struct job *list) {
 }
 
 /* What the node would acquire next is known to it. */
-static struct offer offer_of(const struct node *node) {
+static struct capacity capacity_of(const struct node *node) {
     const struct model *best = NULL;
-    struct offer offer = {.acquire = &node->serves, .room = rand() % 8, .blind = rand() % 4 == 0};
+    struct capacity capacity = {
+        .acquire = &node->serves, .room = rand() % 8, .ready.blind = rand() % 4 == 0};
     for (int i = 0; i < job_count; i++)
         if (servable(node, &jobs[i]) && !(jobs[i].lane && lane_runs[jobs[i].lane]) &&
             (!best || better(&jobs[i], best)))
             best = &jobs[i];
-    offer.left = best != NULL;
+    capacity.ready.left = best != NULL;
     if (best)
-        offer.best = (struct spot){best->priority, best->place, best->id, false};
-    return offer;
+        capacity.ready.best = (struct sort_key){best->priority, best->place, best->id, false};
+    return capacity;
 }
 
 static void append(struct job **list, struct job *jobs_) {
@@ -211,21 +212,22 @@ static const char *begin_all(struct node *node, struct job *list, bool follows, 
 }
 
 static bool settle_run(struct contract *c, struct node *node, struct outcome *end,
-                       struct offer *offer, enum settled *settled) {
-    *offer = offer_of(node);
-    offer->follows = FOLLOW_MAX - node->follows;
-    if (!store_begin(node->store, &c->error))
+                       struct capacity *capacity, enum settled *settled) {
+    *capacity = capacity_of(node);
+    capacity->follows = FOLLOW_MAX - node->follows;
+    if (!store_begin(node->store, STORE_COMMAND, &c->error))
         return false;
-    store_offer(node->store, offer);
+    store_set_capacity(node->store, capacity);
     return store_settle(node->store, end, now, settled, &c->error) &&
            store_settle_end(node->store, &c->error) && store_commit(node->store, &c->error);
 }
 
 static struct outcome end_of(struct job *job, bool refused) {
+    enum outcome_kind kind = OUTCOME_RETURNED;
+    if (!refused && rand() % 9 != 0)
+        kind = rand() % 4 ? OUTCOME_SUCCESS : OUTCOME_FAILURE;
     struct outcome end = {.job = job,
-                          .kind = refused || rand() % 9 == 0 ? OUTCOME_RETURNED
-                                  : rand() % 4               ? OUTCOME_SUCCESS
-                                                             : OUTCOME_FAILURE,
+                          .kind = kind,
                           .decided = true,
                           .retries = 1000,
                           .due = rand() % 2 ? TIME_NONE : now + rand() % 30,
@@ -245,14 +247,14 @@ static const char *finish(struct contract *c, struct node *node) {
     while (!wrong && !ends) {
         struct job *job = node->held;
         struct outcome end = end_of(job, refused);
-        struct offer offer;
+        struct capacity capacity;
         enum settled settled = SETTLED;
         node->held = job->next;
         ends = !job->lane_id || !job->next || job->next->lane_id != job->lane_id;
         end.lane_ends = ends;
         end.lane_token = token;
         end.lane_kept = follows != NULL;
-        if (!settle_run(c, node, &end, &offer, &settled))
+        if (!settle_run(c, node, &end, &capacity, &settled))
             return "settling works";
         struct model *of = model_of(job->id);
         if ((settled == SETTLED_STALE) == may_commit(of, job))
@@ -262,9 +264,9 @@ static const char *finish(struct contract *c, struct node *node) {
         if (settled != SETTLED_STALE)
             note_created(end.created);
         wrong = begin_all(node, end.follows, true, lane);
-        wrong = wrong ? wrong : begin_all(node, offer.jobs, false, 0);
+        wrong = wrong ? wrong : begin_all(node, capacity.jobs, false, 0);
         append(&follows, end.follows);
-        append(&node->held, offer.jobs);
+        append(&node->held, capacity.jobs);
         job_free_list(end.created);
         job_free(job);
     }
@@ -277,18 +279,18 @@ static const char *finish(struct contract *c, struct node *node) {
     return wrong;
 }
 
-/* The node stops until its lease is over; the others bury it, and it comes back with what it held,
+/* The node stops until its lease is over; the others reap it, and it comes back with what it held,
  * all of it refused. */
 static const char *stop(struct contract *c, struct node *node) {
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct node *other = node == nodes ? &nodes[1] : nodes;
     enum settled settled = SETTLED;
     now += LEASE + 1;
     for (int i = 0; i < NODES; i++)
         if (&nodes[i] != node && !store_renew(nodes[i].store, now, LEASE, &c->error))
             return "leases are renewed";
-    if (!store_sees_dead(other->store, now) || !store_bury(other->store, now, &buried, &c->error) ||
-        buried.crashed)
+    if (!store_sees_dead(other->store, now) || !store_reap(other->store, now, &reaped, &c->error) ||
+        reaped.crashed)
         return "an overdue executor is seen and buried without a crash";
     for (struct job *job = node->held; job; job = job->next) {
         struct model *of = model_of(job->id);
@@ -297,7 +299,8 @@ static const char *stop(struct contract *c, struct node *node) {
         lane_runs[lane_of(job)] = 0;
     }
     const char *wrong = other->held ? NULL : take(c, other);
-    int64_t token = node->kept ? node->kept : node->held ? node->held->token : 0;
+    int64_t first = node->held ? node->held->token : 0;
+    int64_t token = node->kept ? node->kept : first;
     node->kept = node->follows = 0;
     while (!wrong && node->held) {
         struct job *job = node->held;
@@ -322,21 +325,21 @@ static const char *operate(struct contract *c) {
         return NULL;
     switch (rand() % 4) {
     case 0:
-        done = store_set_suspended(store, one, job->where != SUSPENDED, now, &c->error);
+        done = give_set_suspended(store, one, job->where != SUSPENDED, now, &c->error);
         job->where = job->where == SUSPENDED ? WAITS : SUSPENDED;
         break;
     case 1:
         job->priority = rand() % 4;
-        done = store_set_priority(store, one, job->priority, now, &c->error);
+        done = give_set_priority(store, one, job->priority, now, &c->error);
         break;
     case 2:
         if (job->where == RUNS)
             break;
         job->due = job->place = now + rand() % 30;
-        done = store_set_due(store, one, job->due, false, now, &c->error);
+        done = give_set_due(store, one, job->due, false, now, &c->error);
         break;
     default:
-        done = store_cancel(store, one, now, &c->error);
+        done = give_cancel(store, one, now, &c->error);
         job->where = GONE;
     }
     return done ? NULL : "operators are served";
@@ -370,7 +373,7 @@ static const char *drain(struct contract *c) {
     creates = false;
     for (int i = 0; i < job_count; i++) {
         if (jobs[i].where == SUSPENDED &&
-            !store_set_suspended(c->store, (struct ids){&jobs[i].id, 1}, false, now, &c->error))
+            !give_set_suspended(c->store, (struct ids){&jobs[i].id, 1}, false, now, &c->error))
             return "jobs are activated";
         jobs[i].where = jobs[i].where == SUSPENDED ? WAITS : jobs[i].where;
     }
@@ -411,9 +414,9 @@ static void histories(struct contract *c) {
     json_t *a = json_loads("[{\"name\":\"a\"}]", 0, NULL);
     struct definitions only_a = {0};
     EXPECT(definitions_read(&only_a, a));
-    const char *count = getenv("HISTORIES"), *first = getenv("SEED");
-    unsigned from = first ? (unsigned)atoi(first) : 1;
-    for (unsigned seed = from; seed < from + (count ? (unsigned)atoi(count) : 25); seed++) {
+    unsigned from = (unsigned)contract_count("SEED", 1);
+    unsigned count = (unsigned)contract_count("HISTORIES", 25);
+    for (unsigned seed = from; seed < from + count; seed++) {
         const char *wrong = NULL;
         srand(seed);
         c->settings.lane_run = 1 + rand() % 4;
@@ -466,7 +469,7 @@ static void cancelled_run(struct contract *c) {
     int64_t ids[4];
     struct job *first = lane_of_four(c, ids);
     EXPECT(first);
-    EXPECT(store_cancel(c->store, IDS(ids[0]), NOW, &c->error));
+    EXPECT(give_cancel(c->store, IDS(ids[0]), NOW, &c->error));
     EXPECT(acquire_count(c, c->store, NOW) == 0);
     EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) ==
            SETTLED_STALE);
@@ -477,9 +480,9 @@ static void deleted_head(struct contract *c) {
     int64_t ids[4];
     struct job *first = lane_of_four(c, ids);
     EXPECT(first);
-    EXPECT(store_delete(c->store, IDS(ids[1]), NOW, &c->error));
+    EXPECT(give_delete(c->store, IDS(ids[1]), NOW, &c->error));
     EXPECT(settle(c, c->store, first, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
-    EXPECT(store_delete(c->store, IDS(ids[2]), NOW, &c->error));
+    EXPECT(give_delete(c->store, IDS(ids[2]), NOW, &c->error));
     EXPECT(next_is(c, ids[3]));
 }
 

@@ -149,7 +149,7 @@ static void leftovers(struct contract *c) {
     EXPECT(is_there(c, "x.db-slots-1") && is_there(c, "x.db-bell-1"));
 }
 
-/* Whoever is dead and not buried: its slots tell what it ran. */
+/* Whoever is dead and not reaped: its slots tell what it ran. */
 static void unburied(struct contract *c) {
     pid_t child = fork();
     if (child == 0) {
@@ -160,10 +160,10 @@ static void unburied(struct contract *c) {
     int status = 0;
     EXPECT(waitpid(child, &status, 0) == child && WTERMSIG(status) == SIGKILL);
     struct store_executor self;
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct store *third = contract_join(c, "third", NOW, &self);
     bool kept = third && is_there(c, "x.db-slots-2");
-    bool done = kept && store_bury(third, NOW, &buried, &c->error);
+    bool done = kept && store_reap(third, NOW, &reaped, &c->error);
     store_close(third);
     EXPECT(done && !is_there(c, "x.db-slots-2") && !is_there(c, "x.db-bell-2"));
 }

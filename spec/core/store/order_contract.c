@@ -126,7 +126,7 @@ static void orders(struct contract *c) {
     EXPECT(definitions_read(&some, two));
     for (unsigned seed = 1; seed <= 60; seed++) {
         srand(seed);
-        EXPECT(store_begin(c->store, &c->error) && fill(c));
+        EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) && fill(c));
         for (int i = 0; i < 12; i++) {
             struct acquire order = any_order(&some, red);
             if (!as_expected(c, &order)) {

@@ -117,7 +117,7 @@ static bool agrees_log(struct ledger *ledger, const json_t *log, char *text, siz
 /* Who holds each key, as one more job with it would find; nothing is written. */
 static bool agrees_keys(struct ledger *ledger, struct store *store, time_ms now, char *text,
                         size_t size, struct error *error) {
-    bool agrees = store_begin(store, error);
+    bool agrees = store_begin(store, STORE_COMMAND, error);
     for (int i = 0; agrees && i < LEDGER_KEYS; i++) {
         char key[16];
         snprintf(key, sizeof key, "k%d", i);

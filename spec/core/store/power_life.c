@@ -79,20 +79,20 @@ static bool life_acknowledged(struct life *life) {
 }
 
 bool life_join(struct life *life) {
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct store_executor self = {.name = "node", .workers = 2, .serves = &work_everything};
     ledger_copy(&life->pending, &life->acked);
     if (!store_join(life->store, &self, life->now, WORK_LEASE, &life->error) ||
         !life_acknowledged(life))
         return false;
     if (life->sweeps)
-        store_sweep_behind(life->store);
+        store_purge_behind(life->store);
     if (!store_sees_dead(life->store, life->now))
         return true;
-    if (!store_bury(life->store, life->now, &buried, &life->error))
+    if (!store_reap(life->store, life->now, &reaped, &life->error))
         return false;
-    job_free_list(buried.worker_died);
-    return life_acknowledged(life) && (life->mortal || buried.crashed == 0 ||
+    job_free_list(reaped.worker_died);
+    return life_acknowledged(life) && (life->mortal || reaped.crashed == 0 ||
                                        life_wrong(life, "a slot outlived the power", 0));
 }
 
@@ -107,7 +107,7 @@ static bool life_refused(const struct life *life) {
 static bool life_unit(struct life *life, struct store *store, life_body *body) {
     life->error.code = ERROR_NONE;
     ledger_copy(&life->pending, &life->acked);
-    if (!store_begin(store, &life->error))
+    if (!store_begin(store, STORE_COMMAND, &life->error))
         return false;
     if (!body(life, store)) {
         store_rollback(store);
@@ -131,7 +131,7 @@ static bool step_turn(struct life *life, bool success) {
 }
 
 static bool step_checkpoint(struct life *life) {
-    return store_checkpoint(life->store, lot(life, 2) ? 0 : 1, &life->error);
+    return store_tend(life->store, CHORE_LOG, lot(life, 2) ? 0 : 1, NULL, &life->error);
 }
 
 static bool step_client(struct life *life) {
@@ -145,7 +145,7 @@ static bool step_client(struct life *life) {
 /* Told to stop, it gives back what it holds; closing does the same, and a last checkpoint. */
 static bool step_restart(struct life *life) {
     life_forget_held(life);
-    for (int i = 0; i < 1000 && store_owes(life->store);
+    for (int i = 0; i < 1000 && store_has_pending_purge(life->store);
          i++) /* leaving would do it in transactions that nobody sees */
         if (!life_unit(life, life->store, work_tidy))
             return false;

@@ -131,10 +131,11 @@ static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 at)
 static enum power_kind file_kind(sqlite3_file *file, enum power_kind log,
                                  enum power_kind database) {
     int type = power_of(file)->type;
-    return type == SQLITE_OPEN_WAL           ? log
-           : type == SQLITE_OPEN_MAIN_DB     ? database
-           : database == POWER_DATABASE_SYNC ? POWER_JOURNAL_SYNC
-                                             : POWER_JOURNAL_WRITE;
+    if (type == SQLITE_OPEN_WAL)
+        return log;
+    if (type == SQLITE_OPEN_MAIN_DB)
+        return database;
+    return database == POWER_DATABASE_SYNC ? POWER_JOURNAL_SYNC : POWER_JOURNAL_WRITE;
 }
 
 static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at) {

@@ -1,7 +1,8 @@
 /* power_work.c - what the transactions of a store at work consist of. */
 #include "power_work.h"
 #include "base/json.h"
-#include "base/order.h"
+#include "give.h"
+#include "job/command.h"
 #include "power_disk.h"
 #include "store/batch.h"
 #include "store/tidy.h"
@@ -26,7 +27,7 @@ struct turn {
     bool success; /* of every run */
     bool ended[LIFE_HELD];
     struct job *taken;
-    struct offer offer; /* the store knows it until the transaction ends */
+    struct capacity capacity; /* the store knows it until the transaction ends */
 };
 
 /* ---- creation ---- */
@@ -49,9 +50,10 @@ static bool create_one(struct life *life, struct store *store) {
         snprintf(payload, sizeof payload, "\"%0*d", PAYLOAD - 1, 0);
     char key[16], text[32];
     int keyed = lot(life, 5) ? -1 : lot(life, LEDGER_KEYS), lane = lot(life, 6);
-    struct job job = {.handler = keyed >= 0     ? "keyed"
-                                 : lot(life, 2) ? "work"
-                                                : "other",
+    const char *handler = "keyed";
+    if (keyed < 0)
+        handler = lot(life, 2) ? "work" : "other";
+    struct job job = {.handler = handler,
                       .priority = lot(life, 5),
                       .retries = 1 + lot(life, 3),
                       .due = lot(life, 4) ? TIME_NONE : life->now + lot(life, 3000),
@@ -115,10 +117,11 @@ static json_t *turn_effects(struct life *life, struct store *store, const struct
 
 static void turn_draw(struct life *life, struct outcome *outcome, bool success) {
     int kind = success || outcome->effects ? 0 : lot(life, 20);
-    outcome->kind = kind < 11   ? OUTCOME_SUCCESS
-                    : kind < 16 ? OUTCOME_FAILURE
-                    : kind < 18 ? OUTCOME_SNOOZE
-                                : OUTCOME_RETURNED;
+    outcome->kind = OUTCOME_RETURNED;
+    if (kind < 11)
+        outcome->kind = OUTCOME_SUCCESS;
+    else if (kind < 18)
+        outcome->kind = kind < 16 ? OUTCOME_FAILURE : OUTCOME_SNOOZE;
     outcome->permanent = kind == 15;
     if (outcome->kind == OUTCOME_SNOOZE)
         outcome->due = life->now + 1 + lot(life, 1000);
@@ -159,7 +162,7 @@ static bool turn_settle(struct life *life, struct store *store, struct job *job,
     child->unique_until = TIME_NONE;
     child->exclusive = child->lane != NULL;
     outcome.effects = turn_effects(life, store, job);
-    if (!outcome.effects && strncmp(job->handler, ORDER_RESERVED, strlen(ORDER_RESERVED)) == 0)
+    if (!outcome.effects && strncmp(job->handler, COMMAND_RESERVED, strlen(COMMAND_RESERVED)) == 0)
         return error_set(&life->error, ERROR_FAILED, "out of memory");
     turn_draw(life, &outcome, success);
     if (outcome.kind == OUTCOME_SUCCESS && !success && !outcome.effects && !lot(life, 4))
@@ -182,9 +185,9 @@ bool work_turn(struct life *life, struct store *store) {
     int count = 0;
     bool more = false;
     bool offers = life->held_count < LIFE_HELD / 2 && lot(life, 2);
-    turn.offer = (struct offer){.acquire = &work_everything, .room = 2};
+    turn.capacity = (struct capacity){.acquire = &work_everything, .room = 2};
     if (offers)
-        store_offer(store, &turn.offer);
+        store_set_capacity(store, &turn.capacity);
     for (int i = 0; i < life->held_count; i++)
         if ((turn.ended[i] = turn.success || lot(life, 4) > 0) &&
             !turn_settle(life, store, life->held[i], turn.success, &children[i]))
@@ -192,11 +195,12 @@ bool work_turn(struct life *life, struct store *store) {
     if (!store_settle_end(store, &life->error) ||
         !store_promote(store, life->now, 50, &count, &life->error))
         return false;
-    turn.taken = turn.offer.jobs;
+    turn.taken = turn.capacity.jobs;
     return (turn.taken || life->held_count >= LIFE_HELD / 2 ||
             store_acquire(store, &work_everything, life->now, &turn.taken, &count, &more,
                           &life->error)) &&
-           (lot(life, 2) || store_sweep(store, lot(life, 2), &life->error)) &&
+           (lot(life, 2) ||
+            store_tend(store, lot(life, 2) ? CHORE_PURGE : CHORE_TURN, 0, NULL, &life->error)) &&
            ledger_discover(&life->pending, life->acked.last, store, life->now, &life->error);
 }
 
@@ -234,8 +238,8 @@ static int64_t operate_pick(struct life *life) {
 
 static bool operate_retries(struct life *life, struct store *store, int64_t id, int32_t retries) {
     struct told_job *told = &life->pending.jobs[id];
-    if (!store_set_retries(store, (struct ids){&id, 1}, retries, false, TIME_NONE, life->now,
-                           &life->error))
+    if (!give_set_retries(store, (struct ids){&id, 1}, retries, false, TIME_NONE, life->now,
+                          &life->error))
         return false;
     if (told->retries == 0 && told->key >= 0)
         life->pending.keys[told->key] = id;
@@ -253,20 +257,20 @@ bool work_operate(struct life *life, struct store *store) {
     switch (lot(life, 6)) {
     case 0:
         told->priority = priority;
-        return store_set_priority(store, ids, priority, life->now, &life->error);
+        return give_set_priority(store, ids, priority, life->now, &life->error);
     case 1:
         told->suspended = suspends;
-        return store_set_suspended(store, ids, suspends, life->now, &life->error);
+        return give_set_suspended(store, ids, suspends, life->now, &life->error);
     case 2:
         told_end(life, id, TOLD_REMOVED);
-        return store_delete(store, ids, life->now, &life->error);
+        return give_delete(store, ids, life->now, &life->error);
     case 3:
         told_end(life, id, TOLD_REMOVED);
-        return store_cancel(store, ids, life->now, &life->error);
+        return give_cancel(store, ids, life->now, &life->error);
     case 4:
         told->retries = 0;
         ledger_unkey(&life->pending, id);
-        return store_dead_letter(store, ids, life->now, &life->error);
+        return give_dead_letter(store, ids, life->now, &life->error);
     default:
         return operate_retries(life, store, id, 1 + lot(life, 3));
     }
@@ -278,25 +282,25 @@ bool work_batch(struct life *life, struct store *store) {
     struct store_batch begun = {.type = "enqueue", .jobs_per_seed = 1 + lot(life, 3)};
     bool done = (ids || error_set(&life->error, ERROR_FAILED, "out of memory")) &&
                 store_batch_begin(store, &begun, life->now, &id, &life->error) &&
-                store_batch_add(store, id, ids, &life->error) &&
-                store_batch_start(store, id, life->now, &life->error) &&
-                ledger_discover(&life->pending, life->acked.last, store, life->now, &life->error);
+                store_batch_add(store, id, ids, &life->error);
+    done = done && store_batch_start(store, id, life->now, &life->error) &&
+           ledger_discover(&life->pending, life->acked.last, store, life->now, &life->error);
     json_decref(ids);
     return done;
 }
 
 bool work_tidy(struct life *life, struct store *store) {
     bool more = false;
-    return store_tidy(store, 100, &more, &life->error);
+    return store_tend(store, CHORE_TIDY, 100, &more, &life->error);
 }
 
 bool work_note(struct life *life, struct store *store) {
     if (!life->held_count)
         return work_tidy(life, store);
     int64_t id = life->held[0]->id;
-    return store_progress(store, id, 0.5, "half", life->now, &life->error) &&
-           store_line(store, id, 1, "a line", life->now, &life->error) &&
-           store_metric_add(store, 0, METRIC_ACQUIRED, 1, &life->error) &&
+    bool noted = store_progress(store, id, 0.5, "half", life->now, &life->error) &&
+                 store_line(store, id, 1, "a line", life->now, &life->error);
+    return noted && store_metric_add(store, 0, METRIC_ACQUIRED, 1, &life->error) &&
            store_renew(store, life->now, WORK_LEASE, &life->error);
 }
 
@@ -306,7 +310,7 @@ bool work_revive(struct life *life, struct store *store) {
         if (told->told != TOLD_ALIVE)
             continue;
         if (told->suspended &&
-            !store_set_suspended(store, (struct ids){&id, 1}, false, life->now, &life->error))
+            !give_set_suspended(store, (struct ids){&id, 1}, false, life->now, &life->error))
             return false;
         told->suspended = false;
         if (told->retries == 0 && (told->key < 0 || !life->pending.keys[told->key]) &&

@@ -128,8 +128,8 @@ static void states(struct contract *c) {
     three_jobs(c);
     int64_t waits = create(c, c->store, (struct job){.lane = "l1"}, NOW);
     EXPECT((job = acquire_one(c, c->store, NOW)) && job->id == 1);
-    EXPECT(store_set_suspended(c->store, IDS(2), true, NOW, &c->error));
-    EXPECT(store_set_retries(c->store, IDS(3), 0, false, TIME_NONE, NOW, &c->error));
+    EXPECT(give_set_suspended(c->store, IDS(2), true, NOW, &c->error));
+    EXPECT(give_set_retries(c->store, IDS(3), 0, false, TIME_NONE, NOW, &c->error));
     FIELD(waits, "state", NOW, "waiting");
     EXPECT(matches(c, "{\"state\":\"locked\"}") == 1 && matches(c, "{\"state\":\"dead\"}") == 1);
     EXPECT(matches(c, "{\"state\":\"suspended\"}") == 1);
@@ -193,7 +193,7 @@ static void one_rule(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     EXPECT(create(c, c->store, (struct job){.suspended = true, .retries = 3}, NOW));
     int64_t dead = create(c, c->store, (struct job){.retries = 3}, NOW);
-    EXPECT(store_set_retries(c->store, IDS(dead), 0, false, TIME_NONE, NOW, &c->error));
+    EXPECT(give_set_retries(c->store, IDS(dead), 0, false, TIME_NONE, NOW, &c->error));
     EXPECT(agrees(c, NOW) && agrees(c, NOW + 10) && agrees(c, NOW + 1000));
     EXPECT(matches(c, "{\"state\":\"ready\"}") == 1);
     EXPECT(acquire_count(c, c->store, NOW) == 1 && agrees(c, NOW + 10)); /* parked by now */
@@ -284,7 +284,7 @@ static void reads_only(struct contract *c) {
     EXPECT(reader);
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     json_t *job = store_job(reader, 1, NOW, &c->error);
-    bool begun = store_begin(reader, &c->error);
+    bool begun = store_begin(reader, STORE_COMMAND, &c->error);
     store_close(reader);
     EXPECT(job && !begun && c->error.code == ERROR_CONFLICT);
     json_decref(job);

@@ -173,6 +173,31 @@ static void snoozes(struct contract *c) {
     FIELD(id, "due", NOW, "2026-01-01T00:01:00.000Z");
 }
 
+/* One more conflict of the job `id`, whose count is `n` afterwards. */
+static bool conflicts(struct contract *c, int64_t id, const char *n) {
+    struct outcome end = {.kind = OUTCOME_CONFLICT};
+    char message[] = "moved";
+    end.message = message;
+    return settle(c, c->store, acquire_one(c, c->store, NOW), end, NOW) == SETTLED &&
+           strcmp(field(c, id, "conflicts", NOW), n) == 0;
+}
+
+/* The store is verified afterwards: a count without its job would be found. */
+static void counts_conflicts(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){0}, NOW);
+    EXPECT(conflicts(c, id, "1") && conflicts(c, id, "2"));
+    struct outcome failure = {.kind = OUTCOME_FAILURE, .due = NOW, .retries = 2, .decided = true};
+    EXPECT(settle(c, c->store, acquire_one(c, c->store, NOW), failure, NOW) == SETTLED);
+    FIELD(id, "conflicts", NOW, "0");
+    EXPECT(conflicts(c, id, "1"));
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job && job->conflicts == 1);
+    EXPECT(settle(c, c->store, job, (struct outcome){.kind = OUTCOME_SUCCESS}, NOW) == SETTLED);
+    id = create(c, c->store, (struct job){0}, NOW);
+    EXPECT(conflicts(c, id, "1"));
+    EXPECT(contract_operate(c, "{ss,s[I]}", "verb", "delete", "ids", (json_int_t)id));
+}
+
 static void returns(struct contract *c) {
     int64_t first = create(c, c->store, (struct job){0}, NOW);
     EXPECT(create(c, c->store, (struct job){0}, NOW + 1));
@@ -201,7 +226,7 @@ static void creates_with(struct contract *c) {
 }
 
 static void rolls_back(struct contract *c) {
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(create(c, c->store, (struct job){.handler = "new"}, NOW) == 1);
     EXPECT(acquire_count(c, c->store, NOW) == 1);
     store_rollback(c->store);
@@ -214,7 +239,7 @@ static void rolls_back(struct contract *c) {
 static void never_reuses(struct contract *c) {
     for (int64_t id = 1; id < 4; id++) {
         EXPECT(create(c, c->store, (struct job){0}, NOW) == id);
-        EXPECT(store_delete(c->store, IDS(id), NOW, &c->error));
+        EXPECT(give_delete(c->store, IDS(id), NOW, &c->error));
     }
 }
 
@@ -269,6 +294,7 @@ static const struct check checks[] = {
     {"a dead job that succeeds by hand resolves its incident", dead_succeeds},
     {"an undecided failure follows the standard strategy", standard},
     {"a snooze costs neither retry nor attempt", snoozes},
+    {"conflicts are counted as long as they come in a row", counts_conflicts},
     {"a returned job is back at its place", returns},
     {"what a job creates is written with its success, with a reserved id", creates_with},
     {"a rollback leaves nothing behind, also in memory", rolls_back},

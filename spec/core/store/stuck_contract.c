@@ -113,23 +113,23 @@ static void a_job_without_retries_has_its_own_beside_it(struct contract *c) {
     EXPECT(strcmp(incidents(c, OPEN_INCIDENTS), "failedJob 1 does not end|" STORY) == 0);
     EXPECT(strcmp(why(c, 1, LATER),
                   "job 1 has no retries left (incident 1, failedJob): does not end") == 0);
-    EXPECT(store_set_retries(c->store, IDS(1), 1, false, TIME_NONE, LATER, &c->error));
+    EXPECT(give_set_retries(c->store, IDS(1), 1, false, TIME_NONE, LATER, &c->error));
     EXPECT(strcmp(incidents(c, OPEN_INCIDENTS), STORY) == 0);
     EXPECT(end_after_all(c, job, LATER) == SETTLED_STALE);
 }
 
 static void whoever_cancels_the_job_hears_of_it(struct contract *c) {
-    struct store_operated operated;
+    struct command_run run = {0};
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW) == 1);
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW) == 2);
     struct job *job = acquire_one(c, c->store, NOW);
     EXPECT(job && give_up(c, job, LATER) == SETTLED);
-    json_t *order = json_pack("{ss s[ii]}", "verb", "cancel", "ids", 1, 2);
-    EXPECT(store_operate(c->store, order, &operated, LATER, &c->error));
-    json_decref(order);
-    EXPECT(operated.touched == 2 && operated.stuck.count == 1 && operated.stuck.job == 1);
-    EXPECT(strcmp(operated.stuck.at, "a run of job 1 on node/1, begun at 2026-01-01T00:00:01.000Z, "
-                                     "at handlers/work.lua:3 (in find)") == 0);
+    json_t *command = json_pack("{ss s[ii]}", "verb", "cancel", "ids", 1, 2);
+    EXPECT(store_command(c->store, command, &run, LATER, &c->error));
+    json_decref(command);
+    EXPECT(run.touched == 2 && run.stuck.count == 1 && run.stuck.job == 1);
+    EXPECT(strcmp(run.stuck.at, "a run of job 1 on node/1, begun at 2026-01-01T00:00:01.000Z, "
+                                "at handlers/work.lua:3 (in find)") == 0);
     EXPECT(strcmp(incidents(c, OPEN_INCIDENTS), STORY) == 0);
     EXPECT(end_after_all(c, job, LATER) == SETTLED_STALE);
     EXPECT(strcmp(incidents(c, OPEN_INCIDENTS), "") == 0);

@@ -46,12 +46,12 @@ static void dies(struct contract *c) {
     EXPECT(settle(c, c->store, acquire_one(c, c->store, NOW), failure, NOW) == SETTLED_DEAD);
     EXPECT(keys(c) == 0);
     EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED && id == 2);
-    EXPECT(!store_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error));
+    EXPECT(!give_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error));
     EXPECT_ERROR("unique \"k\" of \"work\" is held by job 2");
-    EXPECT(store_dead_letter(c->store, IDS(2), NOW, &c->error));
-    EXPECT(!store_retry(c->store, IDS(1, 2), false, TIME_NONE, NOW, &c->error));
+    EXPECT(give_dead_letter(c->store, IDS(2), NOW, &c->error));
+    EXPECT(!give_retry(c->store, IDS(1, 2), false, TIME_NONE, NOW, &c->error));
     EXPECT_ERROR("unique \"k\" of \"work\" is held by job 1");
-    EXPECT(keys(c) == 0 && store_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error));
+    EXPECT(keys(c) == 0 && give_retry(c->store, IDS(1), false, TIME_NONE, NOW, &c->error));
     EXPECT(keys(c) == 1);
 }
 
@@ -61,7 +61,7 @@ static void dead_by_hand(struct contract *c) {
     struct job *job = NULL;
     struct outcome again = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 2};
     EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED);
-    EXPECT(store_dead_letter(c->store, IDS(1), NOW, &c->error));
+    EXPECT(give_dead_letter(c->store, IDS(1), NOW, &c->error));
     EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED && id == 2);
     EXPECT(store_take(c->store, 1, false, NOW, &job, &c->error));
     EXPECT(settle(c, c->store, job, again, NOW) == SETTLED_DEAD);
@@ -139,7 +139,7 @@ static void refused_alone(struct contract *c) {
     child.handler = "work";
     child.due = TIME_NONE;
     struct outcome outcome = {.job = job, .created = &child};
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(!store_settle(c->store, &outcome, NOW, &settled, &c->error) && outcome.undone);
     EXPECT_ERROR("unique \"k\" of \"work\" is held by job 1");
@@ -152,7 +152,7 @@ static void refused_alone(struct contract *c) {
 
 static void dies_with_its_process(struct contract *c) {
     int64_t id = 0;
-    struct store_buried buried;
+    struct store_reaped reaped;
     struct job draft = keyed(ON_CONFLICT_KEEP);
     c->settings.crash_limit = 1;
     EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED);
@@ -167,10 +167,10 @@ static void dies_with_its_process(struct contract *c) {
     }
     int status = 1;
     waitpid(child, &status, 0);
-    EXPECT(status == 0 && store_bury(c->store, NOW, &buried, &c->error));
-    job_free_list(buried.worker_died);
+    EXPECT(status == 0 && store_reap(c->store, NOW, &reaped, &c->error));
+    job_free_list(reaped.worker_died);
     c->settings.crash_limit = 3;
-    EXPECT(buried.crashed == 1 && keys(c) == 0);
+    EXPECT(reaped.crashed == 1 && keys(c) == 0);
     EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED && id == 2);
 }
 

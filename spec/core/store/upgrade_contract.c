@@ -35,7 +35,7 @@ static bool golden(struct contract *c, int version, char *url, size_t size) {
 }
 
 static bool has_state(struct store *store, int64_t id, const char *state) {
-    struct error error;
+    struct error error = {0};
     json_t *job = store_job(store, id, NOW, &error);
     bool has = job && strcmp(json_string_value(json_object_get(job, "state")), state) == 0;
     json_decref(job);
@@ -104,9 +104,56 @@ static void version_3(struct contract *c) {
     EXPECT(problems == 0 && count == 10 && same && next > 12);
 }
 
+/* The first of the rows has these texts under the keys. */
+static bool has_texts(json_t *rows, const char *const pairs[][2], size_t count) {
+    const json_t *row = json_array_get(rows, 0);
+    bool has = json_array_size(rows) == 1;
+    for (size_t i = 0; has && i < count; i++) {
+        const char *text = json_string_value(json_object_get(row, pairs[i][0]));
+        has = text && strcmp(text, pairs[i][1]) == 0;
+    }
+    json_decref(rows);
+    return has;
+}
+
+static int64_t conflicts(struct store *store, int64_t id) {
+    struct error error = {0};
+    json_t *job = store_job(store, id, NOW, &error);
+    int64_t count = json_integer_value(json_object_get(job, "conflicts"));
+    json_decref(job);
+    return count;
+}
+
+static void version_4(struct contract *c) {
+    static const char *const belongs[][2] = {
+        {"instance", "order-9"}, {"tenant", "acme"}, {"activity", "ship"}};
+    char url[160];
+    EXPECT(golden(c, 4, url, sizeof url));
+    EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
+    EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 4 is older"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, &c->error);
+    json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
+    json_t *last = json_pack("{sI ss}", "job", (json_int_t)3, "message", "on purpose");
+    struct store_page one = {.limit = 1};
+    bool same = has_state(store, 1, "scheduled") && has_state(store, 3, "dead") &&
+                has_state(store, 5, "locked") && has_state(store, 9, "suspended") &&
+                conflicts(store, 1) == 0 && conflicts(store, 7) == 2 && conflicts(store, 12) == 4 &&
+                has_texts(store_incidents(store, NULL, NULL, &c->error), belongs, 3) &&
+                has_texts(store_log(store, last, &one, &c->error), belongs, 3);
+    int64_t next = create(c, store, (struct job){.handler = "fine"}, NOW);
+    store_close(store);
+    size_t count = json_array_size(jobs), problems = json_array_size(found);
+    json_decref(found);
+    json_decref(jobs);
+    json_decref(last);
+    EXPECT(problems == 0 && count == 10 && same && next > 18);
+}
+
 /* The names of the reasons, joined by commas. */
 static bool has_reasons(struct store *store, int64_t id, const char *wanted) {
-    struct error error;
+    struct error error = {0};
     size_t i;
     json_t *reason, *job = store_job(store, id, NOW, &error);
     char text[SUSPENSION_TEXT] = "";
@@ -168,14 +215,20 @@ static void same_tables_3(struct contract *c) {
     same_tables(c, 3);
 }
 
+static void same_tables_4(struct contract *c) {
+    same_tables(c, 4);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
     {"a store of version 3 is upgraded by whoever writes", version_3},
+    {"a store of version 4 is upgraded, and its failures know to what they belonged", version_4},
     {"what was suspended is held by what is suspended at the upgrade", reasons},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
     {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
     {"a store upgraded from version 3 has every table and column of a new one", same_tables_3},
+    {"a store upgraded from version 4 has every table and column of a new one", same_tables_4},
 };
 
 int main(void) {

@@ -97,7 +97,7 @@ static void ahead(struct contract *c) {
 
 static void far_ahead(struct contract *c) {
     struct job draft = {.handler = "work", .retries = 3, .due = TIME_NONE};
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     int64_t ten_thousand = 0, last = 0;
     for (int i = 0; i < 10002; i++) {
         struct job job = draft;
@@ -113,10 +113,10 @@ static void far_ahead(struct contract *c) {
 }
 
 static void aged(struct contract *c) {
-    struct acquire order = everything;
+    struct acquire command = everything;
     struct store_executor self;
-    order.aging = 1000;
-    struct store *other = only(c, "old", &order, &self);
+    command.aging = 1000;
+    struct store *other = only(c, "old", &command, &self);
     EXPECT(other);
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW - 9000));
     int64_t id = create(c, c->store, (struct job){.retries = 3, .priority = 5}, NOW);
@@ -128,7 +128,7 @@ static void locked(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
     struct job *job = acquire_one(c, c->store, NOW);
     EXPECT(job);
-    if (store_path(c->store)) {
+    if (store_kind(c->store) != STORE_MEMORY) {
         WHY(id, NOW,
             "job 1 is locked by node/1 until 2026-01-01T00:05:00.000Z and waits there for a free "
             "worker");
@@ -176,7 +176,7 @@ static void dead(struct contract *c) {
 
 static void suspended(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
-    EXPECT(store_set_suspended(c->store, IDS(id), true, NOW, &c->error));
+    EXPECT(give_set_suspended(c->store, IDS(id), true, NOW, &c->error));
     WHY(id, NOW, "job 1 is suspended by itself");
     EXPECT(strcmp(json_string_value(json_array_get(json_object_get(facts, "by"), 0)), "job") == 0);
     EXPECT(contract_operate(c, "{ss,ss,sb}", "verb", "suspend_definition", "definition", "work",
@@ -193,7 +193,7 @@ static void lane(struct contract *c) {
     FACT("state", "waiting");
     FACT("lane", "a");
     EXPECT(number("holder") == 1);
-    EXPECT(store_cancel(c->store, IDS(job->id), NOW, &c->error));
+    EXPECT(give_cancel(c->store, IDS(job->id), NOW, &c->error));
     WHY(id, NOW,
         "job 2 waits for its lane \"a\": a run on node/1 whose job was taken away has not ended");
     job_free(job);
@@ -209,13 +209,13 @@ static void nobody(struct contract *c) {
 static void draining(struct contract *c) {
     size_t touched = 0;
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
-    EXPECT(store_drain(c->store, "node", true, &touched, NOW, &c->error) && touched == 1);
+    EXPECT(give_drain(c->store, "node", true, &touched, NOW, &c->error) && touched == 1);
     WHY(id, NOW, "job 1 is ready, but node/1, which serves it, is draining");
     FACT("reason", "draining");
     EXPECT(store_draining(c->store) && acquire_count(c, c->store, NOW) == 0);
-    EXPECT(store_drain(c->store, "1", false, &touched, NOW, &c->error));
+    EXPECT(give_drain(c->store, "1", false, &touched, NOW, &c->error));
     EXPECT(!store_draining(c->store) && acquire_count(c, c->store, NOW) == 1);
-    EXPECT(!store_drain(c->store, "nobody", true, &touched, NOW, &c->error));
+    EXPECT(!give_drain(c->store, "nobody", true, &touched, NOW, &c->error));
     EXPECT_ERROR("no executor \"nobody\" runs (known: node/1)");
 }
 
@@ -302,7 +302,7 @@ static void ended(struct contract *c) {
     bool more = true;
     EXPECT(store_file_ended(c->store, 100, &more, &c->error) && !more);
     WHY(id, NOW + 9, "job 1 has ended successfully at 2026-01-01T00:00:00.005Z (see its log)");
-    EXPECT(store_delete(c->store, IDS(gone), NOW, &c->error));
+    EXPECT(give_delete(c->store, IDS(gone), NOW, &c->error));
     WHY(gone, NOW, "job 2 was deleted at 2026-01-01T00:00:00.000Z (see its log)");
 }
 
@@ -349,7 +349,7 @@ static void listed(struct contract *c) {
 /* Both jobs were running when the process died: from now on they run one at a time. */
 static void quarantine(struct contract *c) {
     struct store_executor self;
-    struct store_buried buried;
+    struct store_reaped reaped;
     int status = 0;
     int64_t first = create(c, c->store, (struct job){.retries = 3}, NOW);
     int64_t second = create(c, c->store, (struct job){.retries = 3}, NOW);
@@ -359,7 +359,7 @@ static void quarantine(struct contract *c) {
     EXPECT(waitpid(child, &status, 0) == child && status == 0);
     WHY(first, NOW,
         "job 1 is locked by other/2, which has died (the next executor that looks frees it)");
-    EXPECT(store_bury(c->store, NOW, &buried, &c->error) && buried.crashed == 2);
+    EXPECT(store_reap(c->store, NOW, &reaped, &c->error) && reaped.crashed == 2);
     job_free(acquire_one(c, c->store, NOW));
     WHY(second, NOW,
         "job 2 waits for job 1: a process died while each of them ran, and such jobs run one at a "
@@ -374,7 +374,7 @@ static const struct check checks[] = {
     {"the first job says that it is the next", next},
     {"a job says how many stand before it", ahead},
     {"a job says how many stand before it, exactly to 10 000", far_ahead},
-    {"what stands before a job is told in its executor's own order", aged},
+    {"what stands before a job is told in its executor's own command", aged},
     {"a locked job says by whom, until when, and since when it runs", locked},
     {"an extended lock lasts until its own end", extended},
     {"a lock that has expired says so", expired},

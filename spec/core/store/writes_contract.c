@@ -18,7 +18,7 @@ static void one_commit(struct contract *c) {
 
 static void many_in_one(struct contract *c) {
     struct store_writes before = store_writes();
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     for (int i = 0; i < 100; i++)
         EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     EXPECT(since(before).commits == 0);
@@ -30,7 +30,7 @@ static void nothing_written(struct contract *c) {
     struct store_writes before = store_writes();
     int64_t count = -1;
     EXPECT(store_jobs_count(c->store, NULL, NOW, &count, &c->error) && count == 0);
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(store_commit(c->store, &c->error));
     struct store_writes made = since(before);
     EXPECT(made.commits == 0 && made.syncs == 0 && made.log == 0);
@@ -38,7 +38,7 @@ static void nothing_written(struct contract *c) {
 
 static void taken_back(struct contract *c) {
     struct store_writes before = store_writes();
-    EXPECT(store_begin(c->store, &c->error));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     store_rollback(c->store);
     EXPECT(since(before).commits == 0);
@@ -47,7 +47,7 @@ static void taken_back(struct contract *c) {
 static void checkpoint(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     struct store_writes before = store_writes();
-    EXPECT(store_checkpoint(c->store, 0, &c->error));
+    EXPECT(store_tend(c->store, CHORE_LOG, 0, NULL, &c->error));
     struct store_writes made = since(before);
     EXPECT(made.commits == 0 && made.syncs >= 1);
 }
@@ -72,7 +72,7 @@ static const struct check checks[] = {
 };
 
 int main(void) {
-    struct error error;
+    struct error error = {0};
     return store_writes_start(&error) ? contract_run(checks, sizeof checks / sizeof *checks, false)
                                       : 1;
 }

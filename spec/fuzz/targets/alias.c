@@ -1,7 +1,7 @@
 /* alias.c - what other engines call a setting: the answer is one of ours, and knows its names. */
-#include "base/alias.h"
+#include "job/alias.h"
 #include "../fuzz.h"
-#include "base/settings.h"
+#include "job/settings.h"
 
 static bool is_ours(const char *name) {
     for (const char *const *at = settings_names(); *at; at++)

@@ -1,6 +1,6 @@
 /* cron.c - cron expressions: the next date is later, within the calendar, matches, and none was
  * passed over. A second line names a zone. */
-#include "base/cron.h"
+#include "time/cron.h"
 #include "../fuzz.h"
 
 #define NEAR 2000 /* seconds that are looked at one by one */

@@ -1,8 +1,8 @@
 /* cycle.c - repetitions: dates go on, stay on the grid, end where they must, and are found from
  * any instant. Lines: the cycle, a zone, an instant at which it was created. */
-#include "base/cycle.h"
+#include "time/cycle.h"
 #include "../fuzz.h"
-#include "base/repeat.h"
+#include "time/repeat.h"
 
 #define STEPS 40
 

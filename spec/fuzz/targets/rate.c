@@ -1,5 +1,5 @@
 /* rate.c - rates: within bounds, and what is written reads back the same. */
-#include "base/rate.h"
+#include "time/rate.h"
 #include "../fuzz.h"
 
 void fuzz_rate(const uint8_t *data, size_t size) {

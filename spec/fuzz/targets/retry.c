@@ -1,5 +1,5 @@
 /* retry.c - retry configurations: counts within bounds, and no delay goes backwards. */
-#include "base/retry.h"
+#include "time/retry.h"
 #include "../fuzz.h"
 
 static void due(const struct retry *retry) {

@@ -2,7 +2,7 @@
  * can be shown, and what is shown is taken and says the same. */
 #include "../fuzz.h"
 #include "base/json.h"
-#include "base/settings.h"
+#include "job/settings.h"
 
 /* Every value as it is shown, given to fresh settings. */
 static void shown_again(const struct settings *settings) {

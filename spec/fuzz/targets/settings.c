@@ -1,9 +1,9 @@
 /* settings.c - settings as values, as moonshift.lua gives them: taken or refused whole, copied,
  * shown. */
-#include "base/settings.h"
+#include "job/settings.h"
 #include "../fuzz.h"
-#include "base/acquisitions.h"
 #include "base/json.h"
+#include "job/acquisitions.h"
 
 static void copied(const struct settings *settings) {
     struct error error = {0};

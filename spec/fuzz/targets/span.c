@@ -1,5 +1,5 @@
 /* span.c - ISO 8601 durations: bounded, never backwards, and the shortest text reads back. */
-#include "base/span.h"
+#include "time/span.h"
 #include "../fuzz.h"
 
 static void length(const char *text, const struct span *span) {

@@ -1,14 +1,15 @@
 /* time.c - instants, in ISO 8601 and as people write them: what is read lies within the calendar
  * and reads back the same. */
 #include "../fuzz.h"
-#include "base/instant.h"
+#include "base/clamp.h"
+#include "time/instant.h"
 
 static void reads_back(time_ms time) {
     char text[TIME_TEXT_SIZE];
     time_ms again = 0;
     time_format(time, text);
     PROMISE(strlen(text) == 24 && time_parse(text, &again, NULL));
-    PROMISE(again == (time < TIME_FIRST ? TIME_FIRST : time > TIME_LAST ? TIME_LAST : time));
+    PROMISE(again == clamp(time, TIME_FIRST, TIME_LAST));
 }
 
 static void calendar(time_ms time) {

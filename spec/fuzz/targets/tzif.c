@@ -1,7 +1,7 @@
 /* tzif.c - compiled zone files: whatever their bytes, stretches follow each other without a gap. */
-#include "base/tzif.h"
+#include "time/tzif.h"
 #include "../fuzz.h"
-#include "base/span.h"
+#include "time/span.h"
 
 #define STEPS 50
 

@@ -1,6 +1,6 @@
 /* window.c - windows of the day, an entry a line: they open later than now and close later than
  * that, and are open in between. */
-#include "base/window.h"
+#include "time/window.h"
 #include "../fuzz.h"
 
 static void opens_and_closes(const struct window *window, time_ms now) {

@@ -1,6 +1,6 @@
 /* zone.c - names of zones: what is found has the name, lies in the folder, and its local times
  * come back. */
-#include "base/zone.h"
+#include "time/zone.h"
 #include "../fuzz.h"
 
 static void there_and_back(const struct zone *zone, time_ms at) {

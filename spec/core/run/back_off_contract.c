@@ -1,0 +1,155 @@
+/* back_off_contract.c - how lock failures and levels slow an executor down. SQLite knows no lock
+ * failure: a double of the engine says that the last acquisition met some. */
+#include "../store/contract.h"
+#include "base/log.h"
+#include "run/back_off.h"
+#include "run/turn.h"
+#include "store/rules/state.h"
+
+static struct store_acquire_stats met; /* what the double says */
+
+static struct store_acquire_stats says(const struct store *store) {
+    (void)store;
+    return met;
+}
+
+/* The engine of the store, but for one function. */
+static void stand_in(struct store *store) {
+    static struct store_ops ops;
+    ops = *store->ops;
+    ops.acquire_stats = says;
+    store->ops = &ops;
+}
+
+static char logged[4096];
+
+static void remember(void *arg, const char *line) {
+    (void)arg;
+    snprintf(logged, sizeof logged, "%s", line);
+}
+
+struct site {
+    struct clock *clock;
+    struct turns *turns;
+    struct turn turn;
+};
+
+static bool site_open(struct contract *c, struct site *site) {
+    *site = (struct site){.clock = clock_virtual_new(NOW)};
+    met = (struct store_acquire_stats){0};
+    stand_in(c->store);
+    if (!store_leave(c->store, &c->error))
+        return false;
+    site->turns = turns_new(c->store, &c->settings, site->clock, 2, &c->error);
+    return site->turns != NULL;
+}
+
+static void site_close(struct site *site) {
+    work_items_free(site->turn.items);
+    turns_free(site->turns);
+    clock_release(site->clock);
+}
+
+static bool turn(struct contract *c, struct site *site) {
+    work_items_free(site->turn.items);
+    site->turn = (struct turn){.room = 4, .acquiring = true, .grace = TIME_NEVER};
+    return turns_take(site->turns, &site->turn, &c->error);
+}
+
+#define OPEN                                                                                       \
+    struct site site;                                                                              \
+    EXPECT(site_open(c, &site))
+
+static void off(struct contract *c) {
+    OPEN;
+    for (int i = 0; i < 9; i++)
+        EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    met.lock_failures = 1;
+    EXPECT(turn(c, &site) && site.turn.acquired == 4 && site.turn.again);
+    EXPECT(turn(c, &site) && site.turn.acquired == 4);
+    site_close(&site);
+}
+
+static void held(struct contract *c) {
+    c->settings.backoff = 60000;
+    c->settings.max_backoff = 120000;
+    OPEN;
+    for (int i = 0; i < 9; i++)
+        EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    met.lock_failures = 1;
+    EXPECT(turn(c, &site) && site.turn.acquired == 4 && !site.turn.again);
+    EXPECT(site.turn.next >= NOW + 60000 && site.turn.next < NOW + 90000);
+    EXPECT(turn(c, &site) && site.turn.acquired == 0);
+    EXPECT(site.turn.next > NOW + 59000 && site.turn.next < NOW + 90000);
+    site_close(&site);
+    c->settings.backoff = c->settings.max_backoff = 0;
+}
+
+static void counted(struct contract *c) {
+    OPEN;
+    met.lock_failures = 3;
+    EXPECT(turn(c, &site) && turn(c, &site) && turns_flush(site.turns, &c->error));
+    json_t *stats = store_stats(c->store, NOW, &c->error);
+    json_t *metrics = json_object_get(stats, "metrics");
+    EXPECT(json_integer_value(json_object_get(metrics, "lock_failures")) == 6);
+    json_decref(stats);
+    site_close(&site);
+}
+
+static void crowded(struct contract *c) {
+    c->settings.aging = 1000;
+    OPEN;
+    log_configure(LOG_LOGFMT, LOG_WARN);
+    log_sink(remember, NULL);
+    met.levels = LEVELS_COMPARED;
+    EXPECT(turn(c, &site) && !logged[0]);
+    met.levels = LEVELS_COMPARED + 1;
+    EXPECT(turn(c, &site) && strstr(logged, "too many priority levels for aging"));
+    EXPECT(strstr(logged, "ready=4097 expected_at_most=4096"));
+    logged[0] = 0;
+    EXPECT(turn(c, &site) && !logged[0]);
+    met.levels = 1;
+    EXPECT(turn(c, &site));
+    met.levels = LEVELS_COMPARED + 1;
+    EXPECT(turn(c, &site) && logged[0]);
+    log_sink(NULL, NULL);
+    log_configure(LOG_OFF, LOG_WARN);
+    site_close(&site);
+    c->settings.aging = 0;
+}
+
+static void jitter(struct contract *c) {
+    struct back_off back_off = {.dice = 1};
+    double low = 1, high = 0;
+    for (int i = 0; i < 10000; i++) {
+        double one = back_off_jitter(&back_off);
+        EXPECT(one >= 0 && one < 1);
+        low = one < low ? one : low;
+        high = one > high ? one : high;
+    }
+    EXPECT(low < 0.01 && high > 0.99);
+}
+
+static void drains(struct contract *c) {
+    OPEN;
+    size_t touched = 0;
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    EXPECT(give_drain(c->store, c->settings.name, true, &touched, NOW, &c->error));
+    EXPECT(turn(c, &site) && site.turn.acquired == 0 && site.turn.draining && !site.turn.again);
+    EXPECT(give_drain(c->store, c->settings.name, false, &touched, NOW, &c->error));
+    EXPECT(turn(c, &site) && site.turn.acquired == 1 && !site.turn.draining);
+    site_close(&site);
+}
+
+static const struct check checks[] = {
+    {"lock failures without a back-off are followed by another look at once", off},
+    {"lock failures with a back-off keep the executor from looking for so long", held},
+    {"lock failures are counted", counted},
+    {"more than 4 096 ready levels with aging are warned about once", crowded},
+    {"jitter fills its range and stays inside", jitter},
+    {"a draining executor acquires nothing until it is told to work again", drains},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}

@@ -1,0 +1,426 @@
+/* pool_contract.c - workers behind the queue: order, lanes, limits, turns of several engines,
+ * generations, stopping; with real scripts. */
+#include "site.h"
+
+static void jobs_run_in_the_order_they_came(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "good", 1, 5, 0));
+    struct outcome *list = outcomes(&site, 5);
+    int64_t id = 0;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        EXPECT(outcome->job->id == ++id && outcome->kind == OUTCOME_SUCCESS);
+        EXPECT(atoi(outcome->result) == id);
+    }
+    EXPECT(id == 5 && client_quiet(site.client));
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_stands_before_what_waits_overtakes_it(struct contract *c) {
+    static const int64_t order[] = {5, 2, 3, 4};
+    OPEN(1);
+    EXPECT(submit(&site, "endless", 1, 1, 0) && submit(&site, "good", 2, 4, 0));
+    EXPECT(submit_like(site.client, (struct job){.handler = "good", .priority = 9}, 5, 5));
+    struct outcome *list = outcomes(&site, 5);
+    int at = 0;
+    for (struct outcome *outcome = list; outcome && at < 4; outcome = outcome->next)
+        EXPECT(outcome->job->id == 1 || outcome->job->id == order[at++]);
+    EXPECT(at == 4);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void a_lane_ends_with_its_last_job(struct contract *c) {
+    OPEN(4);
+    EXPECT(submit(&site, "good", 1, 3, 9));
+    struct outcome *list = outcomes(&site, 3);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->lane_token == 101 && outcome->lane_ends == (outcome->job->id == 3));
+    EXPECT(list && list->next && list->next->next && list->next->next->job->id == 3);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void there_is_room_for_the_queue_and_the_workers(struct contract *c) {
+    OPEN(2);
+    EXPECT(client_room(site.client).places == 6);
+    EXPECT(submit(&site, "patient", 1, 2, 0) && submit(&site, "good", 3, 5, 9));
+    EXPECT(client_room(site.client).places == 1);
+    int running, waiting;
+    client_load(site.client, &running, &waiting);
+    EXPECT(running + waiting == 5);
+    client_stop(site.client, true);
+    struct outcome *list = outcomes(&site, 5);
+    EXPECT(client_room(site.client).places == 6);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_has_not_begun_is_given_back(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "patient", 1, 1, 0) && submit(&site, "good", 2, 4, 9));
+    client_stop(site.client, false);
+    struct outcome *list = outcomes(&site, 3);
+    int64_t last = 0;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        EXPECT(outcome->kind == OUTCOME_RETURNED);
+        if (outcome->job->lane_id)
+            EXPECT(outcome->lane_ends == ((last = outcome->job->id) == 4));
+    }
+    EXPECT(last == 4);
+    outcome_free_list(list);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, client_quiet(site.client) ? 0 : 1));
+    CLOSE;
+}
+
+static void a_running_handler_is_cut_off(struct contract *c) {
+    OPEN(2);
+    EXPECT(submit(&site, "patient", 1, 1, 0));
+    client_stop(site.client, true);
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_RETURNED && list->lane_ends);
+    EXPECT(client_quiet(site.client));
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void a_handler_past_its_time_fails(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "endless", 1, 1, 0));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_FAILURE && list->reason == REASON_TIMEOUT);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void one_failure_leaves_the_others_alone(struct contract *c) {
+    OPEN(2);
+    EXPECT(submit(&site, "bad", 1, 1, 0) && submit(&site, "good", 2, 4, 0));
+    struct outcome *list = outcomes(&site, 4);
+    int failed = 0, done = 0;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next) {
+        failed += outcome->kind == OUTCOME_FAILURE && outcome->job->id == 1;
+        done += outcome->kind == OUTCOME_SUCCESS;
+    }
+    EXPECT(failed == 1 && done == 3);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void the_rest_of_a_refused_item_is_given_back(struct contract *c) {
+    OPEN(1);
+    struct job first = {.handler = "good", .id = 1, .token = 101, .lane_id = 9};
+    struct job second = {.handler = "good", .id = 2, .token = 102, .lane_id = 9};
+    struct job *jobs = job_copy(&first);
+    struct work_item *items;
+    jobs->next = job_copy(&second);
+    EXPECT(work_items_build(jobs, &items));
+    items->refused = 1;
+    client_submit(site.client, items);
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->kind == OUTCOME_RETURNED && list->next->kind == OUTCOME_RETURNED);
+    EXPECT(!list->lane_ends && list->next->lane_ends);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void nothing_begins_after_the_lease(struct contract *c) {
+    OPEN(1);
+    client_lease(site.client, clock_monotonic() - 1);
+    EXPECT(submit(&site, "good", 1, 1, 0));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_RETURNED && list->started == TIME_NONE);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void the_next_item_runs_on_the_new_folder(struct contract *c) {
+    static const char *const newer[][2] = {
+        {"handlers/good.lua", "return function() return -1 end"}};
+    OPEN(1);
+    EXPECT(submit(&site, "good", 1, 1, 0));
+    outcome_free_list(outcomes(&site, 1));
+    EXPECT(renew(c, &site, newer, 1));
+    EXPECT(submit(&site, "good", 2, 2, 0));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->result && strcmp(list->result, "-1") == 0);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_the_new_folder_lacks_runs_on_an_older_one(struct contract *c) {
+    static const char *const newer[][2] = {
+        {"handlers/good.lua", "return function() return -1 end"}};
+    static const char *const newest[][2] = {{"handlers/bad.lua", "return function() end"}};
+    OPEN(1);
+    EXPECT(renew(c, &site, newer, 1) && renew(c, &site, newest, 1));
+    EXPECT(site.generations->count == 3);
+    EXPECT(definitions_find(&site.generations->served, "patient"));
+    EXPECT(submit(&site, "good", 1, 1, 0) && submit(&site, "bad", 2, 2, 0));
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->result && strcmp(list->result, "-1") == 0);
+    EXPECT(list->next->kind == OUTCOME_SUCCESS);
+    outcome_free_list(list);
+    EXPECT(renew(c, &site, handlers, sizeof handlers / sizeof *handlers));
+    EXPECT(site.generations->count == 1);
+    CLOSE;
+}
+
+static void the_places_are_shared_by_the_engines(struct contract *c) {
+    OPEN(2);
+    struct client *other = client_of(c, &site);
+    EXPECT(other && client_room(site.client).places == 3 && client_room(other).places == 3);
+    EXPECT(client_free(other) && client_room(site.client).places == 6);
+    CLOSE;
+}
+
+static void an_engine_leaves_the_others_alone(struct contract *c) {
+    OPEN(1);
+    struct client *other = client_of(c, &site);
+    EXPECT(other && submit(&site, "patient", 1, 1, 0) && submit_to(other, "good", 2, 3, 0));
+    client_stop(other, false);
+    struct outcome *back = client_outcomes(other);
+    EXPECT(back && back->kind == OUTCOME_RETURNED && back->next);
+    EXPECT(client_quiet(other) && !client_quiet(site.client) && client_free(other));
+    outcome_free_list(back);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 1));
+    CLOSE;
+}
+
+static void a_folder_that_cannot_be_loaded_burns_no_job(struct contract *c) {
+    static const char *const broken[][2] = {{"handlers/good.lua", "return"}};
+    OPEN(1);
+    EXPECT(renew(c, &site, broken, 1));
+    EXPECT(submit(&site, "good", 1, 3, 0));
+    struct outcome *list = outcomes(&site, 3);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->kind == OUTCOME_RETURNED);
+    EXPECT(list && client_quiet(site.client) && client_room(site.client).places == 0);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void suspects_run_one_at_a_time(struct contract *c) {
+    OPEN(4);
+    for (int id = 1; id <= 2; id++) {
+        struct job job = {.handler = "patient", .id = id, .token = 100 + id, .crashes = 1};
+        struct work_item *items;
+        EXPECT(work_items_build(job_copy(&job), &items));
+        client_submit(site.client, items);
+    }
+    EXPECT(submit(&site, "good", 3, 3, 0)); /* neighbours go on beside them */
+    outcome_free_list(outcomes(&site, 1));
+    EXPECT(loaded(&site, 1, 1));
+    client_stop(site.client, true);
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->next);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+/* As a worker does at the end of a job that creates so many; true: the loop was woken. */
+static bool deliver(struct site *site, int created) {
+    struct job job = {.handler = "good", .id = 9};
+    struct work_item item = {0};
+    struct outcome *outcome = outcome_new(job_copy(&job), OUTCOME_SUCCESS);
+    for (; created > 0; created--)
+        outcome->created = job_copy(&job);
+    site->rung = false;
+    site->client->inside++;
+    threads_deliver(site->client, &item, outcome);
+    return site->rung;
+}
+
+/* One job runs on and so many wait behind it. */
+static bool busy(struct site *site, int waiting) {
+    return submit(site, "patient", 1, 1, 0) && loaded(site, 1, 0) &&
+           submit(site, "good", 2, waiting + 1, 0);
+}
+
+static void outcomes_wait_for_more_while_items_wait(struct contract *c) {
+    OPEN(1);
+    EXPECT(busy(&site, 4) && deliver(&site, 0));
+    EXPECT(client_patient(site.client, true));
+    EXPECT(deliver(&site, 0) && !client_patient(site.client, true)); /* half of what waits */
+    outcome_free_list(client_outcomes(site.client));
+    EXPECT(deliver(&site, 0) && client_patient(site.client, true));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 5));
+    CLOSE;
+}
+
+/* Jobs of this definition that wait behind a run come back unrun. */
+static bool give_back(struct site *site, int64_t definition) {
+    struct job job = {.handler = "good", .definition = definition};
+    if (!submit(site, "patient", 1, 1, 0) || !loaded(site, 1, 0) ||
+        !submit_like(site->client, job, 2, 4))
+        return false;
+    client_lapse(site->client);
+    struct outcome *list = outcomes(site, 3);
+    bool unrun = list && list->kind == OUTCOME_RETURNED && list->job->definition == definition;
+    outcome_free_list(list);
+    return unrun;
+}
+
+static void what_is_given_back_teaches_nothing_of_its_time(struct contract *c) {
+    OPEN(1);
+    estimate_note(&site.client->estimate, 7, 250);
+    EXPECT(give_back(&site, 7) && estimate_run(&site.client->estimate, 7) == 250);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 1));
+    EXPECT(estimate_run(&site.client->estimate, 0) > 0); /* as the run does that was cut off */
+    CLOSE;
+}
+
+static void what_was_created_does_not_wait(struct contract *c) {
+    OPEN(1);
+    EXPECT(busy(&site, 4) && deliver(&site, 0) && client_patient(site.client, false));
+    EXPECT(deliver(&site, 1) && !client_patient(site.client, false));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 5));
+    CLOSE;
+}
+
+static void outcomes_do_not_wait_once_workers_might(struct contract *c) {
+    OPEN(1);
+    EXPECT(busy(&site, 3) && deliver(&site, 0) && !client_patient(site.client, false));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 4));
+    CLOSE;
+}
+
+static void a_run_that_lost_its_lock_is_cut_off(struct contract *c) {
+    OPEN(1);
+    struct question question = {.site = &site, .last = 1};
+    EXPECT(submit(&site, "patient", 1, 1, 0));
+    EXPECT(loaded(&site, 1, 0));
+    struct outcome *list = NULL;
+    while (!list) {
+        client_cut_lost(site.client, false, first_have_lost, &question);
+        list = client_outcomes(site.client);
+    }
+    EXPECT(question.asked > 0 && list->kind == OUTCOME_CANCELLED);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_lost_its_lock_does_not_begin(struct contract *c) {
+    static const enum outcome_kind kinds[] = {OUTCOME_CANCELLED, OUTCOME_RETURNED, OUTCOME_SUCCESS};
+    OPEN(1);
+    struct question question = {.site = &site, .last = 2};
+    EXPECT(busy(&site, 2));
+    client_cut_lost(site.client, true, first_have_lost, &question);
+    struct outcome *list = outcomes(&site, 3);
+    EXPECT(list && list->next && list->next->next);
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next)
+        EXPECT(outcome->kind == kinds[outcome->job->id - 1]);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void one_question_is_put_for_all_locks(struct contract *c) {
+    OPEN(1);
+    struct question question = {.site = &site, .last = 4, .fails = true};
+    EXPECT(busy(&site, 3));
+    client_cut_lost(site.client, true, first_have_lost, &question);
+    EXPECT(question.asked == 1 && question.claims == 4 && !question.held);
+    EXPECT(loaded(&site, 1, 3)); /* without an answer nothing is cut off */
+    for (const struct work_item *item = site.client->queue.first; item; item = item->next)
+        EXPECT(!item->refused);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 4));
+    CLOSE;
+}
+
+/* Job 2 begins before the answer, which is that it has lost its lock. */
+static bool lost_as_it_begins(void *arg, struct store_claim *claims, size_t count) {
+    struct site *site = arg;
+    const struct worker *worker = site->pool->workers[0];
+    time_ms until = clock_monotonic() + 10000;
+    bool begun = false;
+    for (size_t i = 0; i < count; i++)
+        claims[i].lost = claims[i].job == 2;
+    while (!begun && clock_monotonic() < until) {
+        mutex_lock(&site->pool->mutex);
+        begun = worker->job == 2 && worker->script;
+        mutex_unlock(&site->pool->mutex);
+    }
+    return begun;
+}
+
+static void a_job_that_begins_while_its_lock_is_asked_for_is_cut_off(struct contract *c) {
+    OPEN(1);
+    EXPECT(submit(&site, "endless", 1, 1, 0) && loaded(&site, 1, 0));
+    EXPECT(submit(&site, "patient", 2, 2, 0));
+    client_cut_lost(site.client, true, lost_as_it_begins, &site);
+    struct outcome *list = outcomes(&site, 2);
+    EXPECT(list && list->job->id == 1 && list->kind == OUTCOME_FAILURE);
+    EXPECT(list->next && list->next->kind == OUTCOME_CANCELLED);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void what_comes_too_late_does_not_begin(struct contract *c) {
+    OPEN(1);
+    struct job late = {.handler = "good", .begin_by = clock_monotonic() - 1};
+    EXPECT(submit_like(site.client, late, 1, 1));
+    struct outcome *list = outcomes(&site, 1);
+    EXPECT(list && list->kind == OUTCOME_RETURNED);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void threads_that_idle_leave_and_others_come(struct contract *c) {
+    c->settings.keep_alive = 0;
+    OPEN(4);
+    for (int round = 0; round < 20; round++) {
+        EXPECT(submit(&site, "good", round * 4 + 1, round * 4 + 4, 0));
+        struct outcome *list = outcomes(&site, 4);
+        EXPECT(list && client_quiet(site.client));
+        outcome_free_list(list);
+        client_tick(site.client);
+    }
+    c->settings.keep_alive = 5000;
+    CLOSE;
+}
+
+static const struct check checks[] = {
+    {"jobs run in the order they came", jobs_run_in_the_order_they_came},
+    {"what stands before what waits overtakes it", what_stands_before_what_waits_overtakes_it},
+    {"a lane ends with its last job", a_lane_ends_with_its_last_job},
+    {"there is room for the queue and the workers", there_is_room_for_the_queue_and_the_workers},
+    {"what has not begun is given back", what_has_not_begun_is_given_back},
+    {"a running handler is cut off", a_running_handler_is_cut_off},
+    {"a handler past its time fails", a_handler_past_its_time_fails},
+    {"one failure leaves the others alone", one_failure_leaves_the_others_alone},
+    {"the rest of a refused item is given back", the_rest_of_a_refused_item_is_given_back},
+    {"nothing begins after the lease", nothing_begins_after_the_lease},
+    {"the next item runs on the new folder", the_next_item_runs_on_the_new_folder},
+    {"what the new folder lacks runs on an older one",
+     what_the_new_folder_lacks_runs_on_an_older_one},
+    {"the places are shared by the engines", the_places_are_shared_by_the_engines},
+    {"an engine leaves the others alone", an_engine_leaves_the_others_alone},
+    {"a folder that cannot be loaded burns no job", a_folder_that_cannot_be_loaded_burns_no_job},
+    {"a run that lost its lock is cut off", a_run_that_lost_its_lock_is_cut_off},
+    {"what lost its lock does not begin", what_lost_its_lock_does_not_begin},
+    {"one question is put for all locks", one_question_is_put_for_all_locks},
+    {"a job that begins while its lock is asked for is cut off",
+     a_job_that_begins_while_its_lock_is_asked_for_is_cut_off},
+    {"what comes too late for its rate does not begin", what_comes_too_late_does_not_begin},
+    {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},
+    {"outcomes wait for more while items wait", outcomes_wait_for_more_while_items_wait},
+    {"what is given back teaches nothing of its time",
+     what_is_given_back_teaches_nothing_of_its_time},
+    {"what was created does not wait", what_was_created_does_not_wait},
+    {"outcomes do not wait once workers might", outcomes_do_not_wait_once_workers_might},
+    {"suspects run one at a time", suspects_run_one_at_a_time},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}

@@ -1,0 +1,267 @@
+/* turn_contract.c - one turn: outcomes in, work items out, one transaction or none. */
+#include "../store/contract.h"
+#include "run/turn.h"
+
+/* An executor in place of the contract's own membership; both clocks stand at NOW. */
+struct site {
+    struct clock *clock;
+    struct turns *turns;
+    struct turn turn;
+};
+
+static bool site_open(struct contract *c, struct site *site) {
+    *site = (struct site){.clock = clock_virtual_new(NOW)};
+    if (!store_leave(c->store, &c->error))
+        return false;
+    site->turns = turns_new(c->store, &c->settings, site->clock, 2, &c->error);
+    return site->turns != NULL;
+}
+
+static void site_close(struct site *site) {
+    work_items_free(site->turn.items);
+    turns_free(site->turns);
+    clock_release(site->clock);
+}
+
+/* A turn with room for `room` jobs; what the last one handed out is forgotten. */
+static bool turn(struct contract *c, struct site *site, struct outcome *outcomes, int room) {
+    work_items_free(site->turn.items);
+    site->turn = (struct turn){.outcomes = outcomes, .room = room, .acquiring = room > 0};
+    return turns_take(site->turns, &site->turn, &c->error);
+}
+
+static bool quiet_turn(struct contract *c, struct site *site) {
+    work_items_free(site->turn.items);
+    site->turn = (struct turn){.room = 10, .acquiring = true, .quiet = true};
+    return turns_take(site->turns, &site->turn, &c->error);
+}
+
+/* The next job of the turn's items as a worker would hand it back. */
+static struct outcome *ended(struct site *site, enum outcome_kind kind) {
+    struct work_item *item = site->turn.items;
+    struct job *job = work_item_take(item);
+    struct outcome *outcome = outcome_new(job, kind);
+    outcome->lane_ends = !item->jobs;
+    outcome->lane_token = item->lane_token;
+    outcome->started = outcome->ended = NOW;
+    if (!item->jobs) {
+        site->turn.items = item->next;
+        work_item_free(item);
+    }
+    return outcome;
+}
+
+static int items_count(const struct site *site) {
+    int count = 0;
+    for (const struct work_item *item = site->turn.items; item; item = item->next)
+        count++;
+    return count;
+}
+
+#define OPEN                                                                                       \
+    struct site site;                                                                              \
+    EXPECT(site_open(c, &site))
+#define JOB(...) EXPECT(create(c, c->store, (struct job){__VA_ARGS__, .retries = 3}, NOW))
+
+static void a_turn_settles_and_acquires(struct contract *c) {
+    OPEN;
+    JOB(.payload = "1", .payload_size = 1);
+    EXPECT(turn(c, &site, NULL, 10));
+    EXPECT(site.turn.acquired == 1 && site.turn.items->count == 1 && !site.turn.again);
+    JOB(.payload = "2", .payload_size = 1);
+    EXPECT(turn(c, &site, ended(&site, OUTCOME_SUCCESS), 10));
+    EXPECT(site.turn.settled == 1 && site.turn.done == 1 && site.turn.acquired == 1);
+    EXPECT(matches(c, "{}") == 1);
+    site_close(&site);
+}
+
+static void a_quiet_turn_writes_nothing(struct contract *c) {
+    OPEN;
+    EXPECT(turn(c, &site, NULL, 10));
+    EXPECT(site.turn.written && !site.turn.again && site.turn.next == TIME_NEVER);
+    EXPECT(quiet_turn(c, &site));
+    EXPECT(!site.turn.written && site.turn.next == TIME_NEVER);
+    site_close(&site);
+}
+
+static void a_quiet_turn_looks_when_something_falls_due(struct contract *c) {
+    OPEN;
+    JOB(.due = NOW + 1000);
+    EXPECT(turn(c, &site, NULL, 10) && site.turn.acquired == 0 && site.turn.next == NOW + 1000);
+    clock_advance(site.clock, 999);
+    EXPECT(quiet_turn(c, &site) && !site.turn.written);
+    clock_advance(site.clock, 1);
+    EXPECT(quiet_turn(c, &site) && site.turn.promoted == 1 && site.turn.acquired == 1);
+    site_close(&site);
+}
+
+static void work_is_left_for_lack_of_room(struct contract *c) {
+    OPEN;
+    for (int i = 0; i < 3; i++)
+        JOB(.priority = i);
+    EXPECT(turn(c, &site, NULL, 2) && site.turn.acquired == 2 && site.turn.again);
+    EXPECT(site.turn.items->jobs->priority == 2);
+    EXPECT(quiet_turn(c, &site) && site.turn.acquired == 1 && !site.turn.again);
+    site_close(&site);
+}
+
+/* A job has ended that creates one of this priority; the priority of what runs next, -1: nothing.
+ */
+static int64_t next_beside(struct contract *c, struct site *site, struct outcome *outcome,
+                           int64_t priority) {
+    struct job draft = {.handler = "work", .priority = priority, .due = TIME_NONE, .retries = 3};
+    outcome->created = job_copy(&draft);
+    work_items_free(site->turn.items);
+    site->turn = (struct turn){.outcomes = outcome, .room = 1, .acquiring = true, .quiet = true};
+    bool done = turns_take(site->turns, &site->turn, &c->error) && items_count(site) == 1;
+    return done ? site->turn.items->jobs->priority : -1;
+}
+
+static void what_is_created_waits_behind_what_is_better(struct contract *c) {
+    OPEN;
+    for (int i = 0; i < 4; i++)
+        JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1 && site.turn.again);
+    EXPECT(next_beside(c, &site, ended(&site, OUTCOME_SUCCESS), 9) == 9);
+    EXPECT(next_beside(c, &site, ended(&site, OUTCOME_SUCCESS), 1) == 5);
+    site_close(&site);
+}
+
+static void who_drains_takes_nothing_that_is_created(struct contract *c) {
+    OPEN;
+    size_t touched = 0;
+    JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    EXPECT(give_drain(c->store, c->settings.name, true, &touched, NOW, &c->error));
+    struct outcome *outcome = ended(&site, OUTCOME_SUCCESS);
+    EXPECT(quiet_turn(c, &site) && site.turn.draining);
+    EXPECT(next_beside(c, &site, outcome, 9) == -1 && !site.turn.items && site.turn.settled == 1);
+    site_close(&site);
+}
+
+static void a_lane_is_one_item(struct contract *c) {
+    OPEN;
+    for (int i = 0; i < 3; i++)
+        JOB(.lane = "a", .lane_id = job_lane_id("a"));
+    for (int i = 0; i < 2; i++)
+        JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10) && site.turn.acquired == 5 && items_count(&site) == 3);
+    struct work_item *item = site.turn.items;
+    EXPECT(item->count == 3 && item->lane_token == item->jobs->token);
+    site_close(&site);
+}
+
+static void the_rest_of_a_lost_lane_is_refused(struct contract *c) {
+    OPEN;
+    for (int i = 0; i < 3; i++)
+        JOB(.lane = "a", .lane_id = job_lane_id("a"));
+    EXPECT(turn(c, &site, NULL, 10) && site.turn.items->count == 3);
+    struct work_item *item = site.turn.items;
+    struct outcome *outcome = ended(&site, OUTCOME_SUCCESS);
+    site.turn.items = NULL;
+    EXPECT(give_set_suspended(c->store, IDS(outcome->job->id), true, NOW, &c->error));
+    EXPECT(turn(c, &site, outcome, 0) && site.turn.stale == 1 && site.turn.done == 0);
+    EXPECT(item->refused == 1);
+    work_item_free(item);
+    site_close(&site);
+}
+
+static void a_failure_is_decided_by_the_standard_strategy(struct contract *c) {
+    OPEN;
+    c->settings.failed_job_wait = 10000;
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10));
+    struct outcome *outcome = ended(&site, OUTCOME_FAILURE);
+    int64_t id = outcome->job->id;
+    EXPECT(turn(c, &site, outcome, 10) && site.turn.failed == 1);
+    EXPECT(site.turn.acquired == 0 && site.turn.next == NOW + 10000);
+    FIELD(id, "retries", NOW, "2");
+    c->settings.failed_job_wait = 0;
+    site_close(&site);
+}
+
+static void a_failed_turn_keeps_its_outcomes(struct contract *c) {
+    OPEN;
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10));
+    struct outcome *outcome = ended(&site, OUTCOME_SUCCESS);
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error)); /* in the turn's way */
+    EXPECT(!turn(c, &site, outcome, 10) && turns_pending(site.turns));
+    store_rollback(c->store);
+    EXPECT(turn(c, &site, NULL, 0) && site.turn.done == 1 && !turns_pending(site.turns));
+    EXPECT(matches(c, "{}") == 0);
+    site_close(&site);
+}
+
+static void a_stopping_executor_acquires_nothing(struct contract *c) {
+    OPEN;
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 0) && site.turn.acquired == 0 && !site.turn.again);
+    EXPECT(quiet_turn(c, &site) && site.turn.acquired == 1);
+    site_close(&site);
+}
+
+static void what_is_given_back_runs_again_uncounted(struct contract *c) {
+    OPEN;
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10));
+    EXPECT(turn(c, &site, ended(&site, OUTCOME_RETURNED), 10));
+    EXPECT(site.turn.acquired == 1 && site.turn.items->jobs->attempt == 1);
+    EXPECT(site.turn.items->jobs->retries == 3);
+    site_close(&site);
+}
+
+static void an_executor_that_goes_gives_its_locks_back(struct contract *c) {
+    OPEN;
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10) && matches(c, "{\"locked\":true}") == 1);
+    site_close(&site);
+    EXPECT(matches(c, "{\"locked\":true}") == 0 && matches(c, "{\"state\":\"ready\"}") == 1);
+}
+
+static void it_serves_only_the_handlers_it_has(struct contract *c) {
+    OPEN;
+    struct definitions none = {0};
+    turns_serve(site.turns, &none);
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10) && site.turn.acquired == 0);
+    turns_serve(site.turns, NULL);
+    EXPECT(quiet_turn(c, &site) && site.turn.acquired == 1);
+    site_close(&site);
+}
+
+static void metrics_are_written_when_nothing_is_left(struct contract *c) {
+    OPEN;
+    JOB(.priority = 0);
+    EXPECT(turn(c, &site, NULL, 10));
+    EXPECT(turn(c, &site, ended(&site, OUTCOME_SUCCESS), 10));
+    json_t *stats = store_stats(c->store, NOW, &c->error);
+    json_t *metrics = json_object_get(stats, "metrics");
+    int64_t done = json_integer_value(json_object_get(metrics, metric_name(METRIC_SUCCESSFUL)));
+    json_decref(stats);
+    EXPECT(done == 1);
+    site_close(&site);
+}
+
+static const struct check checks[] = {
+    {"a turn settles what has ended and acquires", a_turn_settles_and_acquires},
+    {"a quiet turn writes nothing", a_quiet_turn_writes_nothing},
+    {"a quiet turn looks when something falls due", a_quiet_turn_looks_when_something_falls_due},
+    {"work is left for lack of room", work_is_left_for_lack_of_room},
+    {"what is created waits behind what is better", what_is_created_waits_behind_what_is_better},
+    {"who drains takes nothing that is created", who_drains_takes_nothing_that_is_created},
+    {"the jobs of a lane are one item", a_lane_is_one_item},
+    {"the rest of a lost lane is refused", the_rest_of_a_lost_lane_is_refused},
+    {"a failure nobody decided follows the standard strategy",
+     a_failure_is_decided_by_the_standard_strategy},
+    {"a failed turn keeps its outcomes", a_failed_turn_keeps_its_outcomes},
+    {"a stopping executor acquires nothing", a_stopping_executor_acquires_nothing},
+    {"what is given back runs again uncounted", what_is_given_back_runs_again_uncounted},
+    {"an executor that goes gives its locks back", an_executor_that_goes_gives_its_locks_back},
+    {"it serves only the handlers it has", it_serves_only_the_handlers_it_has},
+    {"metrics are written when nothing is left", metrics_are_written_when_nothing_is_left},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, true);
+}

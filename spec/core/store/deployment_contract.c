@@ -1,0 +1,66 @@
+/* deployment_contract.c - which deployment of a name counts, and what an executor writes that takes
+ * its files from the store. */
+#include "contract.h"
+
+/* Deploys `work` with this priority as "shop"; `known` as in struct store_deployment. Its id; 0:
+ * error. */
+static int64_t deploy(struct contract *c, const char *hash, int priority, int64_t known) {
+    json_t *declared = json_pack("[{s:s, s:i}]", "name", "work", "priority", priority);
+    struct definitions definitions = {0};
+    int64_t id = 0;
+    bool done =
+        definitions_read(&definitions, declared) &&
+        store_deploy(c->store,
+                     &(struct store_deployment){
+                         .name = "shop", .hash = hash, .definitions = &definitions, .known = known},
+                     "node", NOW, &id, &c->error) &&
+        definitions.list[0].id > 0;
+    definitions_clear(&definitions);
+    json_decref(declared);
+    return done ? id : 0;
+}
+
+static int64_t current(struct contract *c, const char *name) {
+    int64_t id = 0;
+    int found = store_deployment_current(c->store, name, &id, &c->error);
+    return found > 0 ? id : found;
+}
+
+static void newest(struct contract *c) {
+    EXPECT(current(c, "shop") == 0);
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && current(c, "shop") == 1);
+    EXPECT(deploy(c, "h2", 2, 0) == 2 && current(c, "shop") == 2);
+    EXPECT(current(c, "sho") == 0);
+}
+
+static void taken_back(struct contract *c) {
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && deploy(c, "h2", 2, 0) == 2 && deploy(c, "h3", 3, 0) == 3);
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && current(c, "shop") == 1);
+    EXPECT(deploy(c, "h2", 2, 0) == 2 && current(c, "shop") == 2);
+    EXPECT(deploy(c, "h3", 3, 0) == 3 && current(c, "shop") == 3);
+    EXPECT(deploy(c, "h4", 4, 0) == 4 && current(c, "shop") == 4);
+}
+
+static void known(struct contract *c) {
+    int64_t from = 0;
+    EXPECT(deploy(c, "h1", 1, 0) == 1 && deploy(c, "h2", 2, 0) == 2);
+    EXPECT(contract_operate(c, "{ss,si,ss}", "verb", "unregister", "deployment", 1, "executor",
+                            "node"));
+    EXPECT(deploy(c, "h1", 1, 1) == 1 && current(c, "shop") == 2);
+    EXPECT(store_knows(c->store, "work", &from, &c->error) == 1 && from == 2);
+    json_t *rows = store_deployments(c->store, &c->error);
+    EXPECT(json_array_size(json_object_get(json_array_get(rows, 0), "executors")) == 1);
+    json_decref(rows);
+    EXPECT(deploy(c, "h9", 1, 9) == 0);
+    EXPECT_ERROR("deployment 9 was removed");
+}
+
+static const struct check checks[] = {
+    {"the newest deployment of a name counts", newest},
+    {"one that was taken back counts until the next one", taken_back},
+    {"one that the store knows is registered, and nothing else changes", known},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}

@@ -1,0 +1,165 @@
+/* share_contract.c - tenants that take turns, on random histories, against a model that keeps a
+ * list; and one tenant with a hundred thousand jobs beside ten with a hundred. */
+#include "contract.h"
+#include <sqlite3.h>
+
+#define TENANTS 6
+#define JOBS 300
+
+struct waiting {
+    int64_t id, priority, turn;
+    bool taken;
+};
+
+static struct waiting jobs[JOBS];
+static int job_count;
+static int64_t last[3][TENANTS], served[3]; /* by priority */
+static const char *const tenants[TENANTS] = {NULL, "a", "b", "c", "d", "e"};
+
+static bool fair(struct contract *c) {
+    json_t *given = json_pack("{s:s}", "fair_by", "tenant");
+    store_close(c->store);
+    bool set = settings_apply(&c->settings, ORIGIN_FILE, given, NULL, &c->error);
+    json_decref(given);
+    c->store = set ? contract_join(c, "node", NOW, &c->self) : NULL;
+    return c->store != NULL;
+}
+
+static int64_t turn_of(int64_t priority, int tenant) {
+    int64_t *own = &last[priority][tenant];
+    *own = (*own > served[priority] ? *own : served[priority]) + 1;
+    return *own;
+}
+
+static bool add(struct contract *c) {
+    int tenant = rand() % TENANTS;
+    struct waiting *job = &jobs[job_count++];
+    *job = (struct waiting){.priority = rand() % 3};
+    job->turn = turn_of(job->priority, tenant);
+    job->id = create(c, c->store,
+                     (struct job){.priority = job->priority, .tenant = tenants[tenant]}, NOW);
+    return job->id > 0;
+}
+
+static bool before(const struct waiting *a, const struct waiting *b) {
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    return a->turn != b->turn ? a->turn < b->turn : a->id < b->id;
+}
+
+static struct waiting *best(void) {
+    struct waiting *found = NULL;
+    for (int i = 0; i < job_count; i++)
+        if (!jobs[i].taken && (!found || before(&jobs[i], found)))
+            found = &jobs[i];
+    return found;
+}
+
+static bool take(struct contract *c, struct store *store) {
+    struct acquire acquire = everything;
+    struct job *list = NULL;
+    int count = 0;
+    bool more = false, same = true;
+    acquire.want = 1 + rand() % 8;
+    acquire.by_due_date = rand() % 2;
+    if (!store_acquire(store, &acquire, NOW, &list, &count, &more, &c->error))
+        return false;
+    for (struct job *job = list; same && job; job = job->next) {
+        struct waiting *expected = best();
+        same = expected && expected->id == job->id;
+        if (!same)
+            break;
+        expected->taken = true;
+        if (expected->turn > served[expected->priority])
+            served[expected->priority] = expected->turn;
+    }
+    job_free_list(list);
+    return same;
+}
+
+static void history(struct contract *c) {
+    struct store_executor other = {0};
+    EXPECT(fair(c));
+    struct store *second = contract_join(c, "other", NOW, &other);
+    bool fine = second != NULL;
+    for (unsigned seed = 1; fine && seed <= 5; seed++) {
+        srand(seed);
+        for (int i = 0; fine && i < 55; i++)
+            fine = add(c);
+        for (int i = 0; fine && job_count < (int)seed * 60; i++)
+            fine = rand() % 3 ? take(c, rand() % 2 ? c->store : second) : add(c);
+    }
+    store_close(second);
+    EXPECT(fine);
+}
+
+static bool add_many(struct contract *c, const char *tenant, int count) {
+    bool fine = store_begin(c->store, STORE_COMMAND, &c->error);
+    for (int i = 0; fine && i < count; i++)
+        fine = create(c, c->store, (struct job){.tenant = tenant}, NOW) > 0;
+    return fine && store_commit(c->store, &c->error);
+}
+
+/* Where in the order of acquisition the last job of the ten stands. */
+static int position_of_the_ten(struct contract *c) {
+    int position = 0, seen = 0;
+    while (seen < 1000) {
+        struct job *list = NULL;
+        int count = 0;
+        bool more = false;
+        if (!store_acquire(c->store, &everything, NOW, &list, &count, &more, &c->error) || !count)
+            return -1;
+        for (struct job *job = list; job && seen < 1000; job = job->next) {
+            position++;
+            seen += strcmp(job->tenant, "big") != 0;
+        }
+        job_free_list(list);
+    }
+    return position;
+}
+
+static void ten_beside_one(struct contract *c) {
+    char name[16];
+    EXPECT(fair(c));
+    EXPECT(add_many(c, "big", 100000));
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof name, "small-%d", i);
+        EXPECT(add_many(c, name, 100));
+    }
+    EXPECT(position_of_the_ten(c) <= 1100);
+}
+
+/* What a tenant's turns take up goes once they are served, however many tenants there were. */
+static void swept(struct contract *c) {
+    char name[16];
+    EXPECT(fair(c));
+    for (int i = 0; i < 1200; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        EXPECT(create(c, c->store, (struct job){.tenant = name}, NOW));
+    }
+    EXPECT(acquire_count(c, c->store, NOW) == 1000);
+    for (int i = 1; i <= 4; i++) {
+        EXPECT(create(c, c->store, (struct job){.tenant = "late"}, NOW));
+        EXPECT(acquire_count(c, c->store, NOW + i * 1000) > 0);
+    }
+    sqlite3 *handle = NULL;
+    sqlite3_stmt *rows = NULL;
+    int left = -1;
+    if (sqlite3_open(store_name(c->store), &handle) == SQLITE_OK &&
+        sqlite3_prepare_v2(handle, "SELECT count(*) FROM share", -1, &rows, NULL) == SQLITE_OK &&
+        sqlite3_step(rows) == SQLITE_ROW)
+        left = sqlite3_column_int(rows, 0);
+    sqlite3_finalize(rows);
+    sqlite3_close(handle);
+    EXPECT(left >= 0 && left < 10);
+}
+
+static const struct check checks[] = {
+    {"tenants take turns inside a priority, on random histories", history},
+    {"ten tenants with 100 jobs are served as if the one with 100 000 had 100", ten_beside_one},
+    {"turns that are over are forgotten", swept},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}

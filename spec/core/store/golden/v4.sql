@@ -1,0 +1,290 @@
+-- A store of schema version 4: two jobs succeeded, one dead with its incident, one running and one
+-- behind it in its lane as their executor was killed, a schedule, a cycle, two scheduled, one of
+-- them with a key, two suspended with their instance, one suspended by its id, a batch that is over.
+PRAGMA application_id=1299148654; PRAGMA user_version=4;
+BEGIN TRANSACTION;
+CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
+INSERT INTO meta VALUES('catalog',9);
+INSERT INTO meta VALUES('executors',9);
+INSERT INTO meta VALUES('filed',2);
+INSERT INTO meta VALUES('next_id',19);
+INSERT INTO meta VALUES('next_token',13);
+CREATE TABLE deployment(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, loaded INT NOT NULL,
+  UNIQUE(name, hash)) STRICT;
+INSERT INTO deployment VALUES(1,'gold4','53fc9dde9e65d1e39f0fff0f662da1c900cb0e217e7cedd26b2fd4f3555a61bf',1795352845232);
+CREATE TABLE deployment_file(
+  deployment INT, path TEXT, text TEXT, PRIMARY KEY(deployment, path)) WITHOUT ROWID, STRICT;
+INSERT INTO deployment_file VALUES(1,'handlers/broken.lua',replace('return { retry="R2/PT0S", run=function(job) error("broken on purpose") end }\n','\n',char(10)));
+INSERT INTO deployment_file VALUES(1,'handlers/fine.lua',replace('return function(job) return {ok=true} end\n','\n',char(10)));
+INSERT INTO deployment_file VALUES(1,'handlers/slow.lua',replace('return function(job) job:progress(0.5, "half") os.execute("sleep 4") end\n','\n',char(10)));
+INSERT INTO deployment_file VALUES(1,'schedules/nightly.lua',replace('return { handler = "fine", cycle = "R/P1D" }\n','\n',char(10)));
+CREATE TABLE definition(
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+  deployment INT,     -- the newest that has it; absent: only ever named by a job
+  properties TEXT NOT NULL,
+  override_priority INT, suspended INT NOT NULL DEFAULT 0,
+  waiting INT) STRICT;
+INSERT INTO definition VALUES(1,'batch/activate',1,'{"backlog":null,"category":null,"file":"batches/activate.lua","lane_backlog":null,"limit":null,"name":"batch/activate","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(2,'batch/cancel-jobs',1,'{"backlog":null,"category":null,"file":"batches/cancel-jobs.lua","lane_backlog":null,"limit":null,"name":"batch/cancel-jobs","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(3,'batch/dead-letter',1,'{"backlog":null,"category":null,"file":"batches/dead-letter.lua","lane_backlog":null,"limit":null,"name":"batch/dead-letter","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(4,'batch/delete-history',1,'{"backlog":null,"category":null,"file":"batches/delete-history.lua","lane_backlog":null,"limit":null,"name":"batch/delete-history","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(5,'batch/delete-jobs',1,'{"backlog":null,"category":null,"file":"batches/delete-jobs.lua","lane_backlog":null,"limit":null,"name":"batch/delete-jobs","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(6,'batch/enqueue',1,'{"backlog":null,"category":null,"file":"batches/enqueue.lua","lane_backlog":null,"limit":null,"name":"batch/enqueue","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(7,'batch/recalculate-due-date',1,'{"backlog":null,"category":null,"file":"batches/recalculate-due-date.lua","lane_backlog":null,"limit":null,"name":"batch/recalculate-due-date","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(8,'batch/set-cycle',1,'{"backlog":null,"category":null,"file":"batches/set-cycle.lua","lane_backlog":null,"limit":null,"name":"batch/set-cycle","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(9,'batch/set-due-date',1,'{"backlog":null,"category":null,"file":"batches/set-due-date.lua","lane_backlog":null,"limit":null,"name":"batch/set-due-date","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(10,'batch/set-job-priority',1,'{"backlog":null,"category":null,"file":"batches/set-job-priority.lua","lane_backlog":null,"limit":null,"name":"batch/set-job-priority","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(11,'batch/set-job-retries',1,'{"backlog":null,"category":null,"file":"batches/set-job-retries.lua","lane_backlog":null,"limit":null,"name":"batch/set-job-retries","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(12,'batch/set-removal-time',1,'{"backlog":null,"category":null,"file":"batches/set-removal-time.lua","lane_backlog":null,"limit":null,"name":"batch/set-removal-time","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(13,'batch/suspend',1,'{"backlog":null,"category":null,"file":"batches/suspend.lua","lane_backlog":null,"limit":null,"name":"batch/suspend","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(14,'broken',1,'{"backlog":null,"category":null,"file":"handlers/broken.lua","lane_backlog":null,"limit":null,"name":"broken","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":2,"retry":"R2/PT0S","timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(15,'fine',1,'{"backlog":null,"category":null,"file":"handlers/fine.lua","lane_backlog":null,"limit":null,"name":"fine","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(16,'log',1,'{"backlog":null,"category":null,"file":"handlers/log.lua","lane_backlog":null,"limit":null,"name":"log","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(17,'moonshift/batch_monitor',1,'{"backlog":null,"category":null,"file":"handlers/moonshift/batch_monitor.lua","lane_backlog":null,"limit":null,"name":"moonshift/batch_monitor","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(18,'moonshift/batch_seed',1,'{"backlog":null,"category":null,"file":"handlers/moonshift/batch_seed.lua","lane_backlog":null,"limit":null,"name":"moonshift/batch_seed","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(19,'moonshift/history_cleanup',1,'{"backlog":null,"category":null,"file":"handlers/moonshift/history_cleanup.lua","lane_backlog":null,"limit":null,"name":"moonshift/history_cleanup","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(20,'moonshift/hook',1,'{"backlog":null,"category":null,"file":"handlers/moonshift/hook.lua","lane_backlog":null,"limit":null,"name":"moonshift/hook","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(21,'moonshift/operate',1,'{"backlog":null,"category":null,"file":"handlers/moonshift/operate.lua","lane_backlog":null,"limit":null,"name":"moonshift/operate","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(22,'noop',1,'{"backlog":null,"category":null,"file":"handlers/noop.lua","lane_backlog":null,"limit":null,"name":"noop","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+INSERT INTO definition VALUES(23,'slow',1,'{"backlog":null,"category":null,"file":"handlers/slow.lua","lane_backlog":null,"limit":null,"name":"slow","on_conflict":null,"priority":null,"properties":{},"rate":null,"retries":null,"retry":null,"timeout":"PT5M","unique":null,"unique_for":null}',NULL,0,NULL);
+CREATE TABLE stream(
+  id INTEGER PRIMARY KEY, definition INT NOT NULL, deployment INT NOT NULL DEFAULT 0,
+  category TEXT NOT NULL DEFAULT '', type INT NOT NULL,
+  UNIQUE(definition, deployment, category, type)) STRICT;
+INSERT INTO stream VALUES(1,15,1,'',1);
+INSERT INTO stream VALUES(2,15,1,'c',0);
+INSERT INTO stream VALUES(3,14,1,'',0);
+INSERT INTO stream VALUES(4,15,1,'',0);
+INSERT INTO stream VALUES(5,23,1,'',0);
+INSERT INTO stream VALUES(6,18,0,'',0);
+INSERT INTO stream VALUES(7,10,0,'',0);
+INSERT INTO stream VALUES(8,17,0,'',0);
+CREATE TABLE job(
+  id INTEGER PRIMARY KEY, rev INT NOT NULL DEFAULT 1, stream INT NOT NULL,
+  priority INT NOT NULL, due INT, created INT NOT NULL,
+  place INT NOT NULL, -- coalesce(due, created); under fair share the tenant's turn
+  retries INT NOT NULL, attempt INT NOT NULL DEFAULT 1, crashes INT NOT NULL DEFAULT 0,
+  suspended INT NOT NULL DEFAULT 0,
+  lane INT,           -- 63-bit hash of the key; 0: exclusive without one; absent: not exclusive
+  lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
+  repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
+  term TEXT, conflicts INT NOT NULL DEFAULT 0) STRICT;
+INSERT INTO job VALUES(1,1,1,0,1795439245232,1795352845232,1795439245232,3,1,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'R/P1D',NULL,NULL,NULL,NULL,NULL,0);
+INSERT INTO job VALUES(3,3,3,5,1795352845383,1795352845293,1795352845383,0,3,0,0,NULL,'order-9','order-9',NULL,'ship','acme',NULL,NULL,NULL,NULL,NULL,'handlers/broken.lua:1: broken on purpose',NULL,0);
+INSERT INTO job VALUES(5,1,5,9,NULL,1795352845427,1795352845427,3,1,0,0,3414820661259007242,'l',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
+INSERT INTO job VALUES(6,1,5,0,NULL,1795352845478,1795352845478,3,1,0,0,3414820661259007242,'l','order-8','order-0',NULL,'acme',NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
+INSERT INTO job VALUES(7,3,1,0,1924992000000,1795352845543,1924992000000,3,1,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'2031-01-01T00:00:00.000Z',2);
+INSERT INTO job VALUES(8,2,1,0,1924992000000,1795352845613,1924992000000,3,1,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'k',NULL,NULL,'2031-01-01T00:00:00.000Z',0);
+INSERT INTO job VALUES(9,2,1,0,1798952845689,1795352845689,1798952845689,3,1,0,4,6837731555528337516,'order-1','order-1',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'P41DT16H',0);
+INSERT INTO job VALUES(10,2,4,0,NULL,1795352845735,1795352845735,3,1,0,4,6837731555528337516,'order-1','order-1',NULL,'ship',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
+INSERT INTO job VALUES(11,2,4,0,NULL,1795352845786,1795352845786,3,1,0,1,NULL,NULL,NULL,NULL,NULL,'acme',NULL,NULL,NULL,NULL,NULL,NULL,NULL,0);
+INSERT INTO job VALUES(12,1,1,0,1795356445887,1795352845887,1795356445887,3,1,0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'R/PT1H',NULL,NULL,NULL,NULL,NULL,4);
+CREATE TABLE ready(       -- rank = ~priority
+  stream INT, rank INT, place INT, id INT, lane INT,
+  PRIMARY KEY(stream, rank, place, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE timer(       -- future dates, retry delays
+  due INT, id INT, stream INT, rank INT, lane INT,
+  PRIMARY KEY(due, id)) WITHOUT ROWID, STRICT;
+INSERT INTO timer VALUES(1795356445887,12,1,-1,NULL);
+INSERT INTO timer VALUES(1795439245232,1,1,-1,NULL);
+INSERT INTO timer VALUES(1924992000000,7,1,-1,NULL);
+INSERT INTO timer VALUES(1924992000000,8,1,-1,NULL);
+CREATE TABLE parked(      -- behind a running lane
+  lane INT, stream INT, rank INT, place INT, id INT,
+  PRIMARY KEY(lane, stream, rank, place, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE locked(      -- until: only after an extension
+  id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
+  lane INT, until INT,
+  edited INT NOT NULL DEFAULT 0) STRICT;
+INSERT INTO locked VALUES(5,5,3,5,3414820661259007242,NULL,0);
+INSERT INTO locked VALUES(6,6,3,5,3414820661259007242,NULL,0);
+CREATE TABLE limited(     -- the runs of definitions with a limit, also those whose lock was taken
+  definition INT, token INT, id INT NOT NULL, owner INT NOT NULL,
+  PRIMARY KEY(definition, token)) WITHOUT ROWID, STRICT;
+CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
+  id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL) STRICT;
+INSERT INTO lane VALUES(3414820661259007242,5,3);
+CREATE TABLE ended(
+  seq INTEGER PRIMARY KEY, job INT NOT NULL, stream INT NOT NULL, outcome INT NOT NULL,
+  executor INT, started INT, at INT NOT NULL, retries INT, attempt INT,
+  message TEXT, result TEXT,
+  created INT, due INT, priority INT, batch INT, -- as the job's row had them
+  removal INT) STRICT;
+INSERT INTO ended VALUES(1,2,2,1,2,1795352845364,1795352845364,3,1,NULL,'{"ok":true}',1795352845267,NULL,0,NULL,NULL);
+INSERT INTO ended VALUES(2,4,4,1,2,1795352845364,1795352845364,3,1,NULL,'{"ok":true}',1795352845312,NULL,0,NULL,NULL);
+INSERT INTO ended VALUES(3,13,6,1,3,1795352846021,1795352846021,3,1,NULL,NULL,1795352845976,NULL,0,1,NULL);
+INSERT INTO ended VALUES(4,14,7,1,3,1795352846024,1795352846024,3,1,NULL,NULL,1795352846022,NULL,0,1,NULL);
+INSERT INTO ended VALUES(5,15,7,1,3,1795352846024,1795352846025,3,1,NULL,NULL,1795352846022,NULL,0,1,NULL);
+INSERT INTO ended VALUES(6,16,7,1,3,1795352846025,1795352846025,3,1,NULL,NULL,1795352846022,NULL,0,1,NULL);
+INSERT INTO ended VALUES(7,17,8,1,3,1795352846025,1795352846026,3,1,NULL,NULL,1795352846022,NULL,0,1,NULL);
+INSERT INTO ended VALUES(8,18,8,1,3,1795352846028,1795352846028,3,1,NULL,NULL,1795352846026,NULL,0,1,NULL);
+CREATE TABLE ended_by_job(job INT, seq INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+INSERT INTO ended_by_job VALUES(2,1);
+INSERT INTO ended_by_job VALUES(4,2);
+CREATE TABLE attempt(     -- failures only
+  job INT, n INT, at INT, stream INT, executor INT, started INT, retries INT, due INT,
+  priority INT, reason INT, message TEXT, stack TEXT, batch INT,
+  PRIMARY KEY(job, n)) WITHOUT ROWID, STRICT;
+INSERT INTO attempt VALUES(3,1,1795352845364,3,2,1795352845364,2,NULL,5,0,'handlers/broken.lua:1: broken on purpose',replace('handlers/broken.lua:1: broken on purpose\nstack traceback:\n	[C]: in function ''error''\n	handlers/broken.lua:1: in function <handlers/broken.lua:1>','\n',char(10)),NULL);
+INSERT INTO attempt VALUES(3,2,1795352845383,3,2,1795352845382,1,1795352845364,5,0,'handlers/broken.lua:1: broken on purpose',replace('handlers/broken.lua:1: broken on purpose\nstack traceback:\n	[C]: in function ''error''\n	handlers/broken.lua:1: in function <handlers/broken.lua:1>','\n',char(10)),NULL);
+CREATE TABLE line(
+  job INT, n INT, seq INT, at INT, text TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE progress(job INTEGER PRIMARY KEY, fraction REAL, text TEXT, at INT) STRICT;
+INSERT INTO progress VALUES(5,0.5,'half',1795352846022);
+CREATE TABLE incident(
+  id INTEGER PRIMARY KEY, type TEXT NOT NULL, job INT, definition INT,
+  activity TEXT, failed_activity TEXT, message TEXT, cause INT, root INT,
+  created INT NOT NULL, ended INT, how INT, note TEXT) STRICT;
+INSERT INTO incident VALUES(1,'failedJob',3,14,'ship','ship','handlers/broken.lua:1: broken on purpose',1,1,1795352845383,NULL,NULL,NULL);
+CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
+INSERT INTO suspended_instance VALUES('order-1',1795352845810);
+CREATE TABLE operation(
+  id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
+  old TEXT, new TEXT,
+  query TEXT, jobs TEXT, batch INT) STRICT;
+INSERT INTO operation VALUES(1,1795352845810,'root','suspend_instance','instance "order-1"',2,'active','suspended',NULL,'[9,10]',NULL);
+INSERT INTO operation VALUES(2,1795352845828,'root','suspend','job 11',1,'active','suspended',NULL,'[11]',NULL);
+INSERT INTO operation VALUES(3,1795352845976,'root','create_batch','batch 1',3,NULL,'set-job-priority',NULL,NULL,1);
+CREATE TABLE unique_key(
+  definition INT, key TEXT, job INT NOT NULL, until INT,
+  PRIMARY KEY(definition, key)) WITHOUT ROWID, STRICT;
+INSERT INTO unique_key VALUES(15,'k',8,NULL);
+CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit
+  definition INT, lane INT, waiting INT NOT NULL, PRIMARY KEY(definition, lane))
+  WITHOUT ROWID, STRICT;
+CREATE TABLE rate(        -- the latest starts; at: the least there is: free; slot: the start's token
+  definition INT, at INT, slot INT, PRIMARY KEY(definition, at, slot)) WITHOUT ROWID, STRICT;
+CREATE TABLE share(       -- the last turn given to a tenant; at or below the one served it may go
+  rank INT, tenant TEXT, turn INT NOT NULL, PRIMARY KEY(rank, tenant)) WITHOUT ROWID, STRICT;
+CREATE TABLE served(rank INTEGER PRIMARY KEY, turn INT NOT NULL) STRICT;
+CREATE TABLE executor(    -- id: its byte in the gate; state: 0 gone, 1 live, 2 overdue
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, started INT, lease INT NOT NULL,
+  seen INT, range_min INT, range_max INT, categories TEXT, aware INT, state INT NOT NULL,
+  settings TEXT,      -- JSON: order, workers, and the names of its handlers
+  draining INT NOT NULL DEFAULT 0,
+  debt INT NOT NULL DEFAULT 0, -- 1: it has left rows of jobs behind, and knows which
+  pid INT, version TEXT,       -- its process, and the version of its program
+  boot TEXT, lease_boot INT) STRICT;
+INSERT INTO executor VALUES(1,'vm',1795352845236,1795353145236,1795352845236,NULL,NULL,NULL,0,0,'{"by_priority":true,"prefer_timers":false,"by_due_date":true,"ensure_due_date":false,"aging":0,"workers":2,"acquisition":"default","deployment":1,"handlers":["batch/activate","batch/cancel-jobs","batch/dead-letter","batch/delete-history","batch/delete-jobs","batch/enqueue","batch/recalculate-due-date","batch/set-cycle","batch/set-due-date","batch/set-job-priority","batch/set-job-retries","batch/set-removal-time","batch/suspend","broken","fine","log","moonshift/batch_monitor","moonshift/batch_seed","moonshift/history_cleanup","moonshift/hook","moonshift/operate","noop","slow"],"queue":256}',0,0,10513,'0.1.0','5db0035e-a6ed-4f50-83a4-a7ed20ec70e2',13549271);
+INSERT INTO executor VALUES(2,'vm',1795352845339,1795353145339,1795352845339,NULL,NULL,NULL,0,0,'{"by_priority":true,"prefer_timers":false,"by_due_date":true,"ensure_due_date":false,"aging":0,"workers":2,"acquisition":"default","deployment":1,"handlers":["batch/activate","batch/cancel-jobs","batch/dead-letter","batch/delete-history","batch/delete-jobs","batch/enqueue","batch/recalculate-due-date","batch/set-cycle","batch/set-due-date","batch/set-job-priority","batch/set-job-retries","batch/set-removal-time","batch/suspend","broken","fine","log","moonshift/batch_monitor","moonshift/batch_seed","moonshift/history_cleanup","moonshift/hook","moonshift/operate","noop","slow"],"queue":256}',0,0,10564,'0.1.0','5db0035e-a6ed-4f50-83a4-a7ed20ec70e2',13549374);
+INSERT INTO executor VALUES(3,'vm',1795352846007,1795353146007,1795352846007,NULL,NULL,NULL,0,1,'{"by_priority":true,"prefer_timers":false,"by_due_date":true,"ensure_due_date":false,"aging":0,"workers":2,"acquisition":"default","deployment":1,"handlers":["batch/activate","batch/cancel-jobs","batch/dead-letter","batch/delete-history","batch/delete-jobs","batch/enqueue","batch/recalculate-due-date","batch/set-cycle","batch/set-due-date","batch/set-job-priority","batch/set-job-retries","batch/set-removal-time","batch/suspend","broken","fine","log","moonshift/batch_monitor","moonshift/batch_seed","moonshift/history_cleanup","moonshift/hook","moonshift/operate","noop","slow"],"queue":256}',0,0,10701,'0.1.0','5db0035e-a6ed-4f50-83a4-a7ed20ec70e2',13550043);
+CREATE TABLE registration(
+  executor TEXT, deployment INT, PRIMARY KEY(executor, deployment)) WITHOUT ROWID, STRICT;
+INSERT INTO registration VALUES('vm',1);
+CREATE TABLE batch(       -- remaining = open + total - made, completed = made - open
+  id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, name TEXT, state INT NOT NULL,
+  ids INT NOT NULL DEFAULT 0, total INT NOT NULL DEFAULT 0, made INT NOT NULL DEFAULT 0,
+  open INT NOT NULL DEFAULT 0, failed INT NOT NULL DEFAULT 0,
+  jobs_per_seed INT NOT NULL, invocations INT NOT NULL, retries INT, priority INT,
+  on_complete TEXT, who TEXT,
+  upto INT NOT NULL,      -- jobs that were there when it was begun
+  parts INT NOT NULL DEFAULT 0, part INT NOT NULL DEFAULT 1, -- parts there were; the next, and
+  reached INT NOT NULL DEFAULT 0,                            -- bytes of it that are dealt with
+  seed INT, monitor INT,  -- the jobs, while there are such
+  created INT NOT NULL, started INT, ended INT,
+  query TEXT) STRICT;
+INSERT INTO batch VALUES(1,'set-job-priority','golden',4,3,3,3,0,0,100,1,NULL,NULL,NULL,'root',12,1,2,0,NULL,NULL,1795352845949,1795352846024,1795352846028,NULL);
+CREATE TABLE batch_config(batch INTEGER PRIMARY KEY, config TEXT NOT NULL) STRICT;
+INSERT INTO batch_config VALUES(1,'{"priority":0}');
+CREATE TABLE batch_part(  -- ids: JSON, without white space
+  batch INT, n INT, ids TEXT NOT NULL, PRIMARY KEY(batch, n)) WITHOUT ROWID, STRICT;
+CREATE TABLE cycle(
+  job INTEGER PRIMARY KEY, zone TEXT NOT NULL, misfire INT NOT NULL,
+  origin INT NOT NULL,           -- where the grid was fixed, unless the text names a start
+  starts INT NOT NULL,           -- 1: the grid begins at the origin itself
+  date INT NOT NULL,             -- of this occurrence, by the grid
+  shift INT NOT NULL DEFAULT 0,  -- ms; what moving an occurrence with its cascade added up to
+  retries INT NOT NULL,          -- the configured number, for the next occurrence
+  schedule TEXT) STRICT;
+INSERT INTO cycle VALUES(1,'UTC',0,1795352845232,0,1795439245232,0,3,'nightly');
+INSERT INTO cycle VALUES(12,'UTC',0,1795352845887,0,1795356445887,0,3,NULL);
+CREATE TABLE schedule(           -- what the files in schedules/ declare
+  name TEXT PRIMARY KEY, source TEXT NOT NULL, -- source: the name of the deployment it came with
+  spec TEXT NOT NULL,            -- as declared, in JSON
+  paused INT NOT NULL DEFAULT 0, last INT,
+  job INT) WITHOUT ROWID, STRICT;
+INSERT INTO schedule VALUES('nightly','gold4','{"cycle":"R/P1D","handler":"fine"}',0,NULL,1);
+CREATE TABLE occurrence(         -- runs of schedules that have begun and may not have ended
+  job INTEGER PRIMARY KEY, schedule TEXT NOT NULL, begun INT NOT NULL,
+  token INT, owner INT) STRICT;
+CREATE TABLE tray(        -- jobs that were written for other processes: the latest of each place there
+  place INTEGER PRIMARY KEY, ticket INT NOT NULL, job INT NOT NULL,
+  creation INT NOT NULL) STRICT;
+CREATE TABLE metric(
+  executor INT, definition INT, name INT, value INT,
+  PRIMARY KEY(executor, definition, name)) WITHOUT ROWID, STRICT;
+INSERT INTO metric VALUES(2,0,0,2);
+INSERT INTO metric VALUES(2,0,1,4);
+INSERT INTO metric VALUES(2,0,4,2);
+INSERT INTO metric VALUES(2,0,5,2);
+INSERT INTO metric VALUES(2,14,1,2);
+INSERT INTO metric VALUES(2,14,5,2);
+INSERT INTO metric VALUES(2,15,1,2);
+INSERT INTO metric VALUES(2,15,4,2);
+INSERT INTO metric VALUES(3,0,0,3);
+INSERT INTO metric VALUES(3,0,1,8);
+INSERT INTO metric VALUES(3,0,4,6);
+INSERT INTO metric VALUES(3,10,1,3);
+INSERT INTO metric VALUES(3,10,4,3);
+INSERT INTO metric VALUES(3,17,1,2);
+INSERT INTO metric VALUES(3,17,4,2);
+INSERT INTO metric VALUES(3,18,1,1);
+INSERT INTO metric VALUES(3,18,4,1);
+INSERT INTO metric VALUES(3,23,1,2);
+CREATE TABLE intake(      -- jobs of ids up to `last` that are written in steps; nobody sees those
+  id INTEGER PRIMARY KEY AUTOINCREMENT, -- above `reached`; who fills it holds a byte of the gate
+  reached INT NOT NULL, last INT NOT NULL, who TEXT, created INT NOT NULL,
+  released INT NOT NULL DEFAULT 0,      -- 1: they are there, and get their places in steps
+  removed INT NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE request(     -- what a creation was asked for under a key, so that asking again is harmless
+  scope INT, key TEXT, hash TEXT NOT NULL, answer TEXT NOT NULL, until INT NOT NULL,
+  PRIMARY KEY(scope, key)) WITHOUT ROWID, STRICT;
+CREATE TABLE location(    -- the file, and the name by which executors have it open
+  id INTEGER PRIMARY KEY, device INT NOT NULL, inode INT NOT NULL, path TEXT NOT NULL) STRICT;
+INSERT INTO location VALUES(1,65024,10020749,'/var/lib/moonshift/gold4.db');
+CREATE TABLE stuck(       -- runs that were given up, as long as they may still act
+  token INTEGER PRIMARY KEY, owner INT NOT NULL, job INT NOT NULL, lane INT, since INT,
+  place TEXT NOT NULL,    -- where the handler was last seen
+  incident INT) STRICT;
+CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
+  job INT, seq INT, n INT, at INT, stream INT, executor INT, started INT, until INT, retries INT,
+  priority INT, message TEXT, batch INT, PRIMARY KEY(job, seq)) WITHOUT ROWID, STRICT;
+DELETE FROM sqlite_sequence;
+INSERT INTO sqlite_sequence VALUES('executor',3);
+INSERT INTO sqlite_sequence VALUES('batch',1);
+CREATE INDEX job_dead ON job(id) WHERE retries=0;
+CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
+CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
+CREATE INDEX ended_removal ON ended(removal) WHERE removal IS NOT NULL;
+CREATE INDEX attempt_at ON attempt(at);
+CREATE UNIQUE INDEX incident_open ON incident(job, type) WHERE ended IS NULL;
+CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
+  WHERE ended IS NULL AND job IS NULL;
+CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
+CREATE INDEX unique_until ON unique_key(until) WHERE until NOT NULL;
+CREATE INDEX executor_debt ON executor(id) WHERE debt<>0;
+CREATE INDEX batch_ended ON batch(ended) WHERE ended IS NOT NULL;
+CREATE INDEX ended_batch ON ended(batch) WHERE batch IS NOT NULL;
+CREATE INDEX attempt_batch ON attempt(batch) WHERE batch IS NOT NULL;
+CREATE INDEX incident_job ON incident(job) WHERE job IS NOT NULL;
+CREATE INDEX occurrence_schedule ON occurrence(schedule);
+CREATE INDEX batch_filling ON batch(id) WHERE state=0;
+CREATE INDEX request_until ON request(until);
+CREATE INDEX snooze_at ON snooze(at);
+CREATE VIEW live AS SELECT * FROM job j WHERE
+  (NOT EXISTS(SELECT 1 FROM intake)
+  OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last))
+  AND (NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)
+  AND NOT EXISTS(SELECT 1 FROM meta WHERE key='sweep_to')
+  OR j.retries=0 OR j.suspended<>0
+  OR EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)
+  OR EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND r.rank=~j.priority
+    AND r.place=j.place AND r.id=j.id)
+  OR EXISTS(SELECT 1 FROM timer t WHERE t.due=j.due AND t.id=j.id)
+  OR EXISTS(SELECT 1 FROM parked p WHERE p.lane=j.lane AND p.stream=j.stream
+    AND p.rank=~j.priority AND p.place=j.place AND p.id=j.id));
+CREATE VIEW counted AS SELECT id, stream, lane, retries FROM live
+  UNION ALL SELECT j.id, j.stream, j.lane, j.retries FROM intake i
+  JOIN job j ON j.id>i.reached AND j.id<=i.last;
+COMMIT;

@@ -1,0 +1,490 @@
+/* tray_contract.c - many processes create one job at a time, and one of them writes for all: what
+ * is answered is there, exactly once, whoever dies. */
+#include "contract.h"
+#include "store/sqlite/connection.h"
+#include "store/store.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { CROWD = 16, CALLS = 200, LIVES = 80, LARGE = 7000, HANGS = 120 };
+
+/* What a client knows of one call. */
+struct call {
+    bool made, answered, fine;
+    enum creation creation;
+    enum error_code code;
+    int64_t id;     /* of the job, or of the one that has the key */
+    int64_t there;  /* read from the store: the job's id */
+    int times;      /* and how many of it there are */
+    char text[120]; /* of the error */
+};
+
+/* Memory that all processes share. */
+struct crowd {
+    struct call calls[LIVES][CALLS];
+};
+
+static struct crowd *crowd_new(void) {
+    void *map =
+        mmap(NULL, sizeof(struct crowd), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+static bool is_keyed(int call) {
+    return call % 4 == 1 || call % 4 == 3;
+}
+
+static void call(struct store *store, struct call *call, int life, int number) {
+    static char large[LARGE];
+    char instance[32], key[32], payload[32];
+    struct error error = {ERROR_NONE, ""};
+    snprintf(instance, sizeof instance, "%d-%d", life, number);
+    snprintf(key, sizeof key, "k%d", number);
+    snprintf(payload, sizeof payload, "{\"n\":%d}", number);
+    memset(large, '1', sizeof large);
+    bool is_large = number % 8 == 6;
+    struct job job = {.handler = number % 16 == 4 ? instance : "work", /* a stream of its own */
+                      .instance = instance,
+                      .retries = 3,
+                      .due = TIME_NONE,
+                      .unique_key = is_keyed(number) ? key : NULL,
+                      .on_conflict = number % 4 == 1 ? ON_CONFLICT_KEEP : ON_CONFLICT_REFUSE,
+                      .payload = is_large ? large : payload,
+                      .payload_size = is_large ? LARGE : strlen(payload)};
+    call->made = true;
+    call->fine = store_enqueue(store, &job, NOW, &error);
+    call->creation = job.creation;
+    call->code = error.code;
+    call->id = job.creation == CREATION_CREATED ? job.id : job.holder;
+    snprintf(call->text, sizeof call->text, "%.100s", error.text);
+    call->answered = true;
+}
+
+static pid_t client(struct contract *c, struct crowd *crowd, int life) {
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    alarm(HANGS);
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    for (int i = 0; store && i < CALLS; i++)
+        call(store, &crowd->calls[life][i], life, i);
+    store_close(store);
+    _exit(store ? 0 : 1);
+}
+
+/* ---- what is there ---- */
+
+static const char *store_file(const struct contract *c) {
+    return c->url + sizeof "sqlite:" - 1;
+}
+
+static bool look(struct contract *c, struct crowd *crowd) {
+    sqlite3 *db = NULL;
+    sqlite3_stmt *rows = NULL;
+    bool fine =
+        sqlite3_open(store_file(c), &db) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "SELECT id, instance FROM job", -1, &rows, NULL) == SQLITE_OK;
+    while (fine && sqlite3_step(rows) == SQLITE_ROW) {
+        int life = 0, number = 0;
+        fine = sscanf((const char *)sqlite3_column_text(rows, 1), "%d-%d", &life, &number) == 2;
+        if (!fine || life >= LIVES || number >= CALLS)
+            break;
+        crowd->calls[life][number].there = sqlite3_column_int64(rows, 0);
+        crowd->calls[life][number].times++;
+    }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    return fine;
+}
+
+/* The job that has the key of this call; 0: none. */
+static int64_t holder(const struct crowd *crowd, int number) {
+    int64_t id = 0;
+    for (int life = 0; life < LIVES; life++)
+        if (crowd->calls[life][number].times)
+            id = id ? -1 : crowd->calls[life][number].there;
+    return id;
+}
+
+static bool is_right(const struct crowd *crowd, int life, int number) {
+    const struct call *call = &crowd->calls[life][number];
+    char refusal[120];
+    if (!call->made)
+        return call->times == 0;
+    if (!call->answered) /* killed */
+        return call->times <= 1;
+    if (call->fine && call->creation == CREATION_CREATED)
+        return call->times == 1 && call->there == call->id;
+    if (call->fine)
+        return is_keyed(number) && call->creation == CREATION_KEPT && call->times == 0 &&
+               call->id == holder(crowd, number);
+    snprintf(refusal, sizeof refusal, "unique \"k%d\" of \"work\" is held by job %lld", number,
+             (long long)holder(crowd, number));
+    return number % 4 == 3 && call->times == 0 && call->code == ERROR_CONFLICT &&
+           strcmp(call->text, refusal) == 0;
+}
+
+static bool all_right(struct contract *c, const struct crowd *crowd) {
+    for (int life = 0; life < LIVES; life++)
+        for (int number = 0; number < CALLS; number++)
+            if (!is_right(crowd, life, number)) {
+                const struct call *call = &crowd->calls[life][number];
+                error_set(&c->error, ERROR_FAILED,
+                          "call %d of %d: answered %d, fine %d, creation %d, id %lld, there %d, "
+                          "holder %lld: %s",
+                          number, life, call->answered, call->fine, (int)call->creation,
+                          (long long)call->id, call->times, (long long)holder(crowd, number),
+                          call->text);
+                return false;
+            }
+    return true;
+}
+
+static bool ended_well(pid_t child) {
+    int status = 1;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void together(struct contract *c) {
+    struct crowd *crowd = crowd_new();
+    pid_t children[CROWD];
+    bool fine = crowd != NULL;
+    EXPECT(fine);
+    for (int i = 0; i < CROWD; i++)
+        children[i] = client(c, crowd, i);
+    for (int i = 0; i < CROWD; i++)
+        fine = ended_well(children[i]) && fine;
+    EXPECT(fine && look(c, crowd));
+    for (int i = 0; i < CROWD; i++)
+        EXPECT(crowd->calls[i][CALLS - 1].answered);
+    EXPECT(all_right(c, crowd));
+    munmap(crowd, sizeof *crowd);
+}
+
+static void dying(struct contract *c) {
+    struct crowd *crowd = crowd_new();
+    pid_t children[LIVES];
+    int killed = 0;
+    bool fine = crowd != NULL;
+    EXPECT(fine);
+    srand((unsigned)getpid());
+    for (int life = 0; life < LIVES; life++) {
+        children[life] = client(c, crowd, life);
+        if (life < CROWD)
+            continue;
+        usleep((useconds_t)(rand() % 8000));
+        kill(children[life - CROWD + rand() % CROWD], SIGKILL);
+    }
+    for (int i = 0; i < LIVES; i++) {
+        int status = 1;
+        waitpid(children[i], &status, 0);
+        killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        fine = (status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)) && fine;
+    }
+    EXPECT(fine && killed > 0 && look(c, crowd));
+    EXPECT(all_right(c, crowd));
+    munmap(crowd, sizeof *crowd);
+}
+
+/* ---- when it is answered ---- */
+
+struct moment {
+    const struct store *store;
+    int commits, answers; /* how often it was answered by then */
+};
+
+/* The transaction is about to be committed. */
+static int before_commit(void *arg) {
+    struct moment *moment = arg;
+    moment->commits++;
+    moment->answers += mailbox_answered(&sqlite_of(moment->store)->mailbox);
+    return 0;
+}
+
+static void not_before(struct contract *c) {
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct moment moment = {.store = store};
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    EXPECT(store);
+    sqlite3_commit_hook(store->db.handle, before_commit, &moment);
+    bool done = store_enqueue(store, &job, NOW, &c->error);
+    store_close(store);
+    EXPECT(done && moment.commits == 1 && moment.answers == 0);
+}
+
+/* Who asks for a job gives up as soon as anything is written. */
+static void give_up(void *arg, int action, const char *database, const char *table,
+                    sqlite3_int64 row) {
+    (void)action;
+    (void)database;
+    (void)table;
+    (void)row;
+    mailbox_withdraw(arg);
+}
+
+static void given_up(struct contract *c) {
+    struct mailbox other = {0};
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3}, theirs = job;
+    EXPECT(store && mailbox_open(&other, store_file(c), NULL) && mailbox_ask(&other, &theirs, NOW));
+    sqlite3_update_hook(store->db.handle, give_up, &other);
+    bool done = store_enqueue(store, &job, NOW, &c->error);
+    store_close(store);
+    mailbox_close(&other);
+    EXPECT(done && matches(c, "{}") == 1);
+}
+
+static bool execute(struct contract *c, const char *sql) {
+    sqlite3 *db = NULL;
+    bool done = sqlite3_open(store_file(c), &db) == SQLITE_OK &&
+                sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    sqlite3_close(db);
+    return done;
+}
+
+/* From here on a job of this instance cannot be written, by any connection. */
+static bool poison(struct contract *c) {
+    return execute(c, "CREATE TRIGGER poison BEFORE INSERT ON job WHEN NEW.instance='poison'"
+                      " BEGIN SELECT RAISE(ABORT, 'poison'); END");
+}
+
+static void rolled_back(void *arg) {
+    ++*(int *)arg;
+}
+
+/* The first in the list is of another process, and spoils the whole. */
+static void spoilt(struct contract *c) {
+    struct mailbox other = {0};
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3}, theirs = job;
+    theirs.instance = "poison";
+    EXPECT(store && poison(c) && mailbox_open(&other, store_file(c), NULL));
+    EXPECT(mailbox_ask(&other, &theirs, NOW));
+    bool done = store_enqueue(store, &job, NOW, &c->error);
+    EXPECT(done && sqlite_of(store)->mailbox.place > other.place && !mailbox_answered(&other));
+    store_close(store);
+    mailbox_close(&other);
+    EXPECT(matches(c, "{}") == 1 && execute(c, "DROP TRIGGER poison"));
+}
+
+static void spoilt_alone(struct contract *c) {
+    int times = 0;
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3, .instance = "poison"};
+    EXPECT(store && poison(c));
+    sqlite3_rollback_hook(store->db.handle, rolled_back, &times);
+    bool done = store_enqueue(store, &job, NOW, &c->error);
+    store_close(store);
+    EXPECT(!done && times == 1 && matches(c, "{}") == 0);
+    EXPECT(execute(c, "DROP TRIGGER poison"));
+}
+
+/* ---- numbers ---- */
+
+/* Of the request that lies in a place; 0: none. */
+static int64_t ticket_at(struct mailbox *mailbox, int place) {
+    struct mailbox_request request;
+    return mailbox_read(mailbox, place, &request) ? request.ticket : 0;
+}
+
+/* What one process has asked for under a number is never taken for the request of its successor. */
+static void numbers(struct contract *c) {
+    struct mailbox reader = {0}, one = {0}, next = {0};
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    EXPECT(mailbox_open(&reader, store_file(c), NULL) && mailbox_open(&one, store_file(c), NULL));
+    int place = one.place;
+    EXPECT(mailbox_ask(&one, &job, NOW));
+    int64_t first = ticket_at(&reader, place);
+    EXPECT(mailbox_ask(&one, &job, NOW));
+    int64_t second = ticket_at(&reader, place);
+    mailbox_close(&one);
+    EXPECT(mailbox_open(&next, store_file(c), NULL) && next.place == place);
+    EXPECT(mailbox_ask(&next, &job, NOW));
+    int64_t third = ticket_at(&reader, place),
+            gap = third > second ? third - second : second - third;
+    mailbox_close(&next);
+    mailbox_close(&reader);
+    EXPECT(first > 0 && second == first + 1 && gap > 1000000);
+}
+
+/* A ticket has more bits than the word that tells its state: on both sides of where that begins
+ * anew. */
+static void numbers_wrap(struct contract *c) {
+    struct mailbox reader = {0}, one = {0};
+    struct mailbox_request old = {0}, new;
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    EXPECT(mailbox_open(&reader, store_file(c), NULL) && mailbox_open(&one, store_file(c), NULL));
+    one.ticket = ((int64_t)5 << 30) - 3;
+    for (int i = 0; i < 5; i++, old = new) {
+        EXPECT(mailbox_ask(&one, &job, NOW) && mailbox_read(&reader, one.place, &new));
+        EXPECT(old.word != new.word &&new.ticket == one.ticket);
+        mailbox_mark(&reader, one.place, old.word);
+        EXPECT(!mailbox_answered(&one) && !mailbox_waits(&reader, one.place, old.word));
+    }
+    mailbox_mark(&reader, one.place, new.word);
+    EXPECT(mailbox_answered(&one) && one.ticket > (int64_t)5 << 30);
+    mailbox_close(&one);
+    mailbox_close(&reader);
+}
+
+/* ---- one that leads and goes no further ---- */
+
+struct scene {
+    struct crowd *crowd;
+    struct mailbox mailbox; /* of the one that leads */
+    struct mailbox_request request;
+    pid_t child;
+};
+
+static pid_t one_call(struct contract *c, struct crowd *crowd) {
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    alarm(HANGS);
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    if (store)
+        call(store, &crowd->calls[0][0], 0, 0);
+    store_close(store);
+    _exit(store ? 0 : 1);
+}
+
+/* Somebody leads, and somebody else has asked. */
+static bool scene_open(struct contract *c, struct scene *scene) {
+    *scene = (struct scene){.crowd = crowd_new()};
+    if (!scene->crowd || !mailbox_open(&scene->mailbox, store_file(c), NULL) ||
+        !mailbox_lead(&scene->mailbox))
+        return false;
+    scene->child = one_call(c, scene->crowd);
+    for (int tries = 0; tries < 10000; tries++, gate_pause())
+        for (int i = 0; i < MAILBOX_PLACES; i++)
+            if (i != scene->mailbox.place && mailbox_read(&scene->mailbox, i, &scene->request))
+                return true;
+    return false;
+}
+
+static void already_done(struct contract *c) {
+    struct scene scene;
+    char sql[160];
+    EXPECT(scene_open(c, &scene));
+    snprintf(sql, sizeof sql, "INSERT INTO tray VALUES(%d, %lld, 4711, 0)", scene.request.place,
+             (long long)scene.request.ticket);
+    EXPECT(execute(c, sql));
+    mailbox_close(&scene.mailbox); /* it dies before it has answered */
+    EXPECT(ended_well(scene.child));
+    const struct call *call = &scene.crowd->calls[0][0];
+    EXPECT(call->fine && call->id == 4711 && look(c, scene.crowd) && call->times == 0);
+    munmap(scene.crowd, sizeof *scene.crowd);
+}
+
+static void taken_up(struct contract *c) {
+    struct scene scene;
+    char sql[160];
+    EXPECT(scene_open(c, &scene));
+    snprintf(sql, sizeof sql, "INSERT INTO tray VALUES(%d, %lld, 4711, 0)", scene.request.place,
+             (long long)scene.request.ticket - 1);
+    EXPECT(execute(c, sql));
+    mailbox_close(&scene.mailbox);
+    EXPECT(ended_well(scene.child) && look(c, scene.crowd) && all_right(c, scene.crowd));
+    EXPECT(scene.crowd->calls[0][0].times == 1);
+    munmap(scene.crowd, sizeof *scene.crowd);
+}
+
+static void stopped(struct contract *c) {
+    struct scene scene;
+    EXPECT(scene_open(c, &scene));
+    EXPECT(ended_well(scene.child) && look(c, scene.crowd) && all_right(c, scene.crowd));
+    EXPECT(scene.crowd->calls[0][0].times == 1);
+    EXPECT(!mailbox_read(&scene.mailbox, scene.request.place, &scene.request));
+    mailbox_mark(&scene.mailbox, scene.request.place, scene.request.word);
+    mailbox_close(&scene.mailbox);
+    munmap(scene.crowd, sizeof *scene.crowd);
+}
+
+/* ---- the file ---- */
+
+static bool enqueue_one(struct contract *c) {
+    struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    bool done = store && store_enqueue(store, &job, NOW, &c->error) && job.id > 0 &&
+                job.creation == CREATION_CREATED;
+    store_close(store);
+    return done;
+}
+
+static const char *mailbox_file(const struct contract *c) {
+    static char path[160];
+    snprintf(path, sizeof path, "%s-tray", store_file(c));
+    return path;
+}
+
+static void garbage(struct contract *c) {
+    static const off_t sizes[] = {0, 1, 100, 8192, 65 * 8192, 66 * 8192};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int file = open(mailbox_file(c), O_RDWR | O_CREAT | O_TRUNC, 0644);
+        for (off_t at = 0; at < sizes[i]; at++) {
+            char byte = (char)rand();
+            EXPECT(pwrite(file, &byte, 1, at) == 1);
+            at += at > 20000 ? 200 : 0;
+        }
+        EXPECT(ftruncate(file, sizes[i]) == 0);
+        close(file);
+        EXPECT(enqueue_one(c));
+    }
+}
+
+static void none(struct contract *c) {
+    EXPECT(mkdir(mailbox_file(c), 0755) == 0);
+    bool done = enqueue_one(c);
+    rmdir(mailbox_file(c));
+    EXPECT(done);
+}
+
+static void no_room(struct contract *c) {
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        struct rlimit most = {400000, 400000}; /* bytes of a file */
+        _exit(setrlimit(RLIMIT_FSIZE, &most) == 0 && enqueue_one(c) ? 0 : 1);
+    }
+    EXPECT(ended_well(child));
+    EXPECT(enqueue_one(c));
+}
+
+static void full(struct contract *c) {
+    struct mailbox trays[MAILBOX_PLACES + 1] = {0};
+    bool fine = true;
+    for (int i = 0; i < MAILBOX_PLACES; i++)
+        fine = mailbox_open(&trays[i], store_file(c), NULL) && fine;
+    bool one_more = mailbox_open(&trays[MAILBOX_PLACES], store_file(c), NULL),
+         done = enqueue_one(c);
+    for (int i = 0; i < MAILBOX_PLACES; i++)
+        mailbox_close(&trays[i]);
+    EXPECT(fine && !one_more && done);
+}
+
+static const struct check checks[] = {
+    {"of 16 processes each gets its own answer, and what is answered is there once", together},
+    {"whoever is killed has created one job or none, and the others theirs", dying},
+    {"nobody is answered before the commit", not_before},
+    {"what is given up before the commit is not done", given_up},
+    {"a request that cannot be written spoils no other one", spoilt},
+    {"a request that cannot be written is tried once", spoilt_alone},
+    {"a request has a number that its place has never seen", numbers},
+    {"an answer to the request before reaches no request", numbers_wrap},
+    {"what a dead writer has committed is not done again", already_done},
+    {"what a dead writer has not committed is taken up", taken_up},
+    {"a writer that is stopped stops nobody for long", stopped},
+    {"a tray of anything is made anew", garbage},
+    {"where there can be no tray everybody writes alone", none},
+    {"where the tray has no room everybody writes alone", no_room},
+    {"who finds no place in the tray writes alone", full},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}

@@ -1,0 +1,215 @@
+-- docs/reference.md and the annotations that editors read: complete, true and not stale.
+local reference = require "docs.reference"
+local moonshift = require "moonshift"
+local pages = require "spec.support.pages"
+local program = require "spec.support.program"
+local source = require "spec.support.source"
+local testing = require "moonshift.testing"
+
+local classes = reference.read()
+
+local function names(list)
+  local set = {}
+  for _, one in ipairs(list) do
+    set[one.name:gsub("%?$", "")] = true
+  end
+  return set
+end
+
+-- What can be called on a real object: the functions of its class, without the private ones.
+local function methods(object)
+  local set = {}
+  for name, value in pairs(object) do
+    if type(value) == "function" and not name:find("^_") then
+      set[name] = true
+    end
+  end
+  return set
+end
+
+local function index(object)
+  return debug.getmetatable(object).__index
+end
+
+describe("docs/reference.md", function()
+  it("is what the annotations say (else: make reference)", function()
+    assert.equal(reference.page(), pages.read("docs/reference.md").text)
+  end)
+
+  it("has a text, each parameter and each result of every function", function()
+    local offenders, silent = {}, { snooze = true, log = true }
+    for _, class in ipairs(classes) do
+      for _, made in ipairs(class.functions) do
+        local args = {}
+        for i, param in ipairs(made.params) do
+          args[i] = param.name:gsub("%?$", "")
+        end
+        for _, one in ipairs(made.returns) do
+          args[#args + 1] = not one.name:find("^[%l_]+$") and "a result without a name" or nil
+        end
+        local fine = #made.text > 0 and table.concat(args, ",") == table.concat(made.args, ",")
+          and (#made.returns > 0 or class.name == "moonshift.job" and silent[made.name])
+        if not fine then
+          offenders[#offenders + 1] = class.name .. "." .. made.name
+        end
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_true(#classes > 20)
+  end)
+
+  it("names types that are there", function()
+    local offenders = {}
+    local function look(list, where)
+      for _, one in ipairs(list) do
+        for name in one.type:gmatch("moonshift%.[%w_.]*%w") do
+          if not classes[name] then
+            offenders[#offenders + 1] = where .. ": " .. name
+          end
+        end
+      end
+    end
+    for _, class in ipairs(classes) do
+      look(class.fields, class.name)
+      for _, made in ipairs(class.functions) do
+        look(made.params, class.name .. "." .. made.name)
+        look(made.returns, class.name .. "." .. made.name)
+      end
+    end
+    assert.same({}, offenders)
+  end)
+end)
+
+describe("the annotations", function()
+  local engine, objects
+
+  setup(function()
+    local event
+    engine = testing.engine { handlers = { show = function() end } }
+    local tell = function(told) event = told end
+    require("moonshift.hooks").call({ ended = tell }, "ended", {}, { handler = "show" })
+    objects = {
+      ["moonshift.engine"] = index(engine),
+      ["moonshift.query"] = index(engine:jobs()),
+      ["moonshift.definition"] = index(engine:definition("show")),
+      ["moonshift.batch"] = index(engine:batch(engine:batch { type = "suspend", ids = { 1 } })),
+      ["moonshift.executor"] = index(moonshift.executor { engines = { engine } }),
+      ["moonshift.testing"] = testing,
+      ["moonshift.clocks"] = moonshift.clock,
+      ["moonshift.clock"] = index(moonshift.clock.system()),
+      ["moonshift.job"] = require("moonshift.job").methods {},
+      ["moonshift.job.engine"] = index(require("moonshift.job").engine {} {}),
+      ["moonshift.event"] = index(event),
+    }
+  end)
+
+  teardown(function()
+    engine:close()
+  end)
+
+  it("are of every method that an object has, and of no other", function()
+    for name, object in pairs(objects) do
+      assert.same(methods(object), names(classes[name].functions), name)
+    end
+  end)
+
+  it("are of everything in the module", function()
+    local said = names(classes["moonshift"].functions)
+    for name in pairs(names(classes["moonshift"].fields)) do
+      said[name] = true
+    end
+    local there = { testing = true }
+    for name in pairs(moonshift) do
+      there[name] = true
+    end
+    assert.same(there, said)
+  end)
+
+  it("are of every field of a job, as users see it", function()
+    local place = program.place { ["handlers/show.lua"] = "return function() end\n" }
+    place.run("enqueue", "show")
+    local _, output = place.run("job", "show", "1", "--json")
+    local there = {}
+    for name in pairs(require("moonshift.core").rules.decode(output)) do
+      there[name] = true
+    end
+    place.clean()
+    assert.same(there, names(classes["moonshift.job_row"].fields))
+  end)
+
+  it("are of every field of a job, as its handler sees it", function()
+    local said, seen, there = names(classes["moonshift.job"].fields), nil, { engine = true }
+    local own <close> = testing.engine {
+      handlers = {
+        show = function(job)
+          seen = function(name)
+            return pcall(function() return job[name] end)
+          end
+          for name in pairs(names(classes["moonshift.job_row"].fields)) do
+            local fine, value = seen(name)
+            there[name] = fine and type(value) ~= "function" or nil
+          end
+          assert(not seen("nonsense"))
+        end,
+      },
+    }
+    own:enqueue("show")
+    assert.equal(0, own:drain().failed)
+    assert.same(there, said)
+  end)
+
+  it("are of every setting", function()
+    local there = {}
+    for _, setting in ipairs(engine:settings()) do
+      there[setting.name] = true
+    end
+    assert.same(there, names(classes["moonshift.settings"].fields))
+  end)
+
+  it("are of options that a creation takes", function()
+    local function is_known(name)
+      local _, first, second = pcall(engine.enqueue, engine, "show", {}, { [name] = {} })
+      return not tostring(second or first):find("unknown", 1, true)
+    end
+    local offenders = {}
+    for name in pairs(names(classes["moonshift.creation"].fields)) do
+      if not is_known(name) then
+        offenders[#offenders + 1] = name
+      end
+    end
+    assert.same({}, offenders)
+    assert.is_false(is_known("nonsense"))
+  end)
+
+  it("are of every filter of a question", function()
+    local ask = "core/store/rules/ask/"
+    local tables = {
+      ["moonshift.job_filters"] = { ask .. "jobs.c", "filters" },
+      ["moonshift.definition_filters"] = { ask .. "stats.c", "definition_filters" },
+      ["moonshift.incident_filters"] = { ask .. "lists.c", "incident_filters" },
+      ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters" },
+      ["moonshift.instance_filters"] = { ask .. "lists.c", "instance_filters" },
+      ["moonshift.log_filters"] = { ask .. "log_filters.c", "log_filters" },
+      ["moonshift.batch_filters"] = { "core/store/rules/batch/batch_list.c", "filters" },
+    }
+    for name, at in pairs(tables) do
+      local there = {}
+      local text = source.read(at[1]):match("%f[%w_]" .. at[2] .. "%[%] = (%b{})")
+      for filter in text:gmatch('{"([%l_]+)", ') do
+        there[filter] = true
+      end
+      if name == "moonshift.job_filters" then
+        for field in source.read("core/job/fields.h"):gmatch('"([%l_]+)",[^\n]* FIND%)') do
+          there[field] = true
+        end
+      end
+      assert.same(there, names(classes[name].fields), name)
+    end
+  end)
+
+  it("travel in no program: they are for editors", function()
+    local embedded = source.read((os.getenv("BUILD") or "build") .. "/gen/embedded.c")
+    assert.truthy(embedded:find("moonshift/job.lua", 1, true))
+    assert.is_nil(embedded:find("moonshift/meta.lua", 1, true))
+  end)
+end)

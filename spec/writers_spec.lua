@@ -1,0 +1,138 @@
+-- Each table has its writers: the statements in core/ are read, and a file that is not named fails.
+local source = require "spec.support.source"
+
+-- A file by its name in the rules' room, or in that of the engine.
+local function rules(name)
+  return "core/store/rules/" .. name .. ".c"
+end
+
+local function engine(name)
+  return "core/store/sqlite/" .. name .. ".c"
+end
+
+-- Where a job waits or runs: what every turn does is the engine's, the rest is common.
+local both = { rules "places", engine "places_hot" }
+-- What has ended: written as it happens, removed by age, and with its batch.
+local history = { rules "history", rules "command/clean", rules "batch/batch_forget" }
+-- A batch is filled, seeded, changed by commands, and cleared when its creator died.
+local batch = { rules "batch/batch_fill", rules "batch/batch_seed", rules "batch/batch_commands",
+  rules "left" }
+
+local function with(list, ...)
+  return table.move({ ... }, 1, select("#", ...), #list + 1, { table.unpack(list) })
+end
+
+-- Every table with all files that write it. Where a table has several, each has its own reason.
+local writers = {
+  ready = both, timer = both, parked = both, locked = both, limited = both,
+  lane = { rules "places" },
+
+  -- The wide row: inserted one by one or as a set, changed in one place, purged as ranges.
+  job = { engine "create", engine "bulk", rules "row", engine "purge" },
+  conflicts = { rules "row" },
+  -- A success is written with others as a set; a command sets the date of removal.
+  ended = with(history, engine "bulk", rules "command/removal"),
+  ended_by_job = history, ended_by_instance = { rules "history", rules "command/clean" },
+  attempt = history, line = history, snooze = history,
+  -- Said by a run; ends with the job, also with those that died or were purged.
+  progress = { rules "history", engine "settle", rules "command/job_commands", engine "executor",
+    engine "purge" },
+  -- Of a job, of a run that does not end, of a definition without a handler.
+  incident = { rules "incident", rules "stuck", rules "fleet/handlers", rules "command/clean",
+    rules "batch/batch_forget", engine "statements" },
+  stuck = { rules "stuck" },
+
+  -- Deployed, named by a job, changed by a command, its backlog counted, retired.
+  definition = { rules "fleet/deployment", rules "stream", rules "command/definitions",
+    rules "backlog", rules "fleet/retire" },
+  stream = { rules "stream" },
+  deployment = { rules "fleet/deployment", rules "fleet/retire" },
+  deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
+  registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
+  -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
+  executor = { engine "executor", engine "reap", rules "fleet/drain", engine "statements",
+    engine "purge" },
+  metric = { engine "executor" },
+  suspended_instance = { rules "command/instance" },
+  operation = { rules "command/operation", rules "command/clean" },
+
+  unique_key = { rules "unique", rules "intake" },
+  lane_backlog = { rules "backlog" },
+  rate = { rules "rate_limit" },
+  share = { rules "fair_share" }, served = { rules "fair_share" },
+  intake = { rules "intake" },
+  request = { rules "request" },
+  tray = { engine "group_commit", engine "restore" },
+  location = { engine "location" },
+
+  batch = with(batch, rules "batch/batch", rules "command/clean"),
+  batch_config = { rules "batch/batch_fill", rules "batch/batch_commands", rules "left",
+    rules "command/clean" },
+  batch_part = batch,
+  -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
+  cycle = { rules "schedule/cycle", rules "schedule/schedule", rules "command/recycle",
+    rules "intake" },
+  schedule = { rules "schedule/schedule", rules "schedule/cycle",
+    rules "schedule/schedule_commands" },
+  occurrence = { rules "schedule/occurrence", rules "schedule/schedule" },
+
+  -- Its keys belong to different nouns; the counters are those of state.c.
+  meta = { rules "state", engine "purge", rules "history", rules "fair_share",
+    rules "command/clean", rules "command/cleanup", rules "fleet/retire",
+    rules "fleet/deployment", engine "statements" },
+}
+
+-- The texts of C strings that stand side by side, joined; one string a line.
+local function strings(text)
+  text = text:gsub("/%*.-%*/", ""):gsub('"%s*\\?%s*"', "")
+  local found = {}
+  for line in text:gmatch('"([^"\n]*)"') do
+    found[#found + 1] = line
+  end
+  return table.concat(found, "\n")
+end
+
+local patterns = { "INSERT INTO ([%l_]+)", "INSERT OR %u+ INTO ([%l_]+)", "REPLACE INTO ([%l_]+)",
+  "UPDATE ([%l_]+)", "UPDATE OR %u+ ([%l_]+)", "DELETE FROM ([%l_]+)" }
+
+describe("a table", function()
+  local found = {}
+
+  setup(function()
+    for _, path in ipairs(source.files("core", "%.[ch]$")) do
+      local sql = strings(source.read(path))
+      for _, pattern in ipairs(patterns) do
+        for name in sql:gmatch(pattern) do
+          found[name] = found[name] or {}
+          found[name][path] = true
+        end
+      end
+    end
+  end)
+
+  local function sorted(set)
+    local list = {}
+    for name in pairs(set) do
+      list[#list + 1] = name
+    end
+    table.sort(list)
+    return list
+  end
+
+  for _, name in ipairs(sorted(writers)) do
+    it(("%s is written by the files that are named for it"):format(name), function()
+      local expected = { table.unpack(writers[name]) }
+      table.sort(expected)
+      assert.same(expected, sorted(found[name] or {}))
+    end)
+  end
+
+  it("of the schema has a writer, and nothing else is written", function()
+    local schema = {}
+    for name in source.read("core/store/sqlite/schema.sql"):gmatch("CREATE TABLE ([%l_]+)") do
+      schema[name] = true
+    end
+    assert.same(sorted(schema), sorted(writers))
+    assert.same(sorted(schema), sorted(found))
+  end)
+end)
