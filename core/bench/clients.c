@@ -27,7 +27,7 @@ struct party {
 
 static bool ask(const struct party *party, struct engine *engine, int priority,
                 struct error *error) {
-    struct engine_created created;
+    struct created created;
     struct engine_spec draft = {.fast = {.names = {[SPEC_NAME_handler] = "noop"},
                                          .sizes = {[SPEC_NAME_handler] = sizeof "noop" - 1},
                                          .payload = party->payload,

@@ -35,7 +35,7 @@ static bool await(struct client_group *group, struct samples *samples, int64_t b
 }
 
 static bool create(const struct rig *rig, struct engine *engine, struct error *error) {
-    struct engine_created created;
+    struct created created;
     struct engine_spec draft = {.spec = rig_spec(rig, "noop", rig->payload, 0)};
     bool fine = draft.spec ? engine_enqueue(engine, &draft, 1, &created, NULL, error)
                            : rig_no_memory(error);

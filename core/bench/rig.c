@@ -117,7 +117,7 @@ json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, in
 
 static bool bulk_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
                        struct error *error) {
-    struct engine_created created[CHUNK];
+    struct created created[CHUNK];
     struct engine_spec drafts[CHUNK];
     size_t made = 0;
     bool fine = true;

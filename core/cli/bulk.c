@@ -39,7 +39,7 @@ struct bulk {
     struct arena texts;                  /* of the drafts below */
     struct engine_spec drafts[JOBS_MAX]; /* to be written, */
     struct late lines_of[JOBS_MAX];      /* from these lines, */
-    struct engine_created created[JOBS_MAX];
+    struct created created[JOBS_MAX];
     size_t count, bytes; /* of the lines */
     int64_t refused;     /* lines that turned out bad as they were written */
     struct store_intake intake;
@@ -200,7 +200,7 @@ static bool late_add(struct bulk *bulk, const struct late *line, size_t place,
 }
 
 /* It replaces a job that others see. */
-static bool is_late(const struct bulk *bulk, const struct engine_created *created) {
+static bool is_late(const struct bulk *bulk, const struct created *created) {
     return created->creation == CREATION_REPLACED &&
            (created->id < bulk->first || created->id > bulk->intake.last);
 }
@@ -305,13 +305,13 @@ static bool line_write(struct bulk *bulk, struct error *error) {
            chunk_write(bulk, error);
 }
 
-static void late_note(struct bulk *bulk, const struct engine_created *created) {
+static void late_note(struct bulk *bulk, const struct created *created) {
     size_t run = 0, place = 0;
     for (size_t i = 0; i < bulk->late_count; i++)
         receipt_change(bulk->receipt, &run, &place, bulk->late[i].place, &created[i]);
 }
 
-static json_t *answer(void *arg, const struct engine_created *created, size_t count) {
+static json_t *answer(void *arg, const struct created *created, size_t count) {
     struct bulk *bulk = arg;
     struct error ignored = {0};
     if (bulk->intake.id)

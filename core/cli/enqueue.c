@@ -183,7 +183,7 @@ struct counted {
     struct engine *engine;
     struct receipt *receipt;
     struct engine_spec drafts[COUNT_CHUNK];
-    struct engine_created created[COUNT_CHUNK];
+    struct created created[COUNT_CHUNK];
     struct engine_request request;
     char hash[65];
     struct store_intake intake;
@@ -208,13 +208,13 @@ static bool counted_hash(struct counted *counted, const json_t *spec, int64_t co
     return true;
 }
 
-static void late_note(struct counted *counted, const struct engine_created *created) {
+static void late_note(struct counted *counted, const struct created *created) {
     size_t run = 0, at = 0;
     for (size_t i = 0; i < counted->late_count; i++)
         receipt_change(counted->receipt, &run, &at, counted->late[i], &created[i]);
 }
 
-static json_t *counted_answer(void *arg, const struct engine_created *created, size_t count) {
+static json_t *counted_answer(void *arg, const struct created *created, size_t count) {
     struct counted *counted = arg;
     struct error ignored = {0};
     if (counted->intake.id)
@@ -239,7 +239,7 @@ static bool chunk_add(struct counted *counted, size_t count, struct error *error
                            counted->created, NULL, error))
         return false;
     for (size_t i = 0; i < count; i++) {
-        const struct engine_created *created = &counted->created[i];
+        const struct created *created = &counted->created[i];
         if (created->creation != CREATION_REPLACED ||
             (created->id >= counted->first && created->id <= counted->intake.last))
             continue;

@@ -42,7 +42,7 @@ static void count_add(struct receipt *receipt, enum creation creation, int by) {
     receipt->replaced += creation == CREATION_REPLACED ? by : 0;
 }
 
-bool receipt_add(struct receipt *receipt, const struct engine_created *created, size_t count,
+bool receipt_add(struct receipt *receipt, const struct created *created, size_t count,
                  struct error *error) {
     for (size_t i = 0; i < count; i++) {
         count_add(receipt, created[i].creation, 1);
@@ -55,7 +55,7 @@ bool receipt_add(struct receipt *receipt, const struct engine_created *created, 
 
 /* What was to be replaced is alone in its run. */
 void receipt_change(struct receipt *receipt, size_t *run, size_t *at, size_t place,
-                    const struct engine_created *created) {
+                    const struct created *created) {
     while (*at + (size_t)receipt->runs[*run].count <= place)
         *at += (size_t)receipt->runs[(*run)++].count;
     receipt->runs[*run].first = created->id;

@@ -24,13 +24,13 @@ struct receipt {
 void receipt_start(struct receipt *receipt, const struct cli *cli, const struct flags *flags);
 
 /* Jobs that are written now, or were there. */
-bool receipt_add(struct receipt *receipt, const struct engine_created *created, size_t count,
+bool receipt_add(struct receipt *receipt, const struct created *created, size_t count,
                  struct error *error);
 
 /* The job at this place of what was added has become something else. Places must rise from call to
  * call; *run and *at are 0 before the first. */
 void receipt_change(struct receipt *receipt, size_t *run, size_t *at, size_t place,
-                    const struct engine_created *created);
+                    const struct created *created);
 
 /* What an answer to the same request needs, and the receipt from it. */
 json_t *receipt_answer(const struct receipt *receipt);

@@ -48,15 +48,10 @@ static bool write_jobs(struct engine *engine, struct job *jobs, void *arg, struc
                       error);
 }
 
-struct engine_created engine_created_of(const struct job *job) {
-    bool own = job->creation == CREATION_CREATED;
-    return (struct engine_created){own ? job->id : job->holder, job->creation};
-}
-
 /* Which of them the store refused; `count`: none. */
 static size_t refused_of(const struct job_spec *drafts, size_t count) {
     size_t i = 0;
-    while (i < count && !drafts[i].job.refused)
+    while (i < count && drafts[i].job.reply.creation != CREATION_REFUSED)
         i++;
     return i;
 }
@@ -101,7 +96,7 @@ static void room_give(struct engine *engine, struct spec_room room) {
 }
 
 bool engine_create(struct engine *engine, const struct engine_spec *said, size_t count,
-                   struct engine_created *created, size_t *refused, engine_writer *write, void *arg,
+                   struct created *created, size_t *refused, engine_writer *write, void *arg,
                    struct error *error) {
     size_t unasked, *wrong = refused ? refused : &unasked;
     *wrong = count;
@@ -114,7 +109,7 @@ bool engine_create(struct engine *engine, const struct engine_spec *said, size_t
         return error_set(error, ERROR_FAILED, "out of memory");
     bool ok = create(engine, said, drafts, count, wrong, write, arg, error);
     for (size_t i = 0; i < count; i++) {
-        created[i] = engine_created_of(&drafts[i].job);
+        created[i] = drafts[i].job.reply;
         job_spec_clear(&drafts[i]);
     }
     room_give(engine, room);
@@ -122,7 +117,7 @@ bool engine_create(struct engine *engine, const struct engine_spec *said, size_t
 }
 
 bool engine_enqueue(struct engine *engine, const struct engine_spec *drafts, size_t count,
-                    struct engine_created *created, size_t *refused, struct error *error) {
+                    struct created *created, size_t *refused, struct error *error) {
     return engine_create(engine, drafts, count, created, refused, write_jobs, NULL, error);
 }
 

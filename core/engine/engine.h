@@ -39,10 +39,6 @@ bool engine_startable(struct engine *engine, struct error *error);
 /* Loads the folder's present files as a new generation. False: the old one stays. */
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
 
-struct engine_created {
-    int64_t id; /* of the new job, or of the one that holds its unique key */
-    enum creation creation;
-};
 /* A job as its creator describes it. */
 struct engine_spec {
     json_t *spec;          /* a draft's object (draft.h); NULL: */
@@ -52,7 +48,7 @@ struct engine_spec {
  * are refused with the known names. Returns after the jobs are on disk. *refused, if asked for: the
  * draft that was wrong, or `count` if the error is no draft's fault. */
 bool engine_enqueue(struct engine *engine, const struct engine_spec *drafts, size_t count,
-                    struct engine_created *created, size_t *refused, struct error *error);
+                    struct created *created, size_t *refused, struct error *error);
 /* Reads and checks one draft without writing (the first pass of --from). */
 bool engine_check_spec(struct engine *engine, const struct engine_spec *draft, struct error *error);
 

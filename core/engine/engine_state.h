@@ -41,9 +41,8 @@ bool engine_end(struct engine *engine, bool ok, struct error *error);
 /* Does what engine_enqueue does, but for the transaction: `write` writes the list of jobs. */
 typedef bool engine_writer(struct engine *engine, struct job *jobs, void *arg, struct error *error);
 bool engine_create(struct engine *engine, const struct engine_spec *drafts, size_t count,
-                   struct engine_created *created, size_t *refused, engine_writer *write, void *arg,
+                   struct created *created, size_t *refused, engine_writer *write, void *arg,
                    struct error *error);
-struct engine_created engine_created_of(const struct job *job);
 
 time_ms engine_now(const struct engine *engine);
 

@@ -13,7 +13,7 @@ struct waiter {
     struct waiter *next;
     const struct engine_spec *drafts;
     size_t count;
-    struct engine_created *created;
+    struct created *created;
     struct error error;
     bool fine;
     int64_t patience;        /* microseconds; not 0: it leads if the others do not come in time */
@@ -30,7 +30,7 @@ struct group_commit {
     int64_t patience;            /* of a gatherer */
     /* Room for what the leading thread writes. */
     struct engine_spec *drafts;
-    struct engine_created *created;
+    struct created *created;
     size_t room;
 };
 
@@ -228,7 +228,7 @@ static bool await(struct group_commit *group, struct waiter *waiter, enum part p
 }
 
 bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *drafts,
-                          size_t count, struct engine_created *created, struct error *error) {
+                          size_t count, struct created *created, struct error *error) {
     struct waiter waiter = {.drafts = drafts, .count = count, .created = created};
     if (count == 0)
         return true;

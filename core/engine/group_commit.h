@@ -19,6 +19,6 @@ void group_commit_free(struct group_commit *group); /* no thread waits any more;
 /* As engine_enqueue; any thread. All or nothing for these drafts, whatever becomes of those that
  * others create meanwhile. Texts of the drafts are read by other threads until it returns. */
 bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *drafts,
-                          size_t count, struct engine_created *created, struct error *error);
+                          size_t count, struct created *created, struct error *error);
 
 #endif

@@ -31,10 +31,10 @@ static bool request_keep(struct engine *engine, struct engine_request *request,
     size_t count = 0;
     for (const struct job *job = jobs; job; job = job->next)
         count++;
-    struct engine_created *created = calloc(count + 1, sizeof *created);
+    struct created *created = calloc(count + 1, sizeof *created);
     const struct job *job = jobs;
     for (size_t i = 0; created && i < count; i++, job = job->next)
-        created[i] = engine_created_of(job);
+        created[i] = job->reply;
     json_t *answer = created ? request->answer(request->arg, created, count) : NULL;
     bool done = answer ? store_request_keep(engine->store, &request->asked, answer,
                                             engine_now(engine), error)
@@ -58,8 +58,8 @@ static bool write_once(struct engine *engine, struct job *jobs, void *arg, struc
 }
 
 bool engine_enqueue_once(struct engine *engine, const struct engine_spec *drafts, size_t count,
-                         struct engine_created *created, size_t *refused,
-                         struct engine_request *request, struct error *error) {
+                         struct created *created, size_t *refused, struct engine_request *request,
+                         struct error *error) {
     return engine_create(engine, drafts, count, created, refused, write_once, request, error);
 }
 
@@ -78,8 +78,8 @@ static bool write_intake(struct engine *engine, struct job *jobs, void *arg, str
 }
 
 bool engine_intake_add(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count,
-                       struct engine_created *created, size_t *refused, struct error *error) {
+                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       size_t *refused, struct error *error) {
     int64_t next = intake->next;
     bool done = engine_create(engine, drafts, count, created, refused, write_intake, intake, error);
     intake->next = done ? intake->next : next;
@@ -111,9 +111,8 @@ static void place_rest(struct engine *engine, const struct store_intake *intake,
 }
 
 bool engine_intake_end(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count,
-                       struct engine_created *created, struct engine_request *request,
-                       struct error *error) {
+                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       struct engine_request *request, struct error *error) {
     struct ending ending = {.intake = intake, .request = request};
     bool done = count
                     ? engine_create(engine, drafts, count, created, NULL, write_end, &ending, error)

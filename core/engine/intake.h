@@ -11,15 +11,15 @@
 struct engine_request {
     struct store_request asked; /* key NULL: without one */
     /* Makes the answer, once all is created. A new reference; NULL: no memory. */
-    json_t *(*answer)(void *arg, const struct engine_created *created, size_t count);
+    json_t *(*answer)(void *arg, const struct created *created, size_t count);
     void *arg;
     json_t *found; /* out: it was asked for before, and this was the answer; the caller's */
 };
 
 /* As engine_enqueue, but under a key. True with request->found: nothing was created now. */
 bool engine_enqueue_once(struct engine *engine, const struct engine_spec *drafts, size_t count,
-                         struct engine_created *created, size_t *refused,
-                         struct engine_request *request, struct error *error);
+                         struct created *created, size_t *refused, struct engine_request *request,
+                         struct error *error);
 
 /* Was it asked for before? Then request->found. False: error, such as other content. */
 bool engine_request_find(struct engine *engine, struct engine_request *request,
@@ -30,14 +30,13 @@ bool engine_intake_begin(struct engine *engine, struct store_intake *intake, int
                          struct error *error);
 /* As engine_enqueue. A draft that is CREATION_REPLACED must be created with the end. */
 bool engine_intake_add(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count,
-                       struct engine_created *created, size_t *refused, struct error *error);
+                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       size_t *refused, struct error *error);
 /* Creates the last drafts and releases all in one transaction. With request->found another
  * process got the same request meanwhile: nothing is created. */
 bool engine_intake_end(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count,
-                       struct engine_created *created, struct engine_request *request,
-                       struct error *error);
+                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       struct engine_request *request, struct error *error);
 /* Removes all of it. Rows that cannot be removed now are removed by other processes later. */
 void engine_intake_abandon(struct engine *engine, struct store_intake *intake);
 

@@ -85,6 +85,7 @@ const char *creation_name(enum creation creation) {
         [CREATION_CREATED] = "created",
         [CREATION_KEPT] = "kept",
         [CREATION_REPLACED] = "replaced",
+        [CREATION_REFUSED] = "refused",
     };
     return names[creation];
 }

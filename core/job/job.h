@@ -31,8 +31,15 @@ enum job_state {
 /* What becomes of a job whose unique key another one holds. */
 enum on_conflict { ON_CONFLICT_KEEP, ON_CONFLICT_REPLACE, ON_CONFLICT_REFUSE };
 
-/* What became of a draft: a job of its own, nothing, or the waiting job that holds its key. */
-enum creation { CREATION_CREATED, CREATION_KEPT, CREATION_REPLACED };
+/* What became of a job that was to be created: it is there; another one holds its key, and was kept
+ * or became it; or what it is was refused. */
+enum creation { CREATION_CREATED, CREATION_KEPT, CREATION_REPLACED, CREATION_REFUSED };
+
+/* The reply of a creation. */
+struct created {
+    int64_t id; /* of the new job, or of the one that holds its unique key */
+    enum creation creation;
+};
 
 #define JOB_NAME_MAX 255    /* bytes of a handler, lane, instance, tenant, category name */
 #define JOB_MESSAGE_MAX 666 /* characters of the failure message kept with the job (Camunda 7) */
@@ -42,12 +49,10 @@ struct job {
     struct job *next; /* for lists: jobs created by a handler, a page of acquired jobs */
     JOB_FIELDS(JOB_MEMBER)
     JOB_SAID_FIELDS(JOB_MEMBER)
-    time_ms begin_by;       /* monotonic: its start counts for a rate; 0: whenever it may be */
-    enum creation creation; /* out, of store_create: if not created, `holder` has the key */
-    int64_t holder;
-    bool told;    /* its hooks have been called as it was created (hook.h) */
-    bool by_hook; /* a hook has enqueued it */
-    bool refused; /* out, of store_create: why nothing was created is this job's fault */
+    time_ms begin_by;     /* monotonic: its start counts for a rate; 0: whenever it may be */
+    struct created reply; /* out, of store_create */
+    bool told;            /* its hooks have been called as it was created (hook.h) */
+    bool by_hook;         /* a hook has enqueued it */
 };
 
 enum field_type {

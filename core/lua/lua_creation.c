@@ -60,7 +60,7 @@ struct asked {
     struct engine_request request;
 };
 
-static json_t *answer(void *arg, const struct engine_created *created, size_t count) {
+static json_t *answer(void *arg, const struct created *created, size_t count) {
     (void)arg;
     json_t *list = json_array();
     for (size_t i = 0; list && i < count; i++)
@@ -69,13 +69,12 @@ static json_t *answer(void *arg, const struct engine_created *created, size_t co
     return list;
 }
 
-static void answer_take(const json_t *list, struct engine_created *created) {
+static void answer_take(const json_t *list, struct created *created) {
     json_t *one;
     size_t i;
     json_array_foreach(list, i, one)
-        created[i] =
-            (struct engine_created){json_integer_value(json_array_get(one, 0)),
-                                    (enum creation)json_integer_value(json_array_get(one, 1))};
+        created[i] = (struct created){json_integer_value(json_array_get(one, 0)),
+                                      (enum creation)json_integer_value(json_array_get(one, 1))};
 }
 
 /* The same word for the same drafts, whatever the order of their keys. */
@@ -96,7 +95,7 @@ static bool asked_hash(struct asked *asked, const struct engine_spec *drafts, si
 
 /* `key` NULL: as engine_enqueue. */
 static bool create(struct engine *engine, const char *key, const struct engine_spec *drafts,
-                   size_t count, struct engine_created *created, struct error *error) {
+                   size_t count, struct created *created, struct error *error) {
     struct asked asked = {.request = {.answer = answer}};
     if (!key)
         return engine_enqueue(engine, drafts, count, created, NULL, error);
@@ -134,7 +133,7 @@ static int enqueue(lua_State *L) {
     const char *key = read_request(L, 4);
     if (!engine)
         return api_fail(L, &error);
-    struct engine_created created = {0};
+    struct created created = {0};
     struct engine_spec draft = {.spec = read_spec(L, 2, &error)};
     json_object_del(draft.spec, "request");
     bool ok = draft.spec && create(engine, key, &draft, 1, &created, &error);
@@ -285,7 +284,7 @@ static void free_entries(struct entries *entries) {
 }
 
 /* ids, outcomes */
-static int push_created(lua_State *L, const struct engine_created *created, lua_Integer count) {
+static int push_created(lua_State *L, const struct created *created, lua_Integer count) {
     lua_createtable(L, (int)count, 0);
     lua_createtable(L, (int)count, 0);
     for (lua_Integer i = 0; i < count; i++) {
@@ -314,7 +313,7 @@ static int enqueue_many(lua_State *L) {
     lua_Integer count = check_entries(L);
     lua_settop(L, 3);
     const char *key = check_many(L);
-    struct engine_created *created = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *created, 0);
+    struct created *created = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *created, 0);
     luaL_checkstack(L, 8, NULL);
     if (!engine)
         return api_fail(L, &error);

@@ -113,8 +113,8 @@ int store_knows(struct store *store, const char *handler, int64_t *deployment, s
 
 /* ---- creation ---- */
 
-/* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state.
- * Applies an override of the definition (unless priority_given), definition and instance
+/* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state and
+ * the reply. Applies an override of the definition (unless priority_given), definition and instance
  * suspension. A job whose unique key is held creates nothing (see enum creation), or is refused
  * with ERROR_CONFLICT, as is one beyond a backlog limit. `deployment` 0: that of each job's
  * definition. An id that is not 0 is kept: it must come from store_reserve_ids. After a rollback
@@ -123,8 +123,8 @@ static inline bool store_create(struct store *store, struct job *jobs, int64_t d
                                 time_ms now, struct error *error);
 
 /* As store_create of one job with id 0, in a transaction of its own; on disk when it returns. Of
- * several processes that ask meanwhile one writes for all (rules §1). After an error it is not
- * there, unless that was the disk's. */
+ * several processes that ask meanwhile one writes for all (rules §1): only the reply is filled in.
+ * After an error the job is not there, unless that was the disk's. */
 static inline bool store_enqueue(struct store *store, struct job *job, time_ms now,
                                  struct error *error);
 

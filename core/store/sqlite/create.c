@@ -35,8 +35,7 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     job->lock_expiration = TIME_NONE;
     if (job->retries < 1)
         job->retries = store->settings->retries;
-    job->creation = CREATION_CREATED;
-    job->holder = 0;
+    job->reply = (struct created){job->id, CREATION_CREATED};
     create_priority(job, stream);
     if (stream->definition->suspended)
         job->suspended |= SUSPENDED_DEFINITION;
@@ -153,8 +152,7 @@ static bool create_meet(struct store *store, struct job *job, const struct catal
     if (job->on_conflict == ON_CONFLICT_REFUSE)
         return unique_refuse(job->handler, job->unique_key, holder, error);
     bool replaces = job->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
-    job->holder = holder->job;
-    job->creation = replaces ? CREATION_REPLACED : CREATION_KEPT;
+    job->reply = (struct created){holder->job, replaces ? CREATION_REPLACED : CREATION_KEPT};
     create_priority(job, stream);
     bool later = store->intake && !holder->own; /* what others see is changed by the release */
     return !replaces || later || replace_job(store, job, holder->job, now, error);
@@ -188,8 +186,10 @@ bool sqlite_create(struct store *store, struct job *jobs, int64_t deployment, ti
     bool keeps = store->prelock.keeps;
     sqlite_of(store)->bulk.open = keeps || (jobs && jobs->next && !store->prelock.capacity);
     for (struct job *job = jobs; done && job; job = job->next) {
+        job->reply = (struct created){0};
         done = create_one(store, job, deployment, now, error);
-        job->refused = !done && error && error->code == ERROR_CONFLICT;
+        if (!done && error && error->code == ERROR_CONFLICT)
+            job->reply.creation = CREATION_REFUSED;
     }
     sqlite_of(store)->bulk.open = false;
     if (!keeps)

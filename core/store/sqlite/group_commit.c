@@ -41,8 +41,7 @@ static int look_up(struct round *round, struct mailbox_answer *answer, struct er
     int step = row ? db_step(db, row, error) : -1;
     if (step <= 0)
         return step;
-    answer->job = row_int(row, 0);
-    answer->creation = (enum creation)row_int32(row, 1);
+    answer->created = (struct created){row_int(row, 0), (enum creation)row_int32(row, 1)};
     row_done(row);
     return 1;
 }
@@ -51,8 +50,8 @@ static bool note(struct round *round, const struct mailbox_answer *answer, struc
     return db_run(&round->store->db, error,
                   "INSERT OR REPLACE INTO tray(place, ticket, job, creation)"
                   " VALUES(?1, ?2, ?3, ?4)",
-                  "niin", round->request.place, round->request.ticket, answer->job,
-                  (int)answer->creation);
+                  "niin", round->request.place, round->request.ticket, answer->created.id,
+                  (int)answer->created.creation);
 }
 
 /* What is refused has written nothing, and is no hindrance to the others. */
@@ -60,13 +59,13 @@ static bool create(struct round *round, struct mailbox_answer *answer, struct er
     struct job job;
     struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
     bool known = codec_decode(round->request.letter, round->request.size, &job);
-    if (known && store_create(round->store, &job, 0, round->request.now, &reason)) {
-        answer->job = job.creation == CREATION_CREATED ? job.id : job.holder;
-        answer->creation = job.creation;
+    bool done = known && store_create(round->store, &job, 0, round->request.now, &reason);
+    answer->created = job.reply;
+    if (done) {
         bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
         return (own && round->others) || note(round, answer, error);
     }
-    if (known && !job.refused)
+    if (known && job.reply.creation != CREATION_REFUSED)
         return error_set(error, reason.code, "%s", reason.text);
     answer->code = reason.code;
     snprintf(answer->text, sizeof answer->text, "%s", reason.text);
@@ -158,10 +157,7 @@ static bool shares(struct store *store, struct error *error) {
 static bool take_answer(struct store *store, struct job *job, struct error *error) {
     const struct mailbox_answer *answer =
         mailbox_answer(&sqlite_of(store)->mailbox, sqlite_of(store)->mailbox.place);
-    job->creation = answer->creation;
-    job->id = job->creation == CREATION_CREATED ? answer->job : 0;
-    job->holder = job->creation == CREATION_CREATED ? 0 : answer->job;
-    job->refused = answer->code == ERROR_CONFLICT;
+    job->reply = answer->created;
     return answer->code == ERROR_NONE || error_set(error, answer->code, "%s", answer->text);
 }
 

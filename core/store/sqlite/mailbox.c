@@ -78,7 +78,8 @@ static void word_wake(_Atomic uint32_t *word) {
 
 static void magic_of(char magic[64]) {
     memset(magic, 0, 64);
-    snprintf(magic, 64, MAILBOX_MAGIC "%u %zu", codec_layout(), sizeof(struct job));
+    snprintf(magic, 64, MAILBOX_MAGIC "%u %zu %zu", codec_layout(), sizeof(struct job),
+             offsetof(struct place, letter));
 }
 
 /* The room is taken now: a page that finds the disk full later would be a SIGBUS. */

@@ -12,9 +12,8 @@
 enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };
 
 struct mailbox_answer {
-    int64_t job; /* the new one, or the one that has the key */
-    enum creation creation;
-    enum error_code code; /* else why it was refused */
+    struct created created;
+    enum error_code code; /* why it was refused */
     char text[2048];
 };
 

@@ -25,7 +25,7 @@ static json_t *spec_of(const struct client *client, int call) {
 }
 
 /* Both are there already, and no other client's; `at`: which of them has a spec. */
-static bool is_own(const struct client *client, const struct engine_created created[2], int at) {
+static bool is_own(const struct client *client, const struct created created[2], int at) {
     struct error error = {0};
     int64_t priority = -1;
     return db_value(&client->eyes->db, &error, &priority,
@@ -52,7 +52,7 @@ static void *work(void *arg) {
     struct client *client = arg;
     for (int call = 0; call < CALLS; call++) {
         struct engine_spec drafts[2] = {0};
-        struct engine_created created[2];
+        struct created created[2];
         struct error error = {0};
         int at = call / 10 % 2;
         drafts[!at].fast = (struct spec_fast){.unchecked = true};

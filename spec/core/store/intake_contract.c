@@ -130,11 +130,13 @@ static void keys_held(struct contract *c) {
     EXPECT(open_other(c) && store_intake_begin(other, &intake, 10, NOW, &c->error));
     EXPECT(add(c, &intake, (struct job){.unique_key = "k"}, 1));
     struct job rival = {.handler = "work", .unique_key = "k", .due = TIME_NONE};
-    EXPECT(!store_create(c->store, &rival, 0, NOW, &c->error) && rival.refused);
+    EXPECT(!store_create(c->store, &rival, 0, NOW, &c->error) &&
+           rival.reply.creation == CREATION_REFUSED);
     EXPECT_ERROR("unique \"k\" is held by job 1, which is still being written (try again)");
     EXPECT(add(c, &intake, (struct job){.unique_key = "k"}, 1)); /* kept: its own */
     EXPECT(release(c, &intake) && matches(c, "{}") == 1);
-    EXPECT(store_create(c->store, &rival, 0, NOW, &c->error) && rival.creation == CREATION_KEPT);
+    EXPECT(store_create(c->store, &rival, 0, NOW, &c->error) &&
+           rival.reply.creation == CREATION_KEPT);
     die();
 }
 
@@ -144,7 +146,8 @@ static void keys_of_the_dead(struct contract *c) {
     EXPECT(add(c, &intake, (struct job){.unique_key = "k"}, 1));
     die();
     struct job rival = {.handler = "work", .unique_key = "k", .due = TIME_NONE};
-    EXPECT(store_create(c->store, &rival, 0, NOW, &c->error) && rival.creation == CREATION_CREATED);
+    EXPECT(store_create(c->store, &rival, 0, NOW, &c->error) &&
+           rival.reply.creation == CREATION_CREATED);
     EXPECT(clear(c) && matches(c, "{}") == 1);
 }
 
@@ -159,14 +162,14 @@ static void replaced_late(struct contract *c) {
                         .on_conflict = ON_CONFLICT_REPLACE};
     struct job again = {.handler = "work", .unique_key = "own", .due = TIME_NONE, .priority = 3};
     EXPECT(store_intake_add(other, &intake, &draft, NOW, &c->error));
-    EXPECT(draft.creation == CREATION_REPLACED && draft.holder == 1);
+    EXPECT(draft.reply.creation == CREATION_REPLACED && draft.reply.id == 1);
     FIELD(1, "priority", NOW, "1");
     EXPECT(store_intake_add(other, &intake, &again, NOW, &c->error) && again.id);
     again.id = 0;
     again.priority = 9;
     again.on_conflict = ON_CONFLICT_REPLACE;
     int64_t own = intake.next - 1;
-    EXPECT(store_intake_add(other, &intake, &again, NOW, &c->error) && again.holder == own);
+    EXPECT(store_intake_add(other, &intake, &again, NOW, &c->error) && again.reply.id == own);
     EXPECT(release(c, &intake));
     FIELD(own, "priority", NOW, "9");
     die();

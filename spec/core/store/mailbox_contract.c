@@ -58,9 +58,9 @@ static void call(struct store *store, struct call *call, int life, int number) {
                       .payload_size = is_large ? LARGE : strlen(payload)};
     call->made = true;
     call->fine = store_enqueue(store, &job, NOW, &error);
-    call->creation = job.creation;
+    call->creation = job.reply.creation;
     call->code = error.code;
-    call->id = job.creation == CREATION_CREATED ? job.id : job.holder;
+    call->id = job.reply.id;
     snprintf(call->text, sizeof call->text, "%.100s", error.text);
     call->answered = true;
 }
@@ -410,8 +410,8 @@ static void stopped(struct contract *c) {
 static bool enqueue_one(struct contract *c) {
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
-    bool done = store && store_enqueue(store, &job, NOW, &c->error) && job.id > 0 &&
-                job.creation == CREATION_CREATED;
+    bool done = store && store_enqueue(store, &job, NOW, &c->error) && job.reply.id > 0 &&
+                job.reply.creation == CREATION_CREATED;
     store_close(store);
     return done;
 }

@@ -124,7 +124,7 @@ static bool agrees_keys(struct ledger *ledger, struct store *store, time_ms now,
         struct job job = {.handler = "keyed", .due = TIME_NONE, .retries = 3, .unique_key = key};
         job.unique_until = TIME_NONE;
         agrees = store_create(store, &job, 0, now, error);
-        int64_t holder = job.creation == CREATION_CREATED ? 0 : job.holder;
+        int64_t holder = job.reply.creation == CREATION_CREATED ? 0 : job.reply.id;
         if (agrees && holder != ledger->keys[i])
             agrees = differs(text, size, holder, "key of", ledger->keys[i], holder);
     }

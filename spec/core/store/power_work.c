@@ -79,10 +79,10 @@ static bool create_one(struct life *life, struct store *store) {
     payload[job.payload_size - 1] = last;
     if (!done)
         return false;
-    if (job.creation == CREATION_CREATED)
+    if (job.reply.creation == CREATION_CREATED)
         return told_created(life, &job, keyed), true;
-    return job.holder == life->pending.keys[keyed] ||
-           life_wrong(life, "a unique key is held by another job than was told", job.holder);
+    return job.reply.id == life->pending.keys[keyed] ||
+           life_wrong(life, "a unique key is held by another job than was told", job.reply.id);
 }
 
 bool work_create(struct life *life, struct store *store) {

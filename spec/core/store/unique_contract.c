@@ -15,8 +15,8 @@ static int make(struct contract *c, struct store *store, struct job draft, int64
     draft.exclusive = draft.lane != NULL;
     if (!store_create(store, &draft, 0, NOW, &c->error))
         return -1;
-    *id = draft.creation == CREATION_CREATED ? draft.id : draft.holder;
-    return (int)draft.creation;
+    *id = draft.reply.id;
+    return (int)draft.reply.creation;
 }
 
 static int64_t keys(struct contract *c) {
