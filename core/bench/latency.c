@@ -36,10 +36,10 @@ static bool await(struct client_group *group, struct samples *samples, int64_t b
 
 static bool create(const struct rig *rig, struct engine *engine, struct error *error) {
     struct created created;
-    struct engine_spec draft = {.spec = rig_spec(rig, "noop", rig->payload, 0)};
-    bool fine = draft.spec ? engine_enqueue(engine, &draft, 1, &created, NULL, error)
-                           : rig_no_memory(error);
-    json_decref(draft.spec);
+    struct engine_spec spec = {.object = rig_spec(rig, "noop", rig->payload, 0)};
+    bool fine = spec.object ? engine_enqueue(engine, &spec, 1, &created, NULL, error)
+                            : rig_no_memory(error);
+    json_decref(spec.object);
     return fine;
 }
 

@@ -118,19 +118,19 @@ json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, in
 static bool bulk_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
                        struct error *error) {
     struct created created[CHUNK];
-    struct engine_spec drafts[CHUNK];
+    struct engine_spec specs[CHUNK];
     size_t made = 0;
     bool fine = true;
     while (fine && made < (size_t)count) {
         json_t *spec = rig_spec(rig, handler, payload, rig_priority(rig, &rig->bench->random));
-        drafts[made] = (struct engine_spec){.spec = spec};
+        specs[made] = (struct engine_spec){.object = spec};
         fine = spec != NULL;
         made += fine;
     }
     fine = (fine || rig_no_memory(error)) &&
-           engine_enqueue(rig->engine, drafts, made, created, NULL, error);
+           engine_enqueue(rig->engine, specs, made, created, NULL, error);
     while (made > 0)
-        json_decref(drafts[--made].spec);
+        json_decref(specs[--made].object);
     return fine;
 }
 

@@ -10,25 +10,25 @@ enum { WARMING = 2, WARM_MOST = 2000, ROUNDS = 20, LEASE = 3600000, DAY = 864000
 /* ---- rows ---- */
 
 /* A job as `enqueue` would make it, to be copied. */
-static bool spec_make(struct rig *rig, const struct scale_rows *rows, struct job_spec *draft,
+static bool spec_make(struct rig *rig, const struct scale_rows *rows, struct job_spec *spec,
                       struct error *error) {
     struct spec_rules rules = spec_rules(&rig->settings);
     time_ms now = clock_now(clock_system());
-    json_t *spec = rig_spec(rig, "noop", rig->payload, rig->bench->options->priorities);
-    bool fine = spec && (!rows->later || json_put_time(spec, "at", now + DAY)) &&
-                (!rows->lane || json_put_text(spec, "lane", rows->lane));
-    fine = (fine || rig_no_memory(error)) && job_spec_read(draft, spec, &rules, now, error);
-    json_decref(spec);
+    json_t *object = rig_spec(rig, "noop", rig->payload, rig->bench->options->priorities);
+    bool fine = object && (!rows->later || json_put_time(object, "at", now + DAY)) &&
+                (!rows->lane || json_put_text(object, "lane", rows->lane));
+    fine = (fine || rig_no_memory(error)) && job_spec_read(spec, object, &rules, now, error);
+    json_decref(object);
     if (fine)
-        job_spec_define(draft, definitions_find(engine_definitions(rig->engine), "noop"), &rules);
+        job_spec_define(spec, definitions_find(engine_definitions(rig->engine), "noop"), &rules);
     return fine;
 }
 
-static void copies_make(struct rig *rig, const struct scale_rows *rows,
-                        const struct job_spec *draft, struct job *jobs, int64_t count) {
+static void copies_make(struct rig *rig, const struct scale_rows *rows, const struct job_spec *spec,
+                        struct job *jobs, int64_t count) {
     uint32_t *random = &rig->bench->random;
     for (int64_t i = 0; i < count; i++) {
-        jobs[i] = draft->job;
+        jobs[i] = spec->job;
         jobs[i].next = i + 1 < count ? &jobs[i + 1] : NULL;
         if (!rows->lane)
             jobs[i].priority = rig_priority(rig, random);
@@ -47,17 +47,17 @@ static bool write_all(struct store *store, struct job *jobs, struct error *error
 }
 
 bool scale_fill(struct rig *rig, const struct scale_rows *rows, struct error *error) {
-    struct job_spec draft = {0};
+    struct job_spec spec = {0};
     struct job *jobs = malloc(FILL_EACH * sizeof *jobs);
-    bool fine = jobs ? spec_make(rig, rows, &draft, error) : rig_no_memory(error);
+    bool fine = jobs ? spec_make(rig, rows, &spec, error) : rig_no_memory(error);
     for (int64_t done = 0; fine && done < rows->count; done += FILL_EACH) {
         int64_t left = rows->count - done;
         rig_tell(rig, rows->doing, done, rows->count);
         int64_t part = left < FILL_EACH ? left : FILL_EACH;
-        copies_make(rig, rows, &draft, jobs, part);
+        copies_make(rig, rows, &spec, jobs, part);
         fine = place_goes_on(error) && write_all(engine_store(rig->engine), jobs, error);
     }
-    job_spec_clear(&draft);
+    job_spec_clear(&spec);
     free(jobs);
     return fine;
 }

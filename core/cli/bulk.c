@@ -35,10 +35,10 @@ struct bulk {
     int64_t good;
     int64_t *bad; /* numbers of the bad lines, in order */
     size_t bad_count;
-    size_t bad_passed;                   /* second pass: those behind us */
-    struct arena texts;                  /* of the drafts below */
-    struct engine_spec drafts[JOBS_MAX]; /* to be written, */
-    struct late lines_of[JOBS_MAX];      /* from these lines, */
+    size_t bad_passed;                  /* second pass: those behind us */
+    struct arena texts;                 /* of the specs below */
+    struct engine_spec specs[JOBS_MAX]; /* to be written, */
+    struct late lines_of[JOBS_MAX];     /* from these lines, */
     struct created created[JOBS_MAX];
     size_t count, bytes; /* of the lines */
     int64_t refused;     /* lines that turned out bad as they were written */
@@ -83,30 +83,30 @@ static json_t *object_read(const struct bulk *bulk, const char *text, size_t siz
     return NULL;
 }
 
-/* A text as a draft, whose texts are in the arena or in an object of its own; false with the
+/* A text as a spec, whose texts are in the arena or in an object of its own; false with the
  * reason. */
-static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_spec *draft,
+static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_spec *spec,
                       struct error *error) {
     size_t used;
     char *room = arena_room(&bulk->texts, size);
-    *draft = (struct engine_spec){0};
+    *spec = (struct engine_spec){0};
     if (!room)
         return no_memory(error);
-    if (!spec_fast_read(&draft->fast, text, size, room, &used))
-        return (draft->spec = object_read(bulk, text, size, error)) != NULL;
-    draft->fast.unchecked = bulk->options->unchecked;
+    if (!spec_fast_read(&spec->fast, text, size, room, &used))
+        return (spec->object = object_read(bulk, text, size, error)) != NULL;
+    spec->fast.unchecked = bulk->options->unchecked;
     arena_keep(&bulk->texts, used);
     return true;
 }
 
 /* The present line. */
-static bool line_read(struct bulk *bulk, struct engine_spec *draft, struct error *error) {
+static bool line_read(struct bulk *bulk, struct engine_spec *spec, struct error *error) {
     size_t size;
     const char *text = line_text(&bulk->lines, &size);
-    *draft = (struct engine_spec){0};
+    *spec = (struct engine_spec){0};
     if (bulk->lines.too_long)
         return error_set(error, ERROR_INVALID, "longer than %zu bytes", bulk->lines.max);
-    return text_read(bulk, text, size, draft, error);
+    return text_read(bulk, text, size, spec, error);
 }
 
 /* The line's own fault, not the store's or the machine's. */
@@ -139,9 +139,9 @@ static bool bad_add(struct bulk *bulk, const struct error *why, struct error *er
 
 static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
-    struct engine_spec draft;
-    bool fine = line_read(bulk, &draft, &why) && engine_check_spec(bulk->engine, &draft, &why);
-    json_decref(draft.spec);
+    struct engine_spec spec;
+    bool fine = line_read(bulk, &spec, &why) && engine_check_spec(bulk->engine, &spec, &why);
+    json_decref(spec.object);
     arena_empty(&bulk->texts);
     bulk->good += fine;
     if (fine)
@@ -205,8 +205,8 @@ static bool is_late(const struct bulk *bulk, const struct created *created) {
            (created->id < bulk->first || created->id > bulk->intake.last);
 }
 
-/* What drafts `from` to `to` - 1 have become is noted. */
-static bool drafts_note(struct bulk *bulk, size_t from, size_t to, struct error *error) {
+/* What specs `from` to `to` - 1 have become is noted. */
+static bool specs_note(struct bulk *bulk, size_t from, size_t to, struct error *error) {
     for (size_t i = 0; i < to - from; i++)
         if (is_late(bulk, &bulk->created[i]) &&
             !late_add(bulk, &bulk->lines_of[from + i], (size_t)bulk->receipt->count + i, error))
@@ -215,22 +215,22 @@ static bool drafts_note(struct bulk *bulk, size_t from, size_t to, struct error 
 }
 
 /* Drafts `from` to `to` - 1; *refused as engine_enqueue has it. */
-static bool drafts_write(struct bulk *bulk, size_t from, size_t to, size_t *refused,
-                         struct error *error) {
-    if (!engine_intake_add(bulk->engine, &bulk->intake, &bulk->drafts[from], to - from,
+static bool specs_write(struct bulk *bulk, size_t from, size_t to, size_t *refused,
+                        struct error *error) {
+    if (!engine_intake_add(bulk->engine, &bulk->intake, &bulk->specs[from], to - from,
                            bulk->created, refused, error)) {
         *refused += from;
         return false;
     }
     *refused = to;
-    return drafts_note(bulk, from, to, error);
+    return specs_note(bulk, from, to, error);
 }
 
-/* As drafts_write, but leaves out what is refused: what is before it goes in first. */
-static bool drafts_write_good(struct bulk *bulk, struct error *error) {
+/* As specs_write, but leaves out what is refused: what is before it goes in first. */
+static bool specs_write_good(struct bulk *bulk, struct error *error) {
     for (size_t from = 0, to = bulk->count, refused = 0; from < bulk->count;) {
         struct error why = {0};
-        if (drafts_write(bulk, from, to, &refused, &why)) {
+        if (specs_write(bulk, from, to, &refused, &why)) {
             from = to;
             to = bulk->count;
         } else if (refused >= to || !is_bad_line(&why)) {
@@ -250,7 +250,7 @@ static bool drafts_write_good(struct bulk *bulk, struct error *error) {
 
 static void chunk_clear(struct bulk *bulk) {
     for (size_t i = 0; i < bulk->count; i++)
-        json_decref(bulk->drafts[i].spec);
+        json_decref(bulk->specs[i].object);
     bulk->count = bulk->bytes = 0;
     arena_empty(&bulk->texts);
 }
@@ -269,8 +269,8 @@ static bool chunk_write(struct bulk *bulk, struct error *error) {
         return true;
     if (!bulk->intake.id && !intake_begin(bulk, error))
         return false;
-    if (!(bulk->options->skip_bad ? drafts_write_good(bulk, error)
-                                  : drafts_write(bulk, 0, bulk->count, &refused, error)))
+    if (!(bulk->options->skip_bad ? specs_write_good(bulk, error)
+                                  : specs_write(bulk, 0, bulk->count, &refused, error)))
         return say_nothing(bulk, refused < bulk->count ? bulk->lines_of[refused].number : 0, error);
     chunk_clear(bulk);
     progress_show(&bulk->progress, "writing", bulk->receipt->count, bulk->good);
@@ -296,7 +296,7 @@ static bool line_write(struct bulk *bulk, struct error *error) {
         return true;
     if (bulk->count == JOBS_MAX && !chunk_write(bulk, error)) /* more than there were at first */
         return false;
-    if (!line_read(bulk, &bulk->drafts[bulk->count], error))
+    if (!line_read(bulk, &bulk->specs[bulk->count], error))
         return say_nothing(bulk, bulk->lines.number, error);
     bulk->lines_of[bulk->count++] = (struct late){bulk->lines.at + (off_t)(bulk->lines.size - size),
                                                   size, bulk->lines.number, 0};
@@ -322,10 +322,10 @@ static json_t *answer(void *arg, const struct created *created, size_t count) {
     return receipt_answer(bulk->receipt);
 }
 
-/* All there is in one transaction, without an intake. *refused: some draft was. */
+/* All there is in one transaction, without an intake. *refused: some spec was. */
 static bool write_at_once(struct bulk *bulk, bool *refused, struct error *error) {
     size_t which = bulk->count;
-    bool done = engine_enqueue_once(bulk->engine, bulk->drafts, bulk->count, bulk->created, &which,
+    bool done = engine_enqueue_once(bulk->engine, bulk->specs, bulk->count, bulk->created, &which,
                                     &bulk->request, error);
     *refused = !done && which < bulk->count && is_bad_line(error);
     if (done)
@@ -342,7 +342,7 @@ static bool late_read(struct bulk *bulk, struct error *error) {
         if (!text)
             return no_memory(error);
         bool fine = lines_get(&bulk->lines, late->at, text, late->size, error) &&
-                    text_read(bulk, text, late->size, &bulk->drafts[i], error);
+                    text_read(bulk, text, late->size, &bulk->specs[i], error);
         free(text);
         if (!fine)
             return say_nothing(bulk, late->number, error);
@@ -354,7 +354,7 @@ static bool late_read(struct bulk *bulk, struct error *error) {
 static bool write_end(struct bulk *bulk, struct error *error) {
     if (!chunk_write(bulk, error) || !late_read(bulk, error))
         return false;
-    bool done = engine_intake_end(bulk->engine, &bulk->intake, bulk->drafts, bulk->late_count,
+    bool done = engine_intake_end(bulk->engine, &bulk->intake, bulk->specs, bulk->late_count,
                                   bulk->created, &bulk->request, error);
     if (!done)
         return say_nothing(bulk, 0, error);

@@ -74,22 +74,22 @@ static bool definitions_shape(const struct folder *folder, struct report *report
 #define DATES_SHOWN 3
 
 /* The dates to come, of a schedule that was found good. */
-static json_t *schedule_dates(const struct cli *cli, json_t *spec) {
-    struct job_spec draft = {0};
+static json_t *schedule_dates(const struct cli *cli, json_t *object) {
+    struct job_spec spec = {0};
     struct spec_rules rules = spec_rules(&cli->settings);
     struct cycle cycle;
     time_ms now = clock_now(clock_system());
     rules.schedule = true;
     json_t *dates = json_array();
-    if (job_spec_read(&draft, spec, &rules, now, NULL)) {
-        struct repeat repeat = {draft.job.repeat, draft.job.zone, now, false};
+    if (job_spec_read(&spec, object, &rules, now, NULL)) {
+        struct repeat repeat = {spec.job.repeat, spec.job.zone, now, false};
         if (!repeat_open(&repeat, &cycle, NULL) ||
-            !repeat_dates(dates, &cycle, draft.job.due - 1, 0, DATES_SHOWN)) {
+            !repeat_dates(dates, &cycle, spec.job.due - 1, 0, DATES_SHOWN)) {
             json_decref(dates);
             dates = NULL;
         }
     }
-    job_spec_clear(&draft);
+    job_spec_clear(&spec);
     return dates;
 }
 

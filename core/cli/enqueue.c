@@ -165,7 +165,7 @@ static bool values_put(const struct flags *flags, json_t *spec, struct error *er
            no_memory(error);
 }
 
-/* What the command line says as a draft's object; NULL: error. */
+/* What the command line says as job_spec_read takes it; NULL: error. */
 static json_t *spec_make(const struct cli *cli, const struct flags *flags, struct error *error) {
     json_t *spec = json_object();
     if (!spec)
@@ -182,7 +182,7 @@ static json_t *spec_make(const struct cli *cli, const struct flags *flags, struc
 struct counted {
     struct engine *engine;
     struct receipt *receipt;
-    struct engine_spec drafts[COUNT_CHUNK];
+    struct engine_spec specs[COUNT_CHUNK];
     struct created created[COUNT_CHUNK];
     struct engine_request request;
     char hash[65];
@@ -227,15 +227,15 @@ static json_t *counted_answer(void *arg, const struct created *created, size_t c
 static bool chunk_enqueue(struct counted *counted, size_t count, struct error *error) {
     struct receipt *receipt = counted->receipt;
     if (!counted->request.asked.key)
-        return engine_enqueue(counted->engine, counted->drafts, count, counted->created, NULL,
+        return engine_enqueue(counted->engine, counted->specs, count, counted->created, NULL,
                               error) &&
                receipt_add(receipt, counted->created, count, error);
-    return engine_enqueue_once(counted->engine, counted->drafts, count, counted->created, NULL,
+    return engine_enqueue_once(counted->engine, counted->specs, count, counted->created, NULL,
                                &counted->request, error);
 }
 
 static bool chunk_add(struct counted *counted, size_t count, struct error *error) {
-    if (!engine_intake_add(counted->engine, &counted->intake, counted->drafts, count,
+    if (!engine_intake_add(counted->engine, &counted->intake, counted->specs, count,
                            counted->created, NULL, error))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -266,7 +266,7 @@ static bool many_enqueue(struct counted *counted, int64_t count, struct progress
         engine_intake_abandon(counted->engine, &counted->intake);
         return false;
     }
-    if (!engine_intake_end(counted->engine, &counted->intake, counted->drafts, counted->late_count,
+    if (!engine_intake_end(counted->engine, &counted->intake, counted->specs, counted->late_count,
                            counted->created, &counted->request, error))
         return false;
     if (!counted->request.asked.key)
@@ -295,7 +295,7 @@ static bool count_enqueue(const struct cli *cli, const struct flags *flags, stru
     if (!counted)
         return no_memory(error);
     for (size_t i = 0; i < COUNT_CHUNK; i++)
-        counted->drafts[i] = (struct engine_spec){.spec = spec};
+        counted->specs[i] = (struct engine_spec){.object = spec};
     counted->engine = engine;
     counted->receipt = receipt;
     counted->request =

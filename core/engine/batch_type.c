@@ -133,15 +133,15 @@ static bool check_order(size_t at, const json_t *config, struct error *error) {
     return fine || refuse(stock[at].type, &cause, error);
 }
 
-static bool check_draft(struct engine *engine, const json_t *config, struct error *error) {
+static bool check_spec(struct engine *engine, const json_t *config, struct error *error) {
     struct error cause = {0};
-    json_t *draft = config ? json_copy((json_t *)(uintptr_t)config) : json_object();
-    bool payload = draft && json_object_get(draft, "payload");
+    json_t *object = config ? json_copy((json_t *)(uintptr_t)config) : json_object();
+    bool payload = object && json_object_get(object, "payload");
     if (payload)
         error_set(&cause, ERROR_INVALID, "payload: not of its own (each id is one)");
-    bool fine = draft && !payload &&
-                engine_check_spec(engine, &(struct engine_spec){.spec = draft}, &cause);
-    json_decref(draft);
+    bool fine = object && !payload &&
+                engine_check_spec(engine, &(struct engine_spec){.object = object}, &cause);
+    json_decref(object);
     return fine || error_set(error, cause.code, "config of \"" ENQUEUE "\": %s", cause.text);
 }
 
@@ -150,5 +150,5 @@ bool batch_type_check(struct engine *engine, const char *type, const json_t *con
     size_t at = find_stock(type);
     if (at < STOCK)
         return check_order(at, config, error);
-    return strcmp(type, ENQUEUE) != 0 || check_draft(engine, config, error);
+    return strcmp(type, ENQUEUE) != 0 || check_spec(engine, config, error);
 }

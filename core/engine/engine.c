@@ -162,7 +162,7 @@ void engine_close(struct engine *engine) {
         generation_free(engine->earlier);
     }
     job_services_free(engine->services);
-    free(engine->room.drafts);
+    free(engine->room.specs);
     store_close(engine->store);
     folder_release(engine->options.folder);
     clock_release(engine->options.clock);

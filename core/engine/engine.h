@@ -41,16 +41,16 @@ bool engine_reload(struct engine *engine, struct folder *folder, struct error *e
 
 /* A job as its creator describes it. */
 struct engine_spec {
-    json_t *spec;          /* a draft's object (draft.h); NULL: */
+    json_t *object;        /* as job_spec_read takes it; NULL: */
     struct spec_fast fast; /* the same in short */
 };
 /* Creates jobs in one transaction, all or nothing; created[i] is filled for each. Unknown handlers
  * are refused with the known names. Returns after the jobs are on disk. *refused, if asked for: the
- * draft that was wrong, or `count` if the error is no draft's fault. */
-bool engine_enqueue(struct engine *engine, const struct engine_spec *drafts, size_t count,
+ * spec that was wrong, or `count` if the error is no spec's fault. */
+bool engine_enqueue(struct engine *engine, const struct engine_spec *specs, size_t count,
                     struct created *created, size_t *refused, struct error *error);
-/* Reads and checks one draft without writing (the first pass of --from). */
-bool engine_check_spec(struct engine *engine, const struct engine_spec *draft, struct error *error);
+/* Reads and checks one spec without writing (the first pass of --from). */
+bool engine_check_spec(struct engine *engine, const struct engine_spec *spec, struct error *error);
 
 /* True if nothing runs in this engine; else ERROR_CONFLICT. */
 bool engine_idle(const struct engine *engine, struct error *error);

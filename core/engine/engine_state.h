@@ -7,7 +7,7 @@
 #include "job/job_spec.h"
 
 struct spec_room {
-    struct job_spec *drafts; /* all clear */
+    struct job_spec *specs; /* all clear */
     size_t count;
 };
 
@@ -40,7 +40,7 @@ bool engine_unknown(struct engine *engine, const char *handler, struct error *er
 bool engine_end(struct engine *engine, bool ok, struct error *error);
 /* Does what engine_enqueue does, but for the transaction: `write` writes the list of jobs. */
 typedef bool engine_writer(struct engine *engine, struct job *jobs, void *arg, struct error *error);
-bool engine_create(struct engine *engine, const struct engine_spec *drafts, size_t count,
+bool engine_create(struct engine *engine, const struct engine_spec *specs, size_t count,
                    struct created *created, size_t *refused, engine_writer *write, void *arg,
                    struct error *error);
 

@@ -11,7 +11,7 @@
 /* A thread that waits for its jobs to be written; on its stack. */
 struct waiter {
     struct waiter *next;
-    const struct engine_spec *drafts;
+    const struct engine_spec *specs;
     size_t count;
     struct created *created;
     struct error error;
@@ -29,7 +29,7 @@ struct group_commit {
     struct waiter *gatherer;     /* the waiter that leads if others stay away; NULL: none yet */
     int64_t patience;            /* of a gatherer */
     /* Room for what the leading thread writes. */
-    struct engine_spec *drafts;
+    struct engine_spec *specs;
     struct created *created;
     size_t room;
 };
@@ -50,7 +50,7 @@ void group_commit_free(struct group_commit *group) {
     if (!group)
         return;
     mutex_free(&group->mutex);
-    free(group->drafts);
+    free(group->specs);
     free(group->created);
     free(group);
 }
@@ -67,11 +67,11 @@ static size_t count_of(const struct waiter *list) {
 static bool make_room(struct group_commit *group, size_t count) {
     if (count <= group->room)
         return true;
-    free(group->drafts);
+    free(group->specs);
     free(group->created);
-    group->drafts = malloc(count * sizeof *group->drafts);
+    group->specs = malloc(count * sizeof *group->specs);
     group->created = malloc(count * sizeof *group->created);
-    group->room = group->drafts && group->created ? count : 0;
+    group->room = group->specs && group->created ? count : 0;
     return group->room > 0;
 }
 
@@ -83,10 +83,10 @@ static bool write_list(struct group_commit *group, const struct waiter *list, si
     if (!make_room(group, count))
         return error_set(error, ERROR_FAILED, "out of memory");
     for (const struct waiter *waiter = list; waiter; waiter = waiter->next) {
-        memcpy(&group->drafts[at], waiter->drafts, waiter->count * sizeof *waiter->drafts);
+        memcpy(&group->specs[at], waiter->specs, waiter->count * sizeof *waiter->specs);
         at += waiter->count;
     }
-    return engine_enqueue(group->engine, group->drafts, count, group->created, refused, error);
+    return engine_enqueue(group->engine, group->specs, count, group->created, refused, error);
 }
 
 static void answer(struct group_commit *group, struct waiter *list, bool fine,
@@ -102,7 +102,7 @@ static void answer(struct group_commit *group, struct waiter *list, bool fine,
     }
 }
 
-/* Finds the link to the waiter that has the draft with this number; NULL: none has. */
+/* Finds the link to the waiter that has the spec with this number; NULL: none has. */
 static struct waiter **link_of(struct waiter **list, size_t number) {
     while (*list && number >= (*list)->count) {
         number -= (*list)->count;
@@ -111,7 +111,7 @@ static struct waiter **link_of(struct waiter **list, size_t number) {
     return *list ? list : NULL;
 }
 
-/* Writes the drafts of all waiters. A waiter whose draft is refused is left out, and the others go
+/* Writes the specs of all waiters. A waiter whose spec is refused is left out, and the others go
  * on. Returns all of them, answered. */
 static struct waiter *write_all(struct group_commit *group, struct waiter *list) {
     struct waiter *answered = NULL;
@@ -227,9 +227,9 @@ static bool await(struct group_commit *group, struct waiter *waiter, enum part p
     return waiter->patience > 0 && gather(group, waiter);
 }
 
-bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *drafts,
-                          size_t count, struct created *created, struct error *error) {
-    struct waiter waiter = {.drafts = drafts, .count = count, .created = created};
+bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *specs, size_t count,
+                          struct created *created, struct error *error) {
+    struct waiter waiter = {.specs = specs, .count = count, .created = created};
     if (count == 0)
         return true;
     semaphore_init(&waiter.called);

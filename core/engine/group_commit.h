@@ -1,7 +1,7 @@
 /* group_commit.h - several threads create jobs on one engine: whatever waits is written and synced
  * together (rules §1).
  *
- * A thread fills in its drafts, calls group_commit_enqueue, and has its ids when that returns: then
+ * A thread fills in its specs, calls group_commit_enqueue, and has its ids when that returns: then
  * the jobs are on disk. There is no thread behind it; of the threads that wait, one writes for all.
  * It waits for those of the last transaction, half as long as that one took at most. */
 #ifndef MOONSHIFT_ENGINE_GROUP_COMMIT_H
@@ -16,9 +16,9 @@ struct group_commit;
 struct group_commit *group_commit_new(struct engine *engine, struct error *error);
 void group_commit_free(struct group_commit *group); /* no thread waits any more; NULL is fine */
 
-/* As engine_enqueue; any thread. All or nothing for these drafts, whatever becomes of those that
- * others create meanwhile. Texts of the drafts are read by other threads until it returns. */
-bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *drafts,
-                          size_t count, struct created *created, struct error *error);
+/* As engine_enqueue; any thread. All or nothing for these specs, whatever becomes of those that
+ * others create meanwhile. Texts of the specs are read by other threads until it returns. */
+bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *specs, size_t count,
+                          struct created *created, struct error *error);
 
 #endif

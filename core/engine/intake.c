@@ -57,10 +57,10 @@ static bool write_once(struct engine *engine, struct job *jobs, void *arg, struc
     return engine_end(engine, done, error);
 }
 
-bool engine_enqueue_once(struct engine *engine, const struct engine_spec *drafts, size_t count,
+bool engine_enqueue_once(struct engine *engine, const struct engine_spec *specs, size_t count,
                          struct created *created, size_t *refused, struct engine_request *request,
                          struct error *error) {
-    return engine_create(engine, drafts, count, created, refused, write_once, request, error);
+    return engine_create(engine, specs, count, created, refused, write_once, request, error);
 }
 
 /* ---- in steps ---- */
@@ -78,10 +78,10 @@ static bool write_intake(struct engine *engine, struct job *jobs, void *arg, str
 }
 
 bool engine_intake_add(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       const struct engine_spec *specs, size_t count, struct created *created,
                        size_t *refused, struct error *error) {
     int64_t next = intake->next;
-    bool done = engine_create(engine, drafts, count, created, refused, write_intake, intake, error);
+    bool done = engine_create(engine, specs, count, created, refused, write_intake, intake, error);
     intake->next = done ? intake->next : next;
     return done;
 }
@@ -111,11 +111,11 @@ static void place_rest(struct engine *engine, const struct store_intake *intake,
 }
 
 bool engine_intake_end(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       const struct engine_spec *specs, size_t count, struct created *created,
                        struct engine_request *request, struct error *error) {
     struct ending ending = {.intake = intake, .request = request};
     bool done = count
-                    ? engine_create(engine, drafts, count, created, NULL, write_end, &ending, error)
+                    ? engine_create(engine, specs, count, created, NULL, write_end, &ending, error)
                     : write_end(engine, NULL, &ending, error);
     if (!done || (request && request->found)) {
         engine_intake_abandon(engine, intake);

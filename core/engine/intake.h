@@ -17,7 +17,7 @@ struct engine_request {
 };
 
 /* As engine_enqueue, but under a key. True with request->found: nothing was created now. */
-bool engine_enqueue_once(struct engine *engine, const struct engine_spec *drafts, size_t count,
+bool engine_enqueue_once(struct engine *engine, const struct engine_spec *specs, size_t count,
                          struct created *created, size_t *refused, struct engine_request *request,
                          struct error *error);
 
@@ -28,14 +28,14 @@ bool engine_request_find(struct engine *engine, struct engine_request *request,
 /* See store/intake.h. engine_intake_end or engine_intake_abandon in any case afterwards. */
 bool engine_intake_begin(struct engine *engine, struct store_intake *intake, int64_t count,
                          struct error *error);
-/* As engine_enqueue. A draft that is CREATION_REPLACED must be created with the end. */
+/* As engine_enqueue. A job that is CREATION_REPLACED must be created with the end. */
 bool engine_intake_add(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       const struct engine_spec *specs, size_t count, struct created *created,
                        size_t *refused, struct error *error);
-/* Creates the last drafts and releases all in one transaction. With request->found another
+/* Creates the last jobs and releases all in one transaction. With request->found another
  * process got the same request meanwhile: nothing is created. */
 bool engine_intake_end(struct engine *engine, struct store_intake *intake,
-                       const struct engine_spec *drafts, size_t count, struct created *created,
+                       const struct engine_spec *specs, size_t count, struct created *created,
                        struct engine_request *request, struct error *error);
 /* Removes all of it. Rows that cannot be removed now are removed by other processes later. */
 void engine_intake_abandon(struct engine *engine, struct store_intake *intake);

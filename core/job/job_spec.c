@@ -9,14 +9,14 @@
 #include <string.h>
 
 /* A member that is absent or null: NULL. */
-static const json_t *member(const struct job_spec *draft, const char *key) {
-    const json_t *value = json_object_get(draft->spec, key);
+static const json_t *member(const struct job_spec *spec, const char *key) {
+    const json_t *value = json_object_get(spec->object, key);
     return json_is_null(value) ? NULL : value;
 }
 
 #define NAME_KEY(member, type, key, source, column, said, ...) JOB_SAID_##said(key, )
 
-static bool check_keys(const json_t *spec, bool schedule, struct error *error) {
+static bool check_keys(const json_t *object, bool schedule, struct error *error) {
     static const char *const keys[] = {JOB_FIELDS(NAME_KEY) "payload",
                                        "at",
                                        "due",
@@ -34,8 +34,8 @@ static bool check_keys(const json_t *spec, bool schedule, struct error *error) {
                                        "on_conflict",
                                        "unique_for",
                                        NULL};
-    for (void *at = json_object_iter((json_t *)(uintptr_t)spec); at;
-         at = json_object_iter_next((json_t *)(uintptr_t)spec, at)) {
+    for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
+         at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         const char *key = json_object_iter_key(at);
         size_t i = 0;
         while (keys[i] && strcmp(keys[i], key) != 0)
@@ -61,9 +61,9 @@ static bool check_name(const char *key, const char *text, size_t size, struct er
            error_set(error, ERROR_INVALID, "%s: control characters are not allowed", key);
 }
 
-static bool read_name(const struct job_spec *draft, const char *key, const char **name,
+static bool read_name(const struct job_spec *spec, const char *key, const char **name,
                       struct error *error) {
-    const json_t *value = member(draft, key);
+    const json_t *value = member(spec, key);
     if (!value)
         return true;
     if (!json_is_string(value))
@@ -85,52 +85,52 @@ static const char **name_of(struct job *job, int name) {
     return (const char **)(void *)((char *)job + spec_names[name]->at);
 }
 
-static bool read_names(struct job_spec *draft, struct error *error) {
-    if (!member(draft, "handler"))
+static bool read_names(struct job_spec *spec, struct error *error) {
+    if (!member(spec, "handler"))
         return error_set(error, ERROR_INVALID, "handler: expected the name of a handler");
     for (int i = 0; i < SPEC_NAMES; i++)
-        if (!read_name(draft, spec_names[i]->key, name_of(&draft->job, i), error))
+        if (!read_name(spec, spec_names[i]->key, name_of(&spec->job, i), error))
             return false;
-    return check_handler(draft->job.handler, error);
+    return check_handler(spec->job.handler, error);
 }
 
-static bool take_payload(struct job_spec *draft, const char *payload, size_t size,
+static bool take_payload(struct job_spec *spec, const char *payload, size_t size,
                          const struct spec_rules *rules, struct error *error) {
-    draft->job.payload = payload;
-    draft->job.payload_size = size;
+    spec->job.payload = payload;
+    spec->job.payload_size = size;
     return size <= rules->payload_max ||
            error_set(error, ERROR_INVALID, "payload: %zu bytes, at most %zu are allowed", size,
                      rules->payload_max);
 }
 
-static bool read_payload(struct job_spec *draft, const struct spec_rules *rules,
+static bool read_payload(struct job_spec *spec, const struct spec_rules *rules,
                          struct error *error) {
-    const json_t *payload = json_object_get(draft->spec, "payload");
+    const json_t *payload = json_object_get(spec->object, "payload");
     if (!payload)
         return true;
     size_t size;
-    draft->payload = json_write(payload, &size);
-    if (!draft->payload)
+    spec->payload = json_write(payload, &size);
+    if (!spec->payload)
         return error_set(error, ERROR_FAILED, "out of memory");
-    return take_payload(draft, draft->payload, size, rules, error);
+    return take_payload(spec, spec->payload, size, rules, error);
 }
 
-static bool read_numbers(struct job_spec *draft, struct error *error) {
-    const json_t *priority = member(draft, "priority"), *retries = member(draft, "retries");
+static bool read_numbers(struct job_spec *spec, struct error *error) {
+    const json_t *priority = member(spec, "priority"), *retries = member(spec, "retries");
     int64_t count = 0;
-    draft->job.priority_given = priority != NULL;
-    if (priority && !json_whole(priority, INT64_MIN, INT64_MAX, &draft->job.priority))
+    spec->job.priority_given = priority != NULL;
+    if (priority && !json_whole(priority, INT64_MIN, INT64_MAX, &spec->job.priority))
         return json_refuse("priority", priority, "a whole number of 64 bits", error);
-    draft->job.retries_given = retries != NULL;
+    spec->job.retries_given = retries != NULL;
     if (retries && !json_whole(retries, 1, INT32_MAX, &count))
         return json_refuse("retries", retries, "a whole number from 1 to 2147483647", error);
-    draft->job.retries = (int32_t)count;
+    spec->job.retries = (int32_t)count;
     return true;
 }
 
-static bool read_flag(const struct job_spec *draft, const char *key, bool *flag,
+static bool read_flag(const struct job_spec *spec, const char *key, bool *flag,
                       struct error *error) {
-    const json_t *value = member(draft, key);
+    const json_t *value = member(spec, key);
     if (value && !json_is_boolean(value))
         return json_refuse(key, value, "true or false", error);
     if (value)
@@ -138,11 +138,11 @@ static bool read_flag(const struct job_spec *draft, const char *key, bool *flag,
     return true;
 }
 
-static bool read_flags(struct job_spec *draft, struct error *error) {
-    struct job *job = &draft->job;
+static bool read_flags(struct job_spec *spec, struct error *error) {
+    struct job *job = &spec->job;
     job->exclusive = job->lane || job->instance;
-    return read_flag(draft, "exclusive", &job->exclusive, error) &&
-           read_flag(draft, "unchecked", &draft->unchecked, error);
+    return read_flag(spec, "exclusive", &job->exclusive, error) &&
+           read_flag(spec, "unchecked", &spec->unchecked, error);
 }
 
 static bool read_at(const char *key, const json_t *value, const struct spec_rules *rules,
@@ -167,25 +167,25 @@ static bool read_after(const char *key, const json_t *value, time_ms now, time_m
 
 /* What the due date can be counted from again: an ISO 8601 text as it was given, else what it came
  * to. */
-static void keep_term(struct job_spec *draft, const json_t *value, bool relative, time_ms now) {
+static void keep_term(struct job_spec *spec, const json_t *value, bool relative, time_ms now) {
     const char *text = json_string_value(value);
     time_ms time;
     bool zoned = false;
     bool iso = text && (*text == 'P' || (time_parse_local(text, &time, &zoned, NULL) && zoned));
     if (!iso && relative)
-        span_format(draft->job.due - now, draft->term);
+        span_format(spec->job.due - now, spec->term);
     else if (!iso)
-        time_format(draft->job.due, draft->term);
-    draft->job.term = iso ? text : draft->term;
+        time_format(spec->job.due, spec->term);
+    spec->job.term = iso ? text : spec->term;
 }
 
-static bool read_due(struct job_spec *draft, const struct spec_rules *rules, time_ms now,
+static bool read_due(struct job_spec *spec, const struct spec_rules *rules, time_ms now,
                      struct error *error) {
     static const char *const keys[] = {"at", "due", "after", "in"};
     const char *given = NULL;
-    draft->job.due = rules->ensure_due_date ? now : TIME_NONE;
+    spec->job.due = rules->ensure_due_date ? now : TIME_NONE;
     for (size_t i = 0; i < 4; i++) {
-        if (!member(draft, keys[i]))
+        if (!member(spec, keys[i]))
             continue;
         if (given)
             return error_set(error, ERROR_INVALID,
@@ -194,26 +194,26 @@ static bool read_due(struct job_spec *draft, const struct spec_rules *rules, tim
     }
     if (!given)
         return true;
-    draft->job.type = JOB_TIMER;
-    const json_t *value = member(draft, given);
+    spec->job.type = JOB_TIMER;
+    const json_t *value = member(spec, given);
     bool relative = given[0] != 'd' && given[1] != 't';
-    if (!(relative ? read_after(given, value, now, &draft->job.due, error)
-                   : read_at(given, value, rules, now, &draft->job.due, error)))
+    if (!(relative ? read_after(given, value, now, &spec->job.due, error)
+                   : read_at(given, value, rules, now, &spec->job.due, error)))
         return false;
-    keep_term(draft, value, relative, now);
+    keep_term(spec, value, relative, now);
     return true;
 }
 
 /* ---- repeating jobs ---- */
 
-static bool read_misfire(struct job_spec *draft, struct error *error) {
+static bool read_misfire(struct job_spec *spec, struct error *error) {
     const char *text = NULL;
-    return read_name(draft, "misfire", &text, error) &&
-           (!text || misfire_parse(text, &draft->job.misfire, error));
+    return read_name(spec, "misfire", &text, error) &&
+           (!text || misfire_parse(text, &spec->job.misfire, error));
 }
 
-static bool read_dates(struct job_spec *draft, time_ms now, struct error *error) {
-    struct job *job = &draft->job;
+static bool read_dates(struct job_spec *spec, time_ms now, struct error *error) {
+    struct job *job = &spec->job;
     struct cycle cycle;
     job->starts = job->type == JOB_TIMER;
     job->origin = job->starts ? job->due : now;
@@ -228,62 +228,62 @@ static bool read_dates(struct job_spec *draft, time_ms now, struct error *error)
 }
 
 /* A schedule's dates are spread: its first, too. Its name is known to those who give it one. */
-static bool read_policy(struct job_spec *draft, const struct spec_rules *rules,
+static bool read_policy(struct job_spec *spec, const struct spec_rules *rules,
                         struct error *error) {
-    return !rules->schedule || schedule_policy_read(draft->spec, &draft->policy, error);
+    return !rules->schedule || schedule_policy_read(spec->object, &spec->policy, error);
 }
 
-static bool read_repeat(struct job_spec *draft, time_ms now, struct error *error) {
-    return read_misfire(draft, error) && read_dates(draft, now, error);
+static bool read_repeat(struct job_spec *spec, time_ms now, struct error *error) {
+    return read_misfire(spec, error) && read_dates(spec, now, error);
 }
 
-static bool read_cycle(struct job_spec *draft, const struct spec_rules *rules, time_ms now,
+static bool read_cycle(struct job_spec *spec, const struct spec_rules *rules, time_ms now,
                        struct error *error) {
-    struct job *job = &draft->job;
-    bool cycle = member(draft, "cycle"), alias = member(draft, "repeat");
-    const char *stray = member(draft, "misfire") ? "misfire" : NULL;
-    if (member(draft, "zone"))
+    struct job *job = &spec->job;
+    bool cycle = member(spec, "cycle"), alias = member(spec, "repeat");
+    const char *stray = member(spec, "misfire") ? "misfire" : NULL;
+    if (member(spec, "zone"))
         stray = "zone";
     if (cycle && alias)
         return error_set(error, ERROR_INVALID, "cycle and repeat: expected only one");
     if (!cycle && !alias)
         return !stray || error_set(error, ERROR_INVALID, "%s: expected a cycle beside it", stray);
     job->zone = rules->zone;
-    return read_name(draft, alias ? "repeat" : "cycle", &job->repeat, error) &&
-           read_name(draft, "zone", &job->zone, error) && read_repeat(draft, now, error);
+    return read_name(spec, alias ? "repeat" : "cycle", &job->repeat, error) &&
+           read_name(spec, "zone", &job->zone, error) && read_repeat(spec, now, error);
 }
 
 /* ---- unique jobs ---- */
 
-static bool read_unique_for(struct job_spec *draft, time_ms now, struct error *error) {
-    const json_t *value = member(draft, "unique_for");
+static bool read_unique_for(struct job_spec *spec, time_ms now, struct error *error) {
+    const json_t *value = member(spec, "unique_for");
     struct span span;
-    draft->job.unique_until = TIME_NONE;
+    spec->job.unique_until = TIME_NONE;
     if (!value)
         return true;
     if (!span_from_json(value, "unique_for", &span, error))
         return false;
-    draft->job.unique_until = span_add(now, &span);
-    return draft->job.unique_until > now ||
+    spec->job.unique_until = span_add(now, &span);
+    return spec->job.unique_until > now ||
            json_refuse("unique_for", value, "a duration longer than 0, such as \"5m\"", error);
 }
 
-static bool read_unique(struct job_spec *draft, time_ms now, struct error *error) {
+static bool read_unique(struct job_spec *spec, time_ms now, struct error *error) {
     const char *text = NULL;
-    if (!read_name(draft, "unique", &draft->job.unique_key, error) ||
-        !read_name(draft, "on_conflict", &text, error) ||
-        (text && !on_conflict_parse(text, &draft->job.on_conflict, error)))
+    if (!read_name(spec, "unique", &spec->job.unique_key, error) ||
+        !read_name(spec, "on_conflict", &text, error) ||
+        (text && !on_conflict_parse(text, &spec->job.on_conflict, error)))
         return false;
-    draft->on_conflict_given = text != NULL;
-    return read_unique_for(draft, now, error);
+    spec->on_conflict_given = text != NULL;
+    return read_unique_for(spec, now, error);
 }
 
-bool job_spec_keyed(const struct job_spec *draft, struct error *error) {
-    const struct job *job = &draft->job;
-    const char *stray = member(draft, "unique_for") ? "unique_for" : NULL;
-    if (draft->on_conflict_given)
+bool job_spec_keyed(const struct job_spec *spec, struct error *error) {
+    const struct job *job = &spec->job;
+    const char *stray = member(spec, "unique_for") ? "unique_for" : NULL;
+    if (spec->on_conflict_given)
         stray = "on_conflict";
-    return !stray || job->unique_key || draft->needs_unique ||
+    return !stray || job->unique_key || spec->needs_unique ||
            error_set(error, ERROR_INVALID, "%s: expected unique beside it", stray);
 }
 
@@ -294,26 +294,26 @@ static void begin_job(struct job *job, time_ms now) {
     job->unique_until = TIME_NONE;
 }
 
-bool job_spec_read(struct job_spec *draft, json_t *spec, const struct spec_rules *rules,
+bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rules *rules,
                    time_ms now, struct error *error) {
-    *draft = (struct job_spec){.spec = json_incref(spec)};
-    begin_job(&draft->job, now);
-    if (!json_is_object(spec))
+    *spec = (struct job_spec){.object = json_incref(object)};
+    begin_job(&spec->job, now);
+    if (!json_is_object(object))
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
-    if (!check_keys(spec, rules->schedule, error) || !read_names(draft, error))
+    if (!check_keys(object, rules->schedule, error) || !read_names(spec, error))
         return false;
-    if (!read_payload(draft, rules, error) || !read_numbers(draft, error))
+    if (!read_payload(spec, rules, error) || !read_numbers(spec, error))
         return false;
-    if (!read_flags(draft, error) || !read_due(draft, rules, now, error))
+    if (!read_flags(spec, error) || !read_due(spec, rules, now, error))
         return false;
-    return read_cycle(draft, rules, now, error) && read_policy(draft, rules, error) &&
-           read_unique(draft, now, error);
+    return read_cycle(spec, rules, now, error) && read_policy(spec, rules, error) &&
+           read_unique(spec, now, error);
 }
 
-bool job_spec_fast(struct job_spec *draft, const struct spec_fast *fast,
+bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
                    const struct spec_rules *rules, time_ms now, struct error *error) {
-    struct job *job = &draft->job;
-    *draft = (struct job_spec){.unchecked = fast->unchecked};
+    struct job *job = &spec->job;
+    *spec = (struct job_spec){.unchecked = fast->unchecked};
     begin_job(job, now);
     for (int i = 0; i < SPEC_NAMES; i++) {
         const char *name = *name_of(job, i) = fast->names[i];
@@ -326,14 +326,14 @@ bool job_spec_fast(struct job_spec *draft, const struct spec_fast *fast,
     job->due = rules->ensure_due_date ? now : TIME_NONE;
     job->priority = fast->priority;
     job->priority_given = fast->priority_given;
-    return take_payload(draft, fast->payload, fast->payload_size, rules, error);
+    return take_payload(spec, fast->payload, fast->payload_size, rules, error);
 }
 
 /* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in
  * it too, unless it says that it is not exclusive. */
-static void define_lane(struct job_spec *draft, const struct spec_rules *rules) {
-    struct job *job = &draft->job;
-    if (rules->lane_of_root && job->root && !member(draft, "exclusive"))
+static void define_lane(struct job_spec *spec, const struct spec_rules *rules) {
+    struct job *job = &spec->job;
+    if (rules->lane_of_root && job->root && !member(spec, "exclusive"))
         job->exclusive = true;
     if (!job->lane && rules->lane_of_root)
         job->lane = job->root;
@@ -343,56 +343,56 @@ static void define_lane(struct job_spec *draft, const struct spec_rules *rules) 
 }
 
 /* Who decides (rules §7); an override in the store goes before the definition's own. */
-static void define_priority(struct job_spec *draft, const struct definition *definition,
+static void define_priority(struct job_spec *spec, const struct definition *definition,
                             const struct spec_rules *rules) {
-    struct job *job = &draft->job;
+    struct job *job = &spec->job;
     if (!rules->produce_priorities) {
         job->priority = 0;
         job->priority_given = true; /* an override does not raise it either */
     } else if (!job->priority_given) {
         job->priority =
             definition && definition->has_priority ? definition->priority : rules->priority;
-        draft->needs_priority = definition && definition->priority_function;
+        spec->needs_priority = definition && definition->priority_function;
     }
 }
 
-static void define_unique(struct job_spec *draft, const struct definition *definition) {
-    struct job *job = &draft->job;
+static void define_unique(struct job_spec *spec, const struct definition *definition) {
+    struct job *job = &spec->job;
     if (!definition)
         return;
-    draft->needs_unique = definition->unique_function && !job->unique_key;
-    if (!draft->on_conflict_given)
+    spec->needs_unique = definition->unique_function && !job->unique_key;
+    if (!spec->on_conflict_given)
         job->on_conflict = definition->on_conflict;
     if (job->unique_until == TIME_NONE && definition->unique_for)
         job->unique_until = job->created + definition->unique_for;
 }
 
-void job_spec_define(struct job_spec *draft, const struct definition *definition,
+void job_spec_define(struct job_spec *spec, const struct definition *definition,
                      const struct spec_rules *rules) {
-    struct job *job = &draft->job;
+    struct job *job = &spec->job;
     if (!job->retries_given)
         job->retries = definition && definition->retries ? definition->retries : rules->retries;
-    draft->needs_retries = definition && definition->retries_asked && !job->retries_given;
+    spec->needs_retries = definition && definition->retries_asked && !job->retries_given;
     if (!job->category && definition)
         job->category = definition->category;
-    define_lane(draft, rules);
-    define_priority(draft, definition, rules);
-    define_unique(draft, definition);
+    define_lane(spec, rules);
+    define_priority(spec, definition, rules);
+    define_unique(spec, definition);
 }
 
-void job_spec_inherit(struct job_spec *draft, const struct job *creator) {
-    struct job *job = &draft->job;
+void job_spec_inherit(struct job_spec *spec, const struct job *creator) {
+    struct job *job = &spec->job;
     if (!job->root)
         job->root = creator->root ? creator->root : creator->instance;
     if (!job->tenant)
         job->tenant = creator->tenant;
 }
 
-void job_spec_clear(struct job_spec *draft) {
-    json_decref(draft->spec);
-    free(draft->payload);
-    free(draft->unique);
-    *draft = (struct job_spec){0};
+void job_spec_clear(struct job_spec *spec) {
+    json_decref(spec->object);
+    free(spec->payload);
+    free(spec->unique);
+    *spec = (struct job_spec){0};
 }
 
 struct spec_rules spec_rules(const struct settings *settings) {

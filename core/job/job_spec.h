@@ -26,8 +26,8 @@ struct spec_rules {
 };
 
 struct job_spec {
-    struct job job;                /* borrows its texts from `spec` and `payload`, or a fast */
-    json_t *spec;                  /* the caller's object, one reference held; NULL: a fast */
+    struct job job;                /* borrows its texts from `object` and `payload`, or a fast */
+    json_t *object;                /* the caller's object, one reference held; NULL: a fast */
     char *payload;                 /* encoded JSON, owned */
     char term[TIME_TEXT_SIZE];     /* a duration given as a number */
     struct schedule_policy policy; /* of a schedule */
@@ -43,33 +43,33 @@ struct spec_rules spec_rules(const struct settings *settings);
 
 /* Reads { handler, payload, at | due, after | in, cycle | repeat, zone, misfire, priority, lane,
  * exclusive, instance, root, activity, retries, tenant, category, unique, on_conflict, unique_for,
- * unchecked } into `draft`. Unknown keys: an error with "did you mean". `now` resolves relative
+ * unchecked } into `spec`. Unknown keys: an error with "did you mean". `now` resolves relative
  * times; a cycle's first date becomes the due date, a date beside it is where its grid begins.
  * job_spec_clear in any case afterwards. */
-bool job_spec_read(struct job_spec *draft, json_t *spec, const struct spec_rules *rules,
+bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rules *rules,
                    time_ms now, struct error *error);
 
 /* The same of what spec_fast_read or a like reader found, whose texts are borrowed. */
-bool job_spec_fast(struct job_spec *draft, const struct spec_fast *fast,
+bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
                    const struct spec_rules *rules, time_ms now, struct error *error);
 
 /* Fills in what the definition decides: retries, category, constant priority, exclusive, lane, what
  * holds for its unique keys.
  * `definition` may be NULL (an unchecked handler). */
-void job_spec_define(struct job_spec *draft, const struct definition *definition,
+void job_spec_define(struct job_spec *spec, const struct definition *definition,
                      const struct spec_rules *rules);
 
 /* Refuses on_conflict and unique_for of a job that can have no unique key; after job_spec_define.
  */
-bool job_spec_keyed(const struct job_spec *draft, struct error *error);
+bool job_spec_keyed(const struct job_spec *spec, struct error *error);
 
 /* What a job created by a running job inherits: its root (else its instance, as root) and tenant;
  * the instance is NOT inherited. Call between job_spec_read and job_spec_define; borrows from
  * `creator`.
  */
-void job_spec_inherit(struct job_spec *draft, const struct job *creator);
+void job_spec_inherit(struct job_spec *spec, const struct job *creator);
 
-void job_spec_clear(struct job_spec *draft);
+void job_spec_clear(struct job_spec *spec);
 
 /* Refuses a handler that is not among `names` (an array of texts), with the one that was meant or a
  * few that are known: ERROR_NOT_FOUND, returns false. */

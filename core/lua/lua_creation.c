@@ -17,7 +17,7 @@ static bool add_payload(lua_State *L, int index, json_t *spec, struct error *err
     return payload && json_object_set_new_nocheck(spec, "payload", payload) == 0;
 }
 
-/* The options as a draft's object; handler and payload have their own places. */
+/* The options as a spec's object; handler and payload have their own places. */
 static json_t *read_options(lua_State *L, int index, struct error *error) {
     if (lua_isnoneornil(L, index))
         return json_object();
@@ -77,13 +77,13 @@ static void answer_take(const json_t *list, struct created *created) {
                                       (enum creation)json_integer_value(json_array_get(one, 1))};
 }
 
-/* The same word for the same drafts, whatever the order of their keys. */
-static bool asked_hash(struct asked *asked, const struct engine_spec *drafts, size_t count,
+/* The same word for the same specs, whatever the order of their keys. */
+static bool asked_hash(struct asked *asked, const struct engine_spec *specs, size_t count,
                        struct error *error) {
     SHA2_CTX hash;
     SHA256Init(&hash);
     for (size_t i = 0; i < count; i++) {
-        char *text = json_dumps(drafts[i].spec, JSON_COMPACT | JSON_SORT_KEYS);
+        char *text = json_dumps(specs[i].object, JSON_COMPACT | JSON_SORT_KEYS);
         if (!text)
             return error_set(error, ERROR_FAILED, "out of memory");
         SHA256Update(&hash, (const uint8_t *)text, strlen(text) + 1);
@@ -94,20 +94,20 @@ static bool asked_hash(struct asked *asked, const struct engine_spec *drafts, si
 }
 
 /* `key` NULL: as engine_enqueue. */
-static bool create(struct engine *engine, const char *key, const struct engine_spec *drafts,
+static bool create(struct engine *engine, const char *key, const struct engine_spec *specs,
                    size_t count, struct created *created, struct error *error) {
     struct asked asked = {.request = {.answer = answer}};
     if (!key)
-        return engine_enqueue(engine, drafts, count, created, NULL, error);
+        return engine_enqueue(engine, specs, count, created, NULL, error);
     size_t size = strlen(key);
     if (size == 0 || size > JOB_NAME_MAX)
         return error_set(error, ERROR_INVALID, "request: expected a text of 1 to %d bytes",
                          JOB_NAME_MAX);
     asked.request.asked = (struct store_request){key, asked.hash};
-    bool fine = asked_hash(&asked, drafts, count, error) &&
+    bool fine = asked_hash(&asked, specs, count, error) &&
                 engine_request_find(engine, &asked.request, error) &&
                 (asked.request.found ||
-                 engine_enqueue_once(engine, drafts, count, created, NULL, &asked.request, error));
+                 engine_enqueue_once(engine, specs, count, created, NULL, &asked.request, error));
     if (fine && asked.request.found)
         answer_take(asked.request.found, created);
     json_decref(asked.request.found);
@@ -134,10 +134,10 @@ static int enqueue(lua_State *L) {
     if (!engine)
         return api_fail(L, &error);
     struct created created = {0};
-    struct engine_spec draft = {.spec = read_spec(L, 2, &error)};
-    json_object_del(draft.spec, "request");
-    bool ok = draft.spec && create(engine, key, &draft, 1, &created, &error);
-    json_decref(draft.spec);
+    struct engine_spec spec = {.object = read_spec(L, 2, &error)};
+    json_object_del(spec.object, "request");
+    bool ok = spec.object && create(engine, key, &spec, 1, &created, &error);
+    json_decref(spec.object);
     if (!ok)
         return api_fail(L, &error);
     lua_pushinteger(L, created.id);
@@ -168,9 +168,9 @@ static lua_Integer check_entries(lua_State *L) {
 /* ---- entries in short ---- */
 
 struct entries {
-    struct engine_spec *drafts;
+    struct engine_spec *specs;
     size_t count;
-    struct arena texts;  /* of the drafts in short */
+    struct arena texts;  /* of the specs in short */
     struct text payload; /* of the present one */
 };
 
@@ -242,23 +242,23 @@ static bool read_fast(lua_State *L, int index, struct entries *entries, struct s
 }
 
 /* A function of its own: room for an error is much to clear for each of many. */
-static bool read_slow(lua_State *L, int index, lua_Integer i, struct engine_spec *draft,
+static bool read_slow(lua_State *L, int index, lua_Integer i, struct engine_spec *spec,
                       struct error *error) {
     struct error cause = {0};
-    draft->spec = read_spec(L, index, &cause);
-    return draft->spec || error_set(error, cause.code, "entry %lld: %s", (long long)i, cause.text);
+    spec->object = read_spec(L, index, &cause);
+    return spec->object || error_set(error, cause.code, "entry %lld: %s", (long long)i, cause.text);
 }
 
 static bool read_entry(lua_State *L, lua_Integer i, bool in_short, struct entries *entries,
                        struct error *error) {
-    struct engine_spec *draft = &entries->drafts[entries->count];
+    struct engine_spec *spec = &entries->specs[entries->count];
     int entry = lua_gettop(L) + 1;
     lua_rawgeti(L, 2, i);
     for (int part = 1; part <= 3; part++)
         lua_rawgeti(L, entry, part);
-    draft->spec = NULL;
-    bool fine = (in_short && read_fast(L, entry + 1, entries, &draft->fast)) ||
-                read_slow(L, entry + 1, i, draft, error);
+    spec->object = NULL;
+    bool fine = (in_short && read_fast(L, entry + 1, entries, &spec->fast)) ||
+                read_slow(L, entry + 1, i, spec, error);
     lua_settop(L, entry - 1);
     entries->count += fine;
     return fine;
@@ -266,8 +266,8 @@ static bool read_entry(lua_State *L, lua_Integer i, bool in_short, struct entrie
 
 static bool read_entries(lua_State *L, lua_Integer count, bool in_short, struct entries *entries,
                          struct error *error) {
-    entries->drafts = malloc(((size_t)count + 1) * sizeof *entries->drafts);
-    if (!entries->drafts)
+    entries->specs = malloc(((size_t)count + 1) * sizeof *entries->specs);
+    if (!entries->specs)
         return error_set(error, ERROR_FAILED, "out of memory");
     for (lua_Integer i = 1; i <= count; i++)
         if (!read_entry(L, i, in_short, entries, error))
@@ -277,8 +277,8 @@ static bool read_entries(lua_State *L, lua_Integer count, bool in_short, struct 
 
 static void free_entries(struct entries *entries) {
     for (size_t i = 0; i < entries->count; i++)
-        json_decref(entries->drafts[i].spec);
-    free(entries->drafts);
+        json_decref(entries->specs[i].object);
+    free(entries->specs);
     arena_clear(&entries->texts);
     text_clear(&entries->payload);
 }
@@ -319,7 +319,7 @@ static int enqueue_many(lua_State *L) {
         return api_fail(L, &error);
     struct entries entries = {0};
     bool ok = read_entries(L, count, key == NULL, &entries, &error) &&
-              create(engine, key, entries.drafts, entries.count, created, &error);
+              create(engine, key, entries.specs, entries.count, created, &error);
     free_entries(&entries);
     return ok ? push_created(L, created, count) : api_fail(L, &error);
 }

@@ -20,22 +20,22 @@ struct question {
     struct job *job;
     struct handle *handle;
     int64_t priority;
-    char *key; /* owned by the draft */
+    char *key; /* owned by the spec */
 };
 
 /* What went wrong in a function of the definition that is asked at creation. */
-static bool refuse(struct script *script, const char *what, const struct job *draft,
+static bool refuse(struct script *script, const char *what, const struct job *spec,
                    struct error *error) {
     struct state *state = &script->state;
     if (state->stopped != STOP_NONE) {
         script->worn |= state->stopped == STOP_MEMORY;
         lua_pop(state->current, 1);
-        return error_set(error, ERROR_FAILED, "%s of \"%s\": %s", what, draft->handler,
+        return error_set(error, ERROR_FAILED, "%s of \"%s\": %s", what, spec->handler,
                          state->stopped == STOP_MEMORY ? "needed more than the memory limit"
                                                        : "took longer than PT1S");
     }
     struct failure failure = failure_describe(state);
-    error_set(error, ERROR_INVALID, "%s of \"%s\": %s", what, draft->handler,
+    error_set(error, ERROR_INVALID, "%s of \"%s\": %s", what, spec->handler,
               failure.message ? failure.message : "out of memory");
     failure_clear(&failure);
     return false;
@@ -59,14 +59,14 @@ static int ask_priority(lua_State *L) {
     return 0;
 }
 
-bool script_priority(struct script *script, struct job *draft, struct error *error) {
-    struct question question = {.script = script, .job = draft, .priority = draft->priority};
+bool script_priority(struct script *script, struct job *spec, struct error *error) {
+    struct question question = {.script = script, .job = spec, .priority = spec->priority};
     struct state *state = &script->state;
     int status = state_call(state, ask_priority, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);
     if (status != LUA_OK)
-        return refuse(script, "priority", draft, error);
-    draft->priority = question.priority;
+        return refuse(script, "priority", spec, error);
+    spec->priority = question.priority;
     return true;
 }
 
@@ -80,13 +80,13 @@ static int ask_unique(lua_State *L) {
     return 0;
 }
 
-bool script_unique(struct script *script, struct job_spec *draft, struct error *error) {
-    struct question question = {.script = script, .job = &draft->job};
+bool script_unique(struct script *script, struct job_spec *spec, struct error *error) {
+    struct question question = {.script = script, .job = &spec->job};
     int status = state_call(&script->state, ask_unique, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);
-    draft->unique = question.key;
-    draft->job.unique_key = question.key;
-    return status == LUA_OK || refuse(script, "unique", &draft->job, error);
+    spec->unique = question.key;
+    spec->job.unique_key = question.key;
+    return status == LUA_OK || refuse(script, "unique", &spec->job, error);
 }
 
 /* ---- retries ---- */
@@ -99,8 +99,8 @@ static int ask_retries(lua_State *L) {
     return 0;
 }
 
-void script_retries(struct script *script, struct job *draft) {
-    struct question question = {.script = script, .job = draft};
+void script_retries(struct script *script, struct job *spec) {
+    struct question question = {.script = script, .job = spec};
     struct state *state = &script->state;
     int status = state_call(state, ask_retries, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);

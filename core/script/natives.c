@@ -215,19 +215,19 @@ static int native_stopped(lua_State *L) {
     return 1;
 }
 
-/* draft(spec): true, or nil and what is wrong with it as a job to be created. A schedule whose
- * dates are over is fine. */
-static int native_draft(lua_State *L) {
+/* check_spec(object): true, or nil and what is wrong with it as a job to be created. A schedule
+ * whose dates are over is fine. */
+static int native_check_spec(lua_State *L) {
     struct script *script = script_of(L);
     struct error error = {0};
-    struct job_spec draft = {0};
+    struct job_spec spec = {0};
     struct spec_rules rules = spec_rules(script->settings);
     rules.schedule = true;
-    json_t *spec = value_to_json(L, 1, "schedule", &error);
-    bool ok = spec && (job_spec_read(&draft, spec, &rules, clock_now(script->clock), &error) ||
-                       error.code == ERROR_CONFLICT);
-    job_spec_clear(&draft);
-    json_decref(spec);
+    json_t *object = value_to_json(L, 1, "schedule", &error);
+    bool ok = object && (job_spec_read(&spec, object, &rules, clock_now(script->clock), &error) ||
+                         error.code == ERROR_CONFLICT);
+    job_spec_clear(&spec);
+    json_decref(object);
     lua_pushboolean(L, ok);
     if (ok)
         return 1;
@@ -264,10 +264,14 @@ void natives_add(struct script *script, lua_State *L, const luaL_Reg *functions)
 }
 
 void natives_push(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"load", native_load},       {"text", native_text},
-                                         {"loading", native_loading}, {"is_store", native_is_store},
-                                         {"print", native_print},     {"stopped", native_stopped},
-                                         {"draft", native_draft},     {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"load", native_load},
+                                         {"text", native_text},
+                                         {"loading", native_loading},
+                                         {"is_store", native_is_store},
+                                         {"print", native_print},
+                                         {"stopped", native_stopped},
+                                         {"check_spec", native_check_spec},
+                                         {NULL, NULL}};
     lua_newtable(L);
     natives_add(script, L, functions);
     add_bounded(script, L, "string", "rep", native_rep);

@@ -50,56 +50,55 @@ static bool refuse_unknown(const struct script *script, const char *handler, str
 }
 
 /* One that this executor does not have. */
-static bool check_handler(const struct script *script, const struct job_spec *draft,
+static bool check_handler(const struct script *script, const struct job_spec *spec,
                           struct error *error) {
     const struct script_host *host = &script->host;
-    const char *handler = draft->job.handler;
-    if (draft->unchecked)
+    const char *handler = spec->job.handler;
+    if (spec->unchecked)
         return true;
     int knows = host->knows ? host->knows(host->arg, handler, error) : 0;
     return knows > 0 || (knows == 0 && refuse_unknown(script, handler, error));
 }
 
 /* The store's override goes before the function, and spares the call. */
-static bool complete_priority(struct script *script, struct job_spec *draft, struct error *error) {
+static bool complete_priority(struct script *script, struct job_spec *spec, struct error *error) {
     const struct script_host *host = &script->host;
-    int overridden = host->overridden ? host->overridden(host->arg, draft->job.handler, error) : 0;
-    return overridden > 0 || (overridden == 0 && script_priority(script, &draft->job, error));
+    int overridden = host->overridden ? host->overridden(host->arg, spec->job.handler, error) : 0;
+    return overridden > 0 || (overridden == 0 && script_priority(script, &spec->job, error));
 }
 
-static bool complete(struct run *run, lua_State *L, struct job_spec *draft, json_t *spec,
+static bool complete(struct run *run, lua_State *L, struct job_spec *spec, json_t *object,
                      const struct spec_fast *fast, struct error *error) {
     struct script *script = run->script;
     struct spec_rules rules = spec_rules(script->settings);
     time_ms now = clock_now(script->clock);
-    if (!(spec ? job_spec_read(draft, spec, &rules, now, error)
-               : job_spec_fast(draft, fast, &rules, now, error)))
+    if (!(object ? job_spec_read(spec, object, &rules, now, error)
+                 : job_spec_fast(spec, fast, &rules, now, error)))
         return false;
-    const struct definition *definition =
-        definitions_find(&script->definitions, draft->job.handler);
-    if (!definition && !check_handler(script, draft, error))
+    const struct definition *definition = definitions_find(&script->definitions, spec->job.handler);
+    if (!definition && !check_handler(script, spec, error))
         return false;
-    job_spec_inherit(draft, run->outcome->job);
-    job_spec_define(draft, definition, &rules);
-    if (!job_spec_keyed(draft, error))
+    job_spec_inherit(spec, run->outcome->job);
+    job_spec_define(spec, definition, &rules);
+    if (!job_spec_keyed(spec, error))
         return false;
     lua_State *before = state_enter(&script->state, L);
-    if (draft->needs_retries)
-        script_retries(script, &draft->job);
-    bool ok = (!draft->needs_priority || complete_priority(script, draft, error)) &&
-              (!draft->needs_unique || script_unique(script, draft, error));
+    if (spec->needs_retries)
+        script_retries(script, &spec->job);
+    bool ok = (!spec->needs_priority || complete_priority(script, spec, error)) &&
+              (!spec->needs_unique || script_unique(script, spec, error));
     state_leave(&script->state, before);
     return ok;
 }
 
-static int64_t collect(struct run *run, struct job_spec *draft, struct error *error) {
+static int64_t collect(struct run *run, struct job_spec *spec, struct error *error) {
     const struct script_host *host = &run->script->host;
     if (!host->next_id)
         return error_set(error, ERROR_FAILED, "not available here");
-    draft->job.id = host->next_id(host->arg, error);
-    if (draft->job.id == 0)
+    spec->job.id = host->next_id(host->arg, error);
+    if (spec->job.id == 0)
         return 0;
-    struct job *job = job_copy(&draft->job);
+    struct job *job = job_copy(&spec->job);
     if (!job)
         return error_set(error, ERROR_FAILED, "out of memory");
     *run->last_created = job;
@@ -107,11 +106,11 @@ static int64_t collect(struct run *run, struct job_spec *draft, struct error *er
     return job->id;
 }
 
-int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct spec_fast *fast,
+int64_t run_create(struct run *run, lua_State *L, json_t *object, const struct spec_fast *fast,
                    struct error *error) {
-    struct job_spec draft = {0};
-    int64_t id = complete(run, L, &draft, spec, fast, error) ? collect(run, &draft, error) : 0;
-    job_spec_clear(&draft);
+    struct job_spec spec = {0};
+    int64_t id = complete(run, L, &spec, object, fast, error) ? collect(run, &spec, error) : 0;
+    job_spec_clear(&spec);
     return id;
 }
 

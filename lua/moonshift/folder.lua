@@ -341,7 +341,7 @@ end
 
 function Loader:read_schedules()
   local context = {
-    draft = self.natives.draft,
+    check_spec = self.natives.check_spec,
     handlers = self.loaded.handlers,
     priorities = self.loaded.priorities,
     expressions = self.loaded.expressions,

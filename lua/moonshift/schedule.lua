@@ -73,7 +73,7 @@ local function ask_retries(spec, runs_of)
 end
 
 -- read(name, path, value, context, report) -> { name, file, spec, priority, retries }, the last two
--- from the handler's functions; or nil. `context`: draft (C's check), handlers (a set of names),
+-- from the handler's functions; or nil. `context`: check_spec (C's), handlers (a set of names),
 -- and by handler priorities, expressions (see folder.load).
 -- report(message, key) is called for each problem.
 function schedule.read(name, path, value, context, report)
@@ -94,7 +94,7 @@ function schedule.read(name, path, value, context, report)
   spec.description = nil
   local good, message = nil, nil
   if fine then
-    good, message = context.draft(spec)
+    good, message = context.check_spec(spec)
   end
   if message then
     local word = message:match("^([%a_]+)")

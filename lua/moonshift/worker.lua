@@ -22,16 +22,16 @@ function worker.load(natives, options)
   loaded.methods = job.methods(natives.job)
   loaded.engine = job.engine(natives.job)
 
-  function loaded.priority(name, draft)
-    return priority.ask(loaded.priorities[name], draft)
+  function loaded.priority(name, new)
+    return priority.ask(loaded.priorities[name], new)
   end
 
   function loaded.decide(name, failed, failure)
     return retry.decide(loaded.strategies[name], failed, failure)
   end
 
-  function loaded.runs(name, draft)
-    local runs = loaded.expressions[name](draft)
+  function loaded.runs(name, new)
+    local runs = loaded.expressions[name](new)
     return runs
   end
 
@@ -39,8 +39,8 @@ function worker.load(natives, options)
     hooks.call(loaded.hooks[index], event, facts, subject, natives.job.enqueue, owner)
   end
 
-  function loaded.unique(name, draft)
-    return unique.ask(loaded.uniques[name], draft)
+  function loaded.unique(name, new)
+    return unique.ask(loaded.uniques[name], new)
   end
 
   return loaded

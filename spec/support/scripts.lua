@@ -24,7 +24,7 @@ function scripts.natives(files)
     return files[path]
   end
   function natives.loading() end
-  function natives.draft()
+  function natives.check_spec()
     return true
   end
   function natives.is_store(path)

@@ -51,18 +51,18 @@ static void note(struct client *client, int call, bool fine, const struct error 
 static void *work(void *arg) {
     struct client *client = arg;
     for (int call = 0; call < CALLS; call++) {
-        struct engine_spec drafts[2] = {0};
+        struct engine_spec specs[2] = {0};
         struct created created[2];
         struct error error = {0};
         int at = call / 10 % 2;
-        drafts[!at].fast = (struct spec_fast){.unchecked = true};
-        drafts[!at].fast.names[SPEC_NAME_handler] = "plain";
-        drafts[!at].fast.sizes[SPEC_NAME_handler] = 5;
-        drafts[at].spec = spec_of(client, call);
-        bool fine = group_commit_enqueue(client->group, drafts, 2, created, &error);
+        specs[!at].fast = (struct spec_fast){.unchecked = true};
+        specs[!at].fast.names[SPEC_NAME_handler] = "plain";
+        specs[!at].fast.sizes[SPEC_NAME_handler] = 5;
+        specs[at].object = spec_of(client, call);
+        bool fine = group_commit_enqueue(client->group, specs, 2, created, &error);
         note(client, call, fine, &error);
         client->wrong += fine && !is_own(client, created, at);
-        json_decref(drafts[at].spec);
+        json_decref(specs[at].object);
     }
     return NULL;
 }

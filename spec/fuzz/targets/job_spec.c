@@ -39,23 +39,23 @@ static void shown(const struct job *job) {
 
 static void line(const char *text, const struct spec_rules *rules) {
     struct error error = {0};
-    struct job_spec draft;
-    json_t *spec = json_read(text, strlen(text), "JSON", &error);
-    if (!spec) {
+    struct job_spec spec;
+    json_t *object = json_read(text, strlen(text), "JSON", &error);
+    if (!object) {
         fuzz_refusal(&error, NULL);
         return;
     }
-    if (job_spec_read(&draft, spec, rules, FUZZ_NOW, &error)) {
-        job_spec_define(&draft, NULL, rules);
-        PROMISE(draft.job.payload_size <= rules->payload_max);
-        storable(&draft.job);
-        shown(&draft.job);
-        if (!job_spec_keyed(&draft, &error))
+    if (job_spec_read(&spec, object, rules, FUZZ_NOW, &error)) {
+        job_spec_define(&spec, NULL, rules);
+        PROMISE(spec.job.payload_size <= rules->payload_max);
+        storable(&spec.job);
+        shown(&spec.job);
+        if (!job_spec_keyed(&spec, &error))
             fuzz_refusal(&error, NULL);
     } else
         fuzz_refusal(&error, NULL);
-    job_spec_clear(&draft);
-    json_decref(spec);
+    job_spec_clear(&spec);
+    json_decref(object);
 }
 
 void fuzz_job_spec(const uint8_t *data, size_t size) {

@@ -119,56 +119,56 @@ int schedules_known(struct store *store, const struct store_deployment *deployme
 /* ---- the job that waits ---- */
 
 /* Its date is where the cycle has it: it is due somewhat later. */
-static bool schedule_delay(struct job_spec *draft, struct error *error) {
-    struct job *job = &draft->job;
+static bool schedule_delay(struct job_spec *spec, struct error *error) {
+    struct job *job = &spec->job;
     struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
     struct cycle cycle;
-    if (!draft->policy.jitter || job->due == TIME_NEVER)
+    if (!spec->policy.jitter || job->due == TIME_NEVER)
         return true;
     if (!repeat_open(&repeat, &cycle, error))
         return false;
-    job->delay = schedule_policy_delay(&draft->policy, job->schedule, &cycle, job->due);
+    job->delay = schedule_policy_delay(&spec->policy, job->schedule, &cycle, job->due);
     job->due += job->delay;
     return true;
 }
 
 /* What the folder declares as a job; a cycle without a date left gives due = TIME_NEVER. */
-static bool schedule_draft(struct store *store, const struct declared *declared,
-                           struct job_spec *draft, struct error *error) {
+static bool schedule_spec(struct store *store, const struct declared *declared,
+                          struct job_spec *spec, struct error *error) {
     struct spec_rules rules = spec_rules(store->settings);
     rules.schedule = true;
     struct error reason = {0};
-    if (!job_spec_read(draft, declared->spec, &rules, declared->now, &reason) &&
+    if (!job_spec_read(spec, declared->spec, &rules, declared->now, &reason) &&
         reason.code != ERROR_CONFLICT)
         return error_set(error, reason.code, "schedule \"%s\": %s", declared->name, reason.text);
     const struct definition *definition =
-        definitions_find(declared->definitions, draft->job.handler);
-    job_spec_define(draft, definition, &rules);
-    if (draft->needs_priority && json_is_integer(declared->priority))
-        draft->job.priority = json_integer_value(declared->priority);
-    if (draft->needs_retries && json_integer_value(declared->retries) > 0)
-        draft->job.retries = (int32_t)json_integer_value(declared->retries);
-    draft->job.schedule = declared->name;
-    return schedule_delay(draft, error);
+        definitions_find(declared->definitions, spec->job.handler);
+    job_spec_define(spec, definition, &rules);
+    if (spec->needs_priority && json_is_integer(declared->priority))
+        spec->job.priority = json_integer_value(declared->priority);
+    if (spec->needs_retries && json_integer_value(declared->retries) > 0)
+        spec->job.retries = (int32_t)json_integer_value(declared->retries);
+    spec->job.schedule = declared->name;
+    return schedule_delay(spec, error);
 }
 
 /* Its first job, if it has a date left. */
 static bool schedule_start(struct store *store, const struct declared *declared, int32_t suspended,
                            struct error *error) {
-    struct job_spec draft = {0};
-    bool done = schedule_draft(store, declared, &draft, error);
-    bool over = draft.job.due == TIME_NEVER;
-    draft.job.suspended = suspended;
+    struct job_spec spec = {0};
+    bool done = schedule_spec(store, declared, &spec, error);
+    bool over = spec.job.due == TIME_NEVER;
+    spec.job.suspended = suspended;
     if (done && !over)
-        done = store_create(store, &draft.job, declared->deployment, declared->now, error);
+        done = store_create(store, &spec.job, declared->deployment, declared->now, error);
     CRASH_POINT("schedule_started");
     if (done)
         done = db_run(&store->db, error,
                       "INSERT INTO schedule(name, source, spec, job) VALUES(?1, ?2, ?3, ?4)"
                       " ON CONFLICT(name) DO UPDATE SET spec=?3, job=?4",
                       "tttz", declared->name, declared->source, declared->text,
-                      over ? 0 : draft.job.id);
-    job_spec_clear(&draft);
+                      over ? 0 : spec.job.id);
+    job_spec_clear(&spec);
     return done;
 }
 
@@ -216,25 +216,25 @@ static bool same_key(const json_t *old, const json_t *now, const char *key) {
 
 /* The priority as creation would have decided it; an operator's own stays unless the file's word
  * changed. */
-static bool load_priority(struct store *store, const struct job_spec *draft, struct ids ids,
+static bool load_priority(struct store *store, const struct job_spec *spec, struct ids ids,
                           time_ms now, struct error *error) {
     const struct catalog_definition *definition =
-        catalog_definition(&store->catalog, draft->job.handler);
-    bool overridden = definition && definition->overridden && !draft->job.priority_given;
+        catalog_definition(&store->catalog, spec->job.handler);
+    bool overridden = definition && definition->overridden && !spec->job.priority_given;
     return commands_set_priority(
-        store, ids, overridden ? definition->override_priority : draft->job.priority, now, error);
+        store, ids, overridden ? definition->override_priority : spec->job.priority, now, error);
 }
 
 static bool load_write(struct store *store, const struct declared *declared,
-                       const struct stored *stored, const struct job_spec *draft,
+                       const struct stored *stored, const struct job_spec *spec,
                        struct error *error) {
-    const struct job *job = &draft->job;
+    const struct job *job = &spec->job;
     struct ids ids = {&stored->job, 1};
     bool done = db_run(&store->db, error, "UPDATE schedule SET spec=?2 WHERE name=?1", "tt",
                        declared->name, declared->text) &&
                 row_set_payload(store, job, stored->job, error);
-    if (done && (draft->needs_priority || !same_key(stored->spec, declared->spec, "priority")))
-        done = load_priority(store, draft, ids, declared->now, error);
+    if (done && (spec->needs_priority || !same_key(stored->spec, declared->spec, "priority")))
+        done = load_priority(store, spec, ids, declared->now, error);
     if (done && !same_key(stored->spec, declared->spec, "retries"))
         done = row_set_retries(store, stored->job, job->retries, error) &&
                db_run(&store->db, error, "UPDATE cycle SET retries=?2 WHERE job=?1", "in",
@@ -244,10 +244,10 @@ static bool load_write(struct store *store, const struct declared *declared,
 
 static bool schedule_load(struct store *store, const struct declared *declared,
                           const struct stored *stored, struct error *error) {
-    struct job_spec draft = {0};
-    bool done = schedule_draft(store, declared, &draft, error) &&
-                load_write(store, declared, stored, &draft, error);
-    job_spec_clear(&draft);
+    struct job_spec spec = {0};
+    bool done = schedule_spec(store, declared, &spec, error) &&
+                load_write(store, declared, stored, &spec, error);
+    job_spec_clear(&spec);
     return done;
 }
 
