@@ -41,9 +41,12 @@ bool replace_job(struct store *store, const struct job *draft, int64_t holder, t
     row.stream = replace_stream(store, draft, old.stream, error);
     row.priority = draft->priority;
     row.due = row_due(store, draft->due, now);
-    return row.stream && fair_share_place(store, placeless ? NULL : &old, &row, now, error) &&
-           place_remove(store, &old, error) && CRASH_POINT("replace_unplaced") &&
-           row_replace(store, &row, draft, error) && replace_cycle(store, draft, &row, error) &&
-           (placeless ||
-            (place_row(store, &row, now, error) && place_expose(store, row.lane, error)));
+    if (!row.stream || !fair_share_place(store, placeless ? NULL : &old, &row, now, error) ||
+        !place_remove(store, &old, error))
+        return false;
+    CRASH_POINT("replace_unplaced");
+    if (!row_replace(store, &row, draft, error) || !replace_cycle(store, draft, &row, error))
+        return false;
+    return placeless ||
+           (place_row(store, &row, now, error) && place_expose(store, row.lane, error));
 }

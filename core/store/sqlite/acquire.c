@@ -213,7 +213,9 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
         done = !fresh || place_release(store, fresh, store->meta.next_token, error);
     if (step > 0)
         row_done(row);
-    return !done ? FAILED : allowed ? TOOK : PASSED;
+    if (!done)
+        return FAILED;
+    return allowed ? TOOK : PASSED;
 }
 
 static enum verdict taking_plain(struct taking *taking, struct store *store,
@@ -221,11 +223,10 @@ static enum verdict taking_plain(struct taking *taking, struct store *store,
     struct job *job = merge_job(&taking->merge);
     job->token = meta_token(store);
     taking_append(taking, job, NULL);
-    return run_add(taking, store, cursor, error) &&
-                   bulk_take(&sqlite_of(store)->bulk, &store->db, job, error) &&
-                   place_count(store, job, error)
-               ? TOOK
-               : FAILED;
+    bool done = run_add(taking, store, cursor, error) &&
+                bulk_take(&sqlite_of(store)->bulk, &store->db, job, error) &&
+                place_count(store, job, error);
+    return done ? TOOK : FAILED;
 }
 
 /* True if the item takes no more jobs of the lane. */
@@ -328,9 +329,10 @@ static void taking_close(const struct taking *taking, struct capacity *capacity,
 
 static bool taking_all(struct taking *taking, struct store *store, bool *more,
                        struct error *error) {
-    return rate_limit_begin(store, taking->now, error) &&
-           merge_begin(&taking->merge, store, taking->acquire, error) &&
-           taking_run(taking, store, more, error) && run_end(taking, store, error) &&
+    if (!rate_limit_begin(store, taking->now, error) ||
+        !merge_begin(&taking->merge, store, taking->acquire, error))
+        return false;
+    return taking_run(taking, store, more, error) && run_end(taking, store, error) &&
            taking_served(taking, store, error);
 }
 

@@ -225,10 +225,11 @@ static bool flush_jobs(struct bulk *bulk, struct db *db, struct error *error) {
 enum kind { KIND_READY, KIND_TIMER, KIND_LOCKED, KIND_NONE };
 
 static enum kind row_kind(const struct job *job) {
-    return job->state == JOB_READY       ? KIND_READY
-           : job->state == JOB_SCHEDULED ? KIND_TIMER
-           : job->state == JOB_LOCKED    ? KIND_LOCKED
-                                         : KIND_NONE;
+    if (job->state == JOB_READY)
+        return KIND_READY;
+    if (job->state == JOB_SCHEDULED)
+        return KIND_TIMER;
+    return job->state == JOB_LOCKED ? KIND_LOCKED : KIND_NONE;
 }
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))

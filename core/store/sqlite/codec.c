@@ -47,8 +47,8 @@ static void put(struct packer *to, const void *bytes, size_t size) {
 }
 
 static void put_text(struct packer *to, const char *text, size_t size) {
-    uint32_t length = !text ? NO_TEXT : size < NO_TEXT ? (uint32_t)size : NO_TEXT - 1;
-    put(to, &length, sizeof length);
+    uint32_t length = size < NO_TEXT ? (uint32_t)size : NO_TEXT - 1;
+    put(to, text ? &length : &(uint32_t){NO_TEXT}, sizeof length);
     if (!text)
         return;
     put(to, text, size);
@@ -62,7 +62,10 @@ static void put_field(struct packer *to, const struct job *job, const struct fie
         return;
     }
     memcpy(&text, at, sizeof text);
-    put_text(to, text, field->kind == CODED_BLOB ? job->payload_size : text ? strlen(text) : 0);
+    size_t size = job->payload_size;
+    if (field->kind == CODED_TEXT)
+        size = text ? strlen(text) : 0;
+    put_text(to, text, size);
 }
 
 uint32_t codec_layout(void) {

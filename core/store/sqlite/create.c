@@ -42,9 +42,9 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     if (store->intake) /* decided as it gets its place */
         job->suspended = 0;
     job->lane_id = job->exclusive && job->lane ? job_lane_id(job->lane) : 0;
-    job->state = job->suspended || store->intake           ? JOB_SUSPENDED
-                 : job->due != TIME_NONE && job->due > now ? JOB_SCHEDULED
-                                                           : JOB_READY;
+    job->state = job->due != TIME_NONE && job->due > now ? JOB_SCHEDULED : JOB_READY;
+    if (job->suspended || store->intake)
+        job->state = JOB_SUSPENDED;
 }
 
 /* Parameters of the columns that a creation writes: their kinds, then their values. */
@@ -172,8 +172,9 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
                    : 0;
     if (held != 0)
         return held > 0 && create_meet(store, job, stream, &holder, now, error);
-    return (job->schedule || backlog_check(store, definition, job, error)) &&
-           create_occurrence(store, job, stream, now, error) &&
+    if (!job->schedule && !backlog_check(store, definition, job, error))
+        return false;
+    return create_occurrence(store, job, stream, now, error) &&
            (!job->unique_key || unique_hold(store, job, now, error)) &&
            (!job->repeat || cycle_begin(store, job, error));
 }

@@ -10,10 +10,11 @@
 #include <unistd.h>
 
 static bool failed(const char *path, struct error *error) {
-    enum error_code code = errno == ENOENT                      ? ERROR_NOT_FOUND
-                           : errno == EEXIST                    ? ERROR_CONFLICT
-                           : errno == ENOSPC || errno == EDQUOT ? ERROR_FULL
-                                                                : ERROR_IO;
+    enum error_code code = errno == ENOSPC || errno == EDQUOT ? ERROR_FULL : ERROR_IO;
+    if (errno == ENOENT)
+        code = ERROR_NOT_FOUND;
+    if (errno == EEXIST)
+        code = ERROR_CONFLICT;
     return error_set(error, code, "%s: %s", path, strerror(errno));
 }
 

@@ -193,12 +193,16 @@ static const struct store_engine engine = {
 };
 
 static bool open_all(struct store *store, const char *path, struct error *error) {
-    return (!path || location_enter(store, path, error)) && open_database(store, path, error) &&
-           sqlite_configure(&store->db, &sqlite_of(store)->connection, store->mode != STORE_READ,
-                            error) &&
-           bulk_attach(&sqlite_of(store)->bulk, &store->db, "bulk", error) &&
-           bulk_attach(&sqlite_of(store)->endings, &store->db, "endings", error) &&
-           payload_attach(store, error) && migrate(store, error);
+    struct sqlite *sqlite = sqlite_of(store);
+    bool writes = store->mode != STORE_READ;
+    if ((path && !location_enter(store, path, error)) || !open_database(store, path, error) ||
+        !sqlite_configure(&store->db, &sqlite->connection, writes, error))
+        return false;
+    if (!bulk_attach(&sqlite->bulk, &store->db, "bulk", error) ||
+        !bulk_attach(&sqlite->endings, &store->db, "endings", error) ||
+        !payload_attach(store, error))
+        return false;
+    return migrate(store, error);
 }
 
 /* `other` has PATH_MAX bytes: where *location is behind, the name to bring the log home from. */
@@ -220,9 +224,10 @@ static struct store *open_once(const char *path, enum store_mode mode,
     store->mode = path ? mode : STORE_CREATE;
     sqlite_of(store)->gate.file = -1;
     sqlite_of(store)->bell = (struct bell){-1, -1, -1};
-    if (open_all(store, path, error) && (!path || location_enter(store, path, error)) &&
-        (*location = location_look(store, other, error)) == LOCATION_FINE &&
-        fair_share_settle(store, error))
+    bool opened = open_all(store, path, error) && (!path || location_enter(store, path, error));
+    if (opened)
+        *location = location_look(store, other, error);
+    if (*location == LOCATION_FINE && fair_share_settle(store, error))
         return store;
     store_close(store);
     return NULL;

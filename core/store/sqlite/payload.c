@@ -61,11 +61,11 @@ static bool path_add(struct text *path, const char *from, const char *name, stru
     text_add(path, "%s", *from ? from : "$");
     if (at == name && *at != '[')
         at = path_name(path, at);
-    while (at && *at)
-        at = *at == '.' ? path_name(path, at + 1) : *at == '[' ? path_element(path, at) : NULL;
+    while (at && (*at == '.' || *at == '['))
+        at = *at == '.' ? path_name(path, at + 1) : path_element(path, at);
     if (path->failed)
         return error_set(error, ERROR_FAILED, "out of memory");
-    return at || refuse_path(name, error);
+    return (at && !*at) || refuse_path(name, error);
 }
 
 #define PAYLOAD "CAST(j.payload AS TEXT), "
@@ -78,15 +78,18 @@ static bool refuse_value(const char *name, struct error *error) {
 }
 
 static void equals(struct query *query, const char *path, const json_t *value) {
-    bool number = json_is_number(value), text = json_is_string(value);
+    static const char *const types[] = {
+        [JSON_INTEGER] = ") IN ('integer', 'real')",
+        [JSON_REAL] = ") IN ('integer', 'real')",
+        [JSON_STRING] = ")='text'",
+        [JSON_NULL] = ")='null'",
+        [JSON_TRUE] = ")='true'",
+        [JSON_FALSE] = ")='false'",
+    };
     query_add(query, "(json_type(" PAYLOAD);
     query_bind_new(query, json_string(path));
-    query_add(query, number                ? ") IN ('integer', 'real')"
-                     : text                ? ")='text'"
-                     : json_is_null(value) ? ")='null'"
-                     : json_is_true(value) ? ")='true'"
-                                           : ")='false'");
-    if (number || text) {
+    query_add(query, types[json_typeof(value)]);
+    if (json_is_number(value) || json_is_string(value)) {
         query_add(query, " AND json_extract(" PAYLOAD);
         query_bind_new(query, json_string(path));
         query_add(query, ")=");

@@ -30,7 +30,9 @@ static long holder_of(const char *path, off_t first, off_t size) {
         return errno == ENOENT ? 0 : -1;
     bool known = fcntl(file, F_GETLK, &range) == 0;
     close(file);
-    return known ? range.l_type == F_UNLCK ? 0 : range.l_pid > 0 ? (long)range.l_pid : -1 : -1;
+    if (known && range.l_type == F_UNLCK)
+        return 0;
+    return known && range.l_pid > 0 ? (long)range.l_pid : -1;
 }
 
 static bool check_unused(const char *path, struct error *error) {
@@ -91,10 +93,11 @@ static bool move_on(struct store *store, const char *from, time_ms now, struct e
 static bool refresh(struct store *store, const char *from, struct store_restored *restored,
                     time_ms now, struct error *error) {
     struct store_reaped reaped = {0};
-    bool done = store_begin(store, STORE_COMMAND, error) && move_on(store, from, now, error) &&
-                store_commit(store, error) && store_reap(store, now, &reaped, error);
-    if (!done)
+    bool moved = store_begin(store, STORE_COMMAND, error) && move_on(store, from, now, error) &&
+                 store_commit(store, error);
+    if (!moved)
         store_rollback(store);
+    bool done = moved && store_reap(store, now, &reaped, error);
     job_free_list(reaped.worker_died);
     restored->freed = reaped.freed;
     return done;

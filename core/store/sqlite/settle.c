@@ -68,13 +68,18 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
 static bool settle_success(struct store *store, struct outcome *outcome, enum unlocked how,
                            enum history_end end, time_ms now, struct error *error) {
     enum incident_end ends = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
-    return settle_give_up(store, outcome->job, end, now, error) &&
-           settle_batch(store, outcome, now, error) &&
-           settle_remove(store, outcome->job, how, error) && CRASH_POINT("settle_removed") &&
-           history_ended(store, outcome, end, error) && CRASH_POINT("settle_ended") &&
-           (end == ENDED_SUCCESSFUL || outcome->told ||
-            tell_ended(store, outcome->job, history_end_name(end), now, error)) &&
-           incident_end(store, outcome->job->id, ends, now, error) &&
+    if (!settle_give_up(store, outcome->job, end, now, error) ||
+        !settle_batch(store, outcome, now, error) ||
+        !settle_remove(store, outcome->job, how, error))
+        return false;
+    CRASH_POINT("settle_removed");
+    if (!history_ended(store, outcome, end, error))
+        return false;
+    CRASH_POINT("settle_ended");
+    bool tells = end != ENDED_SUCCESSFUL && !outcome->told;
+    if (tells && !tell_ended(store, outcome->job, history_end_name(end), now, error))
+        return false;
+    return incident_end(store, outcome->job->id, ends, now, error) &&
            (!outcome->job->repeat || occurrence_end(store, outcome->job->id, error));
 }
 
@@ -119,12 +124,15 @@ static bool settle_failure(struct store *store, struct outcome *outcome, struct 
         return false;
     if (outcome->message)
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
-    return row_fail(store, row, outcome->message ? message : NULL, error) &&
-           settle_calm(store, outcome->job, error) &&
-           (row->retries > 0 || outcome->reason != REASON_WORKER_DIED ||
-            incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) &&
-           (outcome->told || tell_failure(store, outcome, row->retries, now, error)) &&
-           CRASH_POINT("settle_failed") && place_row(store, row, now, error);
+    if (!row_fail(store, row, outcome->message ? message : NULL, error) ||
+        !settle_calm(store, outcome->job, error))
+        return false;
+    bool died = row->retries == 0 && outcome->reason == REASON_WORKER_DIED;
+    if ((died && !incident_open(store, row->id, INCIDENT_WORKER_DIED, now, error)) ||
+        (!outcome->told && !tell_failure(store, outcome, row->retries, now, error)))
+        return false;
+    CRASH_POINT("settle_failed");
+    return place_row(store, row, now, error);
 }
 
 /* Puts the job into its place. A job that was dead before a run by hand and is so after it has
@@ -137,9 +145,11 @@ static bool settle_place(struct store *store, const struct outcome *outcome,
 static bool settle_snooze(struct store *store, struct outcome *outcome, struct job_row *row,
                           time_ms now, struct error *error) {
     settle_merge(outcome, row);
-    return fair_share_place(store, NULL, row, now, error) &&
-           history_snoozed(store, outcome, row, error) && row_move(store, row, NULL, error) &&
-           settle_calm(store, outcome->job, error) && settle_place(store, outcome, row, now, error);
+    if (!fair_share_place(store, NULL, row, now, error) ||
+        !history_snoozed(store, outcome, row, error))
+        return false;
+    return row_move(store, row, NULL, error) && settle_calm(store, outcome->job, error) &&
+           settle_place(store, outcome, row, now, error);
 }
 
 /* Writes message, due date and one more conflict in a row; it costs neither retry nor attempt. */
@@ -149,8 +159,9 @@ static bool settle_conflict(struct store *store, struct outcome *outcome, struct
     if (outcome->message)
         memcpy(message, outcome->message, utf8_prefix(outcome->message, JOB_MESSAGE_MAX));
     settle_merge(outcome, row);
-    return fair_share_place(store, NULL, row, now, error) && row_move(store, row, message, error) &&
-           row_conflict(store, row->id, error) && settle_place(store, outcome, row, now, error);
+    if (!fair_share_place(store, NULL, row, now, error) || !row_move(store, row, message, error))
+        return false;
+    return row_conflict(store, row->id, error) && settle_place(store, outcome, row, now, error);
 }
 
 static bool settle_again(struct store *store, struct outcome *outcome, struct job_row *row,

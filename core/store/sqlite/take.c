@@ -23,7 +23,9 @@ static int64_t take_rival(struct store *store, const struct job_row *row, struct
     /* The row of the running job may be gone while its run goes on. */
     int found =
         db_value(&store->db, error, &running, "SELECT token FROM lane WHERE id=?1", "i", row->lane);
-    return found < 0 ? -1 : found ? INT64_MAX : 0;
+    if (found < 0)
+        return -1;
+    return found ? INT64_MAX : 0;
 }
 
 static bool take_lane(struct store *store, const struct job_row *row, int64_t token, bool force,

@@ -100,12 +100,18 @@ bool change_move(struct store *store, const struct job_row *old, struct job_row 
     /* What its run leaves of a row that is dead now is not for the run to know. */
     if (row->token && !place_edited(store, row->id, error))
         return false;
-    return admission_move(store, old, row, now, error) &&
-           fair_share_place(store, old, row, now, error) &&
-           (row->token || place_remove(store, old, error)) && row_write(store, row, true, error) &&
-           (!row->batch || batch_retries(store, old, row, error)) &&
-           (row->token || (old->retries == 0 && row->retries == 0) ||
-            place_row(store, row, now, error)) && /* one that is dead already stays nowhere */
-           (row->token || place_expose(store, row->lane, error)) &&
-           (row->token || !row->repeats || occurrence_left(store, row, error));
+    if (!admission_move(store, old, row, now, error) ||
+        !fair_share_place(store, old, row, now, error))
+        return false;
+    if (!row->token && !place_remove(store, old, error))
+        return false;
+    if (!row_write(store, row, true, error) ||
+        (row->batch && !batch_retries(store, old, row, error)))
+        return false;
+    if (row->token)
+        return true;
+    bool stays_dead = old->retries == 0 && row->retries == 0; /* it has no place */
+    return (stays_dead || place_row(store, row, now, error)) &&
+           place_expose(store, row->lane, error) &&
+           (!row->repeats || occurrence_left(store, row, error));
 }

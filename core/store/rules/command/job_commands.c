@@ -124,24 +124,42 @@ static bool delete_check(struct store *store, const struct change *change,
     return false;
 }
 
+/* Takes the lock away from the run, and the occurrence that it began. */
+static bool delete_running(struct store *store, const struct job_row *row, struct error *error) {
+    cut(store);
+    return (!row->repeats || occurrence_cut(store, row, error)) &&
+           place_unlock_job(store, row->id, error);
+}
+
+/* Writes the end of the job to the history, the events and its batch. */
+static bool delete_tell(struct store *store, const struct change *change, const struct job_row *row,
+                        struct error *error) {
+    enum history_end end = (enum history_end)change->value;
+    return history_removed(store, row, end, change->now, error) &&
+           tell_removed(store, row, history_end_name(end), change->now, error) &&
+           (!row->batch || batch_gone(store, row, TIME_NONE, change->now, error));
+}
+
+/* Deletes the row, and those of other tables that belong to it. */
+static bool delete_rows(struct store *store, const struct job_row *row, struct error *error) {
+    if (!row_delete(store, row->id, error) ||
+        !db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id))
+        return false;
+    if (row->has_message && !row_calm(store, row->id, error))
+        return false;
+    return !row->repeats ||
+           (cycle_end(store, row->id, error) && occurrence_end(store, row->id, error));
+}
+
 static bool delete_apply(struct store *store, const struct change *change, struct job_row *row,
                          struct error *error) {
-    if (row->token)
-        cut(store);
-    if (row->token && row->repeats && !occurrence_cut(store, row, error))
+    if (!(row->token ? delete_running(store, row, error) : place_remove(store, row, error)))
         return false;
-    bool removed =
-        row->token ? place_unlock_job(store, row->id, error) : place_remove(store, row, error);
-    return removed && (row->retries == 0 || admission_end(store, row, error)) &&
-           history_removed(store, row, (enum history_end)change->value, change->now, error) &&
-           tell_removed(store, row, history_end_name((int)change->value), change->now, error) &&
-           (!row->batch || batch_gone(store, row, TIME_NONE, change->now, error)) &&
-           row_delete(store, row->id, error) &&
-           db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", row->id) &&
-           (!row->has_message || row_calm(store, row->id, error)) &&
-           incident_end(store, row->id, INCIDENT_DELETED, change->now, error) &&
-           (!row->repeats ||
-            (cycle_end(store, row->id, error) && occurrence_end(store, row->id, error))) &&
+    if (row->retries > 0 && !admission_end(store, row, error))
+        return false;
+    if (!delete_tell(store, change, row, error) || !delete_rows(store, row, error))
+        return false;
+    return incident_end(store, row->id, INCIDENT_DELETED, change->now, error) &&
            place_expose(store, row->lane, error);
 }
 

@@ -254,14 +254,19 @@ static bool deploy_write(struct store *store, struct store_deployment *deploymen
         return deploy_leave(store, deployment, error) &&
                deploy_register(store, executor_name, *id, error);
     store->ring.everybody = true; /* an executor may follow the deployments of this name */
-    return deploy_taken_back(store, deployment, *id, now, error) &&
-           deploy_current(store, deployment->name, *id, error) &&
-           deploy_definitions(store, deployment, *id, error) &&
-           deploy_files(store, deployment, *id, error) &&
-           catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
-                           store->meta.catalog, error) &&
-           CRASH_POINT("deploy_filed") && schedules_write(store, deployment, *id, now, error) &&
-           CRASH_POINT("deploy_scheduled") && deploy_register(store, executor_name, *id, error);
+    if (!deploy_taken_back(store, deployment, *id, now, error) ||
+        !deploy_current(store, deployment->name, *id, error))
+        return false;
+    if (!deploy_definitions(store, deployment, *id, error) ||
+        !deploy_files(store, deployment, *id, error) ||
+        !catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
+                         store->meta.catalog, error))
+        return false;
+    CRASH_POINT("deploy_filed");
+    if (!schedules_write(store, deployment, *id, now, error))
+        return false;
+    CRASH_POINT("deploy_scheduled");
+    return deploy_register(store, executor_name, *id, error);
 }
 
 bool store_deploy(struct store *store, struct store_deployment *deployment,
