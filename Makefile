@@ -32,7 +32,7 @@ LIBS     := -lsqlite3 -lev -ljansson -lmd -lpthread -lm
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
-EMBED    := $(sort $(filter-out %/meta.lua,$(wildcard lua/moonshift/*.lua)) $(wildcard core/store/*/*.sql core/bench/*.lua) $(STOCK))
+EMBED    := $(sort $(filter-out %/meta.lua,$(wildcard lua/moonshift/*.lua)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK))
 CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))

@@ -6,13 +6,13 @@
 #include <string.h>
 
 static bool put_asked(json_t *report, const struct bench_options *options) {
-    static const char *const levels[] = {"none", "failures", "full"};
     return json_put(report, "jobs", json_integer(options->jobs)) &&
            json_put(report, "workers", json_integer(options->workers)) &&
-           json_put_text(report, "history", levels[options->history]) &&
+           json_put_text(report, "history", rig_history(options)) &&
            json_put(report, "priorities", json_integer(options->priorities)) &&
            json_put(report, "payload", json_integer(options->payload)) &&
-           json_put_text(report, "synchronous", "FULL");
+           json_put_text(report, "synchronous", "FULL") &&
+           json_put(report, "sync_ms", json_integer(options->sync));
 }
 
 /* Those that fork come first: the fewer pages a child inherits, the better. */
@@ -26,8 +26,7 @@ static const struct {
 };
 enum { PHASES = sizeof phases / sizeof *phases };
 
-/* True if the list of names, separated by commas, has it; no list has all. */
-static bool is_wanted(const char *only, const char *name) {
+bool bench_wants(const char *only, const char *name) {
     size_t size = strlen(name);
     for (const char *at = only; at; at = strchr(at, ',')) {
         at += *at == ',';
@@ -37,7 +36,8 @@ static bool is_wanted(const char *only, const char *name) {
     return !only;
 }
 
-bool bench_check(const char *only, struct error *error) {
+/* False: a phase of the list is none. */
+static bool check(const char *only, struct error *error) {
     char name[64];
     for (const char *at = only; at; at = strchr(at, ',')) {
         at += *at == ',';
@@ -56,7 +56,7 @@ bool bench_check(const char *only, struct error *error) {
 
 static bool all_phases(struct bench *bench, struct error *error) {
     for (int i = 0; i < PHASES; i++)
-        if (is_wanted(bench->options->only, phases[i].name) &&
+        if (bench_wants(bench->options->only, phases[i].name) &&
             (!place_goes_on(error) || !phases[i].run(bench, error)))
             return false;
     return true;
@@ -75,9 +75,12 @@ static bool measure(struct bench *bench, struct error *error) {
 }
 
 json_t *bench_run(const struct bench_options *options, struct error *error) {
-    struct bench bench = {.options = options, .random = 12345, .report = json_object()};
+    struct bench bench = {.options = options, .random = 12345};
+    if (!check(options->only, error))
+        return NULL;
     log_configure(LOG_LOGFMT, LOG_WARN);
-    bool fine = bench.report ? store_writes_start(error) &&
+    bench.report = json_object();
+    bool fine = bench.report ? store_writes_start(options->sync, error) &&
                                    place_make(&bench.place, options->directory, error) &&
                                    measure(&bench, error)
                              : rig_no_memory(error);

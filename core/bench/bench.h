@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_BENCH_BENCH_H
 #define MOONSHIFT_BENCH_BENCH_H
 
-#include "job/settings.h"
+#include "engine/engine.h"
 
 struct bench_options {
     int64_t jobs;
@@ -11,21 +11,27 @@ struct bench_options {
     enum history_level history;
     int priorities;        /* so many different ones, random; 10 as the yardstick has them */
     int64_t payload;       /* bytes of JSON, 0: none */
-    const char *only;      /* phases to measure, separated by commas; NULL: all */
+    const char *only;      /* phases or kinds to measure, separated by commas; NULL: all */
+    int64_t sync;          /* milliseconds that each sync takes longer than the disk needs */
     const char *directory; /* where the temporary store lies */
     /* How far it is; `of` 0: unknown. */
     void (*tell)(void *arg, const char *doing, int64_t done, int64_t of);
     void *arg;
+    /* Creates the jobs of a file as `enqueue --from` does. */
+    bool (*enqueue_from)(struct engine *engine, const char *path, struct error *error);
 };
 
 enum { BENCH_PAYLOAD_MAX = 1 << 20 };
 
-/* False: a phase of the list is none. */
-bool bench_check(const char *only, struct error *error);
+/* True if the list of names, separated by commas, has it; no list has all. */
+bool bench_wants(const char *only, const char *name);
 
 /* All figures as one object; a new reference. NULL: error, such as a job that was lost or ran
  * twice. INT and TERM end it with ERROR_INTERRUPTED; nothing stays behind either way. */
 json_t *bench_run(const struct bench_options *options, struct error *error);
+
+/* What jobs of each kind of work cost: { work: [{ kind, what, … }] }. */
+json_t *bench_work(const struct bench_options *options, struct error *error);
 
 /* What an acquisition costs beside so many rows: { scale: [{ rows, … }], ratio }. */
 json_t *bench_scale(const struct bench_options *options, const int64_t *rows, size_t count,

@@ -93,7 +93,7 @@ static bool oversee(struct client_group *group, struct children *children, void 
         }
         if (!place_goes_on(NULL))
             atomic_store(&group->stop, true);
-        if (children && children_look(children))
+        if (children && (children_look(children) || !place_goes_on(NULL)))
             break;
         rig_pause(LOOK_EVERY);
     }
@@ -151,7 +151,7 @@ bool client_group_thread(struct client_group *group, client_group_work *work, vo
 static void children_end(struct client_group *group, struct children *children) {
     atomic_store(&group->stop, true);
     for (int i = 0; i < children->count; i++) {
-        if (children->failed && children->pids[i])
+        if ((children->failed || !place_goes_on(NULL)) && children->pids[i])
             kill(children->pids[i], SIGKILL);
         while (children->pids[i] && waitpid(children->pids[i], NULL, 0) < 0 && errno == EINTR)
             ;
@@ -178,4 +178,27 @@ bool client_group_fork(struct client_group *group, client_group_work *work, void
     fine = fine && oversee(group, &children, arg, error);
     children_end(group, &children);
     return fine && verdict(group, error);
+}
+
+/* ---- one process ---- */
+
+struct alone {
+    bool (*work)(void *arg, struct error *error);
+    void *arg;
+};
+
+static bool alone_run(struct client_group *group, int index, void *arg, struct error *error) {
+    const struct alone *alone = arg;
+    (void)group;
+    (void)index;
+    return alone->work(alone->arg, error);
+}
+
+bool client_group_alone(bool (*work)(void *arg, struct error *error), void *arg,
+                        struct error *error) {
+    struct alone alone = {work, arg};
+    struct client_group *group = client_group_new(1, error);
+    bool fine = group && client_group_fork(group, alone_run, &alone, error);
+    client_group_free(group);
+    return fine;
 }

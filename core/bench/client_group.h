@@ -41,6 +41,11 @@ bool client_group_thread(struct client_group *group, client_group_work *work, vo
 bool client_group_fork(struct client_group *group, client_group_work *work, void *arg,
                        struct error *error);
 
+/* Runs this work in a child process of its own: what it leaves open ends with it, and its memory is
+ * its own. */
+bool client_group_alone(bool (*work)(void *arg, struct error *error), void *arg,
+                        struct error *error);
+
 /* Adds up the jobs that all clients did. */
 int64_t client_group_done(const struct client_group *group);
 /* Returns when the last client ended, in monotonic microseconds. */

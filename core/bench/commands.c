@@ -1,5 +1,6 @@
 #include "bench/commands.h"
 #include "base/text.h"
+#include "bench/client_group.h"
 #include "bench/phases.h"
 #include "bench/place.h"
 #include <dirent.h>
@@ -49,19 +50,6 @@ pid_t command_start(const char *const *words, struct error *error) {
     return pid;
 }
 
-bool command_await(pid_t pid, const char *what, struct error *error) {
-    int status = 0;
-    pid_t ended;
-    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && place_goes_on(error))
-        rig_pause(500);
-    if (ended == 0) {
-        command_end(pid);
-        return false;
-    }
-    return status == 0 ||
-           error_set(error, ERROR_FAILED, "%s: the program failed (see above)", what);
-}
-
 void command_end(pid_t pid) {
     kill(pid, SIGTERM);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -83,28 +71,34 @@ static bool write_lines(struct rig *rig, const char *path, int64_t jobs, struct 
     return fine || error_set(error, ERROR_IO, "bench: \"%s\": %s", path, strerror(errno));
 }
 
-static bool enqueue_from(struct rig *rig, const char *path, int64_t jobs, struct error *error) {
-    const char *words[] = {
-        "enqueue",           "--from", path, "-C", rig->bench->place.path, "--store",
-        rig->settings.store, NULL};
-    int64_t from = clock_monotonic_us();
-    rig_tell(rig, "enqueueing from a file", 0, 0);
-    pid_t pid = command_start(words, error);
-    if (pid < 0 || !command_await(pid, "enqueue --from", error))
-        return false;
-    double rate = meter_rate(jobs, clock_monotonic_us() - from);
-    return meter_put(rig->bench->report, "enqueue_from_per_second", rate) || rig_no_memory(error);
+struct from {
+    struct rig *rig;
+    char path[PATH_MAX];
+};
+
+/* In a process of its own, as a user starts one. */
+static bool enqueue_from(void *arg, struct error *error) {
+    struct from *from = arg;
+    bool fine = rig_engine(from->rig, error) &&
+                from->rig->bench->options->enqueue_from(from->rig->engine, from->path, error);
+    rig_release(from->rig);
+    return fine;
 }
 
 bool phase_from(struct bench *bench, struct error *error) {
     struct rig rig;
     struct meter unused;
-    char path[PATH_MAX];
+    struct from from = {.rig = &rig};
     int64_t jobs = bench->options->jobs;
-    place_file(&bench->place, "jobs.jsonl", path);
-    bool fine = rig_open(&rig, bench, jobs, error) && write_lines(&rig, path, jobs, error);
+    place_file(&bench->place, "jobs.jsonl", from.path);
+    bool fine = rig_open(&rig, bench, jobs, error) && write_lines(&rig, from.path, jobs, error);
     rig_release(&rig);
-    fine = fine && enqueue_from(&rig, path, jobs, error) &&
+    rig_tell(&rig, "enqueueing from a file", 0, 0);
+    int64_t began = clock_monotonic_us();
+    fine = fine && client_group_alone(enqueue_from, &from, error);
+    double rate = meter_rate(jobs, clock_monotonic_us() - began);
+    fine = fine &&
+           (meter_put(bench->report, "enqueue_from_per_second", rate) || rig_no_memory(error)) &&
            rig_drain(&rig, "draining", bench->options->workers, jobs, &unused, error);
     rig_close(&rig);
     return fine;

@@ -9,8 +9,6 @@
  * nobody hears what it prints, unless it is an error. None of the user's settings reach it. -1:
  * error. */
 pid_t command_start(const char *const *words, struct error *error);
-/* Waits for its end; ends it if a signal comes. False: it failed. */
-bool command_await(pid_t pid, const char *what, struct error *error);
 /* Ends it as TERM does, and waits. */
 void command_end(pid_t pid);
 

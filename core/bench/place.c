@@ -57,17 +57,39 @@ static bool write_file(const char *path, const char *text, struct error *error) 
     return fine || refuse(path, error);
 }
 
-static bool write_handlers(const struct place *place, struct error *error) {
-    static const char *const names[] = {"noop.lua", "chain.lua", "spin.lua"};
+static void empty(const char *directory) {
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (entry->d_type != DT_DIR)
+            unlinkat(dirfd(list), entry->d_name, 0);
+    if (list)
+        closedir(list);
+}
+
+static const char *const folders[] = {"handlers", "priorities"};
+enum { FOLDERS = sizeof folders / sizeof *folders };
+
+static void folders_remove(const struct place *place) {
     char path[PATH_MAX];
-    place_file(place, "handlers", path);
-    if (mkdir(path, 0700) != 0)
-        return refuse(path, error);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char name[64], source[64];
-        snprintf(name, sizeof name, "handlers/%s", names[i]);
+    for (int i = 0; i < FOLDERS; i++) {
+        place_file(place, folders[i], path);
+        empty(path);
+        rmdir(path);
+    }
+}
+
+bool place_folder(const struct place *place, const char *const *names, size_t count,
+                  struct error *error) {
+    char path[PATH_MAX], source[128];
+    folders_remove(place);
+    for (int i = 0; i < FOLDERS; i++) {
+        place_file(place, folders[i], path);
+        if (mkdir(path, 0700) != 0)
+            return refuse(path, error);
+    }
+    for (size_t i = 0; i < count; i++) {
         snprintf(source, sizeof source, "core/bench/%s", names[i]);
-        place_file(place, name, path);
+        place_file(place, names[i], path);
         if (!write_file(path, embedded_find(source)->text, error))
             return false;
     }
@@ -88,19 +110,12 @@ bool place_make(struct place *place, const char *parent, struct error *error) {
         return false;
     }
     memcpy(place->path, path, (size_t)size + 1);
-    if (write_handlers(place, error))
+    static const char *const plain[] = {"handlers/noop.lua", "handlers/chain.lua",
+                                        "handlers/spin.lua"};
+    if (place_folder(place, plain, sizeof plain / sizeof *plain, error))
         return true;
     place_clear(place);
     return false;
-}
-
-static void empty(const char *directory) {
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list && (entry = readdir(list));)
-        if (entry->d_type != DT_DIR)
-            unlinkat(dirfd(list), entry->d_name, 0);
-    if (list)
-        closedir(list);
 }
 
 void place_empty(const struct place *place) {
@@ -108,12 +123,9 @@ void place_empty(const struct place *place) {
 }
 
 void place_clear(struct place *place) {
-    char handlers[PATH_MAX];
     if (!place->path[0])
         return;
-    place_file(place, "handlers", handlers);
-    empty(handlers);
-    rmdir(handlers);
+    folders_remove(place);
     empty(place->path);
     rmdir(place->path);
     place->path[0] = '\0';

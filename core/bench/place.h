@@ -4,16 +4,21 @@
 
 #include "base/error.h"
 #include <limits.h>
+#include <stddef.h>
 
 struct place {
     char path[PATH_MAX - 256]; /* "": none */
 };
 
-/* Makes the directory in `parent` and writes the handlers. INT, TERM and HUP are noted from just
- * before it is made, so that they leave nothing behind. */
+/* Makes the directory in `parent`, with the handlers of the plain phases. INT, TERM and HUP are
+ * noted from just before it is made, so that they leave nothing behind. */
 bool place_make(struct place *place, const char *parent, struct error *error);
 /* Removes everything; the signals are the system's again. */
 void place_clear(struct place *place);
+
+/* Has the folder hold exactly these embedded files of core/bench, such as "handlers/noop.lua". */
+bool place_folder(const struct place *place, const char *const *names, size_t count,
+                  struct error *error);
 
 /* PATH_MAX bytes: the place's path, a slash and `name`. */
 void place_file(const struct place *place, const char *name, char *path);

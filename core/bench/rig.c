@@ -22,6 +22,11 @@ void rig_tell(const struct rig *rig, const char *doing, int64_t done, int64_t of
         options->tell(options->arg, doing, done, of);
 }
 
+const char *rig_history(const struct bench_options *options) {
+    static const char *const levels[] = {"none", "failures", "full"};
+    return levels[options->history];
+}
+
 /* ---- the store ---- */
 
 static json_t *payload_make(int64_t size) {
@@ -39,15 +44,14 @@ static json_t *payload_make(int64_t size) {
 
 /* Nothing of the user's own settings: figures are to be compared. */
 static bool settings_make(struct rig *rig, struct error *error) {
-    static const char *const levels[] = {"none", "failures", "full"};
     char path[PATH_MAX], url[PATH_MAX + 8];
     place_file(&rig->bench->place, "bench.db", path);
     snprintf(url, sizeof url, "sqlite:%s", path);
     struct settings *settings = &rig->settings;
     return settings_init(settings, error) &&
            settings_apply_text(settings, ORIGIN_FLAG, "store", url, error) &&
-           settings_apply_text(settings, ORIGIN_FLAG, "history",
-                               levels[rig->bench->options->history], error);
+           settings_apply_text(settings, ORIGIN_FLAG, "history", rig_history(rig->bench->options),
+                               error);
 }
 
 bool rig_engine(struct rig *rig, struct error *error) {
@@ -190,9 +194,10 @@ bool rig_await(struct rig *rig, const char *doing, int64_t count, struct error *
         last = done;
         if (!place_goes_on(error) || !attached_engine_fine(rig->attached, error))
             return false;
-        if (rig->status.failed || rig->status.stale || clock_monotonic() - moved > STALL)
+        if (rig->status.failed > rig->failing || rig->status.stale ||
+            clock_monotonic() - moved > STALL)
             return error_set(error, ERROR_FAILED,
-                             "%s: stuck: %lld of %lld jobs have ended, %lld failed, %lld stale",
+                             "%s: stuck: %lld of %lld runs have ended, %lld failed, %lld stale",
                              doing, (long long)done, (long long)count,
                              (long long)rig->status.failed, (long long)rig->status.stale);
         rig_tell(rig, doing, done, count);
@@ -201,17 +206,24 @@ bool rig_await(struct rig *rig, const char *doing, int64_t count, struct error *
     return true;
 }
 
+/* Runs of so many jobs. */
+static int64_t runs_of(const struct rig *rig, int64_t jobs) {
+    return jobs + rig->failing - rig->dying;
+}
+
 static bool ran_once(const struct rig *rig, const char *what, int64_t jobs, struct error *error) {
-    int64_t ran = 0, twice = 0;
+    int64_t ran = 0, again = 0;
     for (int64_t id = 0; id < rig->room; id++) {
         ran += rig->seen[id] > 0;
-        twice += rig->seen[id] > 1;
+        again += rig->seen[id] > 1;
     }
-    if (ran == jobs && twice == 0 && rig->begun == jobs && rig->strays == 0)
+    if (ran == jobs && again == rig->failing - rig->dying && rig->begun == runs_of(rig, jobs) &&
+        rig->strays == 0)
         return true;
     return error_set(error, ERROR_FAILED,
-                     "%s: %lld of %lld jobs ran, %lld of them more than once (expected each once)",
-                     what, (long long)ran, (long long)jobs, (long long)twice);
+                     "%s: %lld of %lld jobs ran, %lld of them more than once (expected %lld)", what,
+                     (long long)ran, (long long)jobs, (long long)again,
+                     (long long)(rig->failing - rig->dying));
 }
 
 static bool nothing_left(struct rig *rig, const char *what, struct error *error) {
@@ -219,8 +231,9 @@ static bool nothing_left(struct rig *rig, const char *what, struct error *error)
     if (!rig_engine(rig, error) ||
         !store_jobs_count(engine_store(rig->engine), NULL, clock_now(clock_system()), &left, error))
         return false;
-    return left == 0 || error_set(error, ERROR_FAILED, "%s: %lld jobs are left in the store", what,
-                                  (long long)left);
+    return left == rig->dying ||
+           error_set(error, ERROR_FAILED, "%s: %lld jobs are left in the store (expected %lld)",
+                     what, (long long)left, (long long)rig->dying);
 }
 
 bool rig_finish(struct rig *rig, const char *what, int64_t jobs, struct error *error) {
@@ -228,18 +241,19 @@ bool rig_finish(struct rig *rig, const char *what, int64_t jobs, struct error *e
     executor_free(rig->executor);
     rig->executor = NULL;
     const struct runner_status *status = &rig->status;
-    if (status->done != jobs || status->failed || status->stale)
-        return error_set(error, ERROR_FAILED,
-                         "%s: %lld jobs succeeded, %lld failed, %lld were stale (expected %lld)",
-                         what, (long long)status->done, (long long)status->failed,
-                         (long long)status->stale, (long long)jobs);
+    if (status->done != jobs - rig->dying || status->failed != rig->failing || status->stale)
+        return error_set(
+            error, ERROR_FAILED,
+            "%s: %lld jobs succeeded, %lld runs failed, %lld were stale (expected %lld and %lld)",
+            what, (long long)status->done, (long long)status->failed, (long long)status->stale,
+            (long long)(jobs - rig->dying), (long long)rig->failing);
     return ran_once(rig, what, jobs, error) && nothing_left(rig, what, error);
 }
 
 bool rig_drain(struct rig *rig, const char *what, int workers, int64_t jobs, struct meter *used,
                struct error *error) {
     struct meter from = meter_read();
-    if (!rig_start(rig, workers, error) || !rig_await(rig, what, jobs, error))
+    if (!rig_start(rig, workers, error) || !rig_await(rig, what, runs_of(rig, jobs), error))
         return false;
     from.at = atomic_load(&rig->first);
     *used = meter_since(&from);

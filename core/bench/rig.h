@@ -27,6 +27,7 @@ struct rig {
     struct attached_engine *attached;
     struct runner_status status; /* when it last ended */
     json_t *payload;
+    int64_t failing, dying;      /* runs that are to fail; jobs whose only run is one of them */
     _Atomic unsigned char *seen; /* by id: runs */
     int64_t room;
     _Atomic int64_t begun, first;              /* handlers; when the first one was (microseconds) */
@@ -57,11 +58,15 @@ bool rig_feed(struct rig *rig, const char *handler, json_t *payload, int64_t cou
 bool rig_start(struct rig *rig, int workers, struct error *error);
 /* Until so many jobs have ended since the start. `doing` is told. */
 bool rig_await(struct rig *rig, const char *doing, int64_t count, struct error *error);
-/* Ends the executor and proves: `jobs` ran, each once, all succeeded, nothing is left. */
+/* Ends the executor and proves: `jobs` ran, each once but for the runs that were to fail, all
+ * others succeeded, and only what had to die is left. */
 bool rig_finish(struct rig *rig, const char *what, int64_t jobs, struct error *error);
 /* All three, from the first handler's start to the last commit. */
 bool rig_drain(struct rig *rig, const char *what, int workers, int64_t jobs, struct meter *used,
                struct error *error);
+
+/* The level of history as settings have it. */
+const char *rig_history(const struct bench_options *options);
 
 void rig_tell(const struct rig *rig, const char *doing, int64_t done, int64_t of);
 void rig_pause(int64_t microseconds);

@@ -123,24 +123,18 @@ struct step {
     bool (*run)(struct scale *scale, struct error *error);
 };
 
-static bool step_run(struct client_group *group, int index, void *arg, struct error *error) {
+static bool step_run(void *arg, struct error *error) {
     struct step *step = arg;
-    (void)group;
-    (void)index;
     if (!rig_engine(step->scale->rig, error) || !step->run(step->scale, error))
         return false;
     rig_release(step->scale->rig);
     return true;
 }
 
-/* In a process of its own: what it leaves open ends with it, and its memory is its own. */
 static bool in_child(struct scale *scale, bool (*run)(struct scale *scale, struct error *error),
                      struct error *error) {
     struct step step = {scale, run};
-    struct client_group *group = client_group_new(1, error);
-    bool fine = group && client_group_fork(group, step_run, &step, error);
-    client_group_free(group);
-    return fine;
+    return client_group_alone(step_run, &step, error);
 }
 
 static bool put(struct bench *bench, const struct scale *scale, json_t *list) {
@@ -233,7 +227,8 @@ json_t *bench_scale(const struct bench_options *options, const int64_t *rows, si
                     struct error *error) {
     struct bench bench = {.options = options, .random = 12345, .report = json_object()};
     log_configure(LOG_LOGFMT, LOG_ERROR);
-    bool fine = bench.report ? place_make(&bench.place, options->directory, error) &&
+    bool fine = bench.report ? store_writes_start(options->sync, error) &&
+                                   place_make(&bench.place, options->directory, error) &&
                                    measure_all(&bench, rows, count, error)
                              : rig_no_memory(error);
     place_clear(&bench.place);

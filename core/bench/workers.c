@@ -26,7 +26,7 @@ struct load {
 
 /* The handler without an executor: microseconds of CPU for so many runs of it; 0: error. */
 static int64_t spin_alone(const struct load *load, struct error *error) {
-    const struct embedded *handler = embedded_find("core/bench/spin.lua");
+    const struct embedded *handler = embedded_find("core/bench/handlers/spin.lua");
     json_t *asked =
         handler ? json_pack("{ss% sI sI}", "handler", handler->text, (size_t)handler->size,
                             "rounds", (json_int_t)load->rounds, "times", (json_int_t)load->times)

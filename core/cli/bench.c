@@ -1,14 +1,23 @@
 #include "bench/bench.h"
 #include "base/json.h"
+#include "cli/bulk.h"
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SCALES_MAX = 16, SCALE_LEAST = 10000 };
+/* WORK_JOBS: of each kind; SYNC_MAX: milliseconds. */
+enum {
+    SCALES_MAX = 16,
+    SCALE_LEAST = 10000,
+    WORK_JOBS = 40000,
+    SYNC_MAX = 1000,
+    LINE_MAX_BYTES = 1 << 20
+};
 
 static const struct flag bench_flags[] = {
     {"--jobs", "N", "so many jobs (200000)"},
@@ -17,13 +26,33 @@ static const struct flag bench_flags[] = {
     {"--priorities", "N", "so many different ones, at random (10)"},
     {"--payload", "BYTES", "of each job, as JSON (100)"},
     {"--scale", "[ROWS,…]", "instead: an acquisition beside so many rows (10000 to 10000000)"},
-    {"--only", "PHASE,…", "idle, clients, latency, from, drain, chains, life, workers (all)"},
+    {"--work", NULL, "instead: jobs of many kinds, each beside a no-op"},
+    {"--only", "NAME,…",
+     "idle, clients, latency, from, drain, chains, life, workers; or kinds (all)"},
+    {"--sync", "SPAN", "each sync takes so much longer (5ms): a slower disk"},
     {"--dir", "DIR", "where the temporary store lies (the working directory)"},
     {0},
 };
 
 static void tell(void *arg, const char *doing, int64_t done, int64_t of) {
     progress_show(arg, doing, done, of);
+}
+
+/* In a child process, whose memory and answer nobody else has. */
+static bool enqueue_from(struct engine *engine, const char *path, struct error *error) {
+    struct bulk_options options = {.path = path, .line_max = LINE_MAX_BYTES};
+    struct receipt receipt = {0};
+    bool fine = bulk_enqueue(engine, &options, &receipt, error);
+    receipt_clear(&receipt);
+    return fine;
+}
+
+static bool sync_read(const char *text, int64_t *sync, struct error *error) {
+    struct error why = {0};
+    if (!text || (span_parse_ms(text, sync, &why) && *sync >= 0 && *sync <= SYNC_MAX))
+        return true;
+    return error_set(error, ERROR_USAGE,
+                     "--sync \"%s\": expected a span up to a second, such as 5ms", text);
 }
 
 static bool history_read(const char *text, enum history_level *level, struct error *error) {
@@ -40,15 +69,16 @@ static bool history_read(const char *text, enum history_level *level, struct err
 static bool options_read(struct bench_options *options, const struct flags *flags,
                          struct error *error) {
     int64_t workers = sysconf(_SC_NPROCESSORS_ONLN), priorities = 10;
-    *options = (struct bench_options){.jobs = 200000,
+    *options = (struct bench_options){.jobs = flags_has(flags, "--work") ? WORK_JOBS : 200000,
                                       .history = HISTORY_FULL,
                                       .payload = 100,
                                       .only = flags_text(flags, "--only"),
                                       .directory = flags_text(flags, "--dir"),
-                                      .tell = tell};
+                                      .tell = tell,
+                                      .enqueue_from = enqueue_from};
     if (!options->directory)
         options->directory = ".";
-    bool fine = bench_check(options->only, error) &&
+    bool fine = sync_read(flags_text(flags, "--sync"), &options->sync, error) &&
                 flags_integer(flags, "--jobs", 1, 100000000, &options->jobs, error) &&
                 flags_integer(flags, "--workers", 1, 1024, &workers, error);
     fine = fine && flags_integer(flags, "--priorities", 1, 1000, &priorities, error) &&
@@ -164,21 +194,50 @@ static bool scale_print(const json_t *report, struct error *error) {
     return table_print(scale_columns, list, output_width(), error);
 }
 
+/* ---- by kind of work ---- */
+
+static const struct column work_columns[] = {
+    {"what", "WORK", COLUMN_LEFT},
+    {"per_second", "JOBS/S", COLUMN_RIGHT},
+    {"ratio", "RATIO", COLUMN_RIGHT},
+    {"cpu_us", "CPU US", COLUMN_RIGHT},
+    {"log_bytes", "LOG BYTES", COLUMN_RIGHT},
+    {"syncs_per_10000", "SYNCS /10000", COLUMN_RIGHT},
+    {"peak_kb", "MEMORY KB", COLUMN_RIGHT},
+    {"kind", "KIND", COLUMN_LEFT},
+    {0},
+};
+
+static bool work_print(const json_t *report, struct error *error) {
+    output_add("runs a second (of the last rows: creations), beside the first row of their kind;"
+               " CPU, log and syncs by run\n\n");
+    return table_print(work_columns, json_object_get(report, "work"), output_width(), error);
+}
+
 static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct error *error) {
     struct bench_options options;
     struct progress progress = {.on = cli->interactive};
     if (!options_read(&options, flags, error))
         return false;
     options.arg = &progress;
-    bool scales = flags_has(flags, "--scale");
-    json_t *report = scales ? scale_run(&options, flags_text(flags, "--scale"), error)
-                            : bench_run(&options, error);
+    bool scales = flags_has(flags, "--scale"), works = flags_has(flags, "--work");
+    if (scales && works)
+        return error_set(error, ERROR_USAGE, "--scale and --work: expected one of them");
+    json_t *report;
+    if (scales)
+        report = scale_run(&options, flags_text(flags, "--scale"), error);
+    else
+        report = works ? bench_work(&options, error) : bench_run(&options, error);
     progress_end(&progress);
     if (!report)
         return false;
     if (cli->json)
         return output_json(report, error);
-    bool fine = scales ? scale_print(report, error) : report_print(report, error);
+    bool fine;
+    if (scales)
+        fine = scale_print(report, error);
+    else
+        fine = works ? work_print(report, error) : report_print(report, error);
     json_decref(report);
     return fine;
 }

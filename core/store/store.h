@@ -444,8 +444,9 @@ struct store_writes {
     int64_t commits; /* transactions that changed something */
     int64_t log;     /* bytes that went to the write-ahead logs */
 };
-/* Every store that is opened from now on is counted; nothing is counted before. */
-bool store_writes_start(struct error *error);
+/* Every store that is opened from now on is counted; nothing is counted before. Each of its syncs
+ * takes so many milliseconds longer than the disk needs. */
+bool store_writes_start(int64_t longer, struct error *error);
 struct store_writes store_writes(void);
 
 #include "store/ops.h"

@@ -5,9 +5,11 @@
  * says how large the database is now. */
 #include "store/sqlite/sqlite.h"
 #include "store/store.h"
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum { TABLES = 8, FRAME_HEAD = 24 }; /* kinds of files; bytes in front of each page in the log */
 
@@ -21,6 +23,7 @@ static struct counted counted[TABLES];
 static size_t counted_count;
 static sqlite3_vfs *below, counting;
 static _Atomic int64_t syncs, commits, log_bytes;
+static int64_t sync_longer; /* milliseconds, to measure a slower disk */
 
 static const struct counted *counted_of(const sqlite3_file *file) {
     return (const struct counted *)file->pMethods;
@@ -28,7 +31,11 @@ static const struct counted *counted_of(const sqlite3_file *file) {
 
 static int count_sync(sqlite3_file *file, int flags) {
     atomic_fetch_add_explicit(&syncs, 1, memory_order_relaxed);
-    return counted_of(file)->real->xSync(file, flags);
+    int code = counted_of(file)->real->xSync(file, flags);
+    struct timespec left = {sync_longer / 1000, sync_longer % 1000 * 1000000};
+    while (sync_longer && nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+    return code;
 }
 
 static bool ends_transaction(const unsigned char *data, int size) {
@@ -72,7 +79,8 @@ static int count_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return table ? SQLITE_OK : SQLITE_ERROR;
 }
 
-bool store_writes_start(struct error *error) {
+bool store_writes_start(int64_t longer, struct error *error) {
+    sync_longer = longer;
     if (below)
         return true;
     below = sqlite3_vfs_find(NULL);

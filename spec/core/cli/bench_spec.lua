@@ -92,6 +92,34 @@ describe("bench", function()
     assert.equal(1, found.ratio.ready_us)
   end)
 
+  it("measures each kind of work beside a no-op, and each creation beside the plain one", function()
+    local status, text, errors = program.run({ "bench", "--work", "--jobs", "100", "--only",
+      "sum,line,fails,dies,everything,create-unique", "--json" }, { dir = place })
+    assert.equal("", errors)
+    assert.equal(0, status)
+    local runs = {}
+    for i, row in ipairs(rules.decode(text).work) do
+      runs[i] = ("%s %d"):format(row.kind, row.runs)
+      for _, name in ipairs {
+        "per_second", "ratio", "cpu_us", "log_bytes", "syncs_per_10000", "peak_kb",
+      } do
+        assert.is_true(row[name] > 0, name)
+      end
+    end
+    assert.same({
+      "noop 100", "sum 100", "line 100", "fails 150", "dies 100", "everything 115", "create 100",
+      "create-unique 100",
+    }, runs)
+  end)
+
+  it("makes syncs take longer", function()
+    local _, text = program.run({ "bench", "--jobs", "400", "--only", "clients", "--sync", "20ms",
+      "--json" }, { dir = place })
+    local found = rules.decode(text)
+    assert.equal(20, found.sync_ms)
+    assert.is_true(found.enqueue_one_per_second < 50)
+  end)
+
   it("refuses what it cannot measure", function()
     local function refusal(...)
       local status, _, errors = program.run({ "bench", ... })
@@ -102,6 +130,11 @@ describe("bench", function()
       refusal("--history", "some"))
     assert.equal('moonshift: --only "drian": expected idle, clients, latency, from, drain, ' ..
       "chains, life or workers\n", refusal("--only", "clients,drian"))
+    assert.truthy(refusal("--work", "--only", "noops"):find('"noops": expected noop,', 1, true))
+    assert.equal("moonshift: --scale and --work: expected one of them\n",
+      refusal("--scale", "--work"))
+    assert.equal('moonshift: --sync "2h": expected a span up to a second, such as 5ms\n',
+      refusal("--sync", "2h"))
     assert.truthy(refusal("--scale=10"):find('--scale "10"', 1, true))
     assert.truthy(refusal("--scale=10000,many"):find('--scale "many"', 1, true))
     assert.truthy(refusal("--jobs", "0"):find('--jobs "0"', 1, true))

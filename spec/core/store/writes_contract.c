@@ -62,17 +62,28 @@ static void other_connection(struct contract *c) {
     EXPECT(made.commits == 1);
 }
 
+static void slower(struct contract *c) {
+    EXPECT(store_writes_start(20, &c->error));
+    int64_t from = clock_monotonic_us();
+    struct store_writes before = store_writes();
+    EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    EXPECT(clock_monotonic_us() - from >= since(before).syncs * 20000);
+    EXPECT(store_writes_start(0, &c->error));
+}
+
 static const struct check checks[] = {
     {"a transaction is one commit, a sync, and its pages in the log", one_commit},
     {"however much it writes it is one commit", many_in_one},
     {"a question and an empty transaction write nothing", nothing_written},
     {"what is taken back is no commit", taken_back},
     {"a checkpoint syncs and commits nothing", checkpoint},
+    {"each sync takes as much longer as was asked for", slower},
     {"every connection of the process counts", other_connection},
 };
 
 int main(void) {
     struct error error = {0};
-    return store_writes_start(&error) ? contract_run(checks, sizeof checks / sizeof *checks, false)
-                                      : 1;
+    return store_writes_start(0, &error)
+               ? contract_run(checks, sizeof checks / sizeof *checks, false)
+               : 1;
 }

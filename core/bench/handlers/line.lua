@@ -1,0 +1,4 @@
+-- Prints one line.
+return function(job)
+  print("order", job.payload.order, "sent")
+end
