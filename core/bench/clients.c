@@ -3,39 +3,35 @@
 #include "base/json.h"
 #include "bench/client_group.h"
 #include "bench/phases.h"
-#include "engine/group_commit.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MANY = 16, TIME_MAX = 5000000 }; /* clients; microseconds of one measurement */
+enum { MANY = 16, TIME_MAX = 5000000 }; /* processes; microseconds of one measurement */
 
 struct asked {
     const char *prefix; /* of the keys */
     const char *doing;
-    int clients;
-    bool processes;
+    int clients; /* one: a thread of this process; more: processes */
     int64_t jobs;
 };
 
-/* Threads share a connection, and what they wait for is written together; a process has its own. */
+/* Each client has a connection of its own. */
 struct party {
     const struct rig *rig;
-    struct group_commit *group; /* NULL: processes */
-    const char *payload;        /* as JSON */
+    const char *payload; /* as JSON */
     size_t payload_size;
 };
 
 static bool ask(const struct party *party, struct engine *engine, int priority,
                 struct error *error) {
     struct created created;
-    struct engine_spec spec = {.fast = {.names = {[SPEC_NAME_handler] = "noop"},
-                                        .sizes = {[SPEC_NAME_handler] = sizeof "noop" - 1},
-                                        .payload = party->payload,
-                                        .payload_size = party->payload_size,
-                                        .priority = priority,
-                                        .priority_given = true}};
-    return party->group ? group_commit_enqueue(party->group, &spec, 1, &created, error)
-                        : engine_enqueue(engine, &spec, 1, &created, NULL, error);
+    struct engine_spec draft = {.fast = {.names = {[SPEC_NAME_handler] = "noop"},
+                                         .sizes = {[SPEC_NAME_handler] = sizeof "noop" - 1},
+                                         .payload = party->payload,
+                                         .payload_size = party->payload_size,
+                                         .priority = priority,
+                                         .priority_given = true}};
+    return engine_enqueue(engine, &draft, 1, &created, NULL, error);
 }
 
 /* One client: as many jobs as its share, or as it gets done in time. The first one is created
@@ -44,8 +40,8 @@ static bool work(struct client_group *group, int index, void *arg, struct error 
     const struct party *party = arg;
     struct client *client = &group->clients[index];
     uint32_t random = (uint32_t)index;
-    struct engine *engine = party->group ? NULL : rig_connect(party->rig, error);
-    bool fine = party->group || engine;
+    struct engine *engine = rig_connect(party->rig, error);
+    bool fine = engine != NULL;
     for (int64_t i = -1; fine && i < group->share; i++) {
         if (i == 0)
             client_group_ready(group);
@@ -59,16 +55,6 @@ static bool work(struct client_group *group, int index, void *arg, struct error 
     return fine;
 }
 
-/* Threads on one connection. */
-static bool run_group(struct client_group *group, struct party *party, struct error *error) {
-    struct engine *engine = rig_connect(party->rig, error);
-    party->group = engine ? group_commit_new(engine, error) : NULL;
-    bool fine = party->group && client_group_thread(group, work, party, error);
-    group_commit_free(party->group);
-    engine_close(engine);
-    return fine;
-}
-
 static bool put(struct bench *bench, const struct asked *asked, const struct client_group *group,
                 const struct meter *used) {
     char key[64];
@@ -76,7 +62,7 @@ static bool put(struct bench *bench, const struct asked *asked, const struct cli
     snprintf(key, sizeof key, "%s_per_second", asked->prefix);
     bool fine =
         meter_put(bench->report, key, meter_rate(done, client_group_ended(group) - group->began));
-    if (asked->processes)
+    if (asked->clients > 1)
         return fine; /* what other processes write is not counted here */
     snprintf(key, sizeof key, "%s_syncs_per_10000", asked->prefix);
     return fine && meter_put(bench->report, key,
@@ -94,8 +80,8 @@ static bool create(struct rig *rig, const struct asked *asked, struct client_gro
     struct meter from = meter_read();
     bool fine = payload || rig_no_memory(error);
     if (fine)
-        fine = asked->processes ? client_group_fork(group, work, &party, error)
-                                : run_group(group, &party, error);
+        fine = asked->clients > 1 ? client_group_fork(group, work, &party, error)
+                                  : client_group_thread(group, work, &party, error);
     struct meter used = meter_since(&from);
     free(payload);
     return fine && (put(rig->bench, asked, group, &used) || rig_no_memory(error));
@@ -122,10 +108,8 @@ static bool measure(struct bench *bench, const struct asked *asked, struct error
 bool phase_clients(struct bench *bench, struct error *error) {
     int64_t jobs = bench->options->jobs;
     const struct asked asked[] = {
-        {"enqueue_one", "enqueueing by one client", 1, false, clamp(jobs / 20, 16, 10000)},
-        {"enqueue", "enqueueing by 16 clients", MANY, false, clamp(jobs / 10, 64, 50000)},
-        {"enqueue_processes", "enqueueing by 16 processes", MANY, true,
-         clamp(jobs / 10, 64, 50000)},
+        {"enqueue_one", "enqueueing by one client", 1, clamp(jobs / 20, 16, 10000)},
+        {"enqueue_processes", "enqueueing by 16 processes", MANY, clamp(jobs / 10, 64, 50000)},
     };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (!measure(bench, &asked[i], error))

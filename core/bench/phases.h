@@ -4,8 +4,8 @@
 
 #include "bench/rig.h"
 
-/* Jobs created one a call, each acknowledged after its sync: by one client, by sixteen in this
- * process (a thread and a connection each), by sixteen processes. */
+/* Jobs created one a call, each acknowledged after its sync: by one client and by sixteen
+ * processes. */
 bool phase_clients(struct bench *bench, struct error *error);
 
 /* Jobs created a thousand a call, and run: the two rates, and what running takes. */

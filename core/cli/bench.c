@@ -102,7 +102,6 @@ static const struct line {
     const char *key, *what, *unit;
 } lines[] = {
     {"enqueue_one_per_second", "enqueue, one client", "jobs/s, one a call"},
-    {"enqueue_per_second", "enqueue, 16 clients", "jobs/s, one a call"},
     {"enqueue_processes_per_second", "enqueue, 16 processes", "jobs/s, one a call"},
     {"enqueue_bulk_per_second", "enqueue in bulk", "jobs/s, 1000 a call"},
     {"enqueue_from_per_second", "enqueue --from", "jobs/s"},

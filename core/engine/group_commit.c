@@ -1,10 +1,8 @@
-/* group_commit.c - of the threads that wait, one leads and writes for all.
- *
- * A thread whose jobs were just written mostly comes back with the next ones at once. So a
- * transaction waits until as many threads ask for it as lately, for half the time that the last one
- * took at most. The last thread to come leads. If some stay away, the first one leads. */
+/* group_commit.c - of the threads that wait, one leads and writes for all. gather.h says how long
+ * they wait: the last thread to come leads. If some stay away, the first one leads. */
 #include "engine/group_commit.h"
 #include "base/thread.h"
+#include "engine/gather.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,10 +22,10 @@ struct group_commit {
     struct engine *engine;
     struct mutex mutex;
     struct waiter *first, **end; /* for the next transaction, in order */
-    size_t waiting, expected;    /* how many; how many it waits for */
+    size_t waiting;              /* how many */
+    struct gather gather;        /* how many it waits for, and how long */
     bool writing;                /* some thread leads */
     struct waiter *gatherer;     /* the waiter that leads if others stay away; NULL: none yet */
-    int64_t patience;            /* of a gatherer */
     /* Room for what the leading thread writes. */
     struct engine_spec *specs;
     struct created *created;
@@ -153,12 +151,11 @@ static struct waiter *take(struct group_commit *group) {
 static struct waiter *over(struct group_commit *group, size_t answered, int64_t took) {
     mutex_lock(&group->mutex);
     struct waiter *next = group->first;
-    group->expected = answered + group->waiting;
-    group->patience = took / 2 + 1;
+    group->gather = gather_next(answered, group->waiting, took);
     group->writing = false;
     group->gatherer = next;
     if (next)
-        next->patience = group->patience;
+        next->patience = group->gather.patience;
     mutex_unlock(&group->mutex);
     return next;
 }
@@ -181,24 +178,20 @@ static void lead(struct group_commit *group, const struct waiter *self) {
 
 /* ---- the threads that wait ---- */
 
-enum part { WAITS, GATHERS, LEADS };
-
 /* Puts a waiter on the list. The last one to come leads. */
-static enum part join(struct group_commit *group, struct waiter *waiter) {
+static enum gather_part join(struct group_commit *group, struct waiter *waiter) {
     mutex_lock(&group->mutex);
     *group->end = waiter;
     group->end = &waiter->next;
     group->waiting++;
-    bool complete = group->waiting >= group->expected;
-    enum part part = WAITS;
-    if (!group->writing && complete) {
-        part = LEADS;
+    enum gather_part part =
+        gather_part(&group->gather, group->waiting, group->writing, group->gatherer != NULL);
+    if (part == GATHER_LEADS) {
         group->writing = true;
         group->gatherer = NULL;
-    } else if (!group->writing && !group->gatherer) {
-        part = GATHERS;
+    } else if (part == GATHER_GATHERS) {
         group->gatherer = waiter;
-        waiter->patience = group->patience;
+        waiter->patience = group->gather.patience;
     }
     mutex_unlock(&group->mutex);
     return part;
@@ -221,8 +214,8 @@ static bool gather(struct group_commit *group, struct waiter *waiter) {
 
 /* Waits. True: it leads; false: it is answered. A waiter may be called to gather; before that the
  * leading thread may change its patience. */
-static bool await(struct group_commit *group, struct waiter *waiter, enum part part) {
-    if (part == WAITS)
+static bool await(struct group_commit *group, struct waiter *waiter, enum gather_part part) {
+    if (part == GATHER_WAITS)
         semaphore_wait(&waiter->called);
     return waiter->patience > 0 && gather(group, waiter);
 }
@@ -233,8 +226,8 @@ bool group_commit_enqueue(struct group_commit *group, const struct engine_spec *
     if (count == 0)
         return true;
     semaphore_init(&waiter.called);
-    enum part part = join(group, &waiter);
-    if (part == LEADS || await(group, &waiter, part))
+    enum gather_part part = join(group, &waiter);
+    if (part == GATHER_LEADS || await(group, &waiter, part))
         lead(group, &waiter);
     semaphore_free(&waiter.called);
     return waiter.fine || error_set(error, waiter.error.code, "%s", waiter.error.text);

@@ -3,7 +3,7 @@
  *
  * A thread fills in its specs, calls group_commit_enqueue, and has its ids when that returns: then
  * the jobs are on disk. There is no thread behind it; of the threads that wait, one writes for all.
- * It waits for those of the last transaction, half as long as that one took at most. */
+ * gather.h says how long it waits for the others. */
 #ifndef MOONSHIFT_ENGINE_GROUP_COMMIT_H
 #define MOONSHIFT_ENGINE_GROUP_COMMIT_H
 

@@ -102,7 +102,6 @@ local rows = {
   { "enqueue_many of 1000 /s", us "enqueue_bulk_per_second", their "enqueue", "0.8 (1.0)" },
   { "enqueue --from /s", us "enqueue_from_per_second", their "enqueue", "0.8 (1.0)" },
   { "enqueue, 1 client /s", us "enqueue_one_per_second", their("enqueue", "one"), "" },
-  { "enqueue, 16 clients /s", us "enqueue_per_second", their("enqueue", "many"), "0.9" },
   { "enqueue, 16 processes /s", us "enqueue_processes_per_second", their("enqueue", "many"),
     "0.5" },
   { "latency p50 ms", us "latency_p50_ms", nil, "<= 0.4 (0.25)" },
