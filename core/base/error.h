@@ -30,6 +30,15 @@ struct error {
     char text[2048]; /* valid UTF-8, NUL-terminated, cut if longer */
 };
 
+/* What a question with an error came to: "is there one", "may it", "is it so". */
+enum answer { FAILED = -1, NO, YES };
+
+static inline enum answer answer_not(enum answer answer) {
+    if (answer == FAILED)
+        return FAILED;
+    return answer == YES ? NO : YES;
+}
+
 /* Fills `error` (which may be NULL) and returns false, so that a failure path is one line. */
 bool error_set(struct error *error, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -35,5 +35,5 @@ const char *engine_path(const struct engine *engine) {
 bool engine_has_deployed(struct engine *engine, const char *handler) {
     int64_t deployment = 0;
     struct error ignored = {0};
-    return store_knows(engine->store, handler, &deployment, &ignored) > 0 && deployment != 0;
+    return store_knows(engine->store, handler, &deployment, &ignored) == YES && deployment != 0;
 }

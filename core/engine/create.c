@@ -8,8 +8,8 @@ enum { ROOM_KEPT = 4096 }; /* specs */
 /* The store's word goes before the function, and spares the call. */
 static bool spec_priority(struct engine *engine, struct script *script, struct job_spec *spec,
                           struct error *error) {
-    int overridden = store_overridden(engine->store, spec->job.handler, error);
-    return overridden > 0 || (overridden == 0 && script_priority(script, &spec->job, error));
+    enum answer overridden = store_overridden(engine->store, spec->job.handler, error);
+    return overridden == YES || (overridden == NO && script_priority(script, &spec->job, error));
 }
 
 /* Completes a spec so that it can be written. job_spec_clear follows in any case. */

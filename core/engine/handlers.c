@@ -52,9 +52,9 @@ bool engine_find(struct engine *engine, const char *handler, struct generation *
         return true;
     int64_t deployment = 0;
     *generation = NULL;
-    int known = store_knows(engine->store, handler, &deployment, error);
-    if (known <= 0 || deployment == 0)
-        return known >= 0;
+    enum answer known = store_knows(engine->store, handler, &deployment, error);
+    if (known != YES || deployment == 0)
+        return known != FAILED;
     *generation = earlier(engine, deployment, error);
     if (*generation)
         *definition = definitions_find(&(*generation)->definitions, handler);

@@ -10,18 +10,18 @@ struct ending {
     bool more; /* places are left to give */
 };
 
-/* 1 it was asked for before, 0 not, -1 error. */
-static int request_find(struct engine *engine, struct engine_request *request,
-                        struct error *error) {
+/* YES: it was asked for before. */
+static enum answer request_find(struct engine *engine, struct engine_request *request,
+                                struct error *error) {
     if (!request || !request->asked.key)
-        return 0;
+        return NO;
     return store_request_find(engine->store, &request->asked, &request->found, engine_now(engine),
                               error);
 }
 
 bool engine_request_find(struct engine *engine, struct engine_request *request,
                          struct error *error) {
-    return request_find(engine, request, error) >= 0;
+    return request_find(engine, request, error) != FAILED;
 }
 
 static bool request_keep(struct engine *engine, struct engine_request *request,
@@ -50,9 +50,9 @@ static bool write_once(struct engine *engine, struct job *jobs, void *arg, struc
     struct engine_request *request = arg;
     if (!store_begin(engine->store, STORE_TURN, error))
         return false;
-    int found = request_find(engine, request, error);
-    bool done = found > 0 ||
-                (found == 0 && store_create(engine->store, jobs, 0, engine_now(engine), error) &&
+    enum answer found = request_find(engine, request, error);
+    bool done = found == YES ||
+                (found == NO && store_create(engine->store, jobs, 0, engine_now(engine), error) &&
                  request_keep(engine, request, jobs, error));
     return engine_end(engine, done, error);
 }
@@ -91,9 +91,9 @@ static bool write_end(struct engine *engine, struct job *jobs, void *arg, struct
     time_ms now = engine_now(engine);
     if (!store_begin(engine->store, STORE_TURN, error))
         return false;
-    int found = request_find(engine, ending->request, error);
-    bool done = found > 0 ||
-                (found == 0 && (!jobs || store_create(engine->store, jobs, 0, now, error)) &&
+    enum answer found = request_find(engine, ending->request, error);
+    bool done = found == YES ||
+                (found == NO && (!jobs || store_create(engine->store, jobs, 0, now, error)) &&
                  store_intake_release(engine->store, ending->intake, &ending->more, now, error) &&
                  request_keep(engine, ending->request, jobs, error));
     return engine_end(engine, done, error) && CRASH_POINT("intake_committed");

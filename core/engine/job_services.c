@@ -63,22 +63,22 @@ static void close_reader(struct job_services *services) {
         mutex_unlock(&services->mutex);
 }
 
-static int knows(void *arg, const char *handler, struct error *error) {
+static enum answer knows(void *arg, const char *handler, struct error *error) {
     struct job_services *services = arg;
     struct store *reader = open_reader(services, error);
     if (!reader)
-        return -1;
-    int known = store_knows(reader, handler, NULL, error);
+        return FAILED;
+    enum answer known = store_knows(reader, handler, NULL, error);
     close_reader(services);
     return known;
 }
 
-static int overridden(void *arg, const char *handler, struct error *error) {
+static enum answer overridden(void *arg, const char *handler, struct error *error) {
     struct job_services *services = arg;
     struct store *reader = open_reader(services, error);
     if (!reader)
-        return -1;
-    int found = store_overridden(reader, handler, error);
+        return FAILED;
+    enum answer found = store_overridden(reader, handler, error);
     close_reader(services);
     return found;
 }
@@ -90,9 +90,9 @@ static bool cancelled(void *arg, const struct job *job) {
     struct store *reader = open_reader(services, &error);
     if (!reader)
         return false;
-    int holds = store_holds(reader, job->id, job->token, &error);
+    enum answer holds = store_holds(reader, job->id, job->token, &error);
     close_reader(services);
-    return holds == 0;
+    return holds == NO;
 }
 
 static json_t *query(void *arg, const char *kind, const json_t *question, struct error *error) {

@@ -23,10 +23,10 @@ static bool unknown(struct store *store, const char *name, struct error *error) 
 
 static struct folder *read_folder(struct store *store, const char *name, struct error *error) {
     int64_t id = 0;
-    int found = store_deployment_current(store, name, &id, error);
-    if (found == 0)
+    enum answer found = store_deployment_current(store, name, &id, error);
+    if (found == NO)
         unknown(store, name, error);
-    json_t *files = found > 0 ? store_deployment_files(store, id, error) : NULL;
+    json_t *files = found == YES ? store_deployment_files(store, id, error) : NULL;
     struct folder *folder = files ? folder_from_json(files, name, id, error) : NULL;
     json_decref(files);
     return folder;

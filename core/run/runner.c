@@ -337,11 +337,12 @@ static void follow_deployment(struct runner *runner) {
     int64_t current = 0;
     if (!runner->options.follows || !runner->heard)
         return;
-    int found = store_deployment_current(runner->store, runner->options.follows, &current, &error);
-    if (found < 0)
+    enum answer found =
+        store_deployment_current(runner->store, runner->options.follows, &current, &error);
+    if (found == FAILED)
         log_event(LOG_WARN, "deployment not looked for", "reason:s", error.text);
-    runner->heard = found < 0;
-    if (found <= 0 || current == runner->asked_for)
+    runner->heard = found == FAILED;
+    if (found != YES || current == runner->asked_for)
         return;
     runner->asked_for = current;
     runner->reload_again = true;

@@ -138,7 +138,7 @@ static bool renew(struct round *round, struct work_item **items, struct stepper_
 
 /* Cancelled, suspended or taken by hand since it was acquired: not to be run. */
 static bool is_gone(struct engine *engine, const struct job *job) {
-    return store_holds(engine_store(engine), job->id, job->token, NULL) == 0;
+    return store_holds(engine_store(engine), job->id, job->token, NULL) == NO;
 }
 
 /* Runs the next job of an item, or gives it back once the round has run its share. */

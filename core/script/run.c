@@ -56,15 +56,16 @@ static bool check_handler(const struct script *script, const struct job_spec *sp
     const char *handler = spec->job.handler;
     if (spec->unchecked)
         return true;
-    int knows = host->knows ? host->knows(host->arg, handler, error) : 0;
-    return knows > 0 || (knows == 0 && refuse_unknown(script, handler, error));
+    enum answer knows = host->knows ? host->knows(host->arg, handler, error) : NO;
+    return knows == YES || (knows == NO && refuse_unknown(script, handler, error));
 }
 
 /* The store's override goes before the function, and spares the call. */
 static bool complete_priority(struct script *script, struct job_spec *spec, struct error *error) {
     const struct script_host *host = &script->host;
-    int overridden = host->overridden ? host->overridden(host->arg, spec->job.handler, error) : 0;
-    return overridden > 0 || (overridden == 0 && script_priority(script, &spec->job, error));
+    enum answer overridden =
+        host->overridden ? host->overridden(host->arg, spec->job.handler, error) : NO;
+    return overridden == YES || (overridden == NO && script_priority(script, &spec->job, error));
 }
 
 static bool complete(struct run *run, lua_State *L, struct job_spec *spec, json_t *object,

@@ -30,10 +30,10 @@ struct script_host {
     int64_t (*next_id)(void *arg, struct error *error);
     /* a line of print or job:log, at once; it is kept with the outcome all the same */
     void (*line)(void *arg, const struct job *job, const char *text);
-    /* 1 the store knows this handler although the folder does not, 0 no, -1 error */
-    int (*knows)(void *arg, const char *handler, struct error *error);
-    /* 1 the store has a priority that goes before the definition's own, 0 not, -1 error */
-    int (*overridden)(void *arg, const char *handler, struct error *error);
+    /* YES: the store knows this handler although the folder does not */
+    enum answer (*knows)(void *arg, const char *handler, struct error *error);
+    /* YES: the store has a priority that goes before the definition's own */
+    enum answer (*overridden)(void *arg, const char *handler, struct error *error);
     bool (*extend)(void *arg, const struct job *job, time_ms until, struct error *error);
     bool (*progress)(void *arg, const struct job *job, double fraction, const char *text,
                      struct error *error);

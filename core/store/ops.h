@@ -58,7 +58,7 @@ struct store_ops {
                  struct error *error);
     bool (*extend)(struct store *store, int64_t job, int64_t token, time_ms until,
                    struct error *error);
-    int (*holds)(struct store *store, int64_t job, int64_t token, struct error *error);
+    enum answer (*holds)(struct store *store, int64_t job, int64_t token, struct error *error);
     bool (*ask_lost)(struct store *store, struct store_claim *claims, size_t count,
                      struct error *error);
     bool (*next)(struct store *store, time_ms now, time_ms *at, struct error *error);
@@ -216,8 +216,8 @@ static inline bool store_extend(struct store *store, int64_t job, int64_t token,
     return store_ops(store)->extend(store, job, token, until, error);
 }
 
-static inline int store_holds(struct store *store, int64_t job, int64_t token,
-                              struct error *error) {
+static inline enum answer store_holds(struct store *store, int64_t job, int64_t token,
+                                      struct error *error) {
     return store_ops(store)->holds(store, job, token, error);
 }
 

@@ -10,10 +10,10 @@ struct store_request {
     const char *hash; /* of what is asked for */
 };
 
-/* 1 it was asked for before: *answer is a new reference; 0 it was not; -1 error. ERROR_CONFLICT:
+/* YES: it was asked for before: *answer is a new reference. ERROR_CONFLICT:
  * the key was used for something else. */
-int store_request_find(struct store *store, const struct store_request *request, json_t **answer,
-                       time_ms now, struct error *error);
+enum answer store_request_find(struct store *store, const struct store_request *request,
+                               json_t **answer, time_ms now, struct error *error);
 
 /* Keeps the answer for the setting's time to live, in the open transaction. Some answers whose time
  * is over go. */

@@ -99,17 +99,18 @@ bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error);
 
 /* The deployment of this name that counts: the one seen for the first time last, or an older one
- * that was taken back since. 1, 0 if there is none of this name, -1 error. */
-int store_deployment_current(struct store *store, const char *name, int64_t *id,
-                             struct error *error);
+ * that was taken back since. */
+enum answer store_deployment_current(struct store *store, const char *name, int64_t *id,
+                                     struct error *error);
 /* The names of all deployments, at most 1 000, as an array of texts; NULL: error. */
 json_t *store_deployment_names(struct store *store, struct error *error);
 
 /* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */
 json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error);
 
-/* What the store knows of a handler: 1 known, 0 unknown, -1 error. `deployment` may be NULL. */
-int store_knows(struct store *store, const char *handler, int64_t *deployment, struct error *error);
+/* YES: the store knows this handler. `deployment` may be NULL. */
+enum answer store_knows(struct store *store, const char *handler, int64_t *deployment,
+                        struct error *error);
 
 /* ---- creation ---- */
 
@@ -274,9 +275,10 @@ static inline bool store_take(struct store *store, int64_t id, bool force, time_
 static inline bool store_extend(struct store *store, int64_t job, int64_t token, time_ms until,
                                 struct error *error);
 
-/* 1 the run still holds its lock, 0 it is lost (suspended, cancelled, taken over, expired: the run
- * cannot commit and may be cut off), -1 error. */
-static inline int store_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+/* YES: the run still holds its lock; NO: it is lost (suspended, cancelled, taken over, expired: the
+ * run cannot commit and may be cut off). */
+static inline enum answer store_holds(struct store *store, int64_t job, int64_t token,
+                                      struct error *error);
 /* The lock of one run or waiting job. */
 struct store_claim {
     int64_t job, token;
@@ -395,8 +397,8 @@ json_t *store_verify(struct store *store, struct error *error);
 
 /* ---- commands: each writes its operation-log entry (who = settings->who) ---- */
 
-/* 1 the definition of this name has a priority of the store's, 0 not, -1 error. */
-int store_overridden(struct store *store, const char *handler, struct error *error);
+/* YES: the definition of this name has a priority of the store's. */
+enum answer store_overridden(struct store *store, const char *handler, struct error *error);
 
 /* Any command of job/command.h: the one way in for people, jobs and dates. At most 1 000 jobs are
  * all or nothing; of more, each transaction is, and the verb has one entry in the log with their

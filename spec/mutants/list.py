@@ -73,9 +73,9 @@ MUTANTS = [
     {"name": "done-again-for-the-dead", "by": "spec/core/store/mailbox_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """
-    int found = own && round->fresh ? 0 : look_up(round, answer, error);
+    enum answer found = own && round->fresh ? NO : look_up(round, answer, error);
 """, """
-    int found = own || round->fresh ? 0 : look_up(round, answer, error);
+    enum answer found = own || round->fresh ? NO : look_up(round, answer, error);
 """)]},
     {"name": "another-is-refused", "by": "spec/core/engine/group_commit_contract",
      "breaks": "of threads that create together the wrong one is refused",
@@ -340,11 +340,11 @@ MUTANTS = [
      "changes": [("core/store/rules/limit.c", """
     if (definition->cluster_limit &&
         db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
-                 definition->id) < 0)
+                 definition->id) == FAILED)
 """, """
     if (definition->cluster_limit &&
         db_value(&store->db, error, &all, "SELECT count(*) FROM limited l JOIN locked k"
-                 " ON k.id=l.id AND k.token=l.token WHERE definition=?1", "i", definition->id) < 0)
+                 " ON k.id=l.id AND k.token=l.token WHERE definition=?1", "i", definition->id) == FAILED)
 """)]},
     {"name": "rate-one-more", "by": "I13b",
      "breaks": "a start more in each window",
@@ -356,13 +356,13 @@ MUTANTS = [
     {"name": "rate-of-each", "by": "I13b",
      "breaks": "a rate counts what every other executor starts",
      "changes": [(STARTS, """
-    return found == 0 ||
-           (found > 0 &&
+    return found == NO ||
+           (found == YES &&
             db_run(&store->db, error,
                    "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
 """, """
-    return found == 0 || store->self.id % 2 ||
-           (found > 0 &&
+    return found == NO || store->self.id % 2 ||
+           (found == YES &&
             db_run(&store->db, error,
                    "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
 """)]},
@@ -483,10 +483,10 @@ MUTANTS = [
     {"name": "two-suspects", "by": "spec/core/store/crash_contract",
      "breaks": "two jobs run at once that may have killed their process",
      "changes": [(ACQUIRE, """
-    taking->crash_runs = found > 0;
+    taking->crash_runs = found == YES;
     return found;
 """, """
-    return found < 0 ? -1 : 0;
+    return found == FAILED ? FAILED : NO;
 """)]},
     {"name": "boot-ignored", "by": "spec/core/store/crash_contract",
      "breaks": "what ran when the machine went down is suspected",
@@ -663,9 +663,9 @@ MUTANTS = [
     {"name": "rollback-not-followed", "by": "spec/core/store/deployment_contract",
      "breaks": "a deployment that was taken back is not the one that counts",
      "changes": [("core/store/rules/fleet/deployment.c", """
-    if (newer == 0)
+    if (newer == NO)
         return db_run""", """
-    if (newer >= 0)
+    if (newer != FAILED)
         return db_run""")]},
     {"name": "cancelled-and-locked", "by": "spec/core/store/verbs_contract",
      "breaks": "a job that is cancelled while it runs keeps its lock",
@@ -719,7 +719,7 @@ MUTANTS = [
      "changes": [("core/store/rules/unique.c", """
     return holder->there || (holder->until != TIME_NONE && holder->until > now);
 """, """
-    return 1;
+    return YES;
 """), ("core/store/rules/unique.c", """
                   " AND (until IS NULL OR until<=?4)",
 """, """

@@ -8,9 +8,9 @@
 /* The job is dead now, or goes undone: gives both up. Call while its row is there. */
 bool admission_end(struct store *store, const struct job_row *row, struct error *error);
 
-/* A dead job has retries again: 1 it has both, 0 another holds its key (error says who), -1. */
-int admission_again(struct store *store, const struct job_row *row, time_ms now,
-                    struct error *error);
+/* A dead job has retries again. YES: it has both; NO: another holds its key (error says who). */
+enum answer admission_again(struct store *store, const struct job_row *row, time_ms now,
+                            struct error *error);
 
 /* From one to the other, if there is a change. False also if another holds the key. */
 bool admission_move(struct store *store, const struct job_row *old, const struct job_row *row,

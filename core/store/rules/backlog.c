@@ -23,7 +23,7 @@ static bool check_total(struct store *store, const struct catalog_definition *de
         return true;
     if (db_value(&store->db, error, &waiting,
                  "SELECT coalesce(waiting, 0) FROM definition WHERE id=?1", "i",
-                 definition->id) < 0)
+                 definition->id) == FAILED)
         return false;
     return waiting < definition->backlog ||
            error_set(error, ERROR_CONFLICT, "backlog of \"%s\" is full: %lld %s (limit %lld)",
@@ -38,7 +38,7 @@ static bool check_lane(struct store *store, const struct catalog_definition *def
         return true;
     if (db_value(&store->db, error, &waiting,
                  "SELECT waiting FROM lane_backlog WHERE definition=?1 AND lane=?2", "ii",
-                 definition->id, job_lane_id(job->lane)) < 0)
+                 definition->id, job_lane_id(job->lane)) == FAILED)
         return false;
     return waiting < definition->lane_backlog ||
            error_set(error, ERROR_CONFLICT,

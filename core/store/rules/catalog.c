@@ -100,13 +100,13 @@ static bool catalog_read_stream(struct catalog *catalog, struct row *row) {
 
 static bool catalog_read(struct catalog *catalog, struct db *db, struct row *rows,
                          bool (*read)(struct catalog *, struct row *), struct error *error) {
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(db, rows, error)) > 0)
+    enum answer step = NO;
+    while ((step = db_step(db, rows, error)) == YES)
         if (!read(catalog, rows)) {
             row_done(rows);
             return db_no_memory(db, error);
         }
-    return step == 0;
+    return step == NO;
 }
 
 static int catalog_order(const struct catalog_stream *stream, const char *name, int64_t deployment,
@@ -148,7 +148,8 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, const char *definit
     if (!catalog_read(catalog, db, streams, catalog_read_stream, error))
         return false;
     int64_t instances = 0;
-    if (db_value(db, error, &instances, "SELECT EXISTS(SELECT 1 FROM suspended_instance)", "") < 0)
+    if (db_value(db, error, &instances, "SELECT EXISTS(SELECT 1 FROM suspended_instance)", "") ==
+        FAILED)
         return false;
     catalog->instances = instances != 0;
     if (!catalog_sort(catalog))

@@ -126,17 +126,17 @@ static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
     bool whole = wanted > 1 && !cursor->dated && !cursor->head.lane;
     struct row *rows =
         whole ? cursor_query_whole(store, cursor, error) : cursor_query(store, cursor, error);
-    int step = rows ? 1 : -1;
+    enum answer step = rows ? YES : FAILED;
     cursor->placed = store->placed;
     cursor->at = cursor->count = 0;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         if (!ahead_read(store, rows, whole, &cursor->read[cursor->count], error)) {
             row_done(rows);
             return false;
         }
         cursor->count++;
     }
-    return step == 0;
+    return step == NO;
 }
 
 /* Reads on behind the head: first a few rows, then more, so that a long queue costs few searches
@@ -159,7 +159,8 @@ static void cursor_clear(struct cursor *cursor) {
 }
 
 /* One row at a time: an item takes few. */
-static int cursor_next_parked(struct store *store, struct cursor *cursor, struct error *error) {
+static enum answer cursor_next_parked(struct store *store, struct cursor *cursor,
+                                      struct error *error) {
     const struct head *head = &cursor->head;
     struct row *row =
         db_query(&store->db, error,
@@ -167,28 +168,28 @@ static int cursor_next_parked(struct store *store, struct cursor *cursor, struct
                  " AND stream=?2 AND rank=?3 AND (place, id)>(?4, ?5)"
                  " ORDER BY place, id LIMIT 1",
                  "iiiii", cursor->lane, cursor->stream, head->rank, head->place, head->id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     cursor->head = cursor_head(row);
     row_done(row);
-    return 1;
+    return YES;
 }
 
-/* 1 moved, 0 at the end, -1 error. */
-static int cursor_next(struct store *store, struct cursor *cursor, const struct merge *merge,
-                       struct error *error) {
+/* YES: moved; NO: at the end. */
+static enum answer cursor_next(struct store *store, struct cursor *cursor,
+                               const struct merge *merge, struct error *error) {
     job_free(cursor->job);
     cursor->job = NULL;
     if (cursor->lane)
         return cursor_next_parked(store, cursor, error);
     if (cursor->at == cursor->count) {
         if (cursor->read && cursor->count < cursor->ask)
-            return 0;
+            return NO;
         if (!cursor_read(store, cursor, merge->wanted, error))
-            return -1;
+            return FAILED;
         if (!cursor->count)
-            return 0;
+            return NO;
     }
     cursor->head = cursor->read[cursor->at].head;
     cursor->job = cursor->read[cursor->at++].job;
@@ -208,9 +209,9 @@ static bool merge_add(struct merge *merge, const struct cursor *cursor) {
     return true;
 }
 
-/* The first row of the stream from a rank on: 1, 0 none in range, -1 error. */
-static int merge_first(const struct merge *merge, struct store *store, struct cursor *cursor,
-                       int64_t rank, struct error *error) {
+/* The first row of the stream from a rank on; NO: none in range. */
+static enum answer merge_first(const struct merge *merge, struct store *store,
+                               struct cursor *cursor, int64_t rank, struct error *error) {
     struct row *row =
         cursor->dated
             ? db_query(&store->db, error,
@@ -221,8 +222,8 @@ static int merge_first(const struct merge *merge, struct store *store, struct cu
                        "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND"
                        " rank>=?2 ORDER BY rank, place, id LIMIT 1",
                        "ii", cursor->stream, rank);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     cursor->head = cursor_head(row);
     row_done(row);
@@ -233,26 +234,26 @@ static bool merge_stream(struct merge *merge, struct store *store,
                          const struct catalog_stream *stream, struct error *error) {
     struct cursor cursor = {.stream = stream->id, .timer = stream->type == JOB_TIMER, .ask = 2};
     int64_t rank = merge->rank_min;
-    int found = 0;
+    enum answer found = NO;
     cursor.level = merge_levels(merge->order);
     cursor.dated = merge->order->ensure_due_date;
     cursor.paced = stream->definition->rate.count != 0;
-    while ((found = merge_first(merge, store, &cursor, rank, error)) > 0) {
+    while ((found = merge_first(merge, store, &cursor, rank, error)) == YES) {
         if (!merge_add(merge, &cursor))
             return db_no_memory(&store->db, error);
         if (!cursor.level || cursor.head.rank == INT64_MAX)
             return true;
         rank = cursor.head.rank + 1;
     }
-    return found == 0;
+    return found == NO;
 }
 
-/* 1 its rate lets a job start, 0 not now, -1 error. */
-static int merge_paced(struct store *store, const struct catalog_definition *definition,
-                       struct error *error) {
+/* YES: its rate lets a job start; NO: not now. */
+static enum answer merge_paced(struct store *store, const struct catalog_definition *definition,
+                               struct error *error) {
     time_ms at = TIME_NEVER;
-    int open = rate_limit_open(store, definition, &at, error);
-    if (open == 0 && at < store->rate_clock.next)
+    enum answer open = rate_limit_open(store, definition, &at, error);
+    if (open == NO && at < store->rate_clock.next)
         store->rate_clock.next = at;
     return open;
 }
@@ -267,25 +268,25 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
     struct serves serves = {0};
     int64_t id = INT64_MIN;
     store->met = (struct store_acquire_stats){0};
-    int step = serves_begin(&serves, store, acquire, error) ? 1 : -1;
-    while (step > 0 &&
+    enum answer step = serves_begin(&serves, store, acquire, error) ? YES : FAILED;
+    while (step == YES &&
            (step = db_value(&store->db, error, &id,
                             "SELECT stream FROM ready WHERE stream>?1 ORDER BY stream LIMIT 1", "i",
-                            id)) > 0) {
+                            id)) == YES) {
         const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
-        int open = stream && serves_stream(&serves, stream)
-                       ? limits_open(&merge->limits, store, stream, error)
-                       : 0;
-        if (open > 0 && stream->definition->rate.count)
+        enum answer open = stream && serves_stream(&serves, stream)
+                               ? limits_open(&merge->limits, store, stream, error)
+                               : 0;
+        if (open == YES && stream->definition->rate.count)
             open = merge_paced(store, stream->definition, error);
-        if (open < 0 || (open > 0 && !merge_stream(merge, store, stream, error)))
-            step = -1;
+        if (open == FAILED || (open == YES && !merge_stream(merge, store, stream, error)))
+            step = FAILED;
     }
     serves_end(&serves);
     store->met.levels = merge_levels(acquire) ? (int)merge->count : 0;
     for (size_t i = merge->count / 2; i-- > 0;)
         merge_sink(merge, i);
-    return step == 0;
+    return step == NO;
 }
 
 bool merge_before(const struct merge *merge, const struct cursor *other) {
@@ -293,11 +294,11 @@ bool merge_before(const struct merge *merge, const struct cursor *other) {
 }
 
 bool merge_next(struct merge *merge, struct store *store, struct error *error) {
-    int step = cursor_next(store, &merge->cursors[0], merge, error);
-    if (step == 0)
+    enum answer step = cursor_next(store, &merge->cursors[0], merge, error);
+    if (step == NO)
         return merge_drop(merge);
     merge_sink(merge, 0);
-    return step > 0;
+    return step == YES;
 }
 
 struct job *merge_job(struct merge *merge) {
@@ -324,10 +325,10 @@ bool merge_took(struct merge *merge, struct store *store, const struct cursor *t
                 struct error *error) {
     const struct catalog_stream *of =
         merge->limits.count || taken->paced ? catalog_stream(&store->catalog, taken->stream) : NULL;
-    int open = of && taken->paced ? merge_paced(store, of->definition, error) : 1;
-    if (of && ((merge->limits.count && limits_take(&merge->limits, of)) || open == 0))
+    enum answer open = of && taken->paced ? merge_paced(store, of->definition, error) : YES;
+    if (of && ((merge->limits.count && limits_take(&merge->limits, of)) || open == NO))
         merge_leave(merge, store, taken->stream);
-    return open >= 0;
+    return open != FAILED;
 }
 
 void merge_leave(struct merge *merge, struct store *store, int64_t stream) {
@@ -359,9 +360,9 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
     if (taken->lane || merge_follows(merge, taken))
         return true;
     cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, cursor.lane};
-    int step = cursor_next_parked(store, &cursor, error);
-    if (step <= 0)
-        return step == 0;
+    enum answer step = cursor_next_parked(store, &cursor, error);
+    if (step != YES)
+        return step == NO;
     if (!merge_add(merge, &cursor))
         return db_no_memory(&store->db, error);
     merge_rise(merge, merge->count - 1);

@@ -5,9 +5,9 @@ bool defined_read(struct store *store, const char *handler, struct defined *defi
                   struct error *error) {
     *defined = (struct defined){0};
     struct row *row = db_query(&store->db, error, store->engine->sql->configured, "t", handler);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0;
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO;
     const char *category = row_text(row, 1);
     defined->retries = row_int32(row, 0);
     if (category && strlen(category) < sizeof defined->category)

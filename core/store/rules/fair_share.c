@@ -24,7 +24,7 @@ static bool fair_share_last(struct store *store, int64_t *last, struct error *er
                     " UNION ALL SELECT max(place) FROM parked UNION ALL SELECT max(turn) FROM share"
                     " UNION ALL SELECT max(turn) FROM served UNION ALL"
                     " SELECT max(j.place) FROM locked l JOIN job j ON j.id=l.id) AS p",
-                    "") >= 0;
+                    "") != FAILED;
 }
 
 static bool fair_share_change(struct store *store, struct error *error) {
@@ -40,7 +40,8 @@ bool fair_share_settle(struct store *store, struct error *error) {
     int64_t fair = FAIR_OFF;
     if (store->mode == STORE_READ || !settings_given(store->settings, "fair_by"))
         return true;
-    if (db_value(&store->db, error, &fair, "SELECT value FROM meta WHERE key='fair_by'", "") < 0)
+    if (db_value(&store->db, error, &fair, "SELECT value FROM meta WHERE key='fair_by'", "") ==
+        FAILED)
         return false;
     if ((enum fair_by)fair == store->settings->fair_by)
         return true;
@@ -58,7 +59,7 @@ static bool fair_share_turn(struct store *store, int64_t priority, const char *k
                " coalesce((SELECT turn FROM served WHERE rank=?1), ?3)+1)"
                " ON CONFLICT(rank, tenant) DO UPDATE SET turn=CASE WHEN share.turn+1>excluded.turn"
                " THEN share.turn+1 ELSE excluded.turn END RETURNING turn",
-               "iti", ~priority, key ? key : "", store->meta.turn) > 0;
+               "iti", ~priority, key ? key : "", store->meta.turn) == YES;
 }
 
 bool fair_share_place_new(struct store *store, const struct job *job, time_ms *place,
@@ -86,9 +87,9 @@ bool fair_share_give(struct store *store, const struct job_row *old, struct job_
         db_query(&store->db, error,
                  "SELECT CASE ?2 WHEN 2 THEN lane_key ELSE tenant END FROM job WHERE id=?1", "in",
                  row->id, (int)store->meta.fair);
-    int step = found ? db_step(&store->db, found, error) : -1;
-    if (step <= 0)
-        return step == 0;
+    enum answer step = db_step(&store->db, found, error);
+    if (step != YES)
+        return step == NO;
     bool done = fair_share_turn(store, row->priority, row_text(found, 0), &row->place, error);
     row_done(found);
     return done;
@@ -115,9 +116,9 @@ bool fair_share_promote(struct store *store, time_ms due, int64_t id, int *count
                                      "SELECT due, id, stream, rank, lane FROM timer"
                                      " WHERE (due, id)<=(?1, ?2) ORDER BY due, id LIMIT 1",
                                      "ii", due, id);
-        int step = timer ? db_step(&store->db, timer, error) : -1;
-        if (step <= 0)
-            return step == 0;
+        enum answer step = db_step(&store->db, timer, error);
+        if (step != YES)
+            return step == NO;
         if (!fair_share_ready(store, timer, error))
             return false;
     }
@@ -125,30 +126,31 @@ bool fair_share_promote(struct store *store, time_ms due, int64_t id, int *count
 
 /* ---- what is served, and what may go ---- */
 
-/* The last of the next rows to look at. 1, 0 it is the end, -1 error. */
-static int purge_bound(struct store *store, struct fair_share_sweep *bound, struct error *error) {
+/* The last of the next rows to look at; NO: it is the end. */
+static enum answer purge_bound(struct store *store, struct fair_share_sweep *bound,
+                               struct error *error) {
     const struct fair_share_sweep *from = &store->fair_share_sweep;
     struct row *row = db_query(&store->db, error,
                                "SELECT rank, tenant FROM share WHERE (rank, tenant)>(?1, ?2)"
                                " ORDER BY rank, tenant LIMIT 1 OFFSET ?3",
                                "itn", from->rank, from->tenant, PURGE_ROWS - 1);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     const char *tenant = row_text(row, 1);
     bound->rank = row_int(row, 0);
     size_t size = strlen(tenant);
     memcpy(bound->tenant, tenant, size < sizeof bound->tenant ? size + 1 : 0);
     row_done(row);
-    return 1;
+    return YES;
 }
 
 /* A tenant whose last turn is served already begins where all the others begin. */
 static bool purge(struct store *store, struct error *error) {
     const struct fair_share_sweep from = store->fair_share_sweep;
     struct fair_share_sweep bound = {.at = from.at};
-    int found = purge_bound(store, &bound, error);
-    if (found < 0)
+    enum answer found = purge_bound(store, &bound, error);
+    if (found == FAILED)
         return false;
     store->fair_share_sweep = bound;
     if (!found) {

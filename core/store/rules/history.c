@@ -14,7 +14,8 @@ static bool history_hush(struct store *store, int64_t job, int attempt, struct e
     int64_t some = 0;
     if (store->lines < 0) {
         if (db_value(&store->db, error, &some,
-                     "SELECT EXISTS(SELECT 1 FROM line) OR EXISTS(SELECT 1 FROM snooze)", "") < 0)
+                     "SELECT EXISTS(SELECT 1 FROM line) OR EXISTS(SELECT 1 FROM snooze)",
+                     "") == FAILED)
             return false;
         store->lines = some != 0;
     }
@@ -153,8 +154,9 @@ bool store_progress(struct store *store, int64_t job, double fraction, const cha
 bool history_filed(struct store *store, int64_t *filed, struct error *error) {
     int64_t last = 0;
     *filed = 0;
-    if (db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='filed'", "") < 0 ||
-        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") < 0)
+    if (db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='filed'", "") ==
+            FAILED ||
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
         return false;
     if (*filed > last)
         *filed = 0;
@@ -187,7 +189,7 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
         return false;
     bool done =
         history_filed(store, &filed, error) &&
-        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") >= 0;
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") != FAILED;
     *more = done && last - filed > limit;
     if (done && last > filed)
         done = history_file(store, filed, *more ? filed + limit : last, error);
@@ -195,10 +197,11 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
 }
 
 /* By number as far as that is filed, and in the tail behind. */
-int history_find(struct store *store, int64_t job, struct ended *ended, struct error *error) {
+enum answer history_find(struct store *store, int64_t job, struct ended *ended,
+                         struct error *error) {
     int64_t filed = 0;
     if (!history_filed(store, &filed, error))
-        return -1;
+        return FAILED;
     struct row *row =
         db_query(&store->db, error,
                  "SELECT seq, at, attempt, outcome FROM (SELECT e.seq, e.at, e.attempt, e.outcome"
@@ -206,8 +209,8 @@ int history_find(struct store *store, int64_t job, struct ended *ended, struct e
                  " UNION ALL SELECT seq, at, attempt, outcome FROM ended WHERE seq>?2 AND job=?1)"
                  " AS e ORDER BY seq DESC LIMIT 1",
                  "ii", job, filed);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     *ended = (struct ended){.seq = row_int(row, 0),
                             .job = job,
@@ -215,16 +218,16 @@ int history_find(struct store *store, int64_t job, struct ended *ended, struct e
                             .attempt = row_int32(row, 2),
                             .end = (enum history_end)row_int32(row, 3)};
     row_done(row);
-    return 1;
+    return YES;
 }
 
 bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error) {
     struct ended ended;
     if (!outcome->lines || store->settings->history != HISTORY_FULL)
         return true;
-    int found = history_find(store, outcome->job->id, &ended, error);
-    if (found <= 0 || ended.end != ENDED_CANCELLED || ended.attempt != outcome->job->attempt)
-        return found >= 0;
+    enum answer found = history_find(store, outcome->job->id, &ended, error);
+    if (found != YES || ended.end != ENDED_CANCELLED || ended.attempt != outcome->job->attempt)
+        return found != FAILED;
     return history_lines(store, outcome, error);
 }
 

@@ -39,8 +39,9 @@ struct ended {
     int32_t attempt;
     enum history_end end; /* of history_find */
 };
-/* By its number: 1, 0 it is not known to have ended, -1 error. */
-int history_find(struct store *store, int64_t job, struct ended *ended, struct error *error);
+/* By its number; NO: it is not known to have ended. */
+enum answer history_find(struct store *store, int64_t job, struct ended *ended,
+                         struct error *error);
 
 /* Of a run whose lock is gone: kept where its job was cancelled, which has its entry already. */
 bool history_late_lines(struct store *store, const struct outcome *outcome, struct error *error);

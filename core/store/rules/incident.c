@@ -29,7 +29,7 @@ bool incident_open(struct store *store, int64_t job, const char *type, time_ms n
                  " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
                  " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
                  " AND i.type<>'" INCIDENT_HANDLER_STUCK "') RETURNING id",
-                 "iti", job, type, now) < 0)
+                 "iti", job, type, now) == FAILED)
         return false;
     CRASH_POINT("incident_inserted");
     return incident_opened(store, id, now, error);
@@ -40,7 +40,7 @@ bool incident_end_open(struct store *store, int64_t job, enum incident_end how, 
     int64_t some = 0;
     if (store->incidents < 0) {
         if (db_value(&store->db, error, &some,
-                     "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL)", "") < 0)
+                     "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL)", "") == FAILED)
             return false;
         store->incidents = some != 0;
     }
@@ -63,10 +63,10 @@ static bool incident_find(struct store *store, int64_t id, struct found *found,
                           struct error *error) {
     struct row *row = db_query(
         &store->db, error, "SELECT ended IS NULL, how, note FROM incident WHERE id=?1", "i", id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step == 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no incident %lld", (long long)id);
-    if (step <= 0)
+    if (step != YES)
         return false;
     const char *note = row_text(row, 2);
     *found =

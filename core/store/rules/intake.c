@@ -15,7 +15,7 @@ static bool begin_row(struct store *store, struct store_intake *intake, int64_t 
     return db_value(&store->db, error, &intake->id,
                     "INSERT INTO intake(reached, last, who, created) VALUES(?1, ?2, ?3, ?4)"
                     " RETURNING id",
-                    "iiti", intake->next - 1, intake->last, store->settings->who, now) > 0 &&
+                    "iiti", intake->next - 1, intake->last, store->settings->who, now) == YES &&
            store->engine->sign_take(store, SIGN_INTAKE(intake->id), error) &&
            CRASH_POINT("intake_begun");
 }
@@ -68,9 +68,9 @@ bool intake_load(struct store *store, int64_t id, struct intake *intake, struct 
     struct row *row =
         db_query(&store->db, error,
                  "SELECT reached, last, removed, released FROM intake WHERE id=?1", "i", id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0 && error_set(error, ERROR_CONFLICT, "what was written so far is gone");
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO && error_set(error, ERROR_CONFLICT, "what was written so far is gone");
     *intake = (struct intake){.id = id,
                               .reached = row_int(row, 0),
                               .last = row_int(row, 1),
@@ -83,11 +83,12 @@ bool intake_load(struct store *store, int64_t id, struct intake *intake, struct 
 bool intake_reach(struct store *store, const struct intake *intake, int rows, int64_t *to,
                   bool *more, struct error *error) {
     *to = intake->last;
-    int found = db_value(&store->db, error, to,
-                         "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1 OFFSET ?3",
-                         "iin", intake->reached, intake->last, rows - 1);
+    enum answer found =
+        db_value(&store->db, error, to,
+                 "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1 OFFSET ?3", "iin",
+                 intake->reached, intake->last, rows - 1);
     *more = *to < intake->last;
-    return found >= 0;
+    return found != FAILED;
 }
 
 bool intake_advance(struct store *store, const struct intake *intake, int64_t to, bool more,
@@ -105,15 +106,15 @@ static bool uncount(struct store *store, int64_t from, int64_t to, struct error 
                                       " WHERE id>?1 AND id<=?2 GROUP BY stream, lane",
                                       "ii", from, to)
                            : NULL;
-    int step = rows != NULL;
+    enum answer step = rows != NULL;
     if (!rows && store->catalog.backlogs)
-        step = -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+        step = FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
         if (!backlog_move(store, row_int(rows, 0), row_int(rows, 1), -row_int32(rows, 2), error)) {
             row_done(rows);
             return false;
         }
-    return step == 0;
+    return step == NO;
 }
 
 static bool rows_remove(struct store *store, struct intake *intake, int64_t to,

@@ -26,19 +26,20 @@ static bool find_suspended(struct store *store, struct job_row *row, struct erro
     int64_t one = 0;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
     row->suspended = stream && stream->definition->suspended ? SUSPENDED_DEFINITION : 0;
-    int found = store->catalog.instances ? db_value(&store->db, error, &one,
-                                                    "SELECT 1 FROM job j JOIN suspended_instance s"
-                                                    " ON s.instance=j.instance WHERE j.id=?1",
-                                                    "i", row->id)
-                                         : 0;
-    if (found > 0)
+    enum answer found = store->catalog.instances
+                            ? db_value(&store->db, error, &one,
+                                       "SELECT 1 FROM job j JOIN suspended_instance s"
+                                       " ON s.instance=j.instance WHERE j.id=?1",
+                                       "i", row->id)
+                            : 0;
+    if (found == YES)
         row->suspended |= SUSPENDED_INSTANCE;
-    return found >= 0;
+    return found != FAILED;
 }
 
 static bool place_one(struct store *store, int64_t id, time_ms now, struct error *error) {
     struct job_row row;
-    if (row_load_placeless(store, id, &row, error) <= 0 || !find_suspended(store, &row, error))
+    if (row_load_placeless(store, id, &row, error) != YES || !find_suspended(store, &row, error))
         return false;
     if (!fair_share_place(store, NULL, &row, now, error))
         return false;
@@ -49,13 +50,13 @@ static bool place_one(struct store *store, int64_t id, time_ms now, struct error
 /* Up to `to`. */
 static bool place_each(struct store *store, int64_t from, int64_t to, time_ms now,
                        struct error *error) {
-    int found;
+    enum answer found;
     while ((found = db_value(&store->db, error, &from,
                              "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1", "ii",
-                             from, to)) > 0)
+                             from, to)) == YES)
         if (!place_one(store, from, now, error))
             return false;
-    return found == 0;
+    return found == NO;
 }
 
 bool intake_place(struct store *store, const struct intake *intake, bool *more, time_ms now,

@@ -8,10 +8,10 @@
 
 enum { PARTS = 100 }; /* of a batch that go at once */
 
-/* The first row of `sql` after `from` whose sign of life is gone; 1, 0 there is none, -1 error. */
-static int find(struct store *store, struct store_left *left, bool batches, int64_t *id,
-                struct error *error) {
-    int found = 0;
+/* The first row of `sql` after `from` whose sign of life is gone. */
+static enum answer find(struct store *store, struct store_left *left, bool batches, int64_t *id,
+                        struct error *error) {
+    enum answer found = NO;
     for (*id = 0;;) {
         found = batches
                     ? db_value(&store->db, error, id,
@@ -20,7 +20,7 @@ static int find(struct store *store, struct store_left *left, bool batches, int6
                                "i", *id)
                     : db_value(&store->db, error, id,
                                "SELECT id FROM intake WHERE id>?1 ORDER BY id LIMIT 1", "i", *id);
-        if (found <= 0 ||
+        if (found != YES ||
             !store->engine->sign_alive(store, batches ? SIGN_BATCH(*id) : SIGN_INTAKE(*id)))
             return found;
         left->living = true;
@@ -81,11 +81,11 @@ static bool clear_batch(struct store *store, int64_t id, struct store_left *left
 /* Looked for again, now that nobody else writes: its creator may have ended it meanwhile. */
 static bool clear(struct store *store, struct store_left *left, time_ms now, struct error *error) {
     int64_t id = 0;
-    int found = find(store, left, false, &id, error);
-    if (found != 0)
-        return found > 0 && clear_intake(store, id, left, now, error);
+    enum answer found = find(store, left, false, &id, error);
+    if (found != NO)
+        return found == YES && clear_intake(store, id, left, now, error);
     found = find(store, left, true, &id, error);
-    return found == 0 || (found > 0 && clear_batch(store, id, left, now, error));
+    return found == NO || (found == YES && clear_batch(store, id, left, now, error));
 }
 
 bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
@@ -93,11 +93,11 @@ bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
     bool own = false;
     int64_t id = 0;
     *left = (struct store_left){0};
-    int found = store->kind != STORE_MEMORY ? find(store, left, false, &id, error) : 0;
-    if (found == 0 && store->kind != STORE_MEMORY)
+    enum answer found = store->kind != STORE_MEMORY ? find(store, left, false, &id, error) : NO;
+    if (found == NO && store->kind != STORE_MEMORY)
         found = find(store, left, true, &id, error);
-    if (found <= 0)
-        return found == 0;
+    if (found != YES)
+        return found == NO;
     if (!unit_begin(store, &own, error))
         return false;
     return unit_end(store, own, clear(store, left, now, error), error);
@@ -105,28 +105,28 @@ bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
 
 /* ---- as a store is opened ---- */
 
-/* 1 an intake was released and is not in its places yet, 0 none is, -1 error. */
-static int has_released(struct store *store, struct error *error) {
+/* YES: an intake was released and is not in its places yet. */
+static enum answer has_released(struct store *store, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM intake WHERE released=1 LIMIT 1", "");
 }
 
 static bool clear_writer(struct store *store, time_ms now, struct error *error) {
     struct store_left left = {.more = true};
-    int released = 1;
-    while (left.more && released > 0) {
+    enum answer released = YES;
+    while (left.more && released == YES) {
         if (!store_clear_left(store, &left, now, error))
             return false;
         released = has_released(store, error);
     }
-    return released >= 0;
+    return released != FAILED;
 }
 
 static bool clear_reader(struct store *store, time_ms now, struct error *error) {
     struct error ignored = {0};
-    int released = has_released(store, error);
-    if (released <= 0)
-        return released == 0;
+    enum answer released = has_released(store, error);
+    if (released != YES)
+        return released == NO;
     struct store *writer = store_open(store->url, STORE_WRITE, store->settings, &ignored);
     if (writer)
         clear_writer(writer, now, &ignored);

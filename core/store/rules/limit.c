@@ -22,11 +22,11 @@ int64_t limit_free(struct store *store, const struct catalog_definition *definit
     if (definition->limit &&
         db_value(&store->db, error, &own,
                  "SELECT count(*) FROM limited WHERE definition=?1 AND owner=?2", "ii",
-                 definition->id, owner) < 0)
+                 definition->id, owner) == FAILED)
         return -1;
     if (definition->cluster_limit &&
         db_value(&store->db, error, &all, "SELECT count(*) FROM limited WHERE definition=?1", "i",
-                 definition->id) < 0)
+                 definition->id) == FAILED)
         return -1;
     int64_t here = definition->limit ? free_of(definition->limit, own) : INT64_MAX;
     int64_t there = definition->cluster_limit ? free_of(definition->cluster_limit, all) : INT64_MAX;
@@ -49,18 +49,18 @@ static bool limits_add(struct limits *limits, int64_t definition, int64_t left) 
     return true;
 }
 
-int limits_ask(struct limits *limits, struct store *store, const struct catalog_stream *stream,
-               struct error *error) {
+enum answer limits_ask(struct limits *limits, struct store *store,
+                       const struct catalog_stream *stream, struct error *error) {
     const struct catalog_definition *definition = stream->definition;
     const struct limit_left *known = limits_find(limits, definition->id);
     int64_t left = known ? known->left : limit_free(store, definition, store->self.id, error);
     if (left < 0)
-        return -1;
+        return FAILED;
     if (!known && !limits_add(limits, definition->id, left)) {
         db_no_memory(&store->db, error);
-        return -1;
+        return FAILED;
     }
-    return left > 0;
+    return left > 0 ? YES : NO;
 }
 
 bool limits_take(struct limits *limits, const struct catalog_stream *stream) {

@@ -27,14 +27,14 @@ struct limits {
     } * list;
     size_t count;
 };
-/* 1 the joined executor may take jobs of the stream, 0 not now, -1 error. */
-int limits_ask(struct limits *limits, struct store *store, const struct catalog_stream *stream,
-               struct error *error);
-static inline int limits_open(struct limits *limits, struct store *store,
-                              const struct catalog_stream *stream, struct error *error) {
+/* YES: the joined executor may take jobs of the stream; NO: not now. */
+enum answer limits_ask(struct limits *limits, struct store *store,
+                       const struct catalog_stream *stream, struct error *error);
+static inline enum answer limits_open(struct limits *limits, struct store *store,
+                                      const struct catalog_stream *stream, struct error *error) {
     const struct catalog_definition *definition = stream->definition;
     bool limited = definition->limit || definition->cluster_limit;
-    return limited ? limits_ask(limits, store, stream, error) : 1;
+    return limited ? limits_ask(limits, store, stream, error) : YES;
 }
 /* One was taken. True: that was the last place of its definition. */
 bool limits_take(struct limits *limits, const struct catalog_stream *stream);

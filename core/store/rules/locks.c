@@ -19,9 +19,9 @@ struct pair { /* a job and its token, or a lane and its token */
 static int64_t locks_pairs(struct store *store, struct row *rows, struct pair **pairs,
                            struct error *error) {
     int64_t count = 0, room = 0;
-    int step = rows ? 1 : -1;
+    enum answer step = NO;
     *pairs = NULL;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0) {
+    while ((step = db_step(&store->db, rows, error)) == YES) {
         if (count == room) {
             room = room ? room * 2 : 64;
             struct pair *more = realloc(*pairs, (size_t)room * sizeof **pairs);
@@ -34,7 +34,7 @@ static int64_t locks_pairs(struct store *store, struct row *rows, struct pair **
         }
         (*pairs)[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1)};
     }
-    return step < 0 ? -1 : count;
+    return step == FAILED ? -1 : count;
 }
 
 /* The job killed its process once too often: dead, with an incident. */
@@ -47,7 +47,7 @@ static bool locks_reap_job(struct store *store, const struct locks_free *what, s
     const struct job_row old = *row;
     row->retries = 0;
     if ((row->batch && !batch_retries(store, &old, row, error)) ||
-        row_job(store, row->id, &job, error) <= 0)
+        row_job(store, row->id, &job, error) != YES)
         return false;
     job->owner = what->owner;
     struct outcome outcome = {.job = job,
@@ -64,7 +64,7 @@ static bool locks_reap_job(struct store *store, const struct locks_free *what, s
            incident_open(store, row->id, INCIDENT_WORKER_DIED, what->now, error) &&
            tell_failure(store, &outcome, 0, what->now, error);
     job_free(job);
-    if (!done || !what->reaped || row_job(store, row->id, &job, error) <= 0)
+    if (!done || !what->reaped || row_job(store, row->id, &job, error) != YES)
         return done && !what->reaped;
     job->state = JOB_DEAD;
     job->next = what->reaped->worker_died;
@@ -91,9 +91,9 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     if (what->reaped)
         what->reaped->freed++;
     CRASH_POINT("lock_freed");
-    int found = row_load_placeless(store, lock->id, &row, error);
-    if (found <= 0)
-        return found == 0;
+    enum answer found = row_load_placeless(store, lock->id, &row, error);
+    if (found != YES)
+        return found == NO;
     if (what->slots && running_has(what->slots, lock->id, lock->token) &&
         !locks_crashed(store, what, &row, error))
         return false;

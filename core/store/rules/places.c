@@ -183,34 +183,34 @@ static bool lane_show(struct store *store, const struct place_key *key, struct e
                   "iiiii", key->stream, key->rank, key->place, key->id, key->lane);
 }
 
-/* The first row behind (stream, rank): 1, 0 none, -1 error. The search for a row value begins at
+/* The first row behind (stream, rank). The search for a row value begins at
  * the value itself and reads on to what is greater: it names all columns, or it would read every
  * job of (stream, rank). */
-static int lane_next(struct store *store, struct place_key *key, struct error *error) {
+static enum answer lane_next(struct store *store, struct place_key *key, struct error *error) {
     struct row *row = db_query(&store->db, error,
                                "SELECT stream, rank, place, id FROM parked WHERE lane=?1"
                                " AND (stream, rank, place, id)>(?2, ?3, ?4, ?4)"
                                " ORDER BY stream, rank, place, id LIMIT 1",
                                "iiii", key->lane, key->stream, key->rank, INT64_MAX);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     key->stream = row_int(row, 0);
     key->rank = row_int(row, 1);
     key->place = row_int(row, 2);
     key->id = row_int(row, 3);
     row_done(row);
-    return 1;
+    return YES;
 }
 
 /* Inside (stream, rank) every executor agrees which is first and may be taken: one is enough. */
 static bool lane_show_heads(struct store *store, int64_t lane, struct error *error) {
     struct place_key key = {.stream = INT64_MIN, .rank = INT64_MIN, .lane = lane};
-    int step = 0;
-    while ((step = lane_next(store, &key, error)) > 0)
+    enum answer step = NO;
+    while ((step = lane_next(store, &key, error)) == YES)
         if (!lane_show(store, &key, error))
             return false;
-    return step == 0;
+    return step == NO;
 }
 
 bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error) {
@@ -224,6 +224,7 @@ bool place_expose(struct store *store, int64_t lane, struct error *error) {
     int64_t running = 0;
     if (!lane)
         return true;
-    int found = db_value(&store->db, error, &running, "SELECT 1 FROM lane WHERE id=?1", "i", lane);
-    return found > 0 || (found == 0 && lane_show_heads(store, lane, error));
+    enum answer found =
+        db_value(&store->db, error, &running, "SELECT 1 FROM lane WHERE id=?1", "i", lane);
+    return found == YES || (found == NO && lane_show_heads(store, lane, error));
 }

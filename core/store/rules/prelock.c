@@ -35,20 +35,22 @@ void prelock_blind(struct store *store) {
         store->prelock.capacity->ready.blind = store->prelock.capacity->ready.look = true;
 }
 
-/* 1 the executor takes jobs of this stream, 0 not, -1 error. */
-static int prelock_serves(struct store *store, int64_t id, struct error *error) {
+/* YES: the executor takes jobs of this stream. */
+static enum answer prelock_serves(struct store *store, int64_t id, struct error *error) {
     struct prelock *prelock = &store->prelock;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
     struct serves serves;
     if (prelock->stream == id)
-        return prelock->served;
+        return prelock->served ? YES : NO;
     if (!stream)
-        return 0;
+        return NO;
     bool begun = serves_begin(&serves, store, prelock->capacity->acquire, error);
     prelock->served = begun && serves_stream(&serves, stream);
-    prelock->stream = begun ? id : 0;
+    prelock->stream = begun ? id : NO;
     serves_end(&serves);
-    return begun ? prelock->served : -1;
+    if (!begun)
+        return FAILED;
+    return prelock->served ? YES : NO;
 }
 
 static bool prelock_in_range(const struct capacity *capacity, int64_t priority) {
@@ -60,7 +62,7 @@ void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_m
                    int64_t id) {
     struct capacity *capacity = store->prelock.capacity;
     const struct catalog_stream *of = capacity ? catalog_stream(&store->catalog, stream) : NULL;
-    if (!of || !prelock_in_range(capacity, priority) || prelock_serves(store, stream, NULL) == 0)
+    if (!of || !prelock_in_range(capacity, priority) || prelock_serves(store, stream, NULL) == NO)
         return;
     struct sort_key ready = {priority, place, id, of->type == JOB_TIMER};
     if (!capacity->ready.left || acquire_before(capacity->acquire, &ready, &capacity->ready.best))
@@ -68,14 +70,14 @@ void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_m
     capacity->ready.left = capacity->ready.look = true;
 }
 
-/* 1 an acquisition could take the job now, as far as the job itself decides; 0 not, -1 error. */
-static int prelock_allowed(struct store *store, const struct job *job, time_ms now,
-                           struct error *error) {
+/* YES: an acquisition could take the job now, as far as the job itself decides. */
+static enum answer prelock_allowed(struct store *store, const struct job *job, time_ms now,
+                                   struct error *error) {
     const struct capacity *capacity = store->prelock.capacity;
     bool due = job->due == TIME_NONE ? !capacity->acquire->ensure_due_date : job->due <= now;
     if (store->self.draining || job->suspended || !due || job->repeat ||
         now >= store->self.lease_until || !prelock_in_range(capacity, job->priority))
-        return 0;
+        return NO;
     return prelock_serves(store, job->stream, error);
 }
 
@@ -104,22 +106,24 @@ static bool prelock_is_follow_up(const struct store *store, const struct job *jo
            prelock->capacity->follows > 0;
 }
 
-static int prelock_follow(struct store *store, struct job *job, struct error *error) {
+static enum answer prelock_follow(struct store *store, struct job *job, struct error *error) {
     struct outcome *creator = store->prelock.creator;
     int64_t one = 0;
-    int held = db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2",
-                        "ii", job->lane_id, creator->lane_token);
-    if (held <= 0 || rate_limit_of(store, job->stream))
-        return held < 0 ? -1 : 0;
+    enum answer held =
+        db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2", "ii",
+                 job->lane_id, creator->lane_token);
+    if (held != YES || rate_limit_of(store, job->stream))
+        return held == FAILED ? FAILED : NO;
     const struct catalog_definition *limited = limit_of(store, job->stream);
-    int64_t free = limited ? limit_free(store, limited, store->self.id, error) : 1;
+    int64_t free = limited ? limit_free(store, limited, store->self.id, error) : YES;
     if (free <= 0)
-        return (int)free;
+        return free < 0 ? FAILED : NO;
     struct job **end = &creator->follows;
     while (*end)
         end = &(*end)->next;
     store->prelock.capacity->follows--;
-    return prelock_lock(store, job, error) && (*end = prelock_copy(store, job, error)) ? 1 : -1;
+    return prelock_lock(store, job, error) && (*end = prelock_copy(store, job, error)) ? YES
+                                                                                       : FAILED;
 }
 
 /* ---- what would be next anyway ---- */
@@ -145,34 +149,35 @@ static void prelock_insert(struct prelock *prelock, struct job *job) {
         prelock->last = job;
 }
 
-static int prelock_next(struct store *store, struct job *job, struct error *error) {
+static enum answer prelock_next(struct store *store, struct job *job, struct error *error) {
     struct capacity *capacity = store->prelock.capacity;
     struct sort_key own = acquire_sort_key(job);
     if (capacity->ready.blind || !store->prelock.fits || limit_of(store, job->stream) ||
         rate_limit_of(store, job->stream) || store->meta.fair ||
         (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
-        return 0;
+        return NO;
     bool free = true;
     if (job->lane_id && !place_hold(store, job->lane_id, store->meta.next_token, &free, error))
-        return -1;
+        return FAILED;
     if (!free)
-        return 0;
+        return NO;
     struct job *copy = prelock_lock(store, job, error) ? prelock_copy(store, job, error) : NULL;
     if (!copy)
-        return -1;
+        return FAILED;
     prelock_insert(&store->prelock, copy);
     capacity->room--;
-    return 1;
+    return YES;
 }
 
-int prelock(struct store *store, struct job *job, time_ms now, struct error *error) {
+enum answer prelock(struct store *store, struct job *job, time_ms now, struct error *error) {
     if (!store->prelock.capacity || !store->prelock.creator)
-        return 0;
-    int allowed = prelock_allowed(store, job, now, error);
-    if (allowed <= 0)
+        return NO;
+    enum answer allowed = prelock_allowed(store, job, now, error);
+    if (allowed != YES)
         return allowed;
-    int followed = prelock_is_follow_up(store, job) ? prelock_follow(store, job, error) : 0;
-    return followed ? followed : prelock_next(store, job, error);
+    enum answer followed =
+        prelock_is_follow_up(store, job) ? prelock_follow(store, job, error) : NO;
+    return followed == NO ? prelock_next(store, job, error) : followed;
 }
 
 static void prelock_over(struct store *store) {

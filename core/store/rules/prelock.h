@@ -9,9 +9,9 @@
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable);
 void prelock_end(struct store *store);
 
-/* 1 it is locked as soon as the caller writes its row of `locked`, 0 it has to be placed
- * (place_row), -1 error. */
-int prelock(struct store *store, struct job *job, time_ms now, struct error *error);
+/* YES: it is locked as soon as the caller writes its row of `locked`; NO: it has to be placed
+ * (place_row). */
+enum answer prelock(struct store *store, struct job *job, time_ms now, struct error *error);
 
 /* Notes a job that has become ready: a job that stands behind it is not next any more. */
 void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_ms place,

@@ -33,12 +33,13 @@ static bool anchor_drop(struct store *store, int64_t boot, time_ms now, struct e
 
 static bool anchor_find(struct store *store, time_ms now, struct error *error) {
     int64_t boot = anchor_boot();
-    int found =
+    enum answer found =
         db_value(&store->db, error, &store->rate_clock.offset,
                  "SELECT at FROM rate WHERE definition=?1 AND slot=?2", "ni", ANCHOR_OF_ALL, boot);
-    if (found < 0 || (found == 0 && store->self.steady && !anchor_drop(store, boot, now, error)))
+    if (found == FAILED ||
+        (found == NO && store->self.steady && !anchor_drop(store, boot, now, error)))
         return false;
-    store->rate_clock.anchored = found > 0 || store->self.steady;
+    store->rate_clock.anchored = found == YES || store->self.steady;
     return true;
 }
 
@@ -55,29 +56,29 @@ bool rate_limit_start(struct store *store, time_ms now, struct error *error) {
 
 /* ---- the instants ---- */
 
-/* The place that the next start takes. 1, 0 none there, -1 error. */
-static int rate_limit_least(struct store *store, int64_t definition, time_ms *at, int64_t *slot,
-                            struct error *error) {
+/* The place that the next start takes. */
+static enum answer rate_limit_least(struct store *store, int64_t definition, time_ms *at,
+                                    int64_t *slot, struct error *error) {
     struct row *row = db_query(
         &store->db, error,
         "SELECT at, slot FROM rate WHERE definition=?1 ORDER BY at, slot LIMIT 1", "i", definition);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     *at = row_int(row, 0);
     *slot = row_int(row, 1);
     row_done(row);
-    return 1;
+    return YES;
 }
 
-int rate_limit_open(struct store *store, const struct catalog_definition *definition, time_ms *at,
-                    struct error *error) {
+enum answer rate_limit_open(struct store *store, const struct catalog_definition *definition,
+                            time_ms *at, struct error *error) {
     int64_t least = 0, slot = 0;
-    int found = rate_limit_least(store, definition->id, &least, &slot, error);
-    if (found <= 0 || least == FREE || least + definition->rate.window <= store->rate_clock.now)
-        return found < 0 ? -1 : 1;
+    enum answer found = rate_limit_least(store, definition->id, &least, &slot, error);
+    if (found != YES || least == FREE || least + definition->rate.window <= store->rate_clock.now)
+        return found == FAILED ? -1 : YES;
     *at = store->rate_clock.wall + (least + definition->rate.window - store->rate_clock.now);
-    return 0;
+    return NO;
 }
 
 /* Where workers came too late, the next ones are given longer. */
@@ -90,10 +91,10 @@ bool rate_limit_add(struct store *store, const struct catalog_definition *defini
                     struct job *job, struct error *error) {
     int64_t least = 0, slot = 0;
     time_ms grace = rate_limit_grace(store, definition);
-    int found = rate_limit_least(store, definition->id, &least, &slot, error);
+    enum answer found = rate_limit_least(store, definition->id, &least, &slot, error);
     job->begin_by = store->self.steady ? clock_monotonic() + (grace + 1) / 2 : 0;
-    return found == 0 ||
-           (found > 0 &&
+    return found == NO ||
+           (found == YES &&
             db_run(&store->db, error,
                    "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
                    "iiiii", definition->id, least, slot, store->rate_clock.now + grace,
@@ -124,7 +125,7 @@ bool rate_limit_deploy(struct store *store, const struct definition *definition,
                        struct error *error) {
     int64_t count = 0, wanted = definition->rate.count;
     if (db_value(&store->db, error, &count, "SELECT count(*) FROM rate WHERE definition=?1", "i",
-                 definition->id) < 0)
+                 definition->id) == FAILED)
         return false;
     if (count != wanted)
         store->ring.everybody = true;

@@ -29,9 +29,9 @@ static inline bool rate_limit_begin(struct store *store, time_ms now, struct err
     store->rate_clock.wall = store->rate_clock.now = now;
     return !store->catalog.paced || rate_limit_start(store, now, error);
 }
-/* 1 a job may be locked now, 0 not before *at (wall clock), -1 error. */
-int rate_limit_open(struct store *store, const struct catalog_definition *definition, time_ms *at,
-                    struct error *error);
+/* YES: a job may be locked now; NO: not before *at (wall clock). */
+enum answer rate_limit_open(struct store *store, const struct catalog_definition *definition,
+                            time_ms *at, struct error *error);
 /* The job is being locked with its token; says until when it has to begin. */
 bool rate_limit_add(struct store *store, const struct catalog_definition *definition,
                     struct job *job, struct error *error);

@@ -14,14 +14,14 @@ static bool used(const struct store_request *request, struct error *error) {
                      request->key);
 }
 
-int store_request_find(struct store *store, const struct store_request *request, json_t **answer,
-                       time_ms now, struct error *error) {
+enum answer store_request_find(struct store *store, const struct store_request *request,
+                               json_t **answer, time_ms now, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT hash, answer FROM request WHERE scope=?1 AND key=?2 AND until>?3", "nti",
                  (int)SCOPE_OWNER, request->key, now);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     bool same = strcmp(row_text(row, 0), request->hash) == 0;
     const char *text = row_text(row, 1);
@@ -29,7 +29,7 @@ int store_request_find(struct store *store, const struct store_request *request,
     row_done(row);
     if (!same)
         used(request, error);
-    return *answer ? 1 : -1;
+    return *answer ? YES : FAILED;
 }
 
 static bool purge(struct store *store, time_ms now, struct error *error) {

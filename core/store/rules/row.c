@@ -30,23 +30,23 @@ bool row_read(struct store *store, struct row *row, struct job *job, struct erro
     int64_t conflicts = 0; /* only where there is a message */
     job->failed_activity = job->activity;
     bool done = db_value(&store->db, error, &conflicts, "SELECT n FROM conflicts WHERE job=?1", "i",
-                         job->id) >= 0;
+                         job->id) != FAILED;
     job->conflicts = (int32_t)conflicts;
     return done;
 }
 
-int row_job(struct store *store, int64_t id, struct job **job, struct error *error) {
+enum answer row_job(struct store *store, int64_t id, struct job **job, struct error *error) {
     struct job borrowed;
     struct row *row =
         db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE j.id=?1", "i", id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     *job = NULL;
     if (row_read(store, row, &borrowed, error) && !(*job = job_copy(&borrowed)))
         db_no_memory(&store->db, error);
     row_done(row);
-    return *job ? 1 : -1;
+    return *job ? YES : FAILED;
 }
 
 #define ROW_LOAD(table)                                                                            \
@@ -56,10 +56,10 @@ int row_job(struct store *store, int64_t id, struct job **job, struct error *err
     " j LEFT JOIN locked l ON l.id=j.id"                                                           \
     " WHERE j.id=?1"
 
-static int load(struct store *store, struct row *found, int64_t id, struct job_row *row,
-                struct error *error) {
-    int step = found ? db_step(&store->db, found, error) : -1;
-    if (step <= 0)
+static enum answer load(struct store *store, struct row *found, int64_t id, struct job_row *row,
+                        struct error *error) {
+    enum answer step = db_step(&store->db, found, error);
+    if (step != YES)
         return step;
     *row = (struct job_row){
         .id = id,
@@ -81,14 +81,15 @@ static int load(struct store *store, struct row *found, int64_t id, struct job_r
         .has_message = row_int32(found, 15) != 0,
     };
     row_done(found);
-    return 1;
+    return YES;
 }
 
-int row_load(struct store *store, int64_t id, struct job_row *row, struct error *error) {
+enum answer row_load(struct store *store, int64_t id, struct job_row *row, struct error *error) {
     return load(store, db_query(&store->db, error, ROW_LOAD("live"), "i", id), id, row, error);
 }
 
-int row_load_placeless(struct store *store, int64_t id, struct job_row *row, struct error *error) {
+enum answer row_load_placeless(struct store *store, int64_t id, struct job_row *row,
+                               struct error *error) {
     return load(store, db_query(&store->db, error, ROW_LOAD("job"), "i", id), id, row, error);
 }
 

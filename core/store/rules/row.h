@@ -22,8 +22,8 @@ enum {
  * of a job with a message cannot be read. */
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error);
 
-/* A copy of the job `id` in one block: 1, 0 no such job, -1 error. */
-int row_job(struct store *store, int64_t id, struct job **job, struct error *error);
+/* A copy of the job `id` in one block; NO: no such job. */
+enum answer row_job(struct store *store, int64_t id, struct job **job, struct error *error);
 
 /* Says of a job that has its token: locked, by this executor, until its lease ends. The owner's
  * text is the store's: copy the job. */
@@ -46,10 +46,11 @@ struct job_row {
     int64_t token, owner; /* of its lock; 0: not locked */
 };
 
-/* 1, 0 no such job, -1 error. */
-int row_load(struct store *store, int64_t id, struct job_row *row, struct error *error);
+/* NO: no such job. */
+enum answer row_load(struct store *store, int64_t id, struct job_row *row, struct error *error);
 /* The same of a job that the open transaction has taken out of its place: of any row there is. */
-int row_load_placeless(struct store *store, int64_t id, struct job_row *row, struct error *error);
+enum answer row_load_placeless(struct store *store, int64_t id, struct job_row *row,
+                               struct error *error);
 
 /* The due date that a job gets where `due` was asked for: under ensure_due_date none is now. */
 time_ms row_due(const struct store *store, time_ms due, time_ms now);

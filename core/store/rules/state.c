@@ -39,16 +39,16 @@ bool meta_read(struct store *store, struct error *error) {
                   {"cuts", &meta->cuts}};
     meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = 0;
     struct row *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
             if (strcmp(row_text(rows, 0), fields[i].key) == 0)
                 *fields[i].value = row_int(rows, 1);
     store->stored = *meta;
-    for (const struct txn_hook *const *hook = store->hooks; step == 0 && *hook; hook++)
+    for (const struct txn_hook *const *hook = store->hooks; step == NO && *hook; hook++)
         if ((*hook)->begun && !(*hook)->begun(store, error))
             return false;
-    return step == 0;
+    return step == NO;
 }
 
 static bool meta_put(struct store *store, const char *key, int64_t value, int64_t stored,

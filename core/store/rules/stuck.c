@@ -18,7 +18,7 @@ static bool stuck_report(struct store *store, const struct outcome *outcome, tim
                " message, created, instance, root_instance, tenant, lane_key) VALUES(?1, ?2, ?3,"
                " ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING RETURNING id",
                "tiittitttt", INCIDENT_HANDLER_STUCK, job->id, job->definition, job->activity,
-               message, now, job->instance, job->root, job->tenant, job->lane) >= 0 &&
+               message, now, job->instance, job->root, job->tenant, job->lane) != FAILED &&
            incident_opened(store, id, now, error) &&
            db_run(&store->db, error,
                   "UPDATE incident SET message=?3 WHERE job=?1 AND type=?2 AND ended IS NULL",
@@ -86,9 +86,9 @@ bool stuck_among(struct store *store, struct ids ids, struct stuck_runs *stuck,
                                 "SELECT s.job, s.owner, e.name, s.since, s.place FROM stuck s"
                                 " LEFT JOIN executor e ON e.id=s.owner",
                                 "");
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
         if (stuck_is_of(ids, row_int(rows, 0)) && stuck->count++ == 0)
             stuck_say(rows, stuck);
-    return step == 0;
+    return step == NO;
 }

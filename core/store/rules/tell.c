@@ -88,9 +88,9 @@ static bool tell_people(struct store *store, int64_t incident, struct error *err
     char key[JOB_NAME_MAX + 1];
     const char *told = notify_incident(store->settings->notify);
     struct row *row = incident_row(store, incident, error);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0;
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO;
     bool own = strcmp(row_text(row, 1), told) == 0;
     cause_key(key, sizeof key, row_text(row, 0), row_text(row, 1));
     json_t *payload = own ? NULL : incident_payload(row, incident, store->tells.now);
@@ -170,24 +170,24 @@ bool tell_failed(struct store *store, const struct outcome *outcome, int32_t ret
             tell_hooks(store, HOOK_DEAD, job, failure_facts(outcome, retries), now, error));
 }
 
-/* 1 *job is that of the row, and hooks want to be told of one of the events; 0 not, -1 error. */
-static int row_wanted(struct store *store, const struct job_row *row, unsigned events,
-                      struct job **job, struct error *error) {
+/* YES: *job is that of the row, and hooks want to be told of one of the events. */
+static enum answer row_wanted(struct store *store, const struct job_row *row, unsigned events,
+                              struct job **job, struct error *error) {
     if (!(store->catalog.hooks & events))
-        return 0;
+        return NO;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
     return stream && wanted(store, events, stream->definition->name)
                ? row_job(store, row->id, job, error)
-               : 0;
+               : NO;
 }
 
 bool tell_retries(struct store *store, const struct job_row *old, const struct job_row *row,
                   time_ms now, struct error *error) {
     struct job *job = NULL;
     bool dies = row->retries == 0 && old->retries > 0;
-    int found = row_wanted(store, row, HOOK_RETRIES | (dies ? HOOK_DEAD : 0), &job, error);
-    if (found <= 0)
-        return found == 0;
+    enum answer found = row_wanted(store, row, HOOK_RETRIES | (dies ? HOOK_DEAD : 0), &job, error);
+    if (found != YES)
+        return found == NO;
     int left = row->retries, before = old->retries;
     bool done = (!wanted(store, HOOK_RETRIES, job->handler) ||
                  tell_hooks(store, HOOK_RETRIES, job,
@@ -206,9 +206,9 @@ bool tell_ended(struct store *store, const struct job *job, const char *how, tim
 
 bool tell_placed(struct store *store, const struct job_row *row, time_ms now, struct error *error) {
     struct job *job = NULL;
-    int found = row_wanted(store, row, HOOK_CREATED, &job, error);
-    if (found <= 0)
-        return found == 0;
+    enum answer found = row_wanted(store, row, HOOK_CREATED, &job, error);
+    if (found != YES)
+        return found == NO;
     bool done = tell_hooks(store, HOOK_CREATED, job, NULL, now, error);
     job_free(job);
     return done;
@@ -217,9 +217,9 @@ bool tell_placed(struct store *store, const struct job_row *row, time_ms now, st
 bool tell_removed(struct store *store, const struct job_row *row, const char *how, time_ms now,
                   struct error *error) {
     struct job *job = NULL;
-    int found = row_wanted(store, row, HOOK_ENDED, &job, error);
-    if (found <= 0)
-        return found == 0;
+    enum answer found = row_wanted(store, row, HOOK_ENDED, &job, error);
+    if (found != YES)
+        return found == NO;
     bool done = tell_ended(store, job, how, now, error);
     job_free(job);
     return done;

@@ -6,24 +6,24 @@
 
 #define SWEPT "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
 
-/* The holder is in no place yet: is it there for this store? 1, 0 it never will be, -1 error. */
-static int unique_waits(struct store *store, const char *key, int64_t intake, bool released,
-                        struct unique_holder *holder, struct error *error) {
+/* The holder is in no place yet: is it there for this store? NO: it never will be. */
+static enum answer unique_waits(struct store *store, const char *key, int64_t intake, bool released,
+                                struct unique_holder *holder, struct error *error) {
     holder->own = store->intake && store->intake->id == intake;
     holder->runs = released;
     holder->there = holder->own || released;
     if (holder->there)
-        return 1;
+        return YES;
     if (!store->engine->sign_alive(store, SIGN_INTAKE(intake)))
-        return 0;
+        return NO;
     error_set(error, ERROR_CONFLICT,
               "unique \"%s\" is held by job %lld, which is still being written (try again)", key,
               (long long)holder->job);
-    return -1;
+    return FAILED;
 }
 
-int unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
-                struct unique_holder *holder, struct error *error) {
+enum answer unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
+                        struct unique_holder *holder, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
@@ -32,8 +32,8 @@ int unique_find(struct store *store, int64_t definition, const char *key, time_m
                  " LEFT JOIN intake i ON u.job>i.reached AND u.job<=i.last"
                  " WHERE u.definition=?1 AND u.key=?2",
                  "it", definition, key);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     *holder = (struct unique_holder){
         .job = row_int(row, 0),
@@ -102,22 +102,22 @@ bool unique_release(struct store *store, const struct job_row *row, struct error
                   "ii", unique_scope(store, row), row->id);
 }
 
-int unique_retake(struct store *store, const struct job_row *row, time_ms now,
-                  struct error *error) {
+enum answer unique_retake(struct store *store, const struct job_row *row, time_ms now,
+                          struct error *error) {
     struct job *job = NULL;
     struct unique_holder holder;
-    if (row_job(store, row->id, &job, error) <= 0)
-        return -1;
-    int held = unique_find(store, job->definition, job->unique_key, now, &holder, error);
-    if (held > 0 && holder.job == row->id)
-        held = 0;
-    if (held > 0)
+    if (row_job(store, row->id, &job, error) != YES)
+        return FAILED;
+    enum answer held = unique_find(store, job->definition, job->unique_key, now, &holder, error);
+    if (held == YES && holder.job == row->id)
+        held = NO;
+    if (held == YES)
         unique_refuse(job->handler, job->unique_key, &holder, error);
     job->unique_until = TIME_NONE;
-    if (held == 0)
-        held = unique_hold(store, job, now, error) ? 0 : -1;
+    if (held == NO)
+        held = unique_hold(store, job, now, error) ? NO : FAILED;
     job_free(job);
-    return held < 0 ? -1 : !held;
+    return answer_not(held);
 }
 
 bool unique_follow(struct store *store, const struct job *job, int64_t next, struct error *error) {

@@ -16,10 +16,10 @@ struct unique_holder {
     bool own;      /* it was written in the intake that is being filled; nobody sees it yet */
 };
 
-/* Who holds the key: 1 found, 0 nobody, -1 error. ERROR_CONFLICT: a job that is being written by
+/* Who holds the key. ERROR_CONFLICT: a job that is being written by
  * somebody else, and may yet never be there. */
-int unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
-                struct unique_holder *holder, struct error *error);
+enum answer unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
+                        struct unique_holder *holder, struct error *error);
 
 /* ERROR_CONFLICT that names the holder. */
 bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
@@ -34,8 +34,9 @@ bool unique_done(struct store *store, const struct job *job, time_ms now, struct
 /* The job dies or goes undone: its key is free. Call while its row is there. */
 bool unique_release(struct store *store, const struct job_row *row, struct error *error);
 
-/* A dead job comes back: 1 it has its key again, 0 another holds it (error says who), -1 error. */
-int unique_retake(struct store *store, const struct job_row *row, time_ms now, struct error *error);
+/* A dead job comes back. YES: it has its key again; NO: another holds it (error says who). */
+enum answer unique_retake(struct store *store, const struct job_row *row, time_ms now,
+                          struct error *error);
 
 /* What `job` held its next occurrence holds. */
 bool unique_follow(struct store *store, const struct job *job, int64_t next, struct error *error);

@@ -108,8 +108,8 @@ void db_forget(struct row *row) {
     free(row);
 }
 
-int db_step(struct db *db, struct row *row, struct error *error) {
-    return db->driver->step(db, row, error);
+enum answer db_step(struct db *db, struct row *row, struct error *error) {
+    return row ? db->driver->step(db, row, error) : FAILED;
 }
 
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
@@ -120,23 +120,23 @@ bool db_run(struct db *db, struct error *error, const char *sql, const char *kin
     va_start(values, kinds);
     db->driver->bind(row, kinds, values);
     va_end(values);
-    int step = 0;
-    while ((step = db_step(db, row, error)) > 0)
+    enum answer step = NO;
+    while ((step = db_step(db, row, error)) == YES)
         continue;
-    return step == 0;
+    return step == NO;
 }
 
-int db_value(struct db *db, struct error *error, int64_t *value, const char *sql, const char *kinds,
-             ...) {
+enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,
+                     const char *kinds, ...) {
     struct row *row = db_kept(db, sql, error);
     if (!row)
-        return -1;
+        return FAILED;
     va_list values;
     va_start(values, kinds);
     db->driver->bind(row, kinds, values);
     va_end(values);
-    int step = db_step(db, row, error);
-    if (step > 0) {
+    enum answer step = db_step(db, row, error);
+    if (step == YES) {
         *value = row_int(row, 0);
         row_done(row);
     }

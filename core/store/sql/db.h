@@ -46,7 +46,7 @@ struct db_driver {
     void (*forget)(struct row *row);
     void (*bind)(struct row *row, const char *kinds, va_list values);
     void (*bind_value)(struct row *row, int at, const json_t *value); /* a number or a text */
-    int (*step)(struct db *db, struct row *row, struct error *error);
+    enum answer (*step)(struct db *db, struct row *row, struct error *error);
     void (*done)(struct row *row);
     enum row_type (*type)(struct row *row, int column);
     int64_t (*integer)(struct row *row, int column);
@@ -86,17 +86,17 @@ struct row *db_prepare(struct db *db, const char *sql, const json_t *const *valu
                        struct error *error);
 void db_forget(struct row *row);
 
-/* 1 a row, 0 the end, -1 error; the statement is reset unless there is a row. */
-int db_step(struct db *db, struct row *row, struct error *error);
+/* YES: a row; NO: the end. The statement is reset unless there is a row. FAILED for NULL. */
+enum answer db_step(struct db *db, struct row *row, struct error *error);
 
 /* Runs a kept statement to its end. A driver for which a statement is a round trip may queue it.
  * Its error then comes with the next call that waits: for a row, for changes, for the commit. The
  * whole transaction is rolled back. */
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
 
-/* The first column of the first row into *value: 1 found, 0 no row (untouched), -1 error. */
-int db_value(struct db *db, struct error *error, int64_t *value, const char *sql, const char *kinds,
-             ...);
+/* The first column of the first row into *value; NO: no row (untouched). */
+enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,
+                     const char *kinds, ...);
 
 /* Runs statements without parameters that are not kept (settings of the connection, schema). */
 bool db_execute(struct db *db, const char *sql, struct error *error);

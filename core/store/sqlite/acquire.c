@@ -111,34 +111,36 @@ static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
 /* ---- one job ---- */
 
 /* Two suspects at once would leave open which of them kills the process. */
-static int taking_suspects(struct taking *taking, struct store *store, struct error *error) {
+static enum answer taking_suspects(struct taking *taking, struct store *store,
+                                   struct error *error) {
     int64_t one = 0;
     if (taking->crash_known)
-        return taking->crash_runs;
-    int found =
+        return taking->crash_runs ? YES : NO;
+    enum answer found =
         db_value(&store->db, error, &one,
                  "SELECT 1 FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes>0 LIMIT 1", "");
-    taking->crash_known = found >= 0;
-    taking->crash_runs = found > 0;
+    taking->crash_known = found != FAILED;
+    taking->crash_runs = found == YES;
     return found;
 }
 
-/* 1 may be taken, 0 not by this executor or not now, -1 error. */
-static int taking_allowed(struct taking *taking, struct store *store, const struct cursor *cursor,
-                          struct job *job, struct error *error) {
+/* YES: may be taken; NO: not by this executor or not now. */
+static enum answer taking_allowed(struct taking *taking, struct store *store,
+                                  const struct cursor *cursor, struct job *job,
+                                  struct error *error) {
     if (taking->acquire->ensure_due_date && job->due == TIME_NONE)
-        return 0;
+        return NO;
     if (job->due > taking->now || job->repeat) {
         enum deferred deferred = cycle_defer(store, job, taking->now, error);
         if (deferred == DEFERRED_LEFT)
-            return 0;
+            return NO;
         if (deferred != DEFERRED_NOT)
-            return deferred == DEFERRED && taking_remove(store, cursor, error) ? 0 : -1;
+            return deferred == DEFERRED && taking_remove(store, cursor, error) ? NO : FAILED;
     }
     if (job->crashes == 0)
-        return 1;
-    int suspects = taking_suspects(taking, store, error);
-    return suspects < 0 ? -1 : !suspects;
+        return YES;
+    enum answer suspects = taking_suspects(taking, store, error);
+    return answer_not(suspects);
 }
 
 /* One worker runs the jobs of a lane: beyond the horizon they fill nothing. */
@@ -192,7 +194,7 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
-enum verdict { FAILED, TOOK, PASSED, PARKED, STARVED };
+enum verdict { BROKE, TOOK, PASSED, PARKED, STARVED };
 
 static enum verdict taking_job(struct taking *taking, struct store *store,
                                const struct cursor *cursor, struct taken_lane *lane,
@@ -201,21 +203,21 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     int64_t fresh = lane ? 0 : cursor->head.lane; /* held since a moment ago */
     struct row *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
                                "i", cursor->head.id);
-    int step = row ? db_step(&store->db, row, error) : -1, allowed = step;
+    enum answer step = db_step(&store->db, row, error), allowed = step;
     bool done = false;
-    if (step > 0)
+    if (step == YES)
         allowed = row_read(store, row, &job, error)
                       ? taking_allowed(taking, store, cursor, &job, error)
-                      : -1;
-    if (allowed > 0)
+                      : FAILED;
+    if (allowed == YES)
         done = taking_lock(taking, store, cursor, &job, lane, error);
-    else if (allowed == 0)
+    else if (allowed == NO)
         done = !fresh || place_release(store, fresh, store->meta.next_token, error);
-    if (step > 0)
+    if (step == YES)
         row_done(row);
     if (!done)
-        return FAILED;
-    return allowed ? TOOK : PASSED;
+        return BROKE;
+    return allowed == YES ? TOOK : PASSED;
 }
 
 static enum verdict taking_plain(struct taking *taking, struct store *store,
@@ -226,7 +228,7 @@ static enum verdict taking_plain(struct taking *taking, struct store *store,
     bool done = run_add(taking, store, cursor, error) &&
                 bulk_take(&sqlite_of(store)->bulk, &store->db, job, error) &&
                 place_count(store, job, error);
-    return done ? TOOK : FAILED;
+    return done ? TOOK : BROKE;
 }
 
 /* True if the item takes no more jobs of the lane. */
@@ -243,16 +245,16 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
     if (run_fits(taking, cursor))
         return taking_plain(taking, store, cursor, error);
     if (!run_end(taking, store, error))
-        return FAILED;
+        return BROKE;
     /* Behind another job of its lane it would not start at once. */
     bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
     if (cursor->paced && !lane && taking->items >= taking->acquire->idle)
         return STARVED;
     if (id && !lane && !place_hold(store, id, store->meta.next_token, &free, error))
-        return FAILED;
+        return BROKE;
     if (free)
         return taking_job(taking, store, cursor, lane, error);
-    return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : FAILED;
+    return cursor->lane || taking_park(taking, store, cursor, error) ? PARKED : BROKE;
 }
 
 static bool taking_served(struct taking *taking, struct store *store, struct error *error) {
@@ -285,7 +287,7 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
         return true;
     }
     taking->merge.wanted = taking->acquire->want - taking->count;
-    if (verdict == FAILED || !merge_next(&taking->merge, store, error) ||
+    if (verdict == BROKE || !merge_next(&taking->merge, store, error) ||
         (verdict == TOOK && best.head.lane && !merge_follow(&taking->merge, store, &best, error)))
         return false;
     return verdict != TOOK || ((!store->meta.fair || taking_turn(taking, store, &best, error)) &&

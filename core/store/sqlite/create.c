@@ -82,11 +82,11 @@ static int64_t create_deployment(const struct store *store, const char *handler)
     return definition && !definition->reserved ? definition->deployment : 0;
 }
 
-/* 1 its instance is suspended, 0 not, -1 error. Asked only while any is. */
-static int create_halted(struct store *store, const struct job *job, struct error *error) {
+/* YES: its instance is suspended. Asked only while any is. */
+static enum answer create_halted(struct store *store, const struct job *job, struct error *error) {
     int64_t one = 0;
     if (!store->catalog.instances || !job->instance || store->intake)
-        return 0;
+        return NO;
     return db_value(&store->db, error, &one, "SELECT 1 FROM suspended_instance WHERE instance=?1",
                     "t", job->instance);
 }
@@ -110,8 +110,8 @@ static bool create_later(struct store *store, struct job *job, time_ms place, ti
 
 static bool create_written(struct store *store, struct job *job,
                            const struct catalog_stream *stream, time_ms now, struct error *error) {
-    int halted = create_halted(store, job, error);
-    if (halted < 0)
+    enum answer halted = create_halted(store, job, error);
+    if (halted == FAILED)
         return false;
     if (halted)
         job->suspended |= SUSPENDED_INSTANCE;
@@ -135,8 +135,8 @@ static bool create_written(struct store *store, struct job *job,
         return false;
     if (store->intake)
         return true;
-    int locked = prelock(store, job, now, error);
-    return locked >= 0 &&
+    enum answer locked = prelock(store, job, now, error);
+    return locked != FAILED &&
            (locked ? place_lock_row(&store->db, job, error) : place_row(store, &row, now, error)) &&
            CRASH_POINT("create_placed");
 }
@@ -167,11 +167,11 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
     if (!stream)
         return false;
     const struct catalog_definition *definition = stream->definition;
-    int held = job->unique_key
-                   ? unique_find(store, definition->id, job->unique_key, now, &holder, error)
-                   : 0;
-    if (held != 0)
-        return held > 0 && create_meet(store, job, stream, &holder, now, error);
+    enum answer held =
+        job->unique_key ? unique_find(store, definition->id, job->unique_key, now, &holder, error)
+                        : NO;
+    if (held != NO)
+        return held == YES && create_meet(store, job, stream, &holder, now, error);
     if (!job->schedule && !backlog_check(store, definition, job, error))
         return false;
     return create_occurrence(store, job, stream, now, error) &&

@@ -218,14 +218,14 @@ static void sqlite_bind_value(struct row *row, int at, const json_t *value) {
         sqlite3_bind_text(row->statement, at + 1, json_string_value(value), -1, SQLITE_STATIC);
 }
 
-static int sqlite_step(struct db *db, struct row *row, struct error *error) {
+static enum answer sqlite_step(struct db *db, struct row *row, struct error *error) {
     int code = sqlite3_step(row->statement);
     if (code == SQLITE_ROW)
-        return 1;
+        return YES;
     if (code != SQLITE_DONE)
         db_fail(db, error);
     sqlite3_reset(row->statement);
-    return code == SQLITE_DONE ? 0 : -1;
+    return code == SQLITE_DONE ? NO : FAILED;
 }
 
 static void sqlite_done(struct row *row) {

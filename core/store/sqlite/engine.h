@@ -44,7 +44,7 @@ bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struc
                  struct error *error);
 bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms until,
                    struct error *error);
-int sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+enum answer sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error);
 bool sqlite_ask_lost(struct store *store, struct store_claim *claims, size_t count,
                      struct error *error);
 bool sqlite_next(struct store *store, time_ms now, time_ms *at, struct error *error);

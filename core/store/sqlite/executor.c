@@ -36,7 +36,7 @@ static bool join_insert(struct store *store, const struct store_executor *execut
                  "tiiTTtnntnttT", executor->name, now, now + lease, min, max, categories,
                  (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings,
                  (int)getpid(), MOONSHIFT_VERSION, steady ? store_boot(store) : NULL,
-                 lease_boot(steady, lease)) > 0;
+                 lease_boot(steady, lease)) == YES;
     free(settings);
     free(categories);
     return done;

@@ -8,11 +8,12 @@
 #define COUNT_OF(what) "(SELECT count(*) FROM (SELECT 1 FROM " what " LIMIT " FEW "+1))"
 #define STREAMS "stream IN (SELECT value FROM json_each(?1))"
 
-/* 1 few, 0 many, -1 error. `streams` may be NULL. */
-static int is_few(struct store *store, const char *sql, const char *streams, struct error *error) {
+/* YES: few. `streams` may be NULL. */
+static enum answer is_few(struct store *store, const char *sql, const char *streams,
+                          struct error *error) {
     int64_t few = 0;
-    int found = db_value(&store->db, error, &few, sql, "t", streams);
-    return found < 0 ? -1 : few != 0;
+    enum answer found = db_value(&store->db, error, &few, sql, "t", streams);
+    return found == YES && !few ? NO : found;
 }
 
 static bool wants_suspended(const json_t *wanted) {
@@ -23,11 +24,12 @@ static bool wants_suspended(const json_t *wanted) {
 }
 
 static bool add_suspended(struct store *store, struct query *query, struct error *error) {
-    int few = is_few(store, "SELECT " COUNT_OF("job WHERE suspended<>0") "<=" FEW " AND ?1 IS NULL",
-                     NULL, error);
-    if (few > 0)
+    enum answer few =
+        is_few(store, "SELECT " COUNT_OF("job WHERE suspended<>0") "<=" FEW " AND ?1 IS NULL", NULL,
+               error);
+    if (few == YES)
         query_add(query, " AND j.id IN (SELECT id FROM job WHERE suspended<>0)");
-    return few >= 0;
+    return few != FAILED;
 }
 
 #define STREAMS_OF(condition)                                                                      \
@@ -48,13 +50,13 @@ static bool find_streams(struct store *store, bool by_name, const json_t *value,
     if (!text)
         return error_set(error, ERROR_FAILED, "out of memory");
     struct row *row = db_query(&store->db, error, by_name ? names : either, "t", text);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step > 0 && row_text(row, 0))
+    enum answer step = db_step(&store->db, row, error);
+    if (step == YES && row_text(row, 0))
         *streams = strdup(row_text(row, 0));
-    if (step > 0)
+    if (step == YES)
         row_done(row);
     free(text);
-    return step >= 0;
+    return step != FAILED;
 }
 
 static bool add_streams(struct store *store, struct query *query, const char *streams,
@@ -65,19 +67,20 @@ static bool add_streams(struct store *store, struct query *query, const char *st
                                        "SELECT id FROM locked WHERE ",
                                        "SELECT id FROM job WHERE retries=0 AND ",
                                        "SELECT id FROM job WHERE suspended<>0 AND "};
-    int few = is_few(store,
-                     "SELECT " COUNT_OF("ready WHERE " STREAMS) "+" COUNT_OF(
-                         "timer WHERE " STREAMS) "+" COUNT_OF("job WHERE retries=0") "<=" FEW,
-                     streams, error);
-    for (size_t i = 0; few > 0 && i < sizeof arms / sizeof *arms; i++) {
+    enum answer few =
+        is_few(store,
+               "SELECT " COUNT_OF("ready WHERE " STREAMS) "+" COUNT_OF(
+                   "timer WHERE " STREAMS) "+" COUNT_OF("job WHERE retries=0") "<=" FEW,
+               streams, error);
+    for (size_t i = 0; few == YES && i < sizeof arms / sizeof *arms; i++) {
         query_add(query, i ? " UNION ALL " : " AND j.id IN (");
         query_add(query, arms[i]);
         query_add(query, "stream IN (SELECT value FROM json_each(");
         query_bind_new(query, json_string(streams));
         query_add(query, "))");
     }
-    query_add(query, few > 0 ? ")" : "");
-    return few >= 0;
+    query_add(query, few == YES ? ")" : "");
+    return few != FAILED;
 }
 
 bool few_add(struct store *store, struct query *query, const json_t *wanted, struct error *error) {

@@ -32,18 +32,19 @@ struct round {
     struct mailbox_request request; /* the one at hand */
 };
 
-/* 1 it was done by a writer that has died since, 0 it was not, -1 error. */
-static int look_up(struct round *round, struct mailbox_answer *answer, struct error *error) {
+/* YES: it was done by a writer that has died since. */
+static enum answer look_up(struct round *round, struct mailbox_answer *answer,
+                           struct error *error) {
     struct db *db = &round->store->db;
     struct row *row =
         db_query(db, error, "SELECT job, creation FROM tray WHERE place=?1 AND ticket=?2", "ni",
                  round->request.place, round->request.ticket);
-    int step = row ? db_step(db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(db, row, error);
+    if (step != YES)
         return step;
     answer->created = (struct created){row_int(row, 0), (enum creation)row_int32(row, 1)};
     row_done(row);
-    return 1;
+    return YES;
 }
 
 static bool note(struct round *round, const struct mailbox_answer *answer, struct error *error) {
@@ -77,10 +78,10 @@ static bool write_one(struct round *round, struct error *error) {
         mailbox_answer(&sqlite_of(round->store)->mailbox, round->request.place);
     bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
     answer->code = ERROR_NONE;
-    int found = own && round->fresh ? 0 : look_up(round, answer, error);
+    enum answer found = own && round->fresh ? NO : look_up(round, answer, error);
     round->list[round->count].place = round->request.place;
     round->list[round->count++].word = round->request.word;
-    return found > 0 || (found == 0 && create(round, answer, error));
+    return found == YES || (found == NO && create(round, answer, error));
 }
 
 static bool write_all(struct round *round, struct error *error) {

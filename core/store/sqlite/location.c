@@ -15,17 +15,17 @@ struct known {
     char path[PATH_MAX];
 };
 
-/* 1 it is known, 0 not, -1 error. */
-static int known_read(struct store *store, struct known *known, struct error *error) {
+/* YES: it is known. */
+static enum answer known_read(struct store *store, struct known *known, struct error *error) {
     struct row *row = db_query(&store->db, error, "SELECT device, inode, path FROM location", "");
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     known->device = row_int(row, 0);
     known->inode = row_int(row, 1);
     snprintf(known->path, sizeof known->path, "%s", row_text(row, 2));
     row_done(row);
-    return 1;
+    return YES;
 }
 
 static bool known_is(const struct known *known, const struct stat *file) {
@@ -38,10 +38,10 @@ bool location_note(struct store *store, bool *moved, struct error *error) {
     *moved = false;
     if (!sqlite_of(store)->path || stat(sqlite_of(store)->path, &own) != 0)
         return true;
-    int found = known_read(store, &known, error);
-    if (found < 0 ||
+    enum answer found = known_read(store, &known, error);
+    if (found == FAILED ||
         (found && known_is(&known, &own) && strcmp(known.path, sqlite_of(store)->path) == 0))
-        return found >= 0;
+        return found != FAILED;
     *moved = true;
     return db_run(&store->db, error,
                   "INSERT OR REPLACE INTO location(id, device, inode, path) VALUES(1, ?1, ?2, ?3)",
@@ -102,8 +102,8 @@ enum location location_look(struct store *store, char *other, struct error *erro
     struct gate gate = {.file = -1};
     if (!sqlite_of(store)->path || stat(sqlite_of(store)->path, &own) != 0)
         return LOCATION_FINE;
-    int found = known_read(store, &known, error);
-    if (found < 0)
+    enum answer found = known_read(store, &known, error);
+    if (found == FAILED)
         return LOCATION_REFUSED;
     if (!found || strcmp(known.path, sqlite_of(store)->path) == 0 || !known_is(&known, &own) ||
         stat(known.path, &there) != 0 || !known_is(&known, &there))

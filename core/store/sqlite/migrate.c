@@ -18,11 +18,11 @@ static int migrate_newest(void) {
     return version - 1;
 }
 
-static int migrate_question(struct store *store, const char *sql, int64_t *value,
-                            struct error *error) {
+static enum answer migrate_question(struct store *store, const char *sql, int64_t *value,
+                                    struct error *error) {
     struct row *row = db_prepare(&store->db, sql, NULL, 0, error);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step > 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step == YES)
         *value = row_int(row, 0);
     db_forget(row);
     return step;
@@ -33,8 +33,8 @@ static bool migrate_foreign(struct store *store, struct error *error) {
                                   "SELECT name FROM sqlite_schema WHERE type='table'"
                                   " ORDER BY rowid LIMIT 1",
                                   "");
-    int step = tables ? db_step(&store->db, tables, error) : -1;
-    if (step < 0)
+    enum answer step = db_step(&store->db, tables, error);
+    if (step == FAILED)
         return false;
     error_set(error, ERROR_CONFIG,
               "store \"%s\": not a moonshift store (it holds the table \"%s\" of another program)",
@@ -54,9 +54,9 @@ static bool migrate_newer(struct store *store, int64_t version, struct error *er
 /* *version: of the schema; 0: nothing is there yet. */
 static bool migrate_version(struct store *store, int64_t *version, struct error *error) {
     int64_t application = 0, tables = 0;
-    if (migrate_question(store, "PRAGMA user_version", version, error) < 0 ||
-        migrate_question(store, "PRAGMA application_id", &application, error) < 0 ||
-        migrate_question(store, "SELECT count(*) FROM sqlite_schema", &tables, error) < 0)
+    if (migrate_question(store, "PRAGMA user_version", version, error) == FAILED ||
+        migrate_question(store, "PRAGMA application_id", &application, error) == FAILED ||
+        migrate_question(store, "SELECT count(*) FROM sqlite_schema", &tables, error) == FAILED)
         return false;
     if (application != APPLICATION_ID && (tables || *version || application))
         return migrate_foreign(store, error);
@@ -65,7 +65,7 @@ static bool migrate_version(struct store *store, int64_t *version, struct error 
 
 bool migrate_current(struct store *store, struct error *error) {
     int64_t version = 0;
-    if (db_value(&store->db, error, &version, "PRAGMA user_version", "") < 0)
+    if (db_value(&store->db, error, &version, "PRAGMA user_version", "") == FAILED)
         return false;
     sqlite_of(store)->outdated = version > sqlite_of(store)->schema;
     return !sqlite_of(store)->outdated || sqlite_of(store)->parting ||

@@ -265,7 +265,7 @@ static bool search_step(struct store *store, int rows, struct error *error) {
     int64_t from = store->meta.purge_from, last = store->meta.purge_to, to = last;
     if (db_value(&store->db, error, &to,
                  "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1 OFFSET ?3", "iin",
-                 from, last, rows - 1) < 0 ||
+                 from, last, rows - 1) == FAILED ||
         !search_remove(store, from, to, error))
         return false;
     CRASH_POINT("sweep_searched");

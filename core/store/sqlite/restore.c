@@ -27,7 +27,7 @@ static long holder_of(const char *path, off_t first, off_t size) {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = size};
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno == ENOENT ? 0 : -1;
+        return errno == ENOENT ? NO : FAILED;
     bool known = fcntl(file, F_GETLK, &range) == 0;
     close(file);
     if (known && range.l_type == F_UNLCK)

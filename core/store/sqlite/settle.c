@@ -46,8 +46,8 @@ static bool settle_give_up(struct store *store, const struct job *job, enum hist
         return true;
     if (end == ENDED_SUCCESSFUL)
         return admission_done(store, job, now, error);
-    int found = row_load_placeless(store, job->id, &row, error);
-    return found == 0 || (found > 0 && (row.retries == 0 || admission_end(store, &row, error)));
+    enum answer found = row_load_placeless(store, job->id, &row, error);
+    return found == NO || (found == YES && (row.retries == 0 || admission_end(store, &row, error)));
 }
 
 /* Counts the job as gone from its batch, with the retries as an operator may have set them. */
@@ -58,8 +58,8 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
     int64_t retries = 0;
     if (!job->batch)
         return true;
-    if (db_value(&store->db, error, &retries, "SELECT retries FROM job WHERE id=?1", "i", job->id) <
-        0)
+    if (db_value(&store->db, error, &retries, "SELECT retries FROM job WHERE id=?1", "i",
+                 job->id) == FAILED)
         return false;
     row.retries = (int32_t)retries;
     return batch_gone(store, &row, outcome->started, now, error);
@@ -100,10 +100,10 @@ static bool settle_alive(struct store *store, struct job_row *row, bool dead, ti
         return true;
     if (!dead)
         return admission_end(store, row, error);
-    int again = admission_again(store, row, now, error);
-    if (again == 0)
+    enum answer again = admission_again(store, row, now, error);
+    if (again == NO)
         row->retries = 0;
-    return again >= 0;
+    return again != FAILED;
 }
 
 static bool settle_failure(struct store *store, struct outcome *outcome, struct job_row *row,
@@ -186,11 +186,11 @@ static bool settle_again(struct store *store, struct outcome *outcome, struct jo
 static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
     struct job_row row;
-    int found = row_load_placeless(store, outcome->job->id, &row, error);
-    if (found == 0)
+    enum answer found = row_load_placeless(store, outcome->job->id, &row, error);
+    if (found == NO)
         error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: locked job %lld has no row",
                   store->db.name, (long long)outcome->job->id);
-    if (found <= 0)
+    if (found != YES)
         return false;
     bool done = settle_again(store, outcome, &row, now, error);
     if (done && row.retries == 0)
@@ -353,13 +353,14 @@ static struct run run_of(const struct passing *passing, int64_t at) {
     return run;
 }
 
-/* 1 few other locks lie between its ids, 0 many do, -1 error. */
-static int run_narrow(struct store *store, const struct run *run, struct error *error) {
+/* YES: few other locks lie between its ids. */
+static enum answer run_narrow(struct store *store, const struct run *run, struct error *error) {
     int64_t one = 0;
-    int found = db_value(&store->db, error, &one,
-                         "SELECT 1 FROM locked WHERE id BETWEEN ?1 AND ?2 LIMIT 1 OFFSET ?3", "iii",
-                         run->id, run->last_id, SPREAD * run->count);
-    return found < 0 ? -1 : !found;
+    enum answer found =
+        db_value(&store->db, error, &one,
+                 "SELECT 1 FROM locked WHERE id BETWEEN ?1 AND ?2 LIMIT 1 OFFSET ?3", "iii",
+                 run->id, run->last_id, SPREAD * run->count);
+    return answer_not(found);
 }
 
 /* Every lock with one of its tokens is that of one of its outcomes. *whole: all of them were there,

@@ -9,23 +9,23 @@
 
 enum { CLAIMS = 1000 }; /* looked up with one statement at most */
 
-/* Another job of the lane that runs: its id, 0 none, -1 error. */
+/* Another job of the lane that runs: its id; NO: none. */
 static int64_t take_rival(struct store *store, const struct job_row *row, struct error *error) {
     int64_t rival = 0, running = 0;
     if (!row->lane)
         return 0;
     if (db_value(&store->db, error, &rival,
                  "SELECT id FROM locked WHERE lane=?1 AND id<>?2 LIMIT 1", "ii", row->lane,
-                 row->id) < 0)
+                 row->id) == FAILED)
         return -1;
     if (rival || row->token)
         return rival;
     /* The row of the running job may be gone while its run goes on. */
-    int found =
+    enum answer found =
         db_value(&store->db, error, &running, "SELECT token FROM lane WHERE id=?1", "i", row->lane);
-    if (found < 0)
+    if (found == FAILED)
         return -1;
-    return found ? INT64_MAX : 0;
+    return found == YES ? INT64_MAX : 0;
 }
 
 static bool take_lane(struct store *store, const struct job_row *row, int64_t token, bool force,
@@ -66,15 +66,15 @@ static bool take_log(struct store *store, const struct job *job, time_ms now, st
 static bool take_row(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
                      struct error *error) {
     struct job_row row;
-    int found = row_load(store, id, &row, error);
-    if (found == 0)
+    enum answer found = row_load(store, id, &row, error);
+    if (found == NO)
         error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
-    if (found <= 0)
+    if (found != YES)
         return false;
     int64_t token = meta_token(store);
     struct job *taken = NULL;
     if (!take_lane(store, &row, token, force, error) || !take_lock(store, &row, token, error) ||
-        row_job(store, id, &taken, error) <= 0)
+        row_job(store, id, &taken, error) != YES)
         return false;
     taken->token = token;
     const struct catalog_definition *paced = rate_limit_of(store, row.stream);
@@ -122,7 +122,7 @@ bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms unti
     return unit_end(store, own, done, error);
 }
 
-int sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
+enum answer sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE id=?1 AND token=?2", "ii",
                     job, token);
@@ -136,15 +136,15 @@ static bool compare(struct store *store, struct store_claim *claims, size_t coun
                                  "SELECT id, token FROM locked WHERE id BETWEEN ?1 AND ?2"
                                  " AND owner=?3 ORDER BY id",
                                  "iii", claims[0].job, end[-1].job, store->self.id);
-    int found = 0;
-    while (locks && (found = db_step(&store->db, locks, error)) > 0) {
+    enum answer found = NO;
+    while (locks && (found = db_step(&store->db, locks, error)) == YES) {
         int64_t id = row_int(locks, 0);
         for (; claim < end && claim->job <= id; claim++)
             claim->lost = claim->job < id || claim->token != row_int(locks, 1);
     }
-    for (; found == 0 && claim < end; claim++)
+    for (; found == NO && claim < end; claim++)
         claim->lost = true;
-    return locks && found == 0;
+    return locks && found == NO;
 }
 
 bool sqlite_ask_lost(struct store *store, struct store_claim *claims, size_t count,

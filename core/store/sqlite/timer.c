@@ -13,13 +13,13 @@ static bool timer_bound(struct store *store, time_ms now, int limit, int64_t las
                                "SELECT due, id FROM timer WHERE due<=?1 ORDER BY due, id"
                                " LIMIT 1 OFFSET ?2",
                                "in", now, limit - 1);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step > 0) {
+    enum answer step = db_step(&store->db, row, error);
+    if (step == YES) {
         last[0] = row_int(row, 0);
         last[1] = row_int(row, 1);
         row_done(row);
     }
-    return step >= 0;
+    return step != FAILED;
 }
 
 bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, struct error *error) {
@@ -50,8 +50,8 @@ bool sqlite_retries_wait(struct store *store, int64_t *count, time_ms *first, st
                  " WHERE j.attempt>1 OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)"
                  " ORDER BY t.due, t.id LIMIT ?1)",
                  "n", STORE_RETRIES_MAX);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return false;
     *count = row_int(row, 0);
     if (*count)
@@ -62,7 +62,7 @@ bool sqlite_retries_wait(struct store *store, int64_t *count, time_ms *first, st
 
 bool sqlite_next(struct store *store, time_ms now, time_ms *at, struct error *error) {
     *at = TIME_NEVER;
-    if (db_value(&store->db, error, at, "SELECT due FROM timer ORDER BY due LIMIT 1", "") < 0)
+    if (db_value(&store->db, error, at, "SELECT due FROM timer ORDER BY due LIMIT 1", "") == FAILED)
         return false;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];

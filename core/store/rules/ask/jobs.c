@@ -171,7 +171,7 @@ static json_t *jobs_progress(struct store *store, int64_t id) {
     struct row *row =
         db_query(&store->db, NULL, "SELECT fraction, text, at FROM progress WHERE job=?1", "i", id);
     json_t *progress = NULL;
-    if (!row || db_step(&store->db, row, NULL) <= 0)
+    if (db_step(&store->db, row, NULL) != YES)
         return NULL;
     if ((progress = json_object())) {
         json_put(progress, "fraction", query_column(row, 0));
@@ -188,7 +188,7 @@ static bool jobs_put_cycle(struct store *store, json_t *object, const struct job
     if (job->repeat)
         row = db_query(&store->db, NULL, "SELECT zone, misfire, schedule FROM cycle WHERE job=?1",
                        "i", job->id);
-    bool found = row && db_step(&store->db, row, NULL) > 0;
+    bool found = db_step(&store->db, row, NULL) == YES;
     const char *misfire = found ? misfire_name((enum misfire)row_int32(row, 1)) : NULL;
     bool done = json_put(object, "zone", found ? query_column(row, 0) : NULL) &&
                 json_put_text(object, "misfire", misfire) &&
@@ -308,7 +308,7 @@ static bool job_details(struct store *store, int64_t id, json_t *job, struct err
         "SELECT (SELECT stack FROM attempt WHERE job=?1 ORDER BY n DESC LIMIT 1),"
         " p.fraction, p.text, p.at FROM (SELECT 1) AS one LEFT JOIN progress p ON p.job=?1",
         "i", id);
-    if (!row || db_step(&store->db, row, error) <= 0)
+    if (db_step(&store->db, row, error) != YES)
         return false;
     json_t *progress = NULL;
     if (!row_null(row, 3) && (progress = json_object())) {

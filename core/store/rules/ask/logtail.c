@@ -98,7 +98,7 @@ static void forget(struct store_tail *tail) {
 static bool find_ends(struct store_tail *tail, struct error *error) {
     struct store *store = tail->store;
     int64_t last = 0;
-    if (db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") < 0)
+    if (db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
         return false;
     if (last < tail->from.seq)
         tail->from.seq = 0;
@@ -106,7 +106,7 @@ static bool find_ends(struct store_tail *tail, struct error *error) {
     return db_value(&store->db, error, &tail->from.upto,
                     "SELECT coalesce(max(seq), ?1) FROM"
                     " (SELECT seq FROM ended WHERE seq>?1 ORDER BY seq LIMIT ?2) AS s",
-                    "in", tail->from.seq, JOBLOG_TAIL) >= 0;
+                    "in", tail->from.seq, JOBLOG_TAIL) != FAILED;
 }
 
 /* Entries that an arm has given, and how far they go. */
@@ -142,7 +142,7 @@ static bool move_on(struct store_tail *tail, const json_t *rows, time_ms now, st
     const int64_t *counts = now_given.counts;
     int64_t next_id = 0;
     if (db_value(&tail->store->db, error, &next_id, "SELECT value FROM meta WHERE key='next_id'",
-                 "") < 0)
+                 "") == FAILED)
         return false;
     if (rows) /* ids are drawn long before a file of jobs is released */
         next_id = now_given.last[ARM_CREATED];
@@ -176,7 +176,8 @@ static json_t *look(struct store_tail *tail, time_ms now, struct error *error) {
 /* Has anybody written since? */
 static bool stirred(struct store_tail *tail, bool *is, struct error *error) {
     int64_t version = 0;
-    if (db_value(&tail->store->db, error, &version, tail->store->engine->sql->commits, "") < 0)
+    if (db_value(&tail->store->db, error, &version, tail->store->engine->sql->commits, "") ==
+        FAILED)
         return false;
     *is = tail->more || version != tail->version;
     tail->version = version;
@@ -222,7 +223,7 @@ static bool begin(struct store_tail *tail, int count, json_t **last, time_ms now
                   struct error *error) {
     bool is;
     if (db_value(&tail->store->db, error, &tail->from.seq,
-                 "SELECT coalesce(max(seq), 0) FROM ended", "") < 0 ||
+                 "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED ||
         !stirred(tail, &is, error) || !move_on(tail, NULL, now, error))
         return false;
     tail->from.upto = tail->from.seq;

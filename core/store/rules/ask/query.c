@@ -343,13 +343,13 @@ static json_t *columns_read(const struct query *query, struct store *store, stru
 static json_t *query_read_all(const struct query *query, struct store *store, struct row *rows,
                               query_read *read, struct error *error) {
     json_t *array = json_array();
-    int step = array ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+    enum answer step = array ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         json_t *value = read ? read(store, rows, error) : columns_read(query, store, rows, error);
         if (!value || json_array_append_new(array, value) != 0)
-            step = -1;
+            step = FAILED;
     }
-    if (step == 0)
+    if (step == NO)
         return array;
     if (error && error->code == ERROR_NONE)
         db_no_memory(&store->db, error);

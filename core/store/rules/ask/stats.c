@@ -76,14 +76,14 @@ static void places_add(const struct places *places, const struct catalog_stream 
 
 static bool places_group(const struct places *places, struct store *store, struct error *error) {
     struct row *rows = db_query(&store->db, error, STATS_PLACES, "");
-    int step = rows ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+    enum answer step = rows ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         const struct catalog_stream *stream = catalog_stream(&store->catalog, row_int(rows, 0));
         int64_t waiting = row_int(rows, 3);
         places_add(places, stream, row_text(rows, 1), row_int(rows, 2) - waiting);
         places_add(places, stream, "waiting", waiting);
     }
-    return step == 0;
+    return step == NO;
 }
 
 /* `counts`: one for each stream, zero, and one behind them. */
@@ -91,16 +91,16 @@ static bool places_scan(const struct places *places, struct store *store, const 
                         const char *state, int64_t *counts, struct error *error) {
     const struct catalog *catalog = &store->catalog;
     struct row *rows = db_query(&store->db, error, sql, "i", places->now);
-    int step = rows ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+    enum answer step = rows ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         const struct catalog_stream *stream = catalog_stream(catalog, row_int(rows, 0));
         counts[stream ? (size_t)(stream - catalog->streams) : catalog->stream_count]++;
     }
-    for (size_t i = 0; step == 0 && i <= catalog->stream_count; i++)
+    for (size_t i = 0; step == NO && i <= catalog->stream_count; i++)
         if (counts[i])
             places_add(places, i < catalog->stream_count ? &catalog->streams[i] : NULL, state,
                        counts[i]);
-    return step == 0;
+    return step == NO;
 }
 
 static bool places_scans(const struct places *places, struct store *store, struct error *error) {
@@ -226,12 +226,12 @@ static json_t *stats_metrics(struct store *store, int64_t definition, struct err
     struct row *rows = db_query(
         &store->db, error, "SELECT name, sum(value) FROM metric WHERE definition=?1 GROUP BY name",
         "i", definition);
-    int step = rows && metrics ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = rows && metrics ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
         if (row_int32(rows, 0) >= 0 && row_int32(rows, 0) < METRIC_COUNT)
             json_put(metrics, metric_name((enum metric)row_int32(rows, 0)),
                      json_integer(row_int(rows, 1)));
-    if (step == 0)
+    if (step == NO)
         return metrics;
     json_decref(metrics);
     return NULL;
@@ -273,41 +273,41 @@ static bool stats_census(struct store *store, json_t *stats, time_ms now, struct
     return done;
 }
 
-/* The oldest ready job of the next (stream, rank) behind this one: 1, 0 there is none, -1 error. */
-static int stats_level(struct store *store, int64_t *stream, int64_t *rank, int64_t *place,
-                       struct error *error) {
+/* The oldest ready job of the next (stream, rank) behind this one. */
+static enum answer stats_level(struct store *store, int64_t *stream, int64_t *rank, int64_t *place,
+                               struct error *error) {
     struct row *row = db_query(&store->db, error,
                                "SELECT stream, rank, place FROM ready"
                                " WHERE (stream, rank, place, id)>(?1, ?2, ?3, ?3)"
                                " ORDER BY stream, rank, place, id LIMIT 1",
                                "iii", *stream, *rank, INT64_MAX);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     *stream = row_int(row, 0);
     *rank = row_int(row, 1);
     *place = row_int(row, 2);
     row_done(row);
-    return 1;
+    return YES;
 }
 
 /* Each level has its oldest in front: as long as there are not too many levels, few rows are read.
  * Under fair share a place is no time. */
 static bool stats_oldest_ready(struct store *store, int64_t *oldest, struct error *error) {
     int64_t stream = INT64_MIN, rank = INT64_MIN, place = 0;
-    int step = !store->meta.fair;
-    for (int i = 0; i < LEVELS_MAX && step > 0; i++) {
+    enum answer step = store->meta.fair ? NO : YES;
+    for (int i = 0; i < LEVELS_MAX && step == YES; i++) {
         step = stats_level(store, &stream, &rank, &place, error);
-        if (step > 0 && (*oldest == TIME_NONE || place < *oldest))
+        if (step == YES && (*oldest == TIME_NONE || place < *oldest))
             *oldest = place;
     }
-    if (step <= 0 && !store->meta.fair)
-        return step == 0;
+    if (step != YES && !store->meta.fair)
+        return step == NO;
     return db_value(&store->db, error, oldest,
                     store->meta.fair ? "SELECT min(coalesce(j.due, j.created)) FROM ready r"
                                        " JOIN job j ON j.id=r.id HAVING count(*)>0"
                                      : "SELECT min(place) FROM ready",
-                    "") >= 0;
+                    "") != FAILED;
 }
 
 /* How long the oldest job that could run has been waiting, in seconds; due timers included. */
@@ -315,7 +315,7 @@ static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct
     int64_t oldest = TIME_NONE, timer = TIME_NONE;
     if (!stats_oldest_ready(store, &oldest, error) ||
         db_value(&store->db, error, &timer,
-                 "SELECT due FROM timer WHERE due<=?1 ORDER BY due LIMIT 1", "i", now) < 0)
+                 "SELECT due FROM timer WHERE due<=?1 ORDER BY due LIMIT 1", "i", now) == FAILED)
         return false;
     if (oldest == TIME_NONE || (timer != TIME_NONE && timer < oldest))
         oldest = timer;
@@ -333,7 +333,7 @@ static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct e
     done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
            stats_oldest(store, stats, now, error) &&
            db_value(&store->db, error, &incidents,
-                    "SELECT count(*) FROM incident WHERE ended IS NULL", "") >= 0;
+                    "SELECT count(*) FROM incident WHERE ended IS NULL", "") != FAILED;
     done = done && json_put(stats, "open_incidents", json_integer(incidents)) &&
            stats_census(store, stats, now, error) &&
            stats_put(stats, "metrics", stats_metrics(store, 0, error));

@@ -128,8 +128,8 @@ static const struct verify_rule rules[] = {
 static bool verify_say(struct store *store, json_t *found, const struct verify_rule *rule,
                        struct error *error) {
     struct row *rows = db_prepare(&store->db, rule->sql, NULL, 0, error);
-    int step = rows ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+    enum answer step = rows ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
         const char *text = row_text(rows, 0);
         json_t *says = rule->says
                            ? json_sprintf("%s %s %s", rule->subject, text ? text : "?", rule->says)
@@ -137,7 +137,7 @@ static bool verify_say(struct store *store, json_t *found, const struct verify_r
         json_array_append_new(found, says);
     }
     db_forget(rows);
-    return step == 0;
+    return step == NO;
 }
 
 json_t *store_verify(struct store *store, struct error *error) {

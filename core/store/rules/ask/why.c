@@ -42,10 +42,10 @@ static struct row *ended_find(struct store *store, int64_t id, struct error *err
 static bool why_ended(struct why *why, int64_t id, struct error *error) {
     char at[TIME_TEXT_SIZE];
     struct row *row = ended_find(why->store, id, error);
-    int step = row ? db_step(&why->store->db, row, error) : -1;
-    if (step == 0)
+    enum answer step = db_step(&why->store->db, row, error);
+    if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id);
-    if (step <= 0)
+    if (step != YES)
         return false;
     const char *outcome = history_end_name(row_int32(row, 0));
     time_ms when = row_int(row, 1);
@@ -109,7 +109,7 @@ static bool why_dead(struct why *why, struct error *error) {
         "SELECT i.id, i.type, coalesce(i.message, j.message) FROM job j LEFT JOIN incident i"
         " ON i.job=j.id AND i.ended IS NULL AND i.type<>'handlerStuck' WHERE j.id=?1 LIMIT 1",
         "i", why->row.id);
-    if (!row || db_step(&why->store->db, row, error) <= 0)
+    if (db_step(&why->store->db, row, error) != YES)
         return false;
     const char *type = row_text(row, 1), *message = row_text(row, 2);
     int64_t incident = row_int(row, 0);
@@ -151,8 +151,8 @@ static bool why_suspended(struct why *why, struct error *error) {
     bool by_instance = why->row.suspended & SUSPENDED_INSTANCE;
     struct row *row =
         db_query(&why->store->db, error, "SELECT instance FROM job WHERE id=?1", "i", why->row.id);
-    int step = row ? db_step(&why->store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&why->store->db, row, error);
+    if (step != YES)
         return false;
     const char *instance = by_instance ? row_text(row, 0) : NULL;
     bool said = json_put(why->answer, "by", suspension_to_json(why->row.suspended)) &&
@@ -170,15 +170,15 @@ static bool why_scheduled(struct why *why, struct error *error) {
                  "SELECT j.message, c.n FROM job j LEFT JOIN conflicts c ON c.job=j.id"
                  " WHERE j.id=?1 AND (j.attempt>1 OR c.n>0)",
                  "i", why->row.id);
-    int step = row ? db_step(&why->store->db, row, error) : -1;
-    if (step < 0)
+    enum answer step = db_step(&why->store->db, row, error);
+    if (step == FAILED)
         return false;
-    const char *message = step > 0 ? row_text(row, 0) : NULL;
+    const char *message = step == YES ? row_text(row, 0) : NULL;
     time_format(why->row.due, at);
     span_format(why->row.due - why->now, in);
     json_put_time(why->answer, "when", why->row.due);
     json_put_text(why->answer, "message", message);
-    int64_t conflicts = step > 0 ? row_int(row, 1) : 0;
+    int64_t conflicts = step == YES ? row_int(row, 1) : 0;
     if (conflicts > 0) {
         put_number(why, "conflicts", conflicts);
         why_say(why, "conflict", "is due again at %s, in %s, after %lld conflict%s in a row: %s",
@@ -187,7 +187,7 @@ static bool why_scheduled(struct why *why, struct error *error) {
         why_say(why, "retry", "is due again at %s, in %s, after it failed: %s", at, in, message);
     else
         why_say(why, "due", "is due at %s, in %s", at, in);
-    if (step > 0)
+    if (step == YES)
         row_done(row);
     const char *unserved = why_unserved(why, &words, &reason);
     if (unserved) {
@@ -204,25 +204,26 @@ static bool why_scheduled(struct why *why, struct error *error) {
  */
 static int64_t lane_holder(struct why *why, int64_t *owner, struct error *error) {
     int64_t job = 0;
-    int held = db_value(&why->store->db, error, owner, "SELECT owner FROM lane WHERE id=?1", "i",
-                        why->row.lane);
-    if (held <= 0)
-        return held < 0 ? -2 : -1;
+    enum answer held = db_value(&why->store->db, error, owner, "SELECT owner FROM lane WHERE id=?1",
+                                "i", why->row.lane);
+    if (held != YES)
+        return held == FAILED ? -2 : -1;
     return db_value(&why->store->db, error, &job,
                     "SELECT id FROM locked WHERE lane=?1 ORDER BY token LIMIT 1", "i",
-                    why->row.lane) < 0
+                    why->row.lane) == FAILED
                ? -2
                : job;
 }
 
-/* A run that does not end holds it: 1 said, 0 none does, -1 error. */
-static int lane_say_stuck(struct why *why, const char *key, const char *name, struct error *error) {
+/* YES: said that a run that does not end holds it. */
+static enum answer lane_say_stuck(struct why *why, const char *key, const char *name,
+                                  struct error *error) {
     struct row *row = db_query(&why->store->db, error,
                                "SELECT job, since, place, incident FROM stuck WHERE lane=?1"
                                " ORDER BY token LIMIT 1",
                                "i", why->row.lane);
-    int step = row ? db_step(&why->store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&why->store->db, row, error);
+    if (step != YES)
         return step;
     char since[TIME_TEXT_SIZE];
     int64_t job = row_int(row, 0), incident = row_int(row, 3);
@@ -238,16 +239,16 @@ static int lane_say_stuck(struct why *why, const char *key, const char *name, st
                         " end (%s)",
                         key, (long long)job, name, since, row_text(row, 2));
     row_done(row);
-    return said ? 1 : -1;
+    return said ? YES : FAILED;
 }
 
-static int lane_say_held(struct why *why, const char *key, int64_t job, int64_t owner,
-                         struct error *error) {
+static enum answer lane_say_held(struct why *why, const char *key, int64_t job, int64_t owner,
+                                 struct error *error) {
     const struct executor_info *info = executor_list_find(&why->executors, owner);
     char name[JOB_NAME_MAX + 32];
     snprintf(name, sizeof name, "%s/%lld", info ? info->name : "?", (long long)owner);
     json_put_text(why->answer, "executor", name);
-    int said = lane_say_stuck(why, key, name, error);
+    enum answer said = lane_say_stuck(why, key, name, error);
     if (said)
         return said;
     if (!job)
@@ -261,59 +262,60 @@ static int lane_say_held(struct why *why, const char *key, int64_t job, int64_t 
 }
 
 /* Behind the visible head of its own priority; nothing of the lane runs. */
-static int lane_say_behind(struct why *why, const char *key, struct error *error) {
+static enum answer lane_say_behind(struct why *why, const char *key, struct error *error) {
     const struct job_row *row = &why->row;
     int64_t first = 0;
-    int parked = db_value(&why->store->db, error, &first,
-                          "SELECT 1 FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND"
-                          " place=?4 AND id=?5",
-                          "iiiii", row->lane, row->stream, ~row->priority, row->place, row->id);
-    if (parked <= 0)
+    enum answer parked =
+        db_value(&why->store->db, error, &first,
+                 "SELECT 1 FROM parked WHERE lane=?1 AND stream=?2 AND rank=?3 AND"
+                 " place=?4 AND id=?5",
+                 "iiiii", row->lane, row->stream, ~row->priority, row->place, row->id);
+    if (parked != YES)
         return parked;
     if (db_value(&why->store->db, error, &first,
                  "SELECT id FROM ready WHERE stream=?1 AND rank=?2 AND lane=?3 LIMIT 1", "iii",
-                 row->stream, ~row->priority, row->lane) < 0)
-        return -1;
+                 row->stream, ~row->priority, row->lane) == FAILED)
+        return FAILED;
     put_number(why, "holder", first);
     return why_say(why, "lane", "waits in its lane \"%s\" behind job %lld", key, (long long)first);
 }
 
-/* 1 said, 0 its lane does not hold it up, -1 error. */
-static int why_lane(struct why *why, struct error *error) {
+/* YES: said; NO: its lane does not hold it up. */
+static enum answer why_lane(struct why *why, struct error *error) {
     int64_t owner = 0;
     if (!why->row.lane)
-        return 0;
+        return NO;
     struct row *row =
         db_query(&why->store->db, error, "SELECT lane_key FROM job WHERE id=?1", "i", why->row.id);
-    if (!row || db_step(&why->store->db, row, error) <= 0)
-        return -1;
+    if (db_step(&why->store->db, row, error) != YES)
+        return FAILED;
     char key[JOB_NAME_MAX + 1];
     const char *text = row_text(row, 0);
     snprintf(key, sizeof key, "%s", text ? text : "");
     row_done(row);
     int64_t holder = lane_holder(why, &owner, error);
-    int said = -1;
+    enum answer said = FAILED;
     if (holder == -1)
         said = lane_say_behind(why, key, error);
     else if (holder != -2)
         said = lane_say_held(why, key, holder, owner, error);
-    if (said > 0)
+    if (said == YES)
         json_put_text(why->answer, "lane", key);
     return said;
 }
 
 /* ---- its schedule ---- */
 
-/* 1 said, 0 it is not its schedule that keeps it, -1 error. */
-static int why_schedule(struct why *why, struct error *error) {
+/* YES: said; NO: it is not its schedule that keeps it. */
+static enum answer why_schedule(struct why *why, struct error *error) {
     char name[JOB_NAME_MAX + 1];
     struct rival rival;
     struct row *row = db_query(&why->store->db, error,
                                "SELECT s.name, s.paused FROM cycle c JOIN schedule s"
                                " ON s.name=c.schedule WHERE c.job=?1",
                                "i", why->row.id);
-    int step = row ? db_step(&why->store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&why->store->db, row, error);
+    if (step != YES)
         return step;
     snprintf(name, sizeof name, "%s", row_text(row, 0));
     bool paused = row_int32(row, 1) != 0;
@@ -322,9 +324,9 @@ static int why_schedule(struct why *why, struct error *error) {
         return json_put_text(why->answer, "schedule", name) &&
                why_say(why, "paused", "waits until its schedule \"%s\" is resumed", name);
     if (why->row.suspended)
-        return 0;
-    int found = occurrence_rival(why->store, name, why->row.id, why->now, &rival, error);
-    if (found <= 0)
+        return NO;
+    enum answer found = occurrence_rival(why->store, name, why->row.id, why->now, &rival, error);
+    if (found != YES)
         return found;
     put_number(why, "holder", rival.job);
     return json_put_text(why->answer, "schedule", name) &&
@@ -339,7 +341,7 @@ static bool why_state(struct why *why, const char *state) {
 }
 
 static bool why_live(struct why *why, struct error *error) {
-    int scheduled = 0;
+    enum answer scheduled = NO;
     const struct job_row *row = &why->row;
     if (row->token)
         return why_state(why, "locked") && why_locked(why, error);
@@ -348,20 +350,20 @@ static bool why_live(struct why *why, struct error *error) {
     if (row->repeats && (row->suspended || row->due <= why->now))
         scheduled = why_schedule(why, error);
     if (scheduled)
-        return scheduled > 0 && why_state(why, row->suspended ? "suspended" : "ready");
+        return scheduled == YES && why_state(why, row->suspended ? "suspended" : "ready");
     if (row->suspended)
         return why_state(why, "suspended") && why_suspended(why, error);
     if (row->due != TIME_NONE && row->due > why->now)
         return why_state(why, "scheduled") && why_scheduled(why, error);
-    int waits = why_lane(why, error);
+    enum answer waits = why_lane(why, error);
     if (waits)
-        return waits > 0 && why_state(why, "waiting");
+        return waits == YES && why_state(why, "waiting");
     return why_state(why, "ready") && why_ready(why, error);
 }
 
 static bool why_answer(struct why *why, int64_t id, struct error *error) {
-    int found = row_load(why->store, id, &why->row, error);
-    if (found < 0 || !json_put(why->answer, "job", json_integer(id)))
+    enum answer found = row_load(why->store, id, &why->row, error);
+    if (found == FAILED || !json_put(why->answer, "job", json_integer(id)))
         return false;
     if (!found)
         return why_ended(why, id, error);

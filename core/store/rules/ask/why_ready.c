@@ -82,10 +82,10 @@ const char *why_unserved(struct why *why, struct text *words, const char **reaso
 /* ---- somebody will ---- */
 
 /* A lane that runs puts its jobs aside when acquisition meets them. */
-static int held_up(struct store *store, int64_t lane, struct error *error) {
+static enum answer held_up(struct store *store, int64_t lane, struct error *error) {
     int64_t one = 0;
     return lane ? db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1", "i", lane)
-                : 0;
+                : NO;
 }
 
 /* How many the executor would take before this one, in its own order; at most one above the
@@ -99,9 +99,9 @@ static int64_t count_ahead(struct why *why, const struct executor_info *info, st
     int64_t ahead = 0;
     bool fine = merge_begin(&merge, why->store, &info->acquire, error);
     while (fine && ahead <= AHEAD_MAX && merge_before(&merge, &own)) {
-        int held = held_up(why->store, merge_best(&merge)->head.lane, error);
-        ahead += held == 0;
-        fine = held >= 0 && merge_next(&merge, why->store, error);
+        enum answer held = held_up(why->store, merge_best(&merge)->head.lane, error);
+        ahead += held == NO;
+        fine = held != FAILED && merge_next(&merge, why->store, error);
     }
     merge_end(&merge);
     return fine ? ahead : -1;
@@ -146,15 +146,15 @@ static bool why_ahead(struct why *why, struct error *error) {
     return best && say_ahead(why, best, least);
 }
 
-/* 1 said, 0 no such obstacle, -1 error: another job that has crashed its process runs. */
-static int why_crash(struct why *why, struct error *error) {
+/* NO: no such obstacle. Another job that has crashed its process runs. */
+static enum answer why_crash(struct why *why, struct error *error) {
     int64_t suspect = 0;
     if (!why->row.crashes)
-        return 0;
-    int found =
+        return NO;
+    enum answer found =
         db_value(&why->store->db, error, &suspect,
                  "SELECT l.id FROM locked l JOIN job j ON j.id=l.id WHERE j.crashes>0 LIMIT 1", "");
-    if (found <= 0)
+    if (found != YES)
         return found;
     json_put(why->answer, "holder", json_integer(suspect));
     json_put(why->answer, "crashes", json_integer(why->row.crashes));
@@ -165,8 +165,9 @@ static int why_crash(struct why *why, struct error *error) {
 }
 
 /* The first who would take it and whose share of its definition's limit is used up, if that is so
- * for all. 1 such one, 0 not so, -1 error. */
-static int find_full(struct why *why, const struct executor_info **full, struct error *error) {
+ * for all. */
+static enum answer find_full(struct why *why, const struct executor_info **full,
+                             struct error *error) {
     const struct catalog_definition *definition = why->stream->definition;
     *full = NULL;
     for (size_t i = 0; i < why->executors.count; i++) {
@@ -176,18 +177,18 @@ static int find_full(struct why *why, const struct executor_info **full, struct 
             continue;
         int64_t left = limit_free(why->store, definition, info->id, error);
         if (left)
-            return left < 0 ? -1 : 0;
+            return left < 0 ? FAILED : NO;
         *full = *full ? *full : info;
     }
-    return *full != NULL;
+    return *full ? YES : NO;
 }
 
-/* 1 said, 0 no such obstacle, -1 error: as many of its definition run as may run at once. */
-static int why_limit(struct why *why, struct error *error) {
+/* NO: no such obstacle. As many of its definition run as may run at once. */
+static enum answer why_limit(struct why *why, struct error *error) {
     const struct catalog_definition *definition = why->stream->definition;
     const struct executor_info *full = NULL;
-    int found = find_full(why, &full, error);
-    if (found <= 0)
+    enum answer found = find_full(why, &full, error);
+    if (found != YES)
         return found;
     char owner[JOB_NAME_MAX + 32];
     snprintf(owner, sizeof owner, "%s/%lld", full->name, (long long)full->id);
@@ -219,16 +220,16 @@ static bool why_undated(struct why *why) {
                    refuses->name, (long long)refuses->id);
 }
 
-/* 1 said, 0 no such obstacle, -1 error: its definition has started as many as its rate allows. */
-static int why_rate(struct why *why, struct error *error) {
+/* NO: no such obstacle. Its definition has started as many as its rate allows. */
+static enum answer why_rate(struct why *why, struct error *error) {
     const struct catalog_definition *definition = rate_limit_of(why->store, why->row.stream);
     char rate[RATE_TEXT_SIZE], when[TIME_TEXT_SIZE];
     time_ms at = TIME_NEVER;
     if (!rate_limit_begin(why->store, why->now, error))
-        return -1;
-    int open = definition ? rate_limit_open(why->store, definition, &at, error) : 1;
-    if (open != 0)
-        return open < 0 ? -1 : 0;
+        return FAILED;
+    enum answer open = definition ? rate_limit_open(why->store, definition, &at, error) : YES;
+    if (open != NO)
+        return answer_not(open);
     rate_format(&definition->rate, rate);
     time_format(at, when);
     json_put_text(why->answer, "rate", rate);
@@ -244,10 +245,10 @@ bool why_ready(struct why *why, struct error *error) {
     text_clear(&words);
     if (said || (why->row.due == TIME_NONE && why_undated(why)))
         return true;
-    int said_so = why_crash(why, error);
-    if (said_so == 0)
+    enum answer said_so = why_crash(why, error);
+    if (said_so == NO)
         said_so = why_limit(why, error);
-    if (said_so == 0)
+    if (said_so == NO)
         said_so = why_rate(why, error);
-    return said_so > 0 || (said_so == 0 && why_ahead(why, error));
+    return said_so == YES || (said_so == NO && why_ahead(why, error));
 }

@@ -22,9 +22,9 @@ bool batch_load(struct store *store, int64_t id, struct batch *batch, struct err
         "SELECT total, made, open, failed, state, jobs_per_seed, invocations, retries, priority,"
         " parts, part, reached, upto, ids, seed, monitor, type, held FROM batch WHERE id=?1",
         "i", id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0 && error_set(error, ERROR_NOT_FOUND, "no batch %lld", (long long)id);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO && error_set(error, ERROR_NOT_FOUND, "no batch %lld", (long long)id);
     *batch = (struct batch){
         .id = id,
         .total = row_int(row, 0),
@@ -121,9 +121,9 @@ static bool batch_counts(const struct store *store, const struct job_row *row) {
 /* One that runs looks by itself once it ends. */
 static bool batch_wake(struct store *store, int64_t monitor, time_ms now, struct error *error) {
     struct job_row row;
-    int found = row_load(store, monitor, &row, error);
-    if (found <= 0)
-        return found == 0;
+    enum answer found = row_load(store, monitor, &row, error);
+    if (found != YES)
+        return found == NO;
     struct job_row old = row;
     row.due = now;
     return row.token || old.due == TIME_NONE || old.due <= now ||
@@ -150,7 +150,7 @@ bool batch_write(struct store *store, struct error *error) {
                      "UPDATE batch SET open=open-?2, failed=failed+?3,"
                      " started=coalesce(started, ?4) WHERE id=?1"
                      " RETURNING CASE WHEN open=0 AND made=total THEN monitor END",
-                     "innT", tally.batch, tally.gone, tally.failed, tally.started) >= 0 &&
+                     "innT", tally.batch, tally.gone, tally.failed, tally.started) != FAILED &&
             CRASH_POINT("batch_counted") &&
             (!monitor || !tally.gone || batch_wake(store, monitor, tally.now, error)));
 }
@@ -198,8 +198,8 @@ bool batch_config(struct store *store, struct job *job, struct error *error) {
     if (held->batch != job->batch) {
         struct row *row = db_query(
             &store->db, error, "SELECT config FROM batch_config WHERE batch=?1", "i", job->batch);
-        int step = row ? db_step(&store->db, row, error) : -1;
-        if (step < 0)
+        enum answer step = db_step(&store->db, row, error);
+        if (step == FAILED)
             return false;
         free(held->text);
         held->batch = job->batch;

@@ -55,11 +55,11 @@ static bool command_log(struct store *store, const struct command *command, size
 static bool command_revive(struct store *store, struct batch *batch, time_ms now,
                            struct error *error) {
     int64_t one = 0;
-    int found =
+    enum answer found =
         db_value(&store->db, error, &one, "SELECT id FROM live WHERE id IN (?1, ?2) LIMIT 1", "ii",
                  batch->seed, batch->monitor);
     if (found)
-        return found > 0;
+        return found == YES;
     bool seeds = batch->made < batch->total;
     const struct batch_job job = {.handler = seeds ? BATCH_SEED : BATCH_MONITOR, .due = TIME_NONE};
     return batch_job(store, batch, &job, now, &one, error) &&
@@ -279,5 +279,5 @@ bool batch_preview(struct store *store, const struct command *command, int64_t *
         sql = "SELECT count(*) FROM live WHERE batch=?1 AND suspended&8<>0";
     else if (command->verb == COMMAND_RETRY_FAILED)
         sql = "SELECT count(*) FROM live WHERE batch=?1 AND retries=0";
-    return may && db_value(&store->db, error, count, sql, "i", command->batch) >= 0;
+    return may && db_value(&store->db, error, count, sql, "i", command->batch) != FAILED;
 }

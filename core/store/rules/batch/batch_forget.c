@@ -20,10 +20,11 @@ static bool forget_job(struct store *store, const struct forgotten *one, struct 
 
 static int forget_read(struct store *store, struct row *rows, struct forgotten *list,
                        struct error *error) {
-    int count = 0, step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+    int count = 0;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
         list[count++] = (struct forgotten){row_int(rows, 0), row_int(rows, 1)};
-    return step < 0 ? -1 : count;
+    return step == FAILED ? -1 : count;
 }
 
 bool batch_forget(struct store *store, int64_t batch, int limit, int *count, struct error *error) {

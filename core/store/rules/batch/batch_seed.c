@@ -41,11 +41,11 @@ static bool part_read(struct seeding *seeding, struct error *error) {
     struct row *row =
         db_query(&store->db, error, "SELECT ids FROM batch_part WHERE batch=?1 AND n=?2", "ii",
                  batch->id, batch->part);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step == 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step == NO)
         error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: part %lld of batch %lld is missing",
                   store->db.name, (long long)batch->part, (long long)batch->id);
-    if (step <= 0)
+    if (step != YES)
         return false;
     seeding->part = strdup(row_text(row, 0));
     row_done(row);

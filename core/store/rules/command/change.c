@@ -9,9 +9,9 @@
 #include <string.h>
 
 static bool change_load(struct store *store, int64_t id, struct job_row *row, struct error *error) {
-    int found = row_load(store, id, row, error);
-    return found > 0 ||
-           (found == 0 && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id));
+    enum answer found = row_load(store, id, row, error);
+    return found == YES ||
+           (found == NO && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)id));
 }
 
 bool change_check(struct store *store, const struct change *change, struct ids ids,
@@ -72,10 +72,10 @@ static bool change_all(struct store *store, const struct change *change, struct 
         return false;
     for (size_t i = 0; i < ids.count; i++) {
         /* The same id twice may be gone by now. */
-        int found = row_load(store, ids.list[i], &row, error);
-        if (found < 0)
+        enum answer found = row_load(store, ids.list[i], &row, error);
+        if (found == FAILED)
             return false;
-        if (found == 0)
+        if (found == NO)
             continue;
         if (!common_add(store, &before, change, &row, i == 0, error) ||
             !change->apply(store, change, &row, error) ||

@@ -102,11 +102,11 @@ static bool clean_own_time(struct clean *clean, struct found *found) {
                  "SELECT seq, job, attempt FROM ended WHERE removal<=?1 AND (seq/?2)%?3=?4"
                  " ORDER BY removal LIMIT ?5",
                  "innni", clean->now, BLOCK, clean->plan->parts, clean->plan->part, clean->room);
-    int step = rows ? 1 : -1;
+    enum answer step = NO;
     found->count = 0;
-    while (rows && (step = db_step(&clean->store->db, rows, clean->error)) > 0)
+    while ((step = db_step(&clean->store->db, rows, clean->error)) == YES)
         found_add(found, rows);
-    return step == 0 && clean_found(clean, found);
+    return step == NO && clean_found(clean, found);
 }
 
 /* Behind a row of another part: the last one before the next block of ours. */
@@ -127,10 +127,10 @@ static bool clean_walk(struct clean *clean, struct found *found, int64_t *after,
                                 "SELECT seq, job, attempt, at, removal FROM ended WHERE seq>?1"
                                 " ORDER BY seq LIMIT ?2",
                                 "in", *after, LOOK);
-    int step = rows ? 1 : -1;
+    enum answer step = rows ? YES : FAILED;
     *stopped = false;
     while (rows && found->count < found->max &&
-           (step = db_step(&clean->store->db, rows, clean->error)) > 0) {
+           (step = db_step(&clean->store->db, rows, clean->error)) == YES) {
         int64_t seq = row_int(rows, 0);
         time_ms at = row_int(rows, 3);
         bool own = !row_null(rows, 4);
@@ -146,7 +146,7 @@ static bool clean_walk(struct clean *clean, struct found *found, int64_t *after,
     }
     if (rows)
         row_done(rows);
-    return step >= 0;
+    return step != FAILED;
 }
 
 /* *left: the walk has not come to its end. */
@@ -156,7 +156,7 @@ static bool clean_collect(struct clean *clean, struct found *found, bool *left) 
     found->count = 0;
     found->max = clean->room;
     if (db_value(&clean->store->db, clean->error, &last, "SELECT coalesce(max(seq), 0) FROM ended",
-                 "") < 0)
+                 "") == FAILED)
         return false;
     for (int64_t from = after;
          done && !stopped && after < last && found->count < found->max && after - from < LOOK;)
@@ -201,9 +201,10 @@ static bool failures_find(struct clean *clean, struct found *found, time_ms boun
     if (!history_filed(clean->store, &filed, clean->error))
         return false;
     struct row *rows = failures_query(clean, bound, filed);
-    int step = rows ? 1 : -1, looked = 0;
+    enum answer step = NO;
+    int looked = 0;
     found->count = 0;
-    for (; rows && (step = db_step(&clean->store->db, rows, clean->error)) > 0; looked++) {
+    for (; (step = db_step(&clean->store->db, rows, clean->error)) == YES; looked++) {
         int64_t job = row_int(rows, 1);
         for (int i = 0; i < 3; i++)
             clean->plan->attempt[i] = row_int(rows, i);
@@ -211,7 +212,7 @@ static bool failures_find(struct clean *clean, struct found *found, time_ms boun
             found->list[found->count++] = (struct ended){.job = job};
     }
     clean->cleaned->more = clean->cleaned->more || looked == LOOK_FAILURES;
-    return step == 0;
+    return step == NO;
 }
 
 static bool clean_failures(struct clean *clean, struct found *found) {
@@ -290,13 +291,13 @@ bool clean_run(struct store *store, struct cleanup *plan, struct cleaned *cleane
 static bool count_kind(struct clean *clean, enum history_kind kind, const char *sql) {
     time_ms bound = clean_bound(clean->plan, kind, clean->now);
     return db_value(&clean->store->db, clean->error, &clean->cleaned->count[kind], sql, "Ti", bound,
-                    clean->now) >= 0;
+                    clean->now) != FAILED;
 }
 
 static bool count_jobs(struct clean *clean, struct found *found) {
     bool left = clean->plan->ttl[HISTORY_JOBS] != 0;
     if (db_value(&clean->store->db, clean->error, &clean->cleaned->count[HISTORY_JOBS],
-                 "SELECT count(*) FROM ended WHERE removal<=?1", "i", clean->now) < 0)
+                 "SELECT count(*) FROM ended WHERE removal<=?1", "i", clean->now) == FAILED)
         return false;
     while (left) {
         if (!clean_collect(clean, found, &left))

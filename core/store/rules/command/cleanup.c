@@ -28,9 +28,9 @@ static bool chain_read(struct store *store, const char *key, struct chain *chain
                        struct error *error) {
     *chain = (struct chain){.key = key};
     struct row *row = db_query(&store->db, error, store->engine->sql->get_note, "t", key);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0;
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO;
     json_t *state = json_loads(row_text(row, 0), 0, NULL);
     const json_t *jobs = json_object_get(state, "jobs");
     row_done(row);
@@ -98,9 +98,10 @@ static bool chain_stop(struct store *store, struct chain *chain, time_ms now, st
     bool done = true;
     for (int i = 0; done && i < chain->parts; i++) {
         struct job_row row;
-        int found = chain->jobs[i] ? row_load(store, chain->jobs[i], &row, error) : 0;
-        done = found >= 0 && (!found || row.token ||
-                              commands_delete(store, (struct ids){&chain->jobs[i], 1}, now, error));
+        enum answer found = chain->jobs[i] ? row_load(store, chain->jobs[i], &row, error) : NO;
+        done = found != FAILED &&
+               (found == NO || row.token ||
+                commands_delete(store, (struct ids){&chain->jobs[i], 1}, now, error));
         chain->jobs[i] = 0;
     }
     return done;
@@ -110,10 +111,10 @@ static bool chain_stop(struct store *store, struct chain *chain, time_ms now, st
 static bool chain_keep(struct store *store, const struct chain *chain, int part, bool asked,
                        bool *there, time_ms now, struct error *error) {
     struct job_row row;
-    int found = chain->jobs[part] ? row_load(store, chain->jobs[part], &row, error) : 0;
-    *there = found > 0;
-    bool revive = asked && found > 0 && row.retries == 0;
-    return found >= 0 &&
+    enum answer found = chain->jobs[part] ? row_load(store, chain->jobs[part], &row, error) : NO;
+    *there = found == YES;
+    bool revive = asked && found == YES && row.retries == 0;
+    return found != FAILED &&
            (!revive || commands_retry(store, (struct ids){&chain->jobs[part], 1}, 0, now, error));
 }
 
@@ -158,26 +159,26 @@ static bool chain_adjust(struct store *store, struct chain *chain, bool on_deman
 
 /* ---- as executors start ---- */
 
-/* 1 an executor that lives keeps the window open, 0 none does, -1 error. */
-static int chain_wanted(struct store *store, struct error *error) {
+/* YES: an executor that lives keeps the window open. */
+static enum answer chain_wanted(struct store *store, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, store->engine->sql->cleaner, "i", store->self.id);
 }
 
 static bool chain_drop(struct store *store, struct chain *chain, time_ms now, struct error *error) {
-    int wanted = chain->plan ? chain_wanted(store, error) : 1;
-    return wanted > 0 || (wanted == 0 && chain_stop(store, chain, now, error) &&
-                          chain_write(store, chain, error));
+    enum answer wanted = chain->plan ? chain_wanted(store, error) : YES;
+    return wanted == YES || (wanted == NO && chain_stop(store, chain, now, error) &&
+                             chain_write(store, chain, error));
 }
 
 bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error) {
     bool own = false, windowed = json_array_size(store->settings->history_cleanup_window) > 0;
     int64_t one = 0;
     struct chain chain;
-    int known =
+    enum answer known =
         db_value(&store->db, error, &one, "SELECT 1 FROM meta WHERE key='" CHAIN_WINDOW "'", "");
-    if (known < 0 || (!known && !windowed))
-        return known >= 0;
+    if (known == FAILED || (!known && !windowed))
+        return known != FAILED;
     if (!unit_begin(store, &own, error))
         return false;
     bool done = chain_read(store, CHAIN_WINDOW, &chain, error) &&

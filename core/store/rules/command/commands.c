@@ -44,12 +44,12 @@ static void step_close(struct step *step, struct command *command) {
 
 bool step_read(struct store *store, struct step *step, struct command *command, struct row *rows,
                struct error *error) {
-    int state = rows ? 1 : -1;
+    enum answer state = NO;
     step->ids = (struct ids){step->list, 0};
-    while (rows && (state = db_step(&store->db, rows, error)) > 0)
+    while ((state = db_step(&store->db, rows, error)) == YES)
         step->list[step->ids.count++] = row_int(rows, 0);
     step_close(step, command);
-    return state == 0;
+    return state == NO;
 }
 
 static void step_slice(struct step *step, struct command *command) {

@@ -142,10 +142,10 @@ bool definition_preview(struct store *store, const struct command *command, int6
     *count = 0;
     return subject_find(store, command->definition, &subject, error) &&
            (!sql ||
-            db_value(&store->db, error, count, sql, "ii", subject.id, command->priority) >= 0);
+            db_value(&store->db, error, count, sql, "ii", subject.id, command->priority) != FAILED);
 }
 
-int store_overridden(struct store *store, const char *handler, struct error *error) {
+enum answer store_overridden(struct store *store, const char *handler, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one,
                     "SELECT 1 FROM definition WHERE name=?1 AND override_priority IS NOT NULL", "t",

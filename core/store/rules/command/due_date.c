@@ -40,9 +40,9 @@ static bool again_term(struct store *store, int64_t id, time_ms from, time_ms *d
     struct span span = {0};
     struct row *row = db_query(&store->db, error,
                                "SELECT term FROM job WHERE id=?1 AND term IS NOT NULL", "i", id);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0 &&
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO &&
                error_set(error, ERROR_CONFLICT,
                          "job %lld: what its due date came from is not known", (long long)id);
     const char *term = row_text(row, 0);

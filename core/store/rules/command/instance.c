@@ -64,5 +64,5 @@ bool instance_preview(struct store *store, const struct command *command, int64_
     return !command->include_jobs ||
            db_value(&store->db, error, count,
                     "SELECT count(*) FROM live WHERE instance=?1 AND (suspended&4<>0)<>(?2<>0)",
-                    "tn", command->instance, (int)suspends) >= 0;
+                    "tn", command->instance, (int)suspends) != FAILED;
 }

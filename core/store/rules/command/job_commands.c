@@ -114,8 +114,8 @@ static bool delete_check(struct store *store, const struct change *change,
         return true;
     struct row *owner =
         db_query(&store->db, error, "SELECT name FROM executor WHERE id=?1", "i", row->owner);
-    int step = owner ? db_step(&store->db, owner, error) : -1;
-    if (step < 0)
+    enum answer step = db_step(&store->db, owner, error);
+    if (step == FAILED)
         return false;
     error_set(error, ERROR_CONFLICT, "job %lld is locked by \"%s/%lld\" (cancel it instead)",
               (long long)row->id, step ? row_text(owner, 0) : "?", (long long)row->owner);
@@ -210,9 +210,9 @@ static bool ids_known(struct store *store, const struct command *command, struct
     if (!command->ignore_missing || ids->count > COMMAND_IDS)
         return true;
     for (size_t i = 0; i < ids->count; i++) {
-        int found = db_value(&store->db, error, &known[count], "SELECT id FROM live WHERE id=?1",
-                             "i", ids->list[i]);
-        if (found < 0)
+        enum answer found = db_value(&store->db, error, &known[count],
+                                     "SELECT id FROM live WHERE id=?1", "i", ids->list[i]);
+        if (found == FAILED)
             return false;
         count += (size_t)found;
     }
@@ -280,8 +280,9 @@ bool commands_delete(struct store *store, struct ids ids, time_ms now, struct er
 
 bool commands_delete_known(struct store *store, int64_t id, time_ms now, struct error *error) {
     struct job_row row;
-    int found = row_load(store, id, &row, error);
-    return found == 0 || (found > 0 && commands_delete(store, (struct ids){&id, 1}, now, error));
+    enum answer found = row_load(store, id, &row, error);
+    return found == NO ||
+           (found == YES && commands_delete(store, (struct ids){&id, 1}, now, error));
 }
 
 bool commands_cancel(struct store *store, struct ids ids, time_ms now, struct error *error) {

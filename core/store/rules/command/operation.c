@@ -41,7 +41,8 @@ static bool operation_insert(struct store *store, const char *verb, const char *
                  "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs)"
                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
                  " RETURNING id",
-                 "itttntttt", now, who, verb, entity, count, before, after, query, jobs.data) > 0;
+                 "itttntttt", now, who, verb, entity, count, before, after, query,
+                 jobs.data) == YES;
     free(query);
     text_clear(&jobs);
     return done;

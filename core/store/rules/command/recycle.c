@@ -50,9 +50,9 @@ static bool terms_read(struct store *store, const struct change *change, int64_t
                                "SELECT c.zone, c.misfire, c.schedule, coalesce(j.repeat_done, 0)"
                                " FROM job j LEFT JOIN cycle c ON c.job=j.id WHERE j.id=?1",
                                "i", job);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0 && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)job);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO && error_set(error, ERROR_NOT_FOUND, "no job %lld", (long long)job);
     bool fine = terms_take(row, change, job, terms, error);
     row_done(row);
     return fine;
@@ -100,9 +100,9 @@ bool recycle_read(struct store *store, const struct job_row *row, char *text, st
         &store->db, error,
         "SELECT j.repeat, c.zone, c.misfire FROM job j JOIN cycle c ON c.job=j.id WHERE j.id=?1",
         "i", row->id);
-    int step = found ? db_step(&store->db, found, error) : -1;
-    if (step <= 0)
-        return step == 0;
+    enum answer step = db_step(&store->db, found, error);
+    if (step != YES)
+        return step == NO;
     snprintf(text, CHANGE_TEXT, "%s (%s, %s)", row_text(found, 0), row_text(found, 1),
              misfire_name((enum misfire)row_int32(found, 2)));
     row_done(found);

@@ -10,32 +10,33 @@
 enum { FILE_FIRST = 100000 }; /* ended jobs that are filed by number before any is looked for */
 
 /* A job that ended without a note of it has left no more than its failures. */
-static int removal_nowhere(struct store *store, int64_t job, struct error *error) {
+static enum answer removal_nowhere(struct store *store, int64_t job, struct error *error) {
     int64_t live = 0;
-    int found = db_value(&store->db, error, &live,
-                         "SELECT EXISTS(SELECT 1 FROM live WHERE id=?1) FROM attempt WHERE job=?1"
-                         " LIMIT 1",
-                         "i", job);
-    return found > 0 ? !live : found;
+    enum answer found =
+        db_value(&store->db, error, &live,
+                 "SELECT EXISTS(SELECT 1 FROM live WHERE id=?1) FROM attempt WHERE job=?1"
+                 " LIMIT 1",
+                 "i", job);
+    return found == YES ? !live : found;
 }
 
-/* 1, 0 it may be missing, -1 error or refused. */
-static int removal_find(struct store *store, const struct command *command, int64_t job,
-                        struct ended *ended, struct error *error) {
+/* NO: it may be missing. */
+static enum answer removal_find(struct store *store, const struct command *command, int64_t job,
+                                struct ended *ended, struct error *error) {
     int64_t one = 0;
     *ended = (struct ended){.job = job};
-    int found = history_find(store, job, ended, error);
-    if (found == 0 && command->verb == COMMAND_DELETE_HISTORY)
+    enum answer found = history_find(store, job, ended, error);
+    if (found == NO && command->verb == COMMAND_DELETE_HISTORY)
         found = removal_nowhere(store, job, error);
     /* That all were there was seen before the first step. */
-    if (found != 0 || command->ignore_missing || command->goes_on)
+    if (found != NO || command->ignore_missing || command->goes_on)
         return found;
     found = db_value(&store->db, error, &one, "SELECT 1 FROM live WHERE id=?1", "i", job);
-    if (found > 0)
+    if (found == YES)
         error_set(error, ERROR_CONFLICT, "job %lld has not ended", (long long)job);
-    else if (found == 0)
+    else if (found == NO)
         error_set(error, ERROR_NOT_FOUND, "no job %lld in the history", (long long)job);
-    return -1;
+    return FAILED;
 }
 
 static bool removal_apply(struct store *store, const struct command *command,
@@ -78,7 +79,7 @@ static bool removal_select(struct store *store, struct command *command, struct 
     if (command->ids)
         return step_select(store, step, command, 0, error);
     if (!command->goes_on && db_value(&store->db, error, &command->upto,
-                                      "SELECT coalesce(max(seq), 0) FROM ended", "") < 0)
+                                      "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
         return false;
     return joblog_step(store, step, command, error);
 }
@@ -87,8 +88,8 @@ static bool removal_each(struct store *store, const struct command *command,
                          const struct step *step, struct error *error) {
     for (size_t i = 0; i < step->ids.count; i++) {
         struct ended ended;
-        int found = removal_find(store, command, step->list[i], &ended, error);
-        if (found < 0 || (found && !removal_apply(store, command, &ended, error)))
+        enum answer found = removal_find(store, command, step->list[i], &ended, error);
+        if (found == FAILED || (found && !removal_apply(store, command, &ended, error)))
             return false;
     }
     return true;
@@ -101,10 +102,11 @@ static bool removal_check(struct store *store, const struct command *command, st
     if (command->goes_on || !command->ids)
         return true;
     if (json_is_integer(command->ids))
-        return removal_find(store, command, json_integer_value(command->ids), &ended, error) >= 0;
+        return removal_find(store, command, json_integer_value(command->ids), &ended, error) !=
+               FAILED;
     for (size_t i = 0; i < count; i++)
         if (removal_find(store, command, json_integer_value(json_array_get(command->ids, i)),
-                         &ended, error) < 0)
+                         &ended, error) == FAILED)
             return false;
     return true;
 }

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int deploy_find(struct store *store, const struct store_deployment *deployment, int64_t *id,
-                       struct error *error) {
+static enum answer deploy_find(struct store *store, const struct store_deployment *deployment,
+                               int64_t *id, struct error *error) {
     return db_value(&store->db, error, id, "SELECT id FROM deployment WHERE name=?1 AND hash=?2",
                     "tt", deployment->name, deployment->hash);
 }
@@ -33,34 +33,34 @@ static char *deploy_properties(const struct definition *definition) {
     return text;
 }
 
-/* 1 the definition is there as it is, 0 not, -1 error. */
-static int deploy_same(struct store *store, struct definition *definition, int64_t deployment,
-                       struct error *error) {
+/* YES: the definition is there as it is. */
+static enum answer deploy_same(struct store *store, struct definition *definition,
+                               int64_t deployment, struct error *error) {
     char *properties = deploy_properties(definition);
     if (!properties) {
         db_no_memory(&store->db, error);
-        return -1;
+        return FAILED;
     }
-    int found = db_value(&store->db, error, &definition->id,
-                         "SELECT id FROM definition WHERE name=?1 AND deployment=?2"
-                         " AND properties=?3",
-                         "tit", definition->name, deployment, properties);
+    enum answer found = db_value(&store->db, error, &definition->id,
+                                 "SELECT id FROM definition WHERE name=?1 AND deployment=?2"
+                                 " AND properties=?3",
+                                 "tit", definition->name, deployment, properties);
     free(properties);
     return found;
 }
 
-/* Loading what is loaded already costs no commit: 1 all is there, 0 not, -1 error. */
-static int deploy_known(struct store *store, const struct store_deployment *deployment,
-                        const char *executor_name, int64_t *id, struct error *error) {
+/* Loading what is loaded already costs no commit. YES: all is there. */
+static enum answer deploy_known(struct store *store, const struct store_deployment *deployment,
+                                const char *executor_name, int64_t *id, struct error *error) {
     int64_t one = 0;
-    int found = deploy_find(store, deployment, id, error);
-    for (size_t i = 0; found > 0 && i < deployment->definitions->count; i++)
+    enum answer found = deploy_find(store, deployment, id, error);
+    for (size_t i = 0; found == YES && i < deployment->definitions->count; i++)
         found = deploy_same(store, &deployment->definitions->list[i], *id, error);
-    if (found > 0 && executor_name)
+    if (found == YES && executor_name)
         found = db_value(&store->db, error, &one,
                          "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",
                          executor_name, *id);
-    return found > 0 ? schedules_known(store, deployment, error) : found;
+    return found == YES ? schedules_known(store, deployment, error) : found;
 }
 
 static bool deploy_definition(struct store *store, struct definition *definition,
@@ -73,7 +73,7 @@ static bool deploy_definition(struct store *store, struct definition *definition
                        " ON CONFLICT(name) DO UPDATE SET deployment=?2, properties=?3",
                        "tit", definition->name, deployment, properties) &&
                 db_value(&store->db, error, &definition->id,
-                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) > 0 &&
+                         "SELECT id FROM definition WHERE name=?1", "t", definition->name) == YES &&
                 backlog_deploy(store, definition,
                                catalog_definition(&store->catalog, definition->name), error);
     free(properties);
@@ -110,11 +110,11 @@ static bool deploy_newer(struct store *store, const struct store_deployment *dep
         bool lives = info->standing == STANDING_LIVE || info->standing == STANDING_DRAINING;
         if (!lives || info->id == store->self.id || has <= id || has <= *newer)
             continue;
-        int same =
+        enum answer same =
             db_value(&store->db, error, &one, "SELECT id FROM deployment WHERE id=?1 AND name=?2",
                      "it", has, deployment->name);
-        done = same >= 0;
-        *newer = same > 0 ? has : *newer;
+        done = same != FAILED;
+        *newer = same == YES ? has : *newer;
     }
     executor_list_clear(&executors);
     return done;
@@ -131,7 +131,7 @@ static bool deploy_leave(struct store *store, const struct store_deployment *dep
                     " ON CONFLICT DO NOTHING",
                     "t", definition->name) ||
             db_value(&store->db, error, &definition->id, "SELECT id FROM definition WHERE name=?1",
-                     "t", definition->name) < 0)
+                     "t", definition->name) == FAILED)
             return false;
         more = more || db_changes(&store->db);
     }
@@ -146,7 +146,7 @@ static bool deploy_taken_back(struct store *store, struct store_deployment *depl
             &store->db, error, &deployment->taken_back,
             "SELECT max(d.id) FROM deployment d WHERE d.name=?1 AND d.id>?2 AND EXISTS"
             " (SELECT 1 FROM definition x WHERE x.deployment=d.id) HAVING max(d.id) IS NOT NULL",
-            "ti", deployment->name, id) < 0)
+            "ti", deployment->name, id) == FAILED)
         return false;
     if (!deployment->taken_back)
         return true;
@@ -174,8 +174,8 @@ static void current_key(const char *name, char key[CURRENT_KEY]) {
     snprintf(key, CURRENT_KEY, "current/%.*s", JOB_NAME_MAX, name);
 }
 
-int store_deployment_current(struct store *store, const char *name, int64_t *id,
-                             struct error *error) {
+enum answer store_deployment_current(struct store *store, const char *name, int64_t *id,
+                                     struct error *error) {
     char key[CURRENT_KEY];
     current_key(name, key);
     return db_value(&store->db, error, id,
@@ -190,11 +190,12 @@ static bool deploy_current(struct store *store, const char *name, int64_t id, st
     char key[CURRENT_KEY];
     int64_t one = 0;
     current_key(name, key);
-    int newer = db_value(&store->db, error, &one,
-                         "SELECT 1 FROM deployment WHERE name=?1 AND id>?2", "ti", name, id);
-    if (newer < 0)
+    enum answer newer =
+        db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE name=?1 AND id>?2", "ti",
+                 name, id);
+    if (newer == FAILED)
         return false;
-    if (newer == 0)
+    if (newer == NO)
         return db_run(&store->db, error, "DELETE FROM meta WHERE key=?1", "t", key);
     return db_run(&store->db, error,
                   "INSERT INTO meta(key, value) VALUES(?1, ?2)"
@@ -206,13 +207,13 @@ static bool deploy_current(struct store *store, const char *name, int64_t id, st
 static bool deploy_known_one(struct store *store, const struct store_deployment *deployment,
                              const char *executor_name, int64_t *id, struct error *error) {
     int64_t one = 0;
-    int found = db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i",
-                         deployment->known);
-    if (found == 0)
+    enum answer found = db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1",
+                                 "i", deployment->known);
+    if (found == NO)
         return error_set(error, ERROR_NOT_FOUND, "deployment %lld was removed",
                          (long long)deployment->known);
     *id = deployment->known;
-    return found > 0 && deploy_leave(store, deployment, error) &&
+    return found == YES && deploy_leave(store, deployment, error) &&
            deploy_register(store, executor_name, *id, error);
 }
 
@@ -239,7 +240,7 @@ static bool deploy_insert(struct store *store, const struct store_deployment *de
                   " SELECT value FROM meta WHERE key='last_deployment') AS s WHERE s.id>=0"
                   " ON CONFLICT DO NOTHING",
                   "tti", deployment->name, deployment->hash, now) &&
-           deploy_find(store, deployment, id, error) > 0 && CRASH_POINT("deploy_inserted");
+           deploy_find(store, deployment, id, error) == YES && CRASH_POINT("deploy_inserted");
 }
 
 static bool deploy_write(struct store *store, struct store_deployment *deployment,
@@ -273,17 +274,18 @@ bool store_deploy(struct store *store, struct store_deployment *deployment,
                   const char *executor_name, time_ms now, int64_t *id, struct error *error) {
     bool own = false;
     deployment->left_to = deployment->taken_back = 0;
-    int known = deployment->known ? 0 : deploy_known(store, deployment, executor_name, id, error);
-    if (known == 0)
+    enum answer known =
+        deployment->known ? NO : deploy_known(store, deployment, executor_name, id, error);
+    if (known == NO)
         known =
             unit_begin(store, &own, error) &&
                     unit_end(store, own,
                              deploy_write(store, deployment, executor_name, now, id, error), error)
-                ? 1
-                : -1;
-    if (known > 0)
+                ? YES
+                : FAILED;
+    if (known == YES)
         store->deployed = *id;
-    return known > 0;
+    return known == YES;
 }
 
 static json_t *deployment_file(struct row *row) {
@@ -293,14 +295,14 @@ static json_t *deployment_file(struct row *row) {
 static json_t *deployment_rows(struct store *store, struct row *rows, json_t *(*read)(struct row *),
                                struct error *error) {
     json_t *array = rows ? json_array() : NULL;
-    int step = array ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = array ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
         if (json_array_append_new(array, read(rows)) != 0) {
             db_no_memory(&store->db, error);
             row_done(rows);
-            step = -1;
+            step = FAILED;
         }
-    if (step == 0)
+    if (step == NO)
         return array;
     json_decref(array);
     return NULL;
@@ -316,11 +318,11 @@ json_t *store_deployment_files(struct store *store, int64_t deployment, struct e
     int64_t one = 0;
     if (!files || json_array_size(files))
         return files;
-    int found =
+    enum answer found =
         db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", deployment);
-    if (found > 0)
+    if (found == YES)
         return files;
-    if (found == 0)
+    if (found == NO)
         error_set(error, ERROR_NOT_FOUND, "no deployment %lld", (long long)deployment);
     json_decref(files);
     return NULL;
@@ -355,10 +357,10 @@ json_t *store_deployments(struct store *store, struct error *error) {
                       NULL, error);
 }
 
-int store_knows(struct store *store, const char *handler, int64_t *deployment,
-                struct error *error) {
+enum answer store_knows(struct store *store, const char *handler, int64_t *deployment,
+                        struct error *error) {
     int64_t id = 0;
-    int found = db_value(
+    enum answer found = db_value(
         &store->db, error, &id,
         "SELECT deployment FROM definition WHERE name=?1 AND deployment IS NOT NULL", "t", handler);
     if (deployment)

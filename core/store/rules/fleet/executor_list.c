@@ -140,13 +140,13 @@ static bool executor_list_read(struct executor_list *executors, struct store *st
         " CASE WHEN boot=?2 THEN lease_boot END"
         " FROM executor WHERE state<>0 OR ?1<>0 ORDER BY id",
         "nt", (int)all, store_boot(store));
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
         if (!executor_list_add(executors, store, rows, now)) {
             row_done(rows);
             return db_no_memory(&store->db, error);
         }
-    return step == 0;
+    return step == NO;
 }
 
 bool executor_list_take(struct executor_list *executors, struct store *store, bool all, time_ms now,

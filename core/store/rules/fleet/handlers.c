@@ -72,13 +72,13 @@ static bool handlers_report(struct store *store, const struct catalog_definition
     if (db_value(&store->db, error, &id,
                  "INSERT INTO incident(type, definition, message, created)"
                  " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING RETURNING id",
-                 "titi", INCIDENT_MISSING_HANDLER, definition->id, message, now) < 0)
+                 "titi", INCIDENT_MISSING_HANDLER, definition->id, message, now) == FAILED)
         return false;
     return incident_opened(store, id, now, error);
 }
 
-/* 1 a job of the stream is ready, 0 none, -1 error. */
-static int handlers_wait(struct store *store, int64_t stream, struct error *error) {
+/* YES: a job of the stream is ready. */
+static enum answer handlers_wait(struct store *store, int64_t stream, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM ready WHERE stream=?1 LIMIT 1", "i",
                     stream);
@@ -137,8 +137,8 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
         const struct catalog_stream *stream = &store->catalog.streams[i];
         if (handlers_served(store, serves, stream->definition->name))
             continue;
-        int waits = handlers_wait(store, stream->id, error);
-        done = waits >= 0 &&
+        enum answer waits = handlers_wait(store, stream->id, error);
+        done = waits != FAILED &&
                (!waits || handlers_missed(store, stream->definition, now, grace, next, error));
     }
     return unit_end(store, own, done && handlers_forget(store, now, error), error);

@@ -54,10 +54,10 @@ static bool self_refresh(struct store *store, struct error *error) {
     int64_t draining = 0;
     if (!store->self.id)
         return true;
-    int found = db_value(&store->db, error, &draining, "SELECT draining FROM executor WHERE id=?1",
-                         "i", store->self.id);
+    enum answer found = db_value(&store->db, error, &draining,
+                                 "SELECT draining FROM executor WHERE id=?1", "i", store->self.id);
     store->self.draining = draining != 0;
-    return found >= 0;
+    return found != FAILED;
 }
 
 bool peers_refresh(struct store *store, int64_t version, struct error *error) {
@@ -71,15 +71,15 @@ bool peers_refresh(struct store *store, int64_t version, struct error *error) {
                  " CASE WHEN boot=?2 THEN lease_boot END FROM executor"
                  " WHERE state<>0 AND id<>?1",
                  "it", store->self.id, store_boot(store));
-    int step = rows && self_refresh(store, error) ? 1 : -1;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = rows && self_refresh(store, error) ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
         if (!peers_add(&store->peers, rows)) {
             row_done(rows);
             return db_no_memory(&store->db, error);
         }
-    if (step == 0)
+    if (step == NO)
         store->peers.version = version;
-    return step == 0;
+    return step == NO;
 }
 
 void ring_note(struct ring *ring, int64_t stream, int64_t priority) {

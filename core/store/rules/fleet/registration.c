@@ -21,9 +21,9 @@ static bool registration_change(struct store *store, int64_t deployment, const c
                                 struct error *error) {
     int64_t one = 0;
     char entity[64];
-    int known =
+    enum answer known =
         db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", deployment);
-    if (known < 0)
+    if (known == FAILED)
         return false;
     if (!known)
         return error_set(error, ERROR_NOT_FOUND, "no deployment %lld", (long long)deployment);

@@ -42,54 +42,55 @@ static bool free_of_registrations(struct store *store, int64_t id, struct error 
                                 "SELECT executor FROM registration WHERE deployment=?1"
                                 " ORDER BY executor LIMIT 1",
                                 "i", id);
-    int step = rows ? db_step(&store->db, rows, error) : -1;
-    if (step > 0)
+    enum answer step = db_step(&store->db, rows, error);
+    if (step == YES)
         error_set(error, ERROR_CONFLICT, "deployment %lld is registered for executor \"%.255s\"",
                   (long long)id, row_text(rows, 0));
     if (rows)
         row_done(rows);
-    return step == 0;
+    return step == NO;
 }
 
 /* The newest of its name that a definition points to. */
 static bool free_of_definitions(struct store *store, int64_t id, struct error *error) {
     int64_t newest = 0;
-    int found = db_value(&store->db, error, &newest,
-                         "SELECT d.id FROM deployment d WHERE d.name="
-                         "(SELECT name FROM deployment WHERE id=?1)"
-                         " AND EXISTS(SELECT 1 FROM definition x WHERE x.deployment=d.id)"
-                         " ORDER BY d.id DESC LIMIT 1",
-                         "i", id);
-    if (found > 0 && newest == id)
+    enum answer found = db_value(&store->db, error, &newest,
+                                 "SELECT d.id FROM deployment d WHERE d.name="
+                                 "(SELECT name FROM deployment WHERE id=?1)"
+                                 " AND EXISTS(SELECT 1 FROM definition x WHERE x.deployment=d.id)"
+                                 " ORDER BY d.id DESC LIMIT 1",
+                                 "i", id);
+    if (found == YES && newest == id)
         return error_set(error, ERROR_CONFLICT,
                          "deployment %lld is the newest of its name that definitions come from",
                          (long long)id);
-    return found >= 0;
+    return found != FAILED;
 }
 
 /* Those that are being written count, too. */
 static bool free_of_jobs(struct store *store, int64_t id, struct error *error) {
     int64_t jobs = 0;
-    int found = db_value(&store->db, error, &jobs,
-                         "SELECT 1 FROM stream WHERE deployment=?1 LIMIT 1", "i", id);
-    if (found > 0)
+    enum answer found = db_value(&store->db, error, &jobs,
+                                 "SELECT 1 FROM stream WHERE deployment=?1 LIMIT 1", "i", id);
+    if (found == YES)
         found = db_value(&store->db, error, &jobs,
                          "SELECT count(*) FROM counted WHERE stream IN"
                          " (SELECT id FROM stream WHERE deployment=?1)",
                          "i", id);
-    if (found > 0 && jobs)
+    if (found == YES && jobs)
         return error_set(error, ERROR_CONFLICT, "deployment %lld is needed by %lld %s",
                          (long long)id, (long long)jobs, jobs == 1 ? "job" : "jobs");
-    return found >= 0;
+    return found != FAILED;
 }
 
 static bool retire_check(struct store *store, const struct executor_list *executors, int64_t id,
                          struct error *error) {
     int64_t one = 0;
-    int known = db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", id);
-    if (known == 0)
+    enum answer known =
+        db_value(&store->db, error, &one, "SELECT 1 FROM deployment WHERE id=?1", "i", id);
+    if (known == NO)
         error_set(error, ERROR_NOT_FOUND, "no deployment %lld", (long long)id);
-    if (known <= 0 || !free_of_definitions(store, id, error) ||
+    if (known != YES || !free_of_definitions(store, id, error) ||
         !free_of_executors(executors, id, error))
         return false;
     return free_of_engine(store, id, error) && free_of_jobs(store, id, error) &&
@@ -152,15 +153,15 @@ bool retire_deployment(struct store *store, int64_t id, bool try, time_ms now,
     "SELECT 1 FROM registration s JOIN deployment e ON e.id=s.deployment"                          \
     " WHERE s.executor=r.executor AND e.name=d.name AND e.id>d.id))"
 
-/* The next one after the last that was looked at; 1, 0 there is none, -1 error. */
-static int retire_next(struct store *store, time_ms now, struct error *error) {
+/* The next one after the last that was looked at. */
+static enum answer retire_next(struct store *store, time_ms now, struct error *error) {
     struct retiring *retiring = &store->retiring;
-    int found = db_value(&store->db, error, &retiring->id,
-                         "SELECT d.id FROM deployment d WHERE d.id>?2 AND " RETIRE_MAY
-                         " ORDER BY d.id LIMIT 1",
-                         "ii", now - RETIRE_AFTER, retiring->last);
-    retiring->last = found > 0 ? retiring->id : 0;
-    retiring->id = found > 0 ? retiring->id : 0;
+    enum answer found = db_value(&store->db, error, &retiring->id,
+                                 "SELECT d.id FROM deployment d WHERE d.id>?2 AND " RETIRE_MAY
+                                 " ORDER BY d.id LIMIT 1",
+                                 "ii", now - RETIRE_AFTER, retiring->last);
+    retiring->last = found == YES ? retiring->id : NO;
+    retiring->id = found == YES ? retiring->id : NO;
     retiring->job = 0;
     return found;
 }
@@ -180,8 +181,8 @@ static bool retire_look(struct store *store, struct retire_look *look, struct er
                                 "FROM (SELECT id, stream FROM job WHERE id>?2"
                                 " ORDER BY id LIMIT ?3) AS j",
                                 "iin", retiring->id, retiring->job, (int)STEP_ROWS);
-    int step = rows ? db_step(&store->db, rows, error) : -1;
-    if (step > 0) {
+    enum answer step = db_step(&store->db, rows, error);
+    if (step == YES) {
         look->more = row_int32(rows, 0) == STEP_ROWS;
         look->needed = row_int32(rows, 2) != 0;
         if (row_int32(rows, 0))
@@ -189,7 +190,7 @@ static bool retire_look(struct store *store, struct retire_look *look, struct er
     }
     if (rows)
         row_done(rows);
-    return step > 0;
+    return step == YES;
 }
 
 /* Looked at again, now that nobody else writes. */
@@ -197,11 +198,11 @@ static bool retire_now(struct store *store, const struct executor_list *executor
                        time_ms now, struct error *error) {
     int64_t id = store->retiring.id, one = 0;
     struct retire_look look = {0};
-    int may = db_value(&store->db, error, &one,
-                       "SELECT 1 FROM deployment d WHERE d.id=?2 AND " RETIRE_MAY, "ii",
-                       now - RETIRE_AFTER, id);
-    if (may <= 0 || store->deployed == id || retire_holder(executors, id))
-        return may >= 0;
+    enum answer may = db_value(&store->db, error, &one,
+                               "SELECT 1 FROM deployment d WHERE d.id=?2 AND " RETIRE_MAY, "ii",
+                               now - RETIRE_AFTER, id);
+    if (may != YES || store->deployed == id || retire_holder(executors, id))
+        return may != FAILED;
     if (!retire_look(store, &look, error))
         return false;
     if (look.needed || look.more)
@@ -231,9 +232,9 @@ bool store_retire(struct store *store, int64_t *retired, bool *more, time_ms now
     *retired = 0;
     *more = true;
     if (!store->retiring.id) {
-        int found = retire_next(store, now, error);
-        *more = found > 0;
-        return found >= 0;
+        enum answer found = retire_next(store, now, error);
+        *more = found == YES;
+        return found != FAILED;
     }
     if (!retire_look(store, &look, error))
         return false;

@@ -10,8 +10,8 @@ bool serves_begin(struct serves *serves, struct store *store, const struct acqui
     struct row *rows =
         db_query(&store->db, error, "SELECT deployment FROM registration WHERE executor=?1", "t",
                  acquire->executor_name);
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0) {
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES) {
         int64_t *list = realloc(serves->deployments, (serves->count + 1) * sizeof *list);
         if (!list) {
             row_done(rows);
@@ -20,7 +20,7 @@ bool serves_begin(struct serves *serves, struct store *store, const struct acqui
         serves->deployments = list;
         list[serves->count++] = row_int(rows, 0);
     }
-    return step == 0;
+    return step == NO;
 }
 
 bool serves_category(const json_t *categories, const char *category) {

@@ -221,7 +221,7 @@ static bool count_ready(struct store *store, struct unserved_list *all, const st
     struct unserved_jobs *unserved = &all->list[hole->unserved];
     if (db_value(&store->db, error, &found, hole->undated ? READY_IN_HOLE UNDATED : READY_IN_HOLE,
                  "iiii", hole->stream->id, ~hole->max, ~hole->min,
-                 (int64_t)UNSERVED_MAX + 1 - unserved->count) < 0)
+                 (int64_t)UNSERVED_MAX + 1 - unserved->count) == FAILED)
         return false;
     unserved->count += found;
     return true;
@@ -243,10 +243,10 @@ static bool count_timers(struct store *store, struct unserved_list *all, struct 
     struct row *rows =
         db_query(&store->db, error, "SELECT stream, rank FROM timer ORDER BY due LIMIT ?1", "n",
                  UNSERVED_MAX);
-    int step = rows ? 1 : -1;
-    while (rows && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
         count_timer(all, row_int(rows, 0), ~row_int(rows, 1));
-    return step == 0;
+    return step == NO;
 }
 
 /* ---- the list ---- */

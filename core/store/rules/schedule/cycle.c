@@ -61,14 +61,14 @@ static bool waiting_read(struct row *row, struct waiting *waiting, struct error 
     return repeat_open(&repeat, &waiting->cycle, error);
 }
 
-/* 1, 0 the job has no next date to make, -1 error. */
-static int waiting_load(struct store *store, int64_t job, struct waiting *waiting,
-                        struct error *error) {
+/* NO: the job has no next date to make. */
+static enum answer waiting_load(struct store *store, int64_t job, struct waiting *waiting,
+                                struct error *error) {
     *waiting = (struct waiting){0};
     struct row *row = db_query(&store->db, error, store->engine->sql->waiting, "i", job);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step > 0 && !waiting_read(row, waiting, error))
-        step = -1;
+    enum answer step = db_step(&store->db, row, error);
+    if (step == YES && !waiting_read(row, waiting, error))
+        step = FAILED;
     if (row)
         row_done(row);
     return step;
@@ -144,8 +144,8 @@ static bool next_make(struct store *store, const struct job *job, const struct w
 
 bool cycle_follow(struct store *store, const struct job *job, time_ms now, struct error *error) {
     struct waiting waiting;
-    int found = waiting_load(store, job->id, &waiting, error);
-    return found == 0 || (found > 0 && next_make(store, job, &waiting, now, error));
+    enum answer found = waiting_load(store, job->id, &waiting, error);
+    return found == NO || (found == YES && next_make(store, job, &waiting, now, error));
 }
 
 /* ---- dates that were missed ---- */
@@ -246,12 +246,12 @@ static bool late_catch_up(struct store *store, struct job *job, struct waiting *
 static enum deferred rivals_cancel(struct store *store, const struct waiting *waiting, int64_t job,
                                    time_ms now, struct error *error) {
     struct rival rival = {0};
-    int found;
-    while ((found = occurrence_rival(store, waiting->schedule, job, now, &rival, error)) > 0 &&
+    enum answer found;
+    while ((found = occurrence_rival(store, waiting->schedule, job, now, &rival, error)) == YES &&
            !rival.ending)
         if (!commands_cancel(store, (struct ids){&rival.job, 1}, now, error))
             return DEFERRED_FAILED;
-    if (found < 0)
+    if (found == FAILED)
         return DEFERRED_FAILED;
     return found ? DEFERRED_LEFT : DEFERRED_NOT;
 }
@@ -261,8 +261,8 @@ static enum deferred overlap_defer(struct store *store, const struct job *job,
                                    const struct waiting *waiting, time_ms now,
                                    struct error *error) {
     struct rival rival;
-    int found = occurrence_rival(store, waiting->schedule, job->id, now, &rival, error);
-    if (found <= 0)
+    enum answer found = occurrence_rival(store, waiting->schedule, job->id, now, &rival, error);
+    if (found != YES)
         return found ? DEFERRED_FAILED : DEFERRED_NOT;
     if (waiting->policy.overlap == OVERLAP_QUEUE || job->due <= rival.begun)
         return DEFERRED_LEFT;
@@ -276,12 +276,12 @@ enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, str
     struct error reason = {0};
     if (job->due > now)
         return defer_place(store, job, job->due, now, error) ? DEFERRED : DEFERRED_FAILED;
-    int found = waiting_load(store, job->id, &waiting, &reason);
-    if (found < 0 && reason.code == ERROR_INVALID)
+    enum answer found = waiting_load(store, job->id, &waiting, &reason);
+    if (found == FAILED && reason.code == ERROR_INVALID)
         return DEFERRED_LEFT;
-    if (found < 0)
+    if (found == FAILED)
         return error_set(error, reason.code, "%s", reason.text), DEFERRED_FAILED;
-    if (found == 0)
+    if (found == NO)
         return DEFERRED_NOT;
     if (waiting.paused)
         return DEFERRED_LEFT;
@@ -296,27 +296,27 @@ enum deferred cycle_defer(struct store *store, struct job *job, time_ms now, str
 
 /* ---- what operators change ---- */
 
-/* 1 the job waits for its date, 0 its next occurrence is there already (refused), -1 error. */
-static int waiting_check(struct store *store, int64_t job, struct waiting *waiting,
-                         struct error *error) {
+/* YES: the job waits for its date; NO: its next occurrence is there already (refused). */
+static enum answer waiting_check(struct store *store, int64_t job, struct waiting *waiting,
+                                 struct error *error) {
     int64_t next = 0;
-    int found = waiting_load(store, job, waiting, error);
-    if (found != 0)
+    enum answer found = waiting_load(store, job, waiting, error);
+    if (found != NO)
         return found;
     if (db_value(&store->db, error, &next, "SELECT coalesce(repeat_done, 0) FROM job WHERE id=?1",
-                 "i", job) < 0)
-        return -1;
+                 "i", job) == FAILED)
+        return FAILED;
     if (next)
         error_set(error, ERROR_CONFLICT, "job %lld has made its next occurrence, job %lld",
                   (long long)job, (long long)next);
     else
         error_set(error, ERROR_CONFLICT, "job %lld is the last of its cycle", (long long)job);
-    return 0;
+    return NO;
 }
 
 bool cycle_shift(struct store *store, int64_t job, time_ms span, struct error *error) {
     struct waiting waiting;
-    return waiting_check(store, job, &waiting, error) > 0 &&
+    return waiting_check(store, job, &waiting, error) == YES &&
            db_run(&store->db, error, "UPDATE cycle SET shift=shift+?2 WHERE job=?1", "ii", job,
                   span);
 }
@@ -324,7 +324,7 @@ bool cycle_shift(struct store *store, int64_t job, time_ms span, struct error *e
 bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
                   struct error *error) {
     struct waiting waiting;
-    if (waiting_check(store, job, &waiting, error) <= 0)
+    if (waiting_check(store, job, &waiting, error) != YES)
         return false;
     *due = cycle_next(&waiting.cycle, from);
     if (*due == TIME_NEVER)
@@ -342,11 +342,11 @@ bool cycle_resume(struct store *store, int64_t job, time_ms from, time_ms *due,
 bool cycle_dates(struct store *store, int64_t job, int count, json_t *dates, struct error *error) {
     struct waiting waiting;
     struct job_row row;
-    int found = waiting_load(store, job, &waiting, error);
-    if (found > 0)
+    enum answer found = waiting_load(store, job, &waiting, error);
+    if (found == YES)
         found = row_load(store, job, &row, error);
-    if (found <= 0)
-        return found == 0;
+    if (found != YES)
+        return found == NO;
     const struct zone *zone = waiting.cycle.zone;
     time_ms date = waiting.date, due = row.due == TIME_NONE ? waiting_due(&waiting, date) : row.due;
     bool done = json_array_append_new(dates, repeat_date(zone, due)) == 0;

@@ -68,15 +68,15 @@ bool occurrence_left(struct store *store, const struct job_row *row, struct erro
     if (row->retries <= 0)
         return occurrence_end(store, row->id, error);
     int64_t one = 0;
-    int found =
+    enum answer found =
         db_value(&store->db, error, &one, "SELECT 1 FROM occurrence WHERE job=?1", "i", row->id);
-    if (found > 0)
+    if (found == YES)
         stir(store);
-    return found >= 0;
+    return found != FAILED;
 }
 
-int occurrence_rival(struct store *store, const char *schedule, int64_t job, time_ms now,
-                     struct rival *rival, struct error *error) {
+enum answer occurrence_rival(struct store *store, const char *schedule, int64_t job, time_ms now,
+                             struct rival *rival, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
                  "SELECT o.job, o.begun, o.token IS NOT NULL FROM occurrence o"
@@ -85,10 +85,10 @@ int occurrence_rival(struct store *store, const char *schedule, int64_t job, tim
                  " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
                  " AND (j.due IS NULL OR j.due<=?3))) ORDER BY 3, o.begun DESC, o.job DESC LIMIT 1",
                  "tii", schedule, job, now);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
         return step;
     *rival = (struct rival){row_int(row, 0), row_int(row, 1), row_int32(row, 2) != 0};
     row_done(row);
-    return 1;
+    return YES;
 }

@@ -29,7 +29,7 @@ struct rival {
 };
 /* The one that began last beside `job`, those that are ending after all others: 1, 0 none, -1
  * error. */
-int occurrence_rival(struct store *store, const char *schedule, int64_t job, time_ms now,
-                     struct rival *rival, struct error *error);
+enum answer occurrence_rival(struct store *store, const char *schedule, int64_t job, time_ms now,
+                             struct rival *rival, struct error *error);
 
 #endif

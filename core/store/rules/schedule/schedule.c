@@ -66,9 +66,9 @@ static bool stored_read(struct store *store, const struct declared *declared, st
                                "SELECT s.source, s.spec, s.job, j.id, s.paused FROM schedule s"
                                " LEFT JOIN live j ON j.id=s.job AND j.retries>0 WHERE s.name=?1",
                                "t", declared->name);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step <= 0)
-        return step == 0;
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step == NO;
     const char *spec = row_text(row, 1);
     stored->there = true;
     stored->ours = strcmp(row_text(row, 0), declared->source) == 0;
@@ -92,26 +92,26 @@ static bool stored_good(const struct stored *stored) {
 
 /* ---- is anything to be done? ---- */
 
-static int schedule_known(struct store *store, const struct store_deployment *deployment, size_t i,
-                          struct error *error) {
+static enum answer schedule_known(struct store *store, const struct store_deployment *deployment,
+                                  size_t i, struct error *error) {
     struct declared declared;
     struct stored stored = {0};
     bool read = declared_read(store, &declared, deployment, i, error) &&
                 stored_read(store, &declared, &stored, error);
     json_decref(stored.spec);
     declared_clear(&declared);
-    return read ? stored_good(&stored) : -1;
+    return read ? stored_good(&stored) : FAILED;
 }
 
-int schedules_known(struct store *store, const struct store_deployment *deployment,
-                    struct error *error) {
+enum answer schedules_known(struct store *store, const struct store_deployment *deployment,
+                            struct error *error) {
     size_t count = json_array_size(deployment->schedules);
     int64_t stored = 0;
     if (db_value(&store->db, error, &stored, "SELECT count(*) FROM schedule WHERE source=?1", "t",
-                 deployment->name) < 0)
-        return -1;
-    int known = stored == (int64_t)count;
-    for (size_t i = 0; known > 0 && i < count; i++)
+                 deployment->name) == FAILED)
+        return FAILED;
+    enum answer known = stored == (int64_t)count;
+    for (size_t i = 0; known == YES && i < count; i++)
         known = schedule_known(store, deployment, i, error);
     return known;
 }
@@ -177,9 +177,9 @@ static bool schedule_start(struct store *store, const struct declared *declared,
 static bool schedule_stop(struct store *store, int64_t id, int32_t *suspended, time_ms now,
                           struct error *error) {
     struct job_row row;
-    int found = id ? row_load(store, id, &row, error) : 0;
-    if (found <= 0)
-        return found == 0;
+    enum answer found = id ? row_load(store, id, &row, error) : NO;
+    if (found != YES)
+        return found == NO;
     *suspended |= row.suspended & (SUSPENDED_JOB | SUSPENDED_SCHEDULE);
     if (row.retries == 0)
         return cycle_end(store, id, error);
@@ -282,14 +282,14 @@ static char *schedule_undeclared(struct store *store, const struct store_deploym
     struct row *rows =
         db_query(&store->db, error, "SELECT name, coalesce(job, 0) FROM schedule WHERE source=?1",
                  "t", deployment->name);
-    int step = rows ? 1 : -1;
-    while (!name && step > 0 && (step = db_step(&store->db, rows, error)) > 0)
+    enum answer step = rows ? YES : FAILED;
+    while (!name && step == YES && (step = db_step(&store->db, rows, error)) == YES)
         if (!is_declared(deployment->schedules, row_text(rows, 0))) {
             name = strdup(row_text(rows, 0));
             *job = row_int(rows, 1);
             row_done(rows);
         }
-    *done = step >= 0;
+    *done = step != FAILED;
     return name;
 }
 

@@ -8,8 +8,8 @@
 
 /* 1 the store has the deployment's schedules as they are, and no others of its name; 0 not; -1
  * error. Reads only. */
-int schedules_known(struct store *store, const struct store_deployment *deployment,
-                    struct error *error);
+enum answer schedules_known(struct store *store, const struct store_deployment *deployment,
+                            struct error *error);
 
 /* Makes it so, in the open transaction; `id`: of the deployment. */
 bool schedules_write(struct store *store, const struct store_deployment *deployment, int64_t id,

@@ -16,10 +16,10 @@ static bool kept_find(struct store *store, const char *name, struct kept *kept,
                                "SELECT coalesce(j.id, 0), s.paused FROM schedule s"
                                " LEFT JOIN live j ON j.id=s.job WHERE s.name=?1",
                                "t", name);
-    int step = row ? db_step(&store->db, row, error) : -1;
-    if (step == 0)
+    enum answer step = db_step(&store->db, row, error);
+    if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
-    if (step <= 0)
+    if (step != YES)
         return false;
     *kept = (struct kept){row_int(row, 0), row_int32(row, 1) != 0};
     row_done(row);
@@ -30,9 +30,9 @@ static bool kept_find(struct store *store, const char *name, struct kept *kept,
 static bool kept_suspend(struct store *store, const struct kept *kept, bool suspended, time_ms now,
                          struct error *error) {
     struct job_row row;
-    int found = kept->job ? row_load(store, kept->job, &row, error) : 0;
-    if (found <= 0)
-        return found == 0;
+    enum answer found = kept->job ? row_load(store, kept->job, &row, error) : NO;
+    if (found != YES)
+        return found == NO;
     ring_note(&store->ring, row.stream, row.priority); /* it may stand ready, passed over */
     return commands_set_suspended(store, (struct ids){&kept->job, 1}, SUSPENDED_SCHEDULE, suspended,
                                   now, error);
@@ -58,7 +58,7 @@ static bool copy_create(struct store *store, const struct job *waiting, int64_t 
     struct job copy = *waiting;
     int64_t retries = waiting->retries;
     if (db_value(&store->db, error, &retries, "SELECT retries FROM cycle WHERE job=?1", "i",
-                 waiting->id) < 0)
+                 waiting->id) == FAILED)
         return false;
     copy.id = 0;
     copy.due = now;
@@ -89,7 +89,7 @@ static bool schedule_run(struct store *store, const struct command *command, int
     if (!kept_find(store, command->schedule, &kept, error) ||
         !kept_waits(&kept, command->schedule, error))
         return false;
-    bool done = row_job(store, kept.job, &waiting, error) > 0 &&
+    bool done = row_job(store, kept.job, &waiting, error) == YES &&
                 copy_create(store, waiting, id, now, error) &&
                 occurrence_begin(store, command->schedule, *id, now, error);
     job_free(waiting);

@@ -79,11 +79,12 @@ json_t *store_schedules(struct store *store, const char *name, struct error *err
     return NULL;
 }
 
-/* 1, 0 no such schedule, -1 error; *job 0: its cycle is over. */
-static int schedule_job(struct store *store, const char *name, int64_t *job, struct error *error) {
-    int found = db_value(&store->db, error, job,
-                         "SELECT coalesce(job, 0) FROM schedule WHERE name=?1", "t", name);
-    if (found == 0)
+/* NO: no such schedule; *job 0: its cycle is over. */
+static enum answer schedule_job(struct store *store, const char *name, int64_t *job,
+                                struct error *error) {
+    enum answer found = db_value(&store->db, error, job,
+                                 "SELECT coalesce(job, 0) FROM schedule WHERE name=?1", "t", name);
+    if (found == NO)
         error_set(error, ERROR_NOT_FOUND, "no schedule \"%s\"", name);
     return found;
 }
@@ -97,7 +98,7 @@ json_t *store_schedule_dates(struct store *store, const char *name, int count,
         json_decref(dates);
         return NULL;
     }
-    bool done = dates && schedule_job(store, name, &job, error) > 0 &&
+    bool done = dates && schedule_job(store, name, &job, error) == YES &&
                 (!job || cycle_dates(store, job, count, dates, error));
     look_end(store, own);
     if (done)
