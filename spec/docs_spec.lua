@@ -353,7 +353,7 @@ describe("what the pages list", function()
       end
     end
     assert.same({}, offenders)
-    assert.truthy(output:find("\npage +128 +default"))
+    assert.truthy(output:find("\npage +auto +default"))
   end)
 
   it("is every column of a list, with its type", function()

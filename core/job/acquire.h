@@ -18,7 +18,8 @@ struct horizon {
 };
 
 struct acquire {
-    int want; /* at most so many jobs */
+    int want;      /* at most so many jobs */
+    int64_t bytes; /* of payloads: the job that reaches it is the last; 0: any number */
     struct horizon horizon;
     int idle;             /* workers that can begin at once: so many jobs with a rate at most */
     int lane_run;         /* at most so many jobs of one lane in one work item (16) */

@@ -48,6 +48,16 @@ static bool set_int(const struct target *target, const json_t *value) {
     return true;
 }
 
+static bool set_auto(const struct target *target, const json_t *value) {
+    const char *word = json_string_value(value);
+    int64_t number = 0;
+    if (!(word && strcmp(word, "auto") == 0) &&
+        !json_whole(value, target->setting->low, target->setting->high, &number))
+        return refuse_bounds(target, value, "auto, or a whole number");
+    *(int *)target->field = (int)number;
+    return true;
+}
+
 static bool set_int64(const struct target *target, const json_t *value) {
     if (!json_whole(value, target->setting->low, target->setting->high, target->field))
         return refuse(target, value, "a whole number of 64 bits");
@@ -331,27 +341,17 @@ static bool set_spans(const struct target *target, const json_t *value) {
 bool setting_set(const struct setting *setting, struct settings *settings, const json_t *value,
                  const char *label, struct error *error) {
     static bool (*const setters[])(const struct target *, const json_t *) = {
-        [SETTING_BOOL] = set_bool,
-        [SETTING_INT] = set_int,
-        [SETTING_INT64] = set_int64,
-        [SETTING_FACTOR] = set_factor,
-        [SETTING_SPAN] = set_span,
-        [SETTING_SPAN_OFF] = set_span_off,
-        [SETTING_SPAN_AS] = set_span_off,
-        [SETTING_SIZE] = set_size,
-        [SETTING_TEXT] = set_text,
-        [SETTING_STORE] = set_store,
-        [SETTING_LIST] = set_list,
-        [SETTING_STOCK] = set_stock,
-        [SETTING_NOTIFY] = set_notify,
-        [SETTING_RANGE] = set_range,
-        [SETTING_WORKERS] = set_workers,
-        [SETTING_SCOPE] = set_scope,
-        [SETTING_ACQUISITIONS] = set_acquisitions,
-        [SETTING_FAIR] = set_word,
-        [SETTING_HISTORY] = set_word,
-        [SETTING_COUNTS] = set_counts,
-        [SETTING_SPANS] = set_spans,
+        [SETTING_BOOL] = set_bool,         [SETTING_INT] = set_int,
+        [SETTING_AUTO] = set_auto,         [SETTING_INT64] = set_int64,
+        [SETTING_FACTOR] = set_factor,     [SETTING_SPAN] = set_span,
+        [SETTING_SPAN_OFF] = set_span_off, [SETTING_SPAN_AS] = set_span_off,
+        [SETTING_SIZE] = set_size,         [SETTING_TEXT] = set_text,
+        [SETTING_STORE] = set_store,       [SETTING_LIST] = set_list,
+        [SETTING_STOCK] = set_stock,       [SETTING_NOTIFY] = set_notify,
+        [SETTING_RANGE] = set_range,       [SETTING_WORKERS] = set_workers,
+        [SETTING_SCOPE] = set_scope,       [SETTING_ACQUISITIONS] = set_acquisitions,
+        [SETTING_FAIR] = set_word,         [SETTING_HISTORY] = set_word,
+        [SETTING_COUNTS] = set_counts,     [SETTING_SPANS] = set_spans,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -375,6 +375,7 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
         return notify_from_text(text);
     case SETTING_BOOL:
     case SETTING_INT:
+    case SETTING_AUTO:
     case SETTING_INT64:
     case SETTING_FACTOR:
     case SETTING_SPAN:
@@ -436,6 +437,13 @@ static json_t *pair_value(const int *pair) {
     return pair[0] == pair[1] ? json_integer(*pair) : json_pack("[i, i]", pair[0], pair[1]);
 }
 
+static json_t *whole_value(enum setting_kind kind, const void *field) {
+    if (kind == SETTING_INT64 || kind == SETTING_SIZE)
+        return json_integer(*(const int64_t *)field);
+    int number = *(const int *)field;
+    return kind == SETTING_AUTO && !number ? json_string("auto") : json_integer(number);
+}
+
 json_t *setting_value(const struct setting *setting, const struct settings *settings) {
     const void *field = (const char *)settings + setting->offset;
     const int64_t *numbers = field;
@@ -443,10 +451,10 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_BOOL:
         return json_boolean(*(const bool *)field);
     case SETTING_INT:
-        return json_integer(*(const int *)field);
+    case SETTING_AUTO:
     case SETTING_INT64:
     case SETTING_SIZE:
-        return json_integer(*numbers);
+        return whole_value(setting->kind, field);
     case SETTING_FACTOR:
         return json_real(*(const double *)field);
     case SETTING_SPAN:

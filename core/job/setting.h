@@ -9,6 +9,7 @@
 enum setting_kind {
     SETTING_BOOL,
     SETTING_INT,          /* int; low and high are bounds */
+    SETTING_AUTO,         /* the same; "auto" is 0 */
     SETTING_INT64,        /* int64_t */
     SETTING_FACTOR,       /* double */
     SETTING_SPAN,         /* time_ms; bounds in ms */

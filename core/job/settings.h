@@ -27,7 +27,8 @@ struct settings {
     bool active;
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */
     time_ms keep_alive;
-    int queue, page, lane_run;
+    int queue, page; /* at most so many jobs; 0: auto, see settings_queue and settings_page */
+    int lane_run;
     json_t *acquisitions; /* name -> settings of acquisition; an object or NULL: none */
     char *acquisition;    /* whose loop thread and acquisition settings the engine shares */
     int64_t priority_min, priority_max;
@@ -71,6 +72,16 @@ struct settings {
 };
 
 /* All defaults. False: no memory. settings_clear releases what it holds. */
+/* The greatest page and queue that `auto` allows. How many jobs are taken depends on how long they
+ * run. */
+enum { PAGE_AUTO = 2000, QUEUE_AUTO = 4096 };
+static inline int settings_page(const struct settings *settings) {
+    return settings->page ? settings->page : PAGE_AUTO;
+}
+static inline int settings_queue(const struct settings *settings) {
+    return settings->queue ? settings->queue : QUEUE_AUTO;
+}
+
 bool settings_init(struct settings *settings, struct error *error);
 void settings_clear(struct settings *settings);
 /* A copy of its own texts and lists. False: no memory; settings_clear in any case. */

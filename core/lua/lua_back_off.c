@@ -22,7 +22,7 @@ static lua_Number factor(lua_State *L) {
 static struct settings settings_of(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     struct settings settings = {
-        .page = (int)field(L, "page", 128),
+        .page = (int)field(L, "page", 0),
         .wait = field(L, "wait", 5000),
         .max_wait = field(L, "max_wait", 60000),
         .wait_factor = factor(L),
@@ -51,6 +51,13 @@ static int full_wait(lua_State *L) {
     struct settings settings = settings_of(L);
     lua_pushinteger(L, back_off_full_wait(&settings, (int)luaL_checkinteger(L, 2)));
     return 1;
+}
+
+static int gather(lua_State *L) {
+    int most;
+    lua_pushinteger(L, back_off_gather(luaL_checknumber(L, 1), &most));
+    lua_pushinteger(L, most);
+    return 2;
 }
 
 static int page(lua_State *L) {
@@ -94,13 +101,10 @@ static int after(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"idle_wait", idle_wait},
-    {"failure_wait", failure_wait},
-    {"full_wait", full_wait},
-    {"page", page},
-    {"retry_wait", retry_wait},
-    {"after", after},
-    {NULL, NULL},
+    {"idle_wait", idle_wait}, {"failure_wait", failure_wait},
+    {"full_wait", full_wait}, {"page", page},
+    {"gather", gather},       {"retry_wait", retry_wait},
+    {"after", after},         {NULL, NULL},
 };
 
 int luaopen_moonshift_back_off(lua_State *L) {

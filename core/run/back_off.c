@@ -1,6 +1,8 @@
 #include "run/back_off.h"
 #include "base/log.h"
 
+enum { GATHER = 8, GATHER_MAX = 50, GATHER_COMMITS = 10, SLOW_COMMIT = 1 };
+enum { GATHERED = 16, GATHERED_SLOWLY = 1000 };
 enum { LEVEL_MAX = 30, RETRY_FIRST = 100, RETRY_MAX = 5000 };
 
 /* base * factor^(level - 1), never above `cap`; stops multiplying as soon as the cap is reached. */
@@ -29,10 +31,19 @@ time_ms back_off_full_wait(const struct settings *settings, int room) {
 }
 
 int back_off_page(const struct settings *settings, int level, int room) {
-    int64_t page = (int64_t)settings->page << (level < LEVEL_MAX ? level : LEVEL_MAX);
+    int64_t page = (int64_t)settings_page(settings) << (level < LEVEL_MAX ? level : LEVEL_MAX);
     if (room <= 0)
         return 0;
     return page < room ? (int)page : room;
+}
+
+time_ms back_off_gather(double commit_ms, int *most) {
+    double time = commit_ms * GATHER_COMMITS;
+    bool slow = commit_ms > SLOW_COMMIT;
+    *most = slow ? GATHERED_SLOWLY : GATHERED;
+    if (!slow || time <= GATHER)
+        return GATHER;
+    return time < GATHER_MAX ? (time_ms)time : GATHER_MAX;
 }
 
 time_ms back_off_retry_wait(int level) {

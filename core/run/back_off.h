@@ -25,6 +25,10 @@ time_ms back_off_failure_wait(const struct settings *settings, int level, double
 time_ms back_off_full_wait(const struct settings *settings, int room);
 /* page * 2^level, but never more than there is room for. */
 int back_off_page(const struct settings *settings, int level, int room);
+/* How long outcomes wait for others, and how many at most, while the workers have enough to do:
+ * 8 ms and 16. If a commit takes more than 1 ms they wait for ten times as long as it takes, 50 ms
+ * at most. */
+time_ms back_off_gather(double commit_ms, int *most);
 /* After the n-th error in a row that will pass (a busy store): 0.1, 0.2, 0.4 … 5 s. */
 time_ms back_off_retry_wait(int level);
 

@@ -43,7 +43,7 @@ struct executor *executor_new(const struct executor_options *options, struct err
     const struct settings *settings = options->settings;
     struct pool_options pool = {.workers_min = settings->workers_min,
                                 .workers_max = settings->workers_max,
-                                .queue = settings->queue,
+                                .queue = settings_queue(settings),
                                 .keep_alive = settings->keep_alive,
                                 .farewell = options->program ? FAREWELL : 0,
                                 .program = options->program || options->interrupts,

@@ -8,7 +8,8 @@
 #include "store/tidy.h"
 
 /* ms. A handler is missing only if no executor that starts at this moment has it. */
-enum { FULL_WAIT = 1000, MISSING_GRACE = 2000, GATHER = 8 };
+enum { FULL_WAIT = 1000, MISSING_GRACE = 2000 };
+enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
 enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
@@ -126,6 +127,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
             runner->untidy || turn->settled > 0 || store_has_pending_purge(runner->store);
         runner->look_at = now + runner->settings.max_wait;
         runner->turned_at = now;
+        runner->commit += (turn->commit - runner->commit) / COMMIT_WEIGHT;
         count(runner, turn);
     }
     if (runner->paused && turn->acquiring) {
@@ -158,10 +160,12 @@ static bool calm(const struct runner *runner, time_ms now) {
 /* While the workers have enough to do, outcomes wait a moment for more of them: a commit costs as
  * much CPU for one job as for ten. All other work is done at once. */
 static bool gathers(struct runner *runner, time_ms now) {
-    if (!calm(runner, now) || !client_patient(runner->client, runner->again))
+    int most = 0;
+    time_ms span = back_off_gather(runner->commit, &most);
+    if (!calm(runner, now) || !client_patient(runner->client, runner->again, most))
         return false;
     if (runner->gather_until == 0)
-        runner->gather_until = now + GATHER;
+        runner->gather_until = now + span;
     return now < runner->gather_until;
 }
 
@@ -193,6 +197,7 @@ static void take_turn(struct runner *runner, time_ms now) {
     turn.outcomes = client_outcomes(runner->client);
     struct client_room room = client_room(runner->client);
     turn.room = room.places;
+    turn.bytes = room.bytes;
     turn.idle = room.idle;
     turn.horizon = room.horizon;
     turn.probes = probes(runner, now);

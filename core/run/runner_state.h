@@ -40,6 +40,7 @@ struct runner {
     time_ms retire_at;    /* monotonic: old deployments are looked for */
     time_ms turned_at;    /* monotonic: the last turn that wrote */
     time_ms yield_at;     /* monotonic: waiting items are looked at */
+    double commit;        /* ms: what a commit takes, an average */
     time_ms gather_until; /* monotonic: outcomes come together; 0: none */
     time_ms next;         /* wall clock: when something falls due */
     bool rang;            /* look at the store: the doorbell rang, or it is time to make sure */

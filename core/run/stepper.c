@@ -206,6 +206,13 @@ static bool start(struct round *round, struct stepper *stepper, const struct set
     return engine_enter(stepper->engine, error) && join(stepper, settings, error);
 }
 
+/* Nothing is measured on this thread, and what runs may create what comes first. */
+enum { STEP_ROOM = 128 };
+
+static int room_of(const struct settings *settings) {
+    return settings->queue ? settings->queue : STEP_ROOM;
+}
+
 bool stepper_turn(struct stepper *stepper, const struct settings *settings, struct stepper_run *run,
                   struct error *error) {
     struct round round;
@@ -213,7 +220,7 @@ bool stepper_turn(struct stepper *stepper, const struct settings *settings, stru
     if (!settings)
         settings = engine_settings(stepper->engine);
     if (!start(&round, stepper, settings, INT64_MAX, run, error) ||
-        !turn(&round, settings->queue, true, &first, run, error))
+        !turn(&round, room_of(settings), true, &first, run, error))
         return false;
     bool ok = run_items(&round, first.items, run, error);
     if (!finish(&round, run, ok, &second, error))
@@ -241,7 +248,7 @@ bool stepper_drain(struct stepper *stepper, int64_t max, struct stepper_run *run
     const struct settings *settings = engine_settings(stepper->engine);
     if (!start(&round, stepper, settings, max, run, error))
         return false;
-    bool ok = drain(&round, settings->queue, run, error);
+    bool ok = drain(&round, room_of(settings), run, error);
     rest(stepper);
     if (!ok || !round.over)
         return ok;

@@ -194,6 +194,7 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
     work->asked =
         back_off_page(turns->settings, turns->back_off.failure_level, work->capacity.room);
     turns->acquire.want = work->asked;
+    turns->acquire.bytes = turn->bytes;
     turns->acquire.horizon = turn->horizon;
     turns->acquire.idle = turn->idle - (turn->room - work->capacity.room); /* some are pre-locked */
     if (!store_acquire(turns->store, &turns->acquire, work->now, &work->jobs, &work->count,
@@ -209,7 +210,7 @@ static json_t *profile_new(const struct turns *turns) {
     const struct settings *settings = turns->settings;
     const struct definitions *handlers = turns->acquire.handlers;
     json_t *profile = json_pack("{s:s s:i s:i}", "acquisition", settings->acquisition, "queue",
-                                settings->queue, "workers", turns->self.workers);
+                                settings_queue(settings), "workers", turns->self.workers);
     if (profile && json_array_size(settings->history_cleanup_window))
         json_put(profile, "cleanup", json_true());
     if (profile && (!handlers || json_put(profile, "handlers", definitions_names(handlers))))
@@ -290,6 +291,13 @@ static bool build(struct turn *turn, struct work *work, struct error *error) {
     return ok || error_set(error, ERROR_FAILED, "out of memory");
 }
 
+static bool commit(struct turns *turns, struct turn *turn, struct error *error) {
+    int64_t begun = clock_monotonic_us();
+    bool ok = store_commit(turns->store, error);
+    turn->commit = (double)(clock_monotonic_us() - begun) / 1000;
+    return ok;
+}
+
 /* One transaction. False: rolled back, nothing is held. */
 static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
                     struct error *error) {
@@ -302,7 +310,7 @@ static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
         ok = build(turn, work, error);
     else
         job_free_list(work->jobs);
-    ok = ok && store_commit(turns->store, error);
+    ok = ok && commit(turns, turn, error);
     if (!ok) {
         store_rollback(turns->store);
         work_items_free(turn->items);

@@ -15,6 +15,7 @@ struct turn {
     struct outcome *outcomes; /* list to settle; owned by the turn once it commits, else kept by it
                                  for the next */
     int room;                 /* jobs that may be acquired (free places of the queue); 0: none */
+    int64_t bytes;            /* of payloads that may be acquired; 0: any number */
     int idle;                 /* workers that begin at once: jobs with a rate wait for one */
     struct horizon horizon;   /* how far ahead they may be filled */
     bool probes;              /* say what is ready and left behind, even without room */
@@ -33,6 +34,7 @@ struct turn {
     struct sort_key best; /* the best of it */
     bool starved;         /* a job with a rate could start, but no worker is idle for it */
     bool written;         /* a transaction was committed */
+    double commit;        /* ms that it took to commit it */
     bool draining;        /* told to take nothing more */
     bool lapsed; /* the lease had run out before it was renewed: earlier items may be lost */
 };

@@ -429,10 +429,10 @@ function Clock:is_virtual() end
 ---@field active? boolean
 ---@field workers? integer|integer[]
 ---@field keep_alive? moonshift.span
----@field queue? integer
+---@field queue? integer|"auto"
 ---@field acquisitions? table
 ---@field acquisition? string
----@field page? integer
+---@field page? integer|"auto"
 ---@field lane_run? integer
 ---@field priority_range? table|string
 ---@field categories? string[]

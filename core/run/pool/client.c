@@ -3,6 +3,8 @@
 #include "run/pool/threads.h"
 #include <stdlib.h>
 
+enum { BYTES = 16 << 20 }; /* of payloads in memory; one job more is taken in any case */
+
 static bool join(struct pool *pool, struct client *client) {
     mutex_lock(&pool->mutex);
     size_t size = ((size_t)pool->client_count + 1) * sizeof *pool->clients;
@@ -97,9 +99,11 @@ static void call(struct pool *pool, int count) {
         condition_signal(&pool->work);
 }
 
-static void expect(const struct client *client, struct work_item *item) {
-    for (const struct job *job = item->jobs; job; job = job->next)
+static void expect(struct client *client, struct work_item *item) {
+    for (const struct job *job = item->jobs; job; job = job->next) {
         item->expected += estimate_run(&client->estimate, job->definition);
+        client->bytes += (int64_t)job->payload_size;
+    }
 }
 
 /* Follow-ups go to the worker that waits for them, else before the others. True: it is queued. */
@@ -179,7 +183,8 @@ static int free_places(const struct client *client, double time) {
     bool blocked = client->blocked > 0 && client->blocked >= pool->threads;
     int share = (pool->options.queue + pool->count) / pool->client_count;
     int free = (share > 0 ? share : 1) - client->inside;
-    return blocked || pool->unreplaced > 0 || free <= 0 || time <= 0 ? 0 : free;
+    bool full = blocked || pool->unreplaced > 0 || client->bytes >= BYTES;
+    return full || free <= 0 || time <= 0 ? 0 : free;
 }
 
 static int idle_workers(const struct client *client) {
@@ -199,9 +204,9 @@ struct client_room client_room(struct client *client) {
     double time = time_left(client);
     struct client_room room = {.places = free_places(client, time), .idle = idle_workers(client)};
     mutex_unlock(&client->pool->mutex);
-    bool matters = estimate_longest(&client->estimate) * room.places > time;
-    room.horizon = (struct horizon){
-        .run = matters ? run_of : NULL, .arg = &client->estimate, .span = HORIZON, .time = time};
+    room.bytes = BYTES - client->bytes;
+    room.horizon =
+        (struct horizon){.run = run_of, .arg = &client->estimate, .span = HORIZON, .time = time};
     return room;
 }
 
@@ -221,14 +226,20 @@ void client_keep(struct client *client, bool keep) {
         client->options.wake(client->options.wake_arg);
 }
 
+/* Room for many jobs is worth a turn of its own, once half of the workers' time is unfilled. */
+static bool hungry(const struct client *client, int many) {
+    double time = time_left(client);
+    return time * 2 > HORIZON * client->pool->count && free_places(client, time) > many;
+}
+
 /* Half of the waiting items are kept for the workers, which go on while a turn is under way. */
-bool client_patient(struct client *client, bool more) {
+bool client_patient(struct client *client, bool more, int most) {
     mutex_lock(&client->pool->mutex);
     int spare = client->queued / 2;
-    bool hungry = more && free_places(client, time_left(client)) > PATIENCE;
+    bool wants = more && hungry(client, most);
     mutex_unlock(&client->pool->mutex);
-    int patience = spare < PATIENCE ? spare : PATIENCE;
-    if (hungry || patience < 2)
+    int patience = spare < most ? spare : most;
+    if (wants || patience < 2)
         return false;
     atomic_store(&client->patience, patience); /* before it is asked how many have come */
     int pressing = atomic_load(&client->pressing);
@@ -238,6 +249,7 @@ bool client_patient(struct client *client, bool more) {
 static void took(struct client *client, const struct outcome *outcome) {
     if (outcome->outlived) /* its job was handed back when it was given up */
         return;
+    client->bytes -= (int64_t)outcome->job->payload_size;
     atomic_fetch_sub(&client->inside,
                      1); /* before `ended`, or client_load would count it as running again */
     atomic_fetch_sub(&client->ended, 1);
@@ -258,6 +270,8 @@ struct outcome *client_outcomes(struct client *client) {
         newest = next;
         took(client, list);
     }
+    if (client->inside == 0)
+        client->bytes = 0; /* jobs without an outcome are not in it any more */
     return list;
 }
 

@@ -34,7 +34,8 @@ bool client_free(struct client *client);
 struct client_room {
     int places; /* free ones of its share: all places of the pool (queue and workers) divided by the
                    engines, one at least; 0 while no worker can load the folder */
-    int idle;   /* workers that begin an item at once, the one that is kept free included */
+    int64_t bytes; /* of payloads that may be held in memory besides */
+    int idle;      /* workers that begin an item at once, the one that is kept free included */
     struct horizon
         horizon; /* how far ahead the places may be filled, by the runs measured so far */
 };
@@ -48,8 +49,8 @@ void client_keep(struct client *client, bool keep);
 struct outcome *client_outcomes(struct client *client);
 /* True if outcomes may wait for others to share a commit: the workers have more to do, few outcomes
  * have come, and none is urgent. When enough have come, or an urgent one, `wake` is called again.
- * `more`: the store has jobs for every free place. */
-bool client_patient(struct client *client, bool more);
+ * `more`: the store has jobs for every free place. At most `most` outcomes wait. */
+bool client_patient(struct client *client, bool more, int most);
 /* Counts the jobs that run this moment and those that wait in memory. Any thread. */
 void client_load(struct client *client, int *running, int *waiting);
 /* True if an item waits for a worker. */

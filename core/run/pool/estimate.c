@@ -49,15 +49,8 @@ void estimate_note(struct estimate *estimate, int64_t definition, double ms) {
 }
 
 double estimate_run(const struct estimate *estimate, int64_t definition) {
-    return estimate->room ? find(estimate, definition)->ms : 0;
-}
-
-double estimate_longest(const struct estimate *estimate) {
-    double longest = 0;
-    for (size_t i = 0; i < estimate->room; i++)
-        if (estimate->entries[i].ms > longest)
-            longest = estimate->entries[i].ms;
-    return longest;
+    const struct estimate_entry *entry = estimate->room ? find(estimate, definition) : NULL;
+    return entry && entry->used ? entry->ms : UNKNOWN_RUN;
 }
 
 double estimate_left(double expected, double elapsed) {

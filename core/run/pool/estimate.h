@@ -1,14 +1,16 @@
 /* estimate.h - how long the runs of each handler take, by those that have ended so far (rules §6).
  *
  * The estimate of a handler is an average in which each new run has a weight of one eighth. A
- * handler of which no run has ended yet is expected to take no time. There is no clock in it, no
+ * handler of which no run has ended yet is expected to take UNKNOWN_RUN, so that an executor tries
+ * a hundred of its jobs for each worker before it takes more. There is no clock in it, no
  * thread and no store: it is told what was measured. */
 #ifndef MOONSHIFT_RUN_POOL_ESTIMATE_H
 #define MOONSHIFT_RUN_POOL_ESTIMATE_H
 
 #include "job/job.h"
 
-enum { HORIZON = 100 }; /* ms: an executor takes what is going to begin within so long */
+enum { UNKNOWN_RUN = 1 }; /* ms */
+enum { HORIZON = 100 };   /* ms: an executor takes what is going to begin within so long */
 
 struct estimate_entry {
     int64_t definition;
@@ -25,10 +27,8 @@ void estimate_clear(struct estimate *estimate);
 
 /* A run of the definition has taken so many ms. Without memory it is not noted. */
 void estimate_note(struct estimate *estimate, int64_t definition, double ms);
-/* What a run of it is expected to take, in ms; 0: nothing is known of it. */
+/* What a run of it is expected to take, in ms. */
 double estimate_run(const struct estimate *estimate, int64_t definition);
-/* The greatest of all expectations. */
-double estimate_longest(const struct estimate *estimate);
 
 /* For how long a run goes on that was expected to take `expected` and has gone on for `elapsed`.
  * One that has outlived its estimate is expected to go on for as long as it is over it. */

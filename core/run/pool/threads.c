@@ -387,7 +387,7 @@ bool threads_ran(struct worker *worker) {
 
 /* True for the outcome that ends the loop's patience. */
 static bool presses(struct client *client, bool urgent) {
-    int weight = urgent ? PATIENCE : 1;
+    int weight = urgent ? URGENT : 1;
     int before = atomic_fetch_add(&client->pressing, weight);
     int patience = atomic_load(&client->patience);
     return before < patience && before + weight >= patience;

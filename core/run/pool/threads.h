@@ -11,7 +11,7 @@
 #include "run/pool/work_item.h"
 #include <stdatomic.h>
 
-enum { PATIENCE = 16 }; /* outcomes that the loop lets come together at most */
+enum { URGENT = 1 << 20 }; /* what an urgent outcome counts; more than may come together */
 
 enum worker_state {
     WORKER_NONE, /* no thread */
@@ -91,6 +91,7 @@ struct client {
     _Atomic int inside;                 /* jobs submitted and not yet taken back; by the loop */
     _Atomic int ended;                  /* of those: their outcomes wait to be taken */
     struct estimate estimate;           /* the loop's own */
+    int64_t bytes;                      /* payloads of the jobs inside; the loop's own */
 };
 
 struct pool {

@@ -33,6 +33,7 @@ struct taking {
     struct job *jobs, **end;
     int count, items, parked;
     double time;        /* ms until the horizon that nothing fills yet */
+    int64_t bytes;      /* of payloads that may still be taken */
     int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
     bool served;        /* there is one */
     bool starved;       /* a job with a rate could start, but no worker is idle for it */
@@ -158,6 +159,7 @@ static void taking_fill(struct taking *taking, struct taken_lane *lane, const st
 
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
+    taking->bytes -= (int64_t)job->payload_size;
     taking->items += !lane;
     if (lane) {
         job->next = lane->last->next;
@@ -296,6 +298,7 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
 
 static bool taking_enough(const struct taking *taking) {
     return taking->count >= taking->acquire->want || taking->parked >= PARKED_MAX ||
+           (taking->acquire->bytes && taking->bytes <= 0) ||
            (taking->acquire->horizon.run && taking->time <= 0);
 }
 
@@ -341,7 +344,8 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
 bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                     struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
-    struct taking taking = {.acquire = acquire, .now = now, .time = acquire->horizon.time};
+    struct taking taking = {
+        .acquire = acquire, .now = now, .time = acquire->horizon.time, .bytes = acquire->bytes};
     *jobs = NULL;
     *count = 0;
     *more = false;

@@ -16,8 +16,9 @@ describe("a setting", function()
     ["workers 0: " .. number] = { workers = 0 },
     ['workers "4:2": ' .. number] = { workers = "4:2" },
     ["workers [4,2]: " .. number] = { workers = { 4, 2 } },
-    ["page 0: expected a whole number from 1 to 10000"] = { page = 0 },
-    ["page 1.5: expected a whole number from 1 to 10000"] = { page = 1.5 },
+    ["page 0: expected auto, or a whole number from 1 to 10000"] = { page = 0 },
+    ["page 1.5: expected auto, or a whole number from 1 to 10000"] = { page = 1.5 },
+    ['queue "many": expected auto, or a whole number from 1 to 1000000'] = { queue = "many" },
     ['active "yes": expected true or false'] = { active = "yes" },
     ["wait_factor 0.5: expected a number from 1 to 100"] = { wait_factor = 0.5 },
     ['lock_time 0: expected a duration longer than 0, such as "5m"'] = { lock_time = 0 },
@@ -35,7 +36,7 @@ describe("a setting", function()
       { acquisitions = { slow = { pge = 5 } } },
     ['acquisitions.slow: "store" is no setting of acquisition'] =
       { acquisitions = { slow = { store = "sqlite:x.db" } } },
-    ["acquisitions.slow: page 0: expected a whole number from 1 to 10000"] =
+    ["acquisitions.slow: page 0: expected auto, or a whole number from 1 to 10000"] =
       { acquisitions = { slow = { page = 0 } } },
     ['history "all": expected "none", "failures" or "full"'] = { history = "all" },
     ['lane_scope "job": expected "instance" or "root"'] = { lane_scope = "job" },
@@ -155,7 +156,7 @@ describe("a variable", function()
   end)
 
   it("with a bad value is refused by its name", function()
-    assert.equal("moonshift: MOONSHIFT_PAGE 0: expected a whole number from 1 to 10000\n",
+    assert.equal("moonshift: MOONSHIFT_PAGE 0: expected auto, or a whole number from 1 to 10000\n",
       refusal("MOONSHIFT_PAGE", "0"))
   end)
 end)

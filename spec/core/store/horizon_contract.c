@@ -58,6 +58,21 @@ static void long_run(struct contract *c) {
     EXPECT(taken(c, ahead(200), &more) == 11 && more);
 }
 
+static void large(struct contract *c) {
+    char payload[1002] = "\"";
+    bool more = false;
+    struct acquire acquire = everything;
+    memset(payload + 1, 'x', 999);
+    payload[1000] = '"';
+    EXPECT(make(c, (struct job){.payload = payload, .payload_size = 1001}, 9));
+    acquire.bytes = 2500;
+    EXPECT(taken(c, acquire, &more) == 3 && more);
+    acquire.bytes = 1;
+    EXPECT(taken(c, acquire, &more) == 1 && more);
+    acquire.bytes = 0;
+    EXPECT(taken(c, acquire, &more) == 5 && !more);
+}
+
 static void lane(struct contract *c) {
     bool more = false;
     EXPECT(know_slow(c) && make(c, (struct job){.lane = "a", .priority = 5}, 16) &&
@@ -115,6 +130,7 @@ int main(void) {
     static const struct check checks[] = {
         {"short runs are taken until the workers' time is filled", short_runs},
         {"a long run fills the time of one worker", long_run},
+        {"the job that reaches the bound of bytes is the last", large},
         {"the jobs of a lane fill the time of one worker", lane},
         {"behind a long run of its lane nothing is taken", slow_lane},
         {"the best ready job is told and left", best},

@@ -242,10 +242,11 @@ static bool busy(struct site *site, int waiting) {
 static void outcomes_wait_for_more_while_items_wait(struct contract *c) {
     OPEN(1);
     EXPECT(busy(&site, 4) && deliver(&site, 0));
-    EXPECT(client_patient(site.client, true));
-    EXPECT(deliver(&site, 0) && !client_patient(site.client, true)); /* half of what waits */
+    EXPECT(client_patient(site.client, true, 16));
+    /* half of what waits */
+    EXPECT(deliver(&site, 0) && !client_patient(site.client, true, 16));
     outcome_free_list(client_outcomes(site.client));
-    EXPECT(deliver(&site, 0) && client_patient(site.client, true));
+    EXPECT(deliver(&site, 0) && client_patient(site.client, true, 16));
     outcome_free_list(client_outcomes(site.client));
     client_stop(site.client, true);
     outcome_free_list(outcomes(&site, 5));
@@ -277,8 +278,8 @@ static void what_is_given_back_teaches_nothing_of_its_time(struct contract *c) {
 
 static void what_was_created_does_not_wait(struct contract *c) {
     OPEN(1);
-    EXPECT(busy(&site, 4) && deliver(&site, 0) && client_patient(site.client, false));
-    EXPECT(deliver(&site, 1) && !client_patient(site.client, false));
+    EXPECT(busy(&site, 4) && deliver(&site, 0) && client_patient(site.client, false, 16));
+    EXPECT(deliver(&site, 1) && !client_patient(site.client, false, 16));
     outcome_free_list(client_outcomes(site.client));
     client_stop(site.client, true);
     outcome_free_list(outcomes(&site, 5));
@@ -287,7 +288,7 @@ static void what_was_created_does_not_wait(struct contract *c) {
 
 static void outcomes_do_not_wait_once_workers_might(struct contract *c) {
     OPEN(1);
-    EXPECT(busy(&site, 3) && deliver(&site, 0) && !client_patient(site.client, false));
+    EXPECT(busy(&site, 3) && deliver(&site, 0) && !client_patient(site.client, false, 16));
     outcome_free_list(client_outcomes(site.client));
     client_stop(site.client, true);
     outcome_free_list(outcomes(&site, 4));
@@ -375,6 +376,21 @@ static void what_comes_too_late_does_not_begin(struct contract *c) {
     CLOSE;
 }
 
+static void large_payloads_fill_the_memory(struct contract *c) {
+    OPEN(1);
+    size_t size = 9 << 20;
+    struct job large = {.handler = "patient", .payload = calloc(size, 1), .payload_size = size};
+    EXPECT(large.payload && submit_like(site.client, large, 1, 1));
+    struct client_room room = client_room(site.client);
+    EXPECT(room.places > 0 && room.bytes == 7 << 20);
+    EXPECT(submit_like(site.client, large, 2, 2) && client_room(site.client).places == 0);
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 2));
+    EXPECT(client_room(site.client).bytes == 16 << 20);
+    free((void *)(uintptr_t)large.payload);
+    CLOSE;
+}
+
 static void threads_that_idle_leave_and_others_come(struct contract *c) {
     c->settings.keep_alive = 0;
     OPEN(4);
@@ -412,6 +428,7 @@ static const struct check checks[] = {
     {"a job that begins while its lock is asked for is cut off",
      a_job_that_begins_while_its_lock_is_asked_for_is_cut_off},
     {"what comes too late for its rate does not begin", what_comes_too_late_does_not_begin},
+    {"large payloads fill the memory", large_payloads_fill_the_memory},
     {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},
     {"outcomes wait for more while items wait", outcomes_wait_for_more_while_items_wait},
     {"what is given back teaches nothing of its time",
