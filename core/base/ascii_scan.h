@@ -22,24 +22,24 @@ static inline bool ascii_only(const char *at) {
     return !(bytes & ASCII_EACH(0x80));
 }
 
-/* Eight bytes of a JSON text that need no look: printable ASCII, no quote and no backslash. */
+/* Eight bytes of a JSON text that need no look: ASCII, no control characters but for delete, no
+ * quote and no backslash. */
 static inline bool ascii_is_text(const char *at) {
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
     return !((bytes | (bytes - ASCII_EACH(0x20))) & ASCII_EACH(0x80)) &&
-           !ascii_has_zero(bytes ^ ASCII_EACH('"')) && !ascii_has_zero(bytes ^ ASCII_EACH('\\')) &&
-           !ascii_has_zero(bytes ^ ASCII_EACH(0x7f));
+           !ascii_has_zero(bytes ^ ASCII_EACH('"')) && !ascii_has_zero(bytes ^ ASCII_EACH('\\'));
 }
 
-/* Bytes up to the first one that is not printable ASCII, a quote or a backslash; all, if none is.
- */
+/* Bytes up to the first one that is a control character but delete, a quote, a backslash or no
+ * ASCII; all, if none is. */
 static inline size_t ascii_size(const char *text, size_t size) {
     size_t at = 0;
     while (size - at >= 8 && ascii_is_text(text + at))
         at += 8;
     for (; at < size; at++) {
         unsigned char byte = (unsigned char)text[at];
-        if (byte < 0x20 || byte >= 0x7f || byte == '"' || byte == '\\')
+        if (byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\')
             break;
     }
     return at;

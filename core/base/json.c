@@ -2,10 +2,13 @@
 #include "base/ascii_scan.h"
 #include "base/calendar.h"
 #include "base/text.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DECIMALS_MAX = 9 };
 
 void json_setup(void) {
     json_object_seed(0);
@@ -65,77 +68,128 @@ json_t *json_read_within(const char *data, size_t size, int depth, const char *w
 static void write_value(struct text *out, const json_t *value);
 
 static void write_escaped(struct text *out, unsigned char byte) {
-    static const char names[] = "btn?fr"; /* 8 to 13; 11 has no name */
+    static const char names[] = "btn?fr", digits[] = "0123456789abcdef"; /* 8 to 13; 11: no name */
     if (byte == '"' || byte == '\\')
-        text_add(out, "\\%c", byte);
+        text_push(out, (char[]){'\\', (char)byte}, 2);
     else if (byte >= 8 && byte <= 13 && byte != 11)
-        text_add(out, "\\%c", names[byte - 8]);
+        text_push(out, (char[]){'\\', names[byte - 8]}, 2);
     else
-        text_add(out, "\\u%04x", (unsigned)byte);
+        text_push(out, (char[]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
 }
 
 void json_add_text(struct text *out, const char *string, size_t size) {
     size_t from = 0;
-    text_append(out, "\"", 1);
+    text_push(out, "\"", 1);
     for (size_t at = ascii_size(string, size); at < size; at++) {
         unsigned char byte = (unsigned char)string[at];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
-        text_append(out, string + from, at - from);
+        text_push(out, string + from, at - from);
         write_escaped(out, byte);
         from = at + 1;
     }
-    text_append(out, string + from, size - from);
-    text_append(out, "\"", 1);
+    text_push(out, string + from, size - from);
+    text_push(out, "\"", 1);
+}
+
+/* Writes the digits of a number from its end on; returns where they begin. */
+static char *digits_before(char *end, uint64_t number) {
+    do
+        *--end = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    return end;
+}
+
+/* The decimals of a number that a few of them hold, at most 15 digits with those before the point;
+ * 0: it is another one. As doubles the digits and the power of ten are exact, so that their
+ * quotient is what the written number reads back as. */
+static int decimals(double number, uint64_t *digits) {
+    double power = 10;
+    for (int count = 1; count <= DECIMALS_MAX && number * power < 1e15; count++, power *= 10) {
+        *digits = (uint64_t)(number * power + 0.5);
+        if ((double)*digits / power == number)
+            return count;
+    }
+    return 0;
+}
+
+/* Writes such a number as %.15g does; returns its bytes, 0 for another one. */
+static size_t write_short(char *out, double number) {
+    uint64_t digits = 0;
+    double size = fabs(number);
+    int count = FLT_EVAL_METHOD == 0 && size >= 1e-4 ? decimals(size, &digits) : 0;
+    if (count == 0)
+        return 0;
+    char text[24], *end = text + sizeof text, *at = digits_before(end, digits);
+    while (end - at <= count)
+        *--at = '0';
+    size_t whole = (size_t)(end - at - count), negative = number < 0;
+    *out = '-';
+    memcpy(out + negative, at, whole);
+    out[negative + whole] = '.';
+    memcpy(out + negative + whole + 1, at + whole, (size_t)count);
+    return negative + whole + 1 + (size_t)count;
 }
 
 /* The shortest digits that read back as the same number. */
-void json_add_real(struct text *out, double number) {
-    char digits[40];
+static size_t write_long(char *out, double number) {
     for (int precision = 15; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-        if (strtod(digits, NULL) == number)
+        snprintf(out, JSON_NUMBER_SIZE, "%.*g", precision, number);
+        if (strtod(out, NULL) == number)
             break;
     }
-    char *point = strchr(digits, ','); /* the locale's */
+    char *point = strchr(out, ','); /* the locale's */
     if (point)
         *point = '.';
-    text_append(out, digits, strlen(digits));
-    if (!strpbrk(digits, ".e"))
-        text_append(out, ".0", 2);
+    if (!strpbrk(out, ".e"))
+        strcat(out, ".0");
+    return strlen(out);
+}
+
+size_t json_write_real(char *out, double number) {
+    size_t size = write_short(out, number);
+    return size ? size : write_long(out, number);
+}
+
+void json_add_real(struct text *out, double number) {
+    char digits[JSON_NUMBER_SIZE];
+    text_push(out, digits, json_write_real(digits, number));
 }
 
 void json_add_integer(struct text *out, json_int_t number) {
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%lld", (long long)number);
-    text_append(out, digits, (size_t)length);
+    char digits[24], *end = digits + sizeof digits;
+    uint64_t value = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    char *at = digits_before(end, value);
+    if (number < 0)
+        *--at = '-';
+    text_push(out, at, (size_t)(end - at));
 }
 
 static void write_array(struct text *out, const json_t *array) {
     size_t i;
     const json_t *element;
-    text_append(out, "[", 1);
+    text_push(out, "[", 1);
     json_array_foreach(array, i, element) {
         if (i)
-            text_append(out, ",", 1);
+            text_push(out, ",", 1);
         write_value(out, element);
     }
-    text_append(out, "]", 1);
+    text_push(out, "]", 1);
 }
 
 static void write_object(struct text *out, const json_t *object) {
     const char *comma = "";
-    text_append(out, "{", 1);
+    text_push(out, "{", 1);
     for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         const char *key = json_object_iter_key(at);
-        text_append(out, comma, strlen(comma));
+        text_push(out, comma, strlen(comma));
         json_add_text(out, key, strlen(key));
-        text_append(out, ":", 1);
+        text_push(out, ":", 1);
         write_value(out, json_object_iter_value(at));
         comma = ",";
     }
-    text_append(out, "}", 1);
+    text_push(out, "}", 1);
 }
 
 static void write_value(struct text *out, const json_t *value) {
@@ -156,13 +210,13 @@ static void write_value(struct text *out, const json_t *value) {
         json_add_real(out, json_real_value(value));
         break;
     case JSON_TRUE:
-        text_append(out, "true", 4);
+        text_push(out, "true", 4);
         break;
     case JSON_FALSE:
-        text_append(out, "false", 5);
+        text_push(out, "false", 5);
         break;
     case JSON_NULL:
-        text_append(out, "null", 4);
+        text_push(out, "null", 4);
         break;
     }
 }

@@ -32,6 +32,11 @@ void json_add_text(struct text *out, const char *string, size_t size);
 void json_add_real(struct text *out, double number);
 void json_add_integer(struct text *out, json_int_t number);
 
+/* Writes the shortest digits of a finite number, with a point or an exponent, to a place of
+ * JSON_NUMBER_SIZE bytes; returns how many bytes they have. */
+enum { JSON_NUMBER_SIZE = 40 };
+size_t json_write_real(char *out, double number);
+
 /* object[key] = value, value's reference stolen; NULL value or no text becomes null. False: no
  * memory. */
 bool json_put(json_t *object, const char *key, json_t *value);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* A growing, always NUL-terminated buffer. Zero-initialise; free with text_clear. */
 struct text {
@@ -15,6 +16,16 @@ struct text {
 };
 
 void text_append(struct text *text, const char *data, size_t size);
+/* The same, for few bytes of which there are many. */
+static inline void text_push(struct text *text, const char *data, size_t size) {
+    if (text->failed || size >= text->room - text->size) {
+        text_append(text, data, size);
+        return;
+    }
+    memcpy(text->data + text->size, data, size);
+    text->size += size;
+    text->data[text->size] = 0;
+}
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_clear(struct text *text);
 

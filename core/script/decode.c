@@ -1,152 +1,210 @@
 #include "script/decode.h"
-#include "base/ascii_scan.h"
-#include "base/text.h"
+#include "base/json.h"
+#include "base/json_scan.h"
 #include "script/value.h"
+#include <lauxlib.h>
 
-enum { DEPTH_MAX = 24, DIGITS_MAX = 18 };
+/* Members or elements that wait on the stack, so that their table is made as large as it must be.
+ */
+enum { WAIT_MAX = 32 };
 
-/* Whatever needs a second look ends the reading. */
-struct scan {
+enum { SHORT_MAX = 512 }; /* bytes of a text that loses its escapes without memory of its own */
+
+struct decoder {
+    struct json_scan scan;
     lua_State *L;
-    const char *at, *end;
+    int mark; /* stack index of the metatable of arrays */
 };
 
-static bool take(struct scan *scan, char byte) {
-    bool there = scan->at < scan->end && *scan->at == byte;
-    scan->at += there;
-    return there;
+static bool push_value(struct decoder *decoder, int depth);
+
+/* ---- texts and numbers ---- */
+
+static bool push_long_unescaped(lua_State *L, const struct json_piece *piece) {
+    luaL_Buffer buffer;
+    size_t size = 0;
+    char *room = luaL_buffinitsize(L, &buffer, piece->size);
+    bool fine = json_unescape(piece, room, &size);
+    luaL_pushresultsize(&buffer, size);
+    return fine;
 }
 
-/* Bytes up to the closing quote; none of them is escaped. */
-static bool text_size(const struct scan *scan, size_t *size) {
-    size_t most = (size_t)(scan->end - scan->at), at = ascii_size(scan->at, most);
-    bool plain = at < most && scan->at[at] == '"';
-    while (!plain && at < most && (unsigned char)scan->at[at] >= 0x7f) {
-        at++;
-        at += ascii_size(scan->at + at, most - at);
-    }
-    *size = at;
-    return at < most && scan->at[at] == '"' && (plain || utf8_valid(scan->at, at, NULL));
-}
-
-static bool push_text(struct scan *scan) {
+static bool push_unescaped(lua_State *L, const struct json_piece *piece) {
+    char room[SHORT_MAX];
     size_t size;
-    if (!take(scan, '"') || !text_size(scan, &size))
+    if (piece->size > sizeof room)
+        return push_long_unescaped(L, piece);
+    if (!json_unescape(piece, room, &size))
         return false;
-    lua_pushlstring(scan->L, scan->at, size);
-    scan->at += size + 1;
+    lua_pushlstring(L, room, size);
     return true;
 }
 
-static bool is_digit(const struct scan *scan) {
-    return scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9';
-}
-
-static bool push_integer(struct scan *scan) {
-    bool negative = take(scan, '-');
-    const char *from = scan->at;
-    lua_Integer number = 0;
-    for (; is_digit(scan) && scan->at - from < DIGITS_MAX; scan->at++)
-        number = number * 10 + (*scan->at - '0');
-    ptrdiff_t digits = scan->at - from;
-    bool real = scan->at < scan->end && (*scan->at == '.' || *scan->at == 'e' || *scan->at == 'E');
-    if (digits == 0 || is_digit(scan) || real || (*from == '0' && (digits > 1 || negative)))
+static bool push_text(struct decoder *decoder) {
+    struct json_piece piece;
+    if (!json_scan_text(&decoder->scan, &piece))
         return false;
-    lua_pushinteger(scan->L, negative ? -number : number);
+    if (piece.escaped)
+        return push_unescaped(decoder->L, &piece);
+    lua_pushlstring(decoder->L, piece.text, piece.size);
     return true;
 }
 
-static bool take_word(struct scan *scan, const char *word) {
-    size_t size = strlen(word);
-    if ((size_t)(scan->end - scan->at) < size || memcmp(scan->at, word, size) != 0)
+static bool push_number(struct decoder *decoder) {
+    struct json_number number;
+    if (!json_scan_number(&decoder->scan, &number))
         return false;
-    scan->at += size;
+    if (number.is_real)
+        lua_pushnumber(decoder->L, number.real);
+    else
+        lua_pushinteger(decoder->L, number.whole);
     return true;
 }
 
-static bool push_value(struct scan *scan, int depth);
-
-static bool push_array(struct scan *scan, int depth) {
-    lua_State *L = scan->L;
-    scan->at++;
-    lua_createtable(L, 0, 0);
-    if (!take(scan, ']')) {
-        lua_Integer count = 0;
-        do {
-            if (!push_value(scan, depth + 1))
-                return false;
-            lua_rawseti(L, -2, ++count);
-        } while (take(scan, ','));
-        if (!take(scan, ']'))
-            return false;
-    }
-    value_mark_array(L);
-    return true;
-}
-
-/* A key that is there already is refused, elsewhere. */
-static bool push_member(struct scan *scan, int depth) {
-    lua_State *L = scan->L;
-    if (!push_text(scan) || !take(scan, ':'))
-        return false;
-    lua_pushvalue(L, -1);
-    if (lua_rawget(L, -3) != LUA_TNIL)
-        return false;
-    lua_pop(L, 1);
-    if (!push_value(scan, depth + 1))
-        return false;
-    lua_rawset(L, -3);
-    return true;
-}
-
-static bool push_object(struct scan *scan, int depth) {
-    scan->at++;
-    lua_createtable(scan->L, 0, 0);
-    if (take(scan, '}'))
-        return true;
-    do {
-        if (!push_member(scan, depth))
-            return false;
-    } while (take(scan, ','));
-    return take(scan, '}');
-}
-
-static bool push_word(struct scan *scan) {
-    bool yes = take_word(scan, "true");
-    if (yes || take_word(scan, "false"))
-        lua_pushboolean(scan->L, yes);
-    else if (take_word(scan, "null"))
-        value_push_null(scan->L);
+static bool push_word(struct decoder *decoder) {
+    struct json_scan *scan = &decoder->scan;
+    bool yes = json_scan_word(scan, "true", 4);
+    if (yes || json_scan_word(scan, "false", 5))
+        lua_pushboolean(decoder->L, yes);
+    else if (json_scan_word(scan, "null", 4))
+        value_push_null(decoder->L);
     else
         return false;
     return true;
 }
 
-static bool push_value(struct scan *scan, int depth) {
-    if (depth > DEPTH_MAX || scan->at == scan->end || !lua_checkstack(scan->L, 8))
+/* ---- arrays ---- */
+
+/* The table of what waits above its place on the stack, which is taken by it. */
+static void fill_array(lua_State *L, int place) {
+    int count = lua_gettop(L) - place;
+    lua_createtable(L, count, 0);
+    lua_replace(L, place);
+    for (; count > 0; count--)
+        lua_rawseti(L, place, count);
+}
+
+static bool push_elements(struct decoder *decoder, int place, int depth) {
+    lua_State *L = decoder->L;
+    lua_Integer count = 0;
+    do {
+        if (!push_value(decoder, depth + 1))
+            return false;
+        if (++count == WAIT_MAX)
+            fill_array(L, place);
+        else if (count > WAIT_MAX)
+            lua_rawseti(L, place, count);
+    } while (json_scan_take(&decoder->scan, ','));
+    if (count < WAIT_MAX)
+        fill_array(L, place);
+    return json_scan_take(&decoder->scan, ']');
+}
+
+static bool push_array(struct decoder *decoder, int depth) {
+    lua_State *L = decoder->L;
+    decoder->scan.at++;
+    lua_pushnil(L);
+    int place = lua_gettop(L);
+    if (json_scan_take(&decoder->scan, ']'))
+        fill_array(L, place);
+    else if (!push_elements(decoder, place, depth))
         return false;
-    switch (*scan->at) {
-    case '{':
-        return push_object(scan, depth);
-    case '[':
-        return push_array(scan, depth);
-    case '"':
-        return push_text(scan);
-    case 't':
-    case 'f':
-    case 'n':
-        return push_word(scan);
-    default:
-        return push_integer(scan);
+    lua_pushvalue(L, decoder->mark);
+    lua_setmetatable(L, place);
+    return true;
+}
+
+/* ---- objects ---- */
+
+static void fill_object(lua_State *L, int place) {
+    int count = (lua_gettop(L) - place) / 2;
+    lua_createtable(L, 0, count);
+    lua_replace(L, place);
+    for (; count > 0; count--)
+        lua_rawset(L, place);
+}
+
+/* Pushes a key and its value; those of the first WAIT_MAX members are kept. */
+static bool push_member(struct decoder *decoder, struct json_key *key, int depth) {
+    size_t size;
+    if (json_scan_next(&decoder->scan) != '"' || !push_text(decoder))
+        return false;
+    const char *text = lua_tolstring(decoder->L, -1, &size);
+    *key = json_key(text, size);
+    return json_scan_take(&decoder->scan, ':') && push_value(decoder, depth + 1);
+}
+
+/* Into a table that is there: a key that it has is refused. */
+static bool set_member(lua_State *L, int place) {
+    lua_pushvalue(L, -2);
+    bool fresh = lua_rawget(L, place) == LUA_TNIL;
+    lua_pop(L, 1);
+    lua_rawset(L, place);
+    return fresh;
+}
+
+static bool push_members(struct decoder *decoder, int place, int depth) {
+    struct json_key keys[WAIT_MAX], key;
+    size_t count = 0;
+    do {
+        if (!push_member(decoder, &key, depth))
+            return false;
+        if (count >= WAIT_MAX) {
+            if (!set_member(decoder->L, place))
+                return false;
+            continue;
+        }
+        keys[count++] = key;
+        if (count < WAIT_MAX)
+            continue;
+        if (json_keys_repeat(keys, count))
+            return false;
+        fill_object(decoder->L, place);
+    } while (json_scan_take(&decoder->scan, ','));
+    if (count < WAIT_MAX) {
+        if (json_keys_repeat(keys, count))
+            return false;
+        fill_object(decoder->L, place);
     }
+    return json_scan_take(&decoder->scan, '}');
+}
+
+static bool push_object(struct decoder *decoder, int depth) {
+    decoder->scan.at++;
+    lua_pushnil(decoder->L);
+    int place = lua_gettop(decoder->L);
+    if (!json_scan_take(&decoder->scan, '}'))
+        return push_members(decoder, place, depth);
+    fill_object(decoder->L, place);
+    return true;
+}
+
+/* ---- values ---- */
+
+static bool push_value(struct decoder *decoder, int depth) {
+    char byte = json_scan_next(&decoder->scan);
+    if (byte == '"')
+        return push_text(decoder);
+    if (byte == '-' || (byte >= '0' && byte <= '9'))
+        return push_number(decoder);
+    if (byte != '{' && byte != '[')
+        return push_word(decoder);
+    if (depth > JSON_DEPTH || !lua_checkstack(decoder->L, 2 * WAIT_MAX + 8))
+        return false;
+    return byte == '{' ? push_object(decoder, depth) : push_array(decoder, depth);
 }
 
 bool decode_push(lua_State *L, const char *text, size_t size) {
-    struct scan scan = {L, text, text + size};
+    struct decoder decoder = {.scan = {text, text + size}, .L = L};
     int top = lua_gettop(L);
-    if (size == 0 || *text == 'n' || !push_value(&scan, 1) || scan.at != scan.end) {
+    if (json_scan_next(&decoder.scan) == 'n') /* nothing, at the top */
+        return false;
+    value_push_array_mark(L);
+    decoder.mark = top + 1;
+    if (!push_value(&decoder, 1) || !json_scan_done(&decoder.scan)) {
         lua_settop(L, top);
         return false;
     }
+    lua_replace(L, decoder.mark);
     return true;
 }

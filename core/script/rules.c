@@ -1,6 +1,7 @@
 #include "script/rules.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "script/decode.h"
 #include "script/handle.h"
 #include "script/value.h"
 #include "time/cycle.h"
@@ -22,10 +23,6 @@ static const char *check_text(lua_State *L, int index) {
     const char *text = luaL_checklstring(L, index, &size);
     luaL_argcheck(L, strlen(text) == size, index, "text with a zero byte");
     return text;
-}
-
-static int out_of_memory(lua_State *L) {
-    return luaL_error(L, "out of memory");
 }
 
 /* Calls push(L) with `owned` as light userdata, so that the caller can release it whatever Lua's
@@ -64,6 +61,8 @@ static int rules_decode(lua_State *L) {
     size_t size;
     struct error error = {0};
     const char *text = luaL_checklstring(L, 1, &size);
+    if (decode_push(L, text, size))
+        return 1;
     json_t *value = json_read(text, size, "json", &error);
     if (!value)
         return fail(L, &error);
@@ -76,13 +75,8 @@ static int rules_encode(lua_State *L) {
     struct error error = {0};
     struct text text = {0};
     luaL_checkany(L, 1);
-    json_t *value = value_to_json(L, 1, "value", &error);
-    if (!value)
+    if (!value_write(L, 1, "value", &text, &error))
         return fail(L, &error);
-    text.data = json_write(value, &text.size);
-    json_decref(value);
-    if (!text.data)
-        return out_of_memory(L);
     bool ok = push_protected(L, push_text, &text);
     text_clear(&text);
     return ok ? 1 : lua_error(L);

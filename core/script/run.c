@@ -150,20 +150,17 @@ static bool returned_failure(lua_State *L, int first) {
 }
 
 static void keep_result(lua_State *L, int first, struct run *run) {
-    size_t size = 0;
+    struct text text = {0};
     if (lua_isnil(L, first))
         return;
     struct error error = {0}; /* large: not for the run that returns nothing */
-    json_t *value = value_to_json(L, first, "result", &error);
-    char *text = value ? json_write(value, &size) : NULL;
-    json_decref(value);
-    if (!value) {
+    if (!value_write(L, first, "result", &text, &error)) {
         warn_run(run->outcome, error.text);
-    } else if (size > (size_t)run->script->settings->payload_max) {
+    } else if (text.size > (size_t)run->script->settings->payload_max) {
         warn_run(run->outcome, "result: larger than payload_max, not kept");
-        free(text);
+        text_clear(&text);
     } else {
-        run->outcome->result = text;
+        run->outcome->result = text.data;
     }
 }
 

@@ -1,4 +1,5 @@
 #include "script/value.h"
+#include "base/ascii_scan.h"
 #include "base/json.h"
 #include <lauxlib.h>
 #include <math.h>
@@ -19,15 +20,19 @@ static bool is_null(lua_State *L, int index) {
            (lua_islightuserdata(L, index) && lua_touserdata(L, index) == &null_key);
 }
 
+void value_push_array_mark(lua_State *L) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &array_key) == LUA_TTABLE)
+        return;
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "moonshift.array");
+    lua_setfield(L, -2, "__name");
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &array_key);
+}
+
 void value_mark_array(lua_State *L) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &array_key) != LUA_TTABLE) {
-        lua_pop(L, 1);
-        lua_createtable(L, 0, 1);
-        lua_pushliteral(L, "moonshift.array");
-        lua_setfield(L, -2, "__name");
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &array_key);
-    }
+    value_push_array_mark(L);
     lua_setmetatable(L, -2);
 }
 
@@ -235,7 +240,7 @@ static bool add_value(lua_State *L, int index, int depth, struct text *out);
 static bool add_text(lua_State *L, int index, struct text *out) {
     size_t size;
     const char *text = lua_tolstring(L, index, &size);
-    if (text_problem(text, size))
+    if (ascii_size(text, size) < size && text_problem(text, size))
         return false;
     json_add_text(out, text, size);
     return true;
@@ -255,17 +260,17 @@ static bool add_number(lua_State *L, int index, struct text *out) {
 
 static bool add_array(lua_State *L, int index, int depth, struct text *out) {
     lua_Integer size = (lua_Integer)lua_rawlen(L, index);
-    text_append(out, "[", 1);
+    text_push(out, "[", 1);
     for (lua_Integer i = 1; i <= size; i++) {
         if (i > 1)
-            text_append(out, ",", 1);
+            text_push(out, ",", 1);
         lua_rawgeti(L, index, i);
         bool fine = add_value(L, lua_gettop(L), depth, out);
         lua_pop(L, 1);
         if (!fine)
             return false;
     }
-    text_append(out, "]", 1);
+    text_push(out, "]", 1);
     return true;
 }
 
@@ -273,17 +278,27 @@ static bool add_object(lua_State *L, int index, int depth, struct text *out) {
     const char *before = "{";
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         int value = lua_gettop(L);
-        text_append(out, before, 1);
-        bool fine = add_text(L, value - 1, out);
-        text_append(out, ":", 1);
+        text_push(out, before, 1);
+        bool fine = lua_type(L, value - 1) == LUA_TSTRING && add_text(L, value - 1, out);
+        text_push(out, ":", 1);
         if (!fine || !add_value(L, value, depth, out)) {
             lua_pop(L, 2);
             return false;
         }
         before = ",";
     }
-    text_append(out, *before == '{' ? "{}" : "}", *before == '{' ? 2 : 1);
+    text_push(out, *before == '{' ? "{}" : "}", *before == '{' ? 2 : 1);
     return true;
+}
+
+/* True if the first key is a text, as in every object that is not empty. */
+static bool begins_with_text(lua_State *L, int index) {
+    lua_pushnil(L);
+    if (!lua_next(L, index))
+        return false;
+    bool text = lua_type(L, -2) == LUA_TSTRING;
+    lua_pop(L, 2);
+    return text;
 }
 
 /* A table that contains itself is too deep as well. */
@@ -291,6 +306,8 @@ static bool add_table(lua_State *L, int index, int depth, struct text *out) {
     const char *problem;
     if (depth > DEPTH_MAX || !lua_checkstack(L, 8))
         return false;
+    if (begins_with_text(L, index) && !is_marked(L, index))
+        return add_object(L, index, depth, out);
     switch (find_shape(L, index, &problem)) {
     case SHAPE_ARRAY:
         return add_array(L, index, depth, out);
@@ -304,13 +321,12 @@ static bool add_table(lua_State *L, int index, int depth, struct text *out) {
 
 static bool add_value(lua_State *L, int index, int depth, struct text *out) {
     if (is_null(L, index)) {
-        text_append(out, "null", 4);
+        text_push(out, "null", 4);
         return true;
     }
     switch (lua_type(L, index)) {
     case LUA_TBOOLEAN:
-        text_append(out, lua_toboolean(L, index) ? "true" : "false",
-                    lua_toboolean(L, index) ? 4 : 5);
+        text_push(out, lua_toboolean(L, index) ? "true" : "false", lua_toboolean(L, index) ? 4 : 5);
         return true;
     case LUA_TNUMBER:
         return add_number(L, index, out);
@@ -325,6 +341,19 @@ static bool add_value(lua_State *L, int index, int depth, struct text *out) {
 
 bool value_to_text(lua_State *L, int index, struct text *out) {
     return lua_checkstack(L, 8) && add_value(L, lua_absindex(L, index), 0, out) && !out->failed;
+}
+
+/* The slow way for the reason alone: it also says why a text that is too long for memory is none.
+ */
+bool value_write(lua_State *L, int index, const char *what, struct text *out, struct error *error) {
+    if (value_to_text(L, index, out))
+        return true;
+    json_t *value = value_to_json(L, index, what, error);
+    if (value)
+        error_set(error, ERROR_FAILED, "out of memory");
+    json_decref(value);
+    text_clear(out);
+    return false;
 }
 
 /* ---- from JSON ---- */

@@ -18,6 +18,9 @@ json_t *value_to_json(lua_State *L, int index, const char *what, struct error *e
  * value_to_json knows why not, and `out` is of no use. Never raises. */
 bool value_to_text(lua_State *L, int index, struct text *out);
 
+/* The same with the error of value_to_json; false leaves `out` empty. */
+bool value_write(lua_State *L, int index, const char *what, struct text *out, struct error *error);
+
 /* Pushes a JSON value: null inside tables is moonshift.null, at the top nil. May raise for memory:
  * call it under protection. */
 void value_push_json(lua_State *L, const json_t *value);
@@ -25,5 +28,7 @@ void value_push_json(lua_State *L, const json_t *value);
 /* Pushes moonshift.null / marks the table on top as an array (keeps [] and {} apart). */
 void value_push_null(lua_State *L);
 void value_mark_array(lua_State *L);
+/* Pushes the metatable that marks an array. */
+void value_push_array_mark(lua_State *L);
 
 #endif

@@ -128,6 +128,11 @@ describe("the depth of a payload", function()
         .. "leave it out", 1, true), output)
     end)
 
+    it("runs under a handler that does not look at it", function()
+      assert.equal(0, (place.run("run", ".", "--drain")))
+      assert.same({ "0" }, process.sql(place.store, "SELECT count(*) FROM job"))
+    end)
+
     it("is a second result for programs", function()
       local engine = assert(moonshift.open { store = "sqlite:" .. place.store })
       local rows, left = engine:jobs({ payload = { n = 3 } }):list()
