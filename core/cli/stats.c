@@ -3,6 +3,8 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "time/span.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct column definition_columns[] = {
@@ -65,6 +67,34 @@ static bool section_print(const struct column *columns, const json_t *rows, stru
     return table_print(columns, rows, output_width(), error);
 }
 
+/* The reader that keeps the write-ahead log from being emptied. */
+static void reader_write(const json_t *log, char *text, size_t size) {
+    const char *program = json_string_value(json_object_get(log, "program"));
+    long long process = json_integer_value(json_object_get(log, "process"));
+    if (!process)
+        snprintf(text, size, "a reader");
+    else if (!program)
+        snprintf(text, size, "process %lld", process);
+    else
+        snprintf(text, size, "process %lld (%s)", process, program);
+}
+
+/* NULL: there is no log. */
+static json_t *log_text(const json_t *log) {
+    char reader[128], span[TIME_TEXT_SIZE];
+    double megabytes = json_number_value(json_object_get(log, "bytes")) / 1e6;
+    double age = json_number_value(json_object_get(log, "held_age"));
+    if (!json_is_object(log))
+        return NULL;
+    if (!json_object_get(log, "held_bytes"))
+        return json_sprintf("%.1f MB", megabytes);
+    reader_write(log, reader, sizeof reader);
+    if (age < 1)
+        return json_sprintf("%.1f MB, held by %s", megabytes, reader);
+    span_format((time_ms)age * 1000, span);
+    return json_sprintf("%.1f MB, held for %s by %s", megabytes, span, reader);
+}
+
 static bool stats_print(const json_t *stats, struct error *error) {
     json_t *totals = json_copy(json_object_get(stats, "jobs"));
     json_t *rows = definitions_flat(json_object_get(stats, "definitions"));
@@ -72,6 +102,7 @@ static bool stats_print(const json_t *stats, struct error *error) {
     if (fine) {
         json_object_set(totals, "oldest ready", json_object_get(stats, "oldest_ready"));
         json_object_set(totals, "open incidents", json_object_get(stats, "open_incidents"));
+        json_object_set_new(totals, "write-ahead log", log_text(json_object_get(stats, "log")));
         output_fields(totals);
     }
     fine = fine && section_print(definition_columns, rows, error) &&

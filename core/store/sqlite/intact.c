@@ -2,6 +2,7 @@
  * opens others meanwhile writes into a store that is not ours, and so would we; and what is written
  * behind a log that was cut short makes the database unreadable. */
 #include "store/sqlite/connection.h"
+#include "store/sqlite/log_index.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,57 +10,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-enum {
-    INTACT_PAUSE = 20,    /* ms between two looks at the names, while there is work */
-    INDEX_REGION = 32768, /* bytes of the log's index that are mapped at once */
-    LOG_HEAD = 32,        /* bytes before the frames, and of each frame before its page */
-    FRAME_HEAD = 24
-};
+enum { INTACT_PAUSE = 20 }; /* ms between two looks at the names, while there is work */
 
 /* The database, its log, the log's index, the gate. */
 static const char *const intact_suffixes[INTACT_FILES] = {"", "-wal", "-shm", "-gate"};
 enum { FILE_DATABASE, FILE_LOG, FILE_INDEX };
-
-/* The head of the log's index, as SQLite documents it (walformat.html); there are two of it. */
-struct index_head {
-    uint32_t version, unused, change;
-    uint8_t set, big_endian;
-    uint16_t page_size; /* 1: 65536 */
-    uint32_t frames, pages, sum[2], salt[2], own_sum[2];
-};
-_Static_assert(sizeof(struct index_head) == 48, "the head of the log's index has 48 bytes");
-
-static sqlite3_file *intact_file(struct store *store, int which) {
-    sqlite3_file *file = NULL;
-    sqlite3_file_control(store->db.handle, "main", which, &file);
-    return file && file->pMethods ? file : NULL;
-}
-
-/* Others may be writing it: both heads are read, and count only if they are the same. */
-__attribute__((no_sanitize("thread"))) static void index_copy(struct index_head heads[2],
-                                                              const volatile uint32_t *map) {
-    uint32_t words[2 * sizeof *heads / sizeof *map];
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        words[i] = map[i];
-    memcpy(heads, words, sizeof words);
-}
-
-/* False: there is none, or it is just being written. */
-static bool index_read(struct store *store, struct index_head *head) {
-    sqlite3_file *file = intact_file(store, SQLITE_FCNTL_FILE_POINTER);
-    void volatile *map = NULL;
-    struct index_head heads[2];
-    if (!file || file->pMethods->iVersion < 2 ||
-        file->pMethods->xShmMap(file, 0, INDEX_REGION, 0, &map) != SQLITE_OK || !map)
-        return false;
-    index_copy(heads, map);
-    *head = heads[0];
-    return head->set && memcmp(&heads[0], &heads[1], sizeof *head) == 0;
-}
-
-static int64_t index_page(const struct index_head *head) {
-    return head->page_size == 1 ? 65536 : head->page_size;
-}
 
 enum log { LOG_WHOLE, LOG_CUT, LOG_UNREADABLE };
 
@@ -74,7 +29,7 @@ static enum log log_read(sqlite3_file *log, void *data, int size, int64_t at) {
 
 /* Does the log hold what its index says? */
 static enum log log_look(struct store *store, const struct index_head *head) {
-    sqlite3_file *log = intact_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
+    sqlite3_file *log = index_file(store, SQLITE_FCNTL_JOURNAL_POINTER);
     unsigned char start[LOG_HEAD], last;
     int64_t wanted = LOG_HEAD + (int64_t)head->frames * (FRAME_HEAD + index_page(head));
     if (!log || head->frames == 0)

@@ -11,6 +11,7 @@
 #include "store/sqlite/create.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/few.h"
+#include "store/sqlite/held.h"
 #include "store/sqlite/location.h"
 #include "store/sqlite/payload.h"
 #include "store/sqlite/purge.h"
@@ -188,6 +189,7 @@ static const struct store_engine engine = {
     .sign_alive = sign_alive,
     .has_died = engine_has_died,
     .running = engine_running,
+    .log = held_tell,
     .wake = engine_wake,
     .filter_payload = payload_filter,
 };

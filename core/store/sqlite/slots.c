@@ -18,7 +18,8 @@ struct slots_head {
     char magic[24];
     char boot[CLOCK_BOOT]; /* the kernel's boot id */
     _Atomic int64_t alive; /* the executor's last sign of life */
-    int64_t unused[7];
+    _Atomic int64_t held;  /* see slots_note_held */
+    int64_t unused[6];
 };
 
 static void slots_suffix(char *suffix, size_t size, int64_t id) {
@@ -76,6 +77,12 @@ void slots_alive(const struct slots *slots, time_ms now) {
         atomic_store_explicit(&head->alive, now, memory_order_release);
 }
 
+void slots_note_held(const struct slots *slots, time_ms since) {
+    struct slots_head *head = slots->map;
+    if (head && (!since || !atomic_load_explicit(&head->held, memory_order_relaxed)))
+        atomic_store_explicit(&head->held, since, memory_order_release);
+}
+
 /* The job is cleared first and written last, so that a torn slot names nobody. */
 void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since) {
     if (index < 0 || index >= slots->count)
@@ -105,6 +112,16 @@ static char *slots_data(const char *path, int64_t id, size_t *size) {
     slots_suffix(suffix, sizeof suffix, id);
     int file = beside_open(path, suffix, O_RDONLY, NULL);
     return file < 0 ? NULL : file_read_open(file, size);
+}
+
+time_ms slots_held(const char *path, int64_t id) {
+    size_t size = 0;
+    time_ms held = 0;
+    char *data = slots_data(path, id, &size);
+    if (data && slots_valid(data, size))
+        memcpy(&held, data + offsetof(struct slots_head, held), sizeof held);
+    free(data);
+    return held;
 }
 
 bool slots_read(struct running *found, const char *path, int64_t id) {

@@ -31,6 +31,12 @@ void slots_remove(const char *path, int64_t id);
 void slots_alive(const struct slots *slots, time_ms now);
 void slots_set(const struct slots *slots, int index, int64_t job, int64_t token, time_ms since);
 
+/* Monotonic: since when readers keep this executor's checkpoints from their end; 0: they do not.
+ * What is noted first stays until it is 0. */
+void slots_note_held(const struct slots *slots, time_ms since);
+/* The same, as executor `id` has noted it in this boot; 0 as well if that is not known. */
+time_ms slots_held(const char *path, int64_t id);
+
 /* What the workers of executor `id` ran when it ended; nothing if the file is missing, of an
  * earlier boot or not whole. False: no memory. */
 bool slots_read(struct running *found, const char *path, int64_t id);

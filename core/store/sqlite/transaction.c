@@ -186,6 +186,7 @@ static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
         sqlite_of(store)->broken = reason.code == ERROR_IO;
         return error_set(error, reason.code, "%s", reason.text);
     }
+    slots_note_held(&sqlite_of(store)->slots, code == SQLITE_OK ? 0 : clock_monotonic());
     sqlite_of(store)->connection.log_pages = 0;
     return true;
 }

@@ -20,6 +20,11 @@ describe("stats", function()
     assert.truthy(output:find("\nscheduled +1\n"), output)
   end)
 
+  it("shows how long the write-ahead log is", function()
+    local _, output = place.run("stats")
+    assert.truthy(output:find("\nwrite%-ahead log +%d+%.%d MB\n"), output)
+  end)
+
   it("shows every handler that has jobs, and no other", function()
     local _, output = place.run("stats")
     assert.truthy(output:find("\nwork +3 +1 +0 +0 +0 +0 +0 +0\n"), output)

@@ -341,15 +341,21 @@ static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct e
     return done;
 }
 
-json_t *store_stats(struct store *store, time_ms now, struct error *error) {
+/* In one state of the store. */
+static bool stats_look(struct store *store, json_t *stats, time_ms now, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
-        return NULL;
+        return false;
     store->db.question = "statistics";
-    json_t *stats = json_object();
-    bool done = stats && stats_fill(store, stats, now, error);
+    bool done = stats_fill(store, stats, now, error);
     look_end(store, own);
-    if (done)
+    return done;
+}
+
+json_t *store_stats(struct store *store, time_ms now, struct error *error) {
+    json_t *stats = json_object();
+    json_t *log = stats ? store->engine->log(store, error) : NULL;
+    if (stats_put(stats, "log", log) && stats_look(store, stats, now, error))
         return stats;
     json_decref(stats);
     return NULL;

@@ -1,0 +1,13 @@
+/* held.h - the write-ahead log, and who keeps it from being emptied: a reader that holds an old
+ * state of the store. Frames that came after that state cannot go into the database. */
+#ifndef MOONSHIFT_STORE_SQLITE_HELD_H
+#define MOONSHIFT_STORE_SQLITE_HELD_H
+
+#include "store/sqlite/connection.h"
+
+/* { bytes, held_bytes, held_age, process, program }, the last four only while a reader holds back
+ * more than an executor lets pile up, null what is not known. JSON null: the store is in memory.
+ * Outside of a transaction. NULL: error. */
+json_t *held_tell(struct store *store, struct error *error);
+
+#endif
