@@ -76,6 +76,15 @@ function process.kill(pid, signal)
   return os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid))
 end
 
+-- Sends STOP, and waits until no thread of the process goes on.
+function process.freeze(pid)
+  process.kill(pid, "STOP")
+  process.await("process " .. pid .. " to stand still", 5, function()
+    local _, states = process.run(("grep -hs ^State: /proc/%d/task/*/status"):format(pid))
+    return states ~= "" and not states:find("State:%s+[^TZX]")
+  end)
+end
+
 -- True while a thread of the process is there. The first one may be a zombie already while another
 -- one still holds the files.
 function process.alive(pid)
