@@ -32,9 +32,9 @@ return function()
   os.execute("kill -9 " .. pid)
 end
 ]],
-  ["handlers/nap.lua"] = [[
+  ["handlers/gated.lua"] = [[
 return function()
-  os.execute("sleep 3")
+  os.execute("until [ -e $RUNS.gate ] || [ ! -e ${RUNS%/*} ]; do sleep 0.02; done")
 end
 ]],
   ["handlers/wait.lua"] = [[
@@ -114,7 +114,7 @@ describe("executors", function()
       return select(2, count_runs()) == 1
     end)
     start("--workers", "1")
-    process.pause(0.5)
+    place.logged("event=started", 2)
     process.kill(first, "KILL")
     process.await("the second run", 2.5, function()
       return select(2, count_runs()) == 2
@@ -131,7 +131,7 @@ describe("executors", function()
     local status, _, errors = process.moonshift("run", dir, "--store", store, "--drain")
     assert.equal(0, status, errors)
     assert.same({ "workerDied" }, rows("SELECT type FROM incident WHERE ended IS NULL"))
-    assert.same({ "0|3" }, rows("SELECT retries, crashes FROM job"))
+    assert.same({ "0|3" }, rows("SELECT retries, crashes FROM live"))
     assert.same({ "20" }, rows("SELECT count(*) FROM ended WHERE outcome=1"))
     assert.same({ "1" }, rows("SELECT count(*) FROM incident"))
   end)
@@ -157,8 +157,8 @@ describe("executors", function()
     process.await("the first run", 5, function()
       return select(2, count_runs()) == 1
     end)
-    process.kill(first, "STOP")
-    start("--workers", "1", "--lock-time", "PT1S")
+    process.freeze(first, place.store)
+    start("--workers", "1")
     process.await("the other executor's success", 9, function()
       return rows("SELECT count(*) FROM ended WHERE outcome=1")[1] == "1"
     end)
@@ -170,18 +170,20 @@ describe("executors", function()
   end)
 
   it("begin nothing of what one held that was stopped beyond its lock", function()
-    enqueue("nap", 1, "--priority", "5")
+    enqueue("gated", 1, "--priority", "5")
     local ids = enqueue("work", 100)
     local first = start("--workers", "1", "--lock-time", "PT1S")
     process.await("the locks", 5, function()
       return rows("SELECT count(*) FROM locked")[1] == "101"
     end)
-    process.kill(first, "STOP")
-    start("--workers", "2", "--lock-time", "PT1S")
+    process.freeze(first, place.store)
+    start("--workers", "2")
     process.await("the other executor's runs", 9, function()
       return select(2, count_runs()) == #ids
     end)
     process.kill(first, "CONT")
+    os.execute("touch " .. runs .. ".gate")
+    place.logged("stale")
     process.await("every job's end", 9, function()
       return rows("SELECT count(*) FROM live")[1] == "0"
     end)

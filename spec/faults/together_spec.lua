@@ -59,7 +59,7 @@ describe("two executors", function()
     process.await("half of the jobs", 20, function()
       return left() < jobs / 2
     end)
-    process.freeze(victim) -- nobody takes over before it is written down
+    process.freeze(victim, place.store) -- nobody takes over before it is written down
     local file = assert(io.open(dir .. "/runs", "a"))
     file:write("killed ", victim, "\n")
     file:close()

@@ -76,13 +76,14 @@ function process.kill(pid, signal)
   return os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid))
 end
 
--- Sends STOP, and waits until no thread of the process goes on.
-function process.freeze(pid)
-  process.kill(pid, "STOP")
-  process.await("process " .. pid .. " to stand still", 5, function()
-    local _, states = process.run(("grep -hs ^State: /proc/%d/task/*/status"):format(pid))
-    return states ~= "" and not states:find("State:%s+[^TZX]")
-  end)
+-- A process that has the store open gets STOP while another one may write: so it is in no
+-- transaction, in which it would keep everybody waiting. No thread of it goes on any more.
+local FREEZE = [[sqlite3 -cmd '.timeout 60000' %s 'BEGIN IMMEDIATE' '.system kill -STOP %d ;]]
+  .. [[ while grep -qs ^State:.[^TZX] /proc/%d/task/*/status ; do sleep 0.01 ; done' COMMIT]]
+
+function process.freeze(pid, store)
+  local status, output, errors = process.run(FREEZE:format(process.quote(store), pid, pid))
+  assert(status == 0, output .. errors)
 end
 
 -- True while a thread of the process is there. The first one may be a zombie already while another
