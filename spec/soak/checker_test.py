@@ -522,8 +522,8 @@ class Times(Checked):
         self.capped(3)
         self.bad("I13", "the limit is 2")
 
-    def rated(self, gap):
-        for job in range(1, 7):
+    def rated(self, gap, runs=6):
+        for job in range(1, runs + 1):
             self.story.live(job, "rated", ms=1)
             self.story.wait(gap)
 
@@ -534,6 +534,16 @@ class Times(Checked):
     def test_a_rate_that_does_not(self):
         self.rated(150)
         self.bad("I13b", "six began within 755 ms")
+
+    def test_a_rate_that_holds_with_a_first_run_that_was_written_down_late(self):
+        self.story.create(7, "rated")
+        self.story.lock(7)
+        self.story.wait(900)
+        self.story.start(7, "rated")
+        self.story.end(7)
+        self.story.ended(7)
+        self.rated(30, 5)
+        self.good("I13b")
 
     def term(self, ms, code=0, left=0):
         self.story.line("N", "term", pid=11, node="north")
