@@ -1,7 +1,7 @@
 """What becomes of jobs: none is lost, none comes from nowhere, each ends once."""
 import collections
 
-from evidence import CANCELLED, DELETED, MS, SECOND, SUCCESSFUL
+from evidence import CANCELLED, DELETED, LOCK, MS, SECOND, SUCCESSFUL
 
 OWN = ("moonshift/", "batch/")        # handlers of the program, which write nothing down
 WORKERS = 2                           # of each executor, as the folder says
@@ -195,11 +195,19 @@ def retries(evidence, report):
         arithmetic(evidence, report, job, len(failed))
 
 
+def unwritten(job, run):
+    """Whether the result waited for so long to be written that its lock may have been over."""
+    return any(row["token"] == run.token and row["t"] - run.end > LOCK * 2 / 3 * SECOND
+               for row in job.of("unlock"))
+
+
 def arithmetic(evidence, report, job, failed):
     """Where no process of its runs was disturbed, each run has counted once."""
     if not job.runs or evidence.touched(job.id) or job.of("crashes"):
         return
     if any(run.word is None or run.pid in evidence.kills for run in job.runs) or evidence.full:
+        return
+    if any(unwritten(job, run) for run in job.runs):
         return
     if any(evidence.stood(run.start - 5 * SECOND, run.end + 5 * SECOND) or
            evidence.stalled(run.start - 5 * SECOND, run.end + 5 * SECOND) for run in job.runs):

@@ -352,6 +352,23 @@ class Retries(Checked):
         self.story.unlock(1)
         self.bad("I8", "0 failures counted")
 
+    def twice(self, ms):
+        """It succeeds, its lock is lost so much later, and it succeeds again."""
+        self.story.create(1)
+        self.story.run(1)
+        self.story.wait(ms)
+        self.story.unlock(1)
+        self.story.run(1)
+        self.story.ended(1)
+
+    def test_a_run_that_did_not_count(self):
+        self.twice(100)
+        self.bad("I8", "{'ok': 2}, 0 failures counted")
+
+    def test_a_run_that_did_not_count_as_nobody_could_write(self):
+        self.twice(1500)
+        self.good("I5")
+
     def test_a_retry_before_its_delay(self):
         self.failing(waits=(200, 300))
         self.bad("I9", "after 200 ms instead of 300")

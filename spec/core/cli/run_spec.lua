@@ -60,7 +60,8 @@ describe("run", function()
       "--deployment", "shop", place.path)
     refused(2, "--watch looks at a folder (expected DIR instead of --deployment)", "--deployment",
       name, "--watch")
-    process.run("sqlite3 " .. process.quote(place.store) .. " 'DELETE FROM deployment'")
+    process.run("sqlite3 -cmd '.timeout 60000' " .. process.quote(place.store)
+      .. " 'DELETE FROM deployment'")
     refused(4, ('no deployment "%s": the store has none (moonshift deploy DIR makes one)')
       :format(name), "--deployment", name)
   end)
@@ -156,7 +157,7 @@ describe("run", function()
       place.run("enqueue", "work", "--priority", priority)
     end
     place.run("run", "--drain", "--priority-range", "4:6")
-    assert.same({ "1", "9" }, process.sql(place.store, "SELECT priority FROM job ORDER BY 1"))
+    assert.same({ "1", "9" }, process.sql(place.store, "SELECT priority FROM live ORDER BY 1"))
   end)
 
   it("logs lines of JSON if asked to", function()
@@ -175,10 +176,11 @@ describe("run", function()
   end)
 
   it("ends with 0 on TERM and on INT", function()
-    for _, signal in ipairs { "TERM", "INT" } do
-      local status = process.run(("cd %s && timeout --preserve-status -s %s 0.5 %s"):format(
-        place.path, signal, process.command("run")))
-      assert.equal(0, status)
+    for i, signal in ipairs { "TERM", "INT" } do
+      pid = process.start_watched(place.path .. "/log", "run", place.path)
+      place.logged("event=started", i)
+      process.kill(pid, signal)
+      assert.equal(0, process.await_status(pid, 5))
     end
   end)
 
