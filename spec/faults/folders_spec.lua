@@ -106,8 +106,8 @@ describe("a broken folder", function()
     process.remove(dir)
   end)
 
-  -- Status and report of `check` and of `run`, side by side. Loading may take ten seconds: of a clock
-  -- that goes twenty times too fast where it has no end.
+  -- Status and report of `check` and of `run`, side by side. Loading may take ten seconds. Where it
+  -- has no end, the clock goes twenty times too fast.
   local function refused(endless)
     local clock = endless and not sanitized and "faketime -f '+0 x20' " or ""
     local check = clock .. process.command("check", dir) .. " >" .. dir .. "/report 2>&1; echo $?"

@@ -110,7 +110,8 @@ describe("enqueue --from under kill -9", function()
     end)
     process.kill(pid, "TERM")
     process.await_end(pid, 30)
-    assert.same({ "remove_unfinished|1" }, process.sql(store, "SELECT verb, count>1 FROM operation"))
+    assert.same({ "remove_unfinished|1" },
+      process.sql(store, "SELECT verb, count>1 FROM operation"))
     whole()
   end
 

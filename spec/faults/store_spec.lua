@@ -3,6 +3,14 @@ local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 
 local handlers = { ["handlers/work.lua"] = "return function() end\n" }
+local gated = {
+  ["handlers/work.lua"] = handlers["handlers/work.lua"],
+  ["handlers/gated.lua"] = [[
+return function()
+  os.execute("echo >$GATE.run; until [ -e $GATE ] || [ ! -e ${GATE%/*} ]; do sleep 0.02; done")
+end
+]],
+}
 
 describe("a store", function()
   local dir, path
@@ -164,7 +172,7 @@ describe("a store that a newer program brings up to date", function()
       local moonshift = require "moonshift"
       local engine = assert(moonshift.open { store = "sqlite:%s", scripts = "%s" })
       assert(engine:enqueue("work"))
-      os.execute("sqlite3 %s '%s'")
+      os.execute("sqlite3 -cmd '.timeout 60000' %s '%s'")
       print(engine:enqueue("work"))
       print(pcall(function() return engine:jobs({}):count() end))
     ]]):format(path, dir, path, newer)
@@ -226,7 +234,7 @@ describe("a store that is cut short under an executor", function()
       end)
 
       it("by " .. doing .. " is not written to any more when it is told to end", function()
-        process.kill(pid, "STOP")
+        process.freeze(pid, path)
         process.run(damage .. path .. suffix)
         process.kill(pid, "TERM")
         process.kill(pid, "CONT")
@@ -236,7 +244,7 @@ describe("a store that is cut short under an executor", function()
   end
 
   it("acknowledges nothing that would lie behind what is gone", function()
-    process.kill(pid, "STOP")
+    process.freeze(pid, path)
     process.run(": > " .. path .. "-wal")
     local status, _, errors = command("enqueue", "work", "-C", dir, "--store", "sqlite:" .. path)
     assert.equal(74, status)
@@ -248,8 +256,10 @@ describe("a store that is cut short under an executor", function()
   end)
 
   it("by a tool that vacuums it is not", function()
-    process.sql(path, "VACUUM")
-    process.sql(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    for _, statement in ipairs { "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)" } do
+      assert.equal(0, (process.run(("sqlite3 -cmd '.timeout 60000' %s '%s'"):format(path,
+        statement))))
+    end
     assert.equal(0, (command("enqueue", "work", "-C", dir, "--store", "sqlite:" .. path)))
     process.await("the job", 5, function()
       return process.sql(path, "SELECT count(*) FROM ended")[1] == "101"
@@ -301,7 +311,7 @@ describe("a full disk", function()
   local disk, dir, pid
 
   before_each(function()
-    dir, disk = process.folder(handlers), process.folder()
+    dir, disk = process.folder(gated), process.folder()
     local status = process.run("mount -t tmpfs -o size=3m tmpfs " .. disk)
     if status ~= 0 then
       disk = nil
@@ -348,18 +358,23 @@ describe("a full disk", function()
     if not disk then
       return pending("mounting a small disk needs root")
     end
-    assert.equal(0, (verb { "enqueue", "work", "--count", "3000", "--in", "PT2S" }))
-    pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. disk .. "/jobs.db")
-    process.await("the executor", 5, function()
-      return process.read(dir .. "/log"):find("started", 1, true)
+    assert.equal(0, (verb { "enqueue", "gated", "--priority", "1" }))
+    assert.equal(0, (verb { "enqueue", "work", "--count", "3000" }))
+    process.environment = "GATE=" .. dir .. "/gate"
+    pid = process.start(dir .. "/log", "run", dir, "--store", "sqlite:" .. disk .. "/jobs.db",
+      "--workers", "1")
+    process.environment = ""
+    process.await("the run", 10, function()
+      return process.read(dir .. "/gate.run") ~= ""
     end)
     fill()
+    os.execute("touch " .. dir .. "/gate")
     process.await("the pause", 10, function()
       return process.read(dir .. "/log"):find("full", 1, true)
     end)
     os.remove(disk .. "/filler")
     process.await("every job's end", 20, function()
-      return process.sql(disk .. "/jobs.db", "SELECT count(*) FROM ended")[1] == "3000"
+      return process.sql(disk .. "/jobs.db", "SELECT count(*) FROM ended")[1] == "3001"
     end)
   end)
 end)

@@ -215,12 +215,13 @@ describe("enqueue --from", function()
   end)
 
   it("stops when it is interrupted", function()
-    -- It reads what nobody ends, and gets the signal as soon as it minds it.
-    local script = [[cd %s; mkfifo in; exec 3<>in; { while ! grep -qs '^SigCgt.*[2367abef]$' \
-      /proc/$(cat pid 2>/dev/null)/status; do sleep 0.02; done; kill -INT $(cat pid); } &
-      exec sh -c 'echo $$ >pid; exec %s <&3']]
+    -- It gets the signal once it minds INT and TERM, and sleeps: it reads what nobody writes.
+    local script = [[cd %s; mkfifo in; exec 3<>in; %s <&3 & pid=$!
+      until [ "$(grep -cE '^State:.S|^SigCgt:.*[4-7c-f]...$' /proc/$pid/status)" = 2 ]; do
+        sleep 0.02
+      done; kill -INT $pid; wait $pid]]
     local status, _, errors = process.run(script:format(place.path,
-      process.command("enqueue", "--from", "-"):gsub("'", "")))
+      process.command("enqueue", "--from", "-")))
     assert.equal(130, status)
     assert.equal("moonshift: interrupted\n", errors)
   end)
