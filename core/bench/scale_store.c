@@ -25,22 +25,22 @@ static bool spec_make(struct rig *rig, const struct scale_rows *rows, struct job
 }
 
 static void copies_make(struct rig *rig, const struct scale_rows *rows, const struct job_spec *spec,
-                        struct job *jobs, int64_t count) {
+                        struct job_spec *specs, int64_t count) {
     uint32_t *random = &rig->bench->random;
     for (int64_t i = 0; i < count; i++) {
-        jobs[i] = spec->job;
-        jobs[i].next = i + 1 < count ? &jobs[i + 1] : NULL;
+        specs[i] = *spec;
+        specs[i].next = i + 1 < count ? &specs[i + 1] : NULL;
         if (!rows->lane)
-            jobs[i].priority = rig_priority(rig, random);
+            specs[i].job.priority = rig_priority(rig, random);
         if (rows->later)
-            jobs[i].due += rig_priority(rig, random) * 1000000 + i;
+            specs[i].job.due += rig_priority(rig, random) * 1000000 + i;
     }
 }
 
-static bool write_all(struct store *store, struct job *jobs, struct error *error) {
+static bool write_all(struct store *store, struct job_spec *specs, struct error *error) {
     if (!store_begin(store, STORE_TURN, error))
         return false;
-    if (store_create(store, jobs, 0, clock_now(clock_system()), error))
+    if (store_create(store, specs, 0, clock_now(clock_system()), error))
         return store_commit(store, error) && store_tend(store, CHORE_LOG, LOG_PAGES, NULL, error);
     store_rollback(store);
     return false;
@@ -48,17 +48,17 @@ static bool write_all(struct store *store, struct job *jobs, struct error *error
 
 bool scale_fill(struct rig *rig, const struct scale_rows *rows, struct error *error) {
     struct job_spec spec = {0};
-    struct job *jobs = malloc(FILL_EACH * sizeof *jobs);
-    bool fine = jobs ? spec_make(rig, rows, &spec, error) : rig_no_memory(error);
+    struct job_spec *specs = malloc(FILL_EACH * sizeof *specs);
+    bool fine = specs ? spec_make(rig, rows, &spec, error) : rig_no_memory(error);
     for (int64_t done = 0; fine && done < rows->count; done += FILL_EACH) {
         int64_t left = rows->count - done;
         rig_tell(rig, rows->doing, done, rows->count);
         int64_t part = left < FILL_EACH ? left : FILL_EACH;
-        copies_make(rig, rows, &spec, jobs, part);
-        fine = place_goes_on(error) && write_all(engine_store(rig->engine), jobs, error);
+        copies_make(rig, rows, &spec, specs, part);
+        fine = place_goes_on(error) && write_all(engine_store(rig->engine), specs, error);
     }
     job_spec_clear(&spec);
-    free(jobs);
+    free(specs);
     return fine;
 }
 

@@ -82,7 +82,7 @@ static json_t *schedule_dates(const struct cli *cli, json_t *object) {
     rules.schedule = true;
     json_t *dates = json_array();
     if (job_spec_read(&spec, object, &rules, now, NULL)) {
-        struct repeat repeat = {spec.job.repeat, spec.job.zone, now, false};
+        struct repeat repeat = {spec.job.repeat, spec.zone, now, false};
         if (!repeat_open(&repeat, &cycle, NULL) ||
             !repeat_dates(dates, &cycle, spec.job.due - 1, 0, DATES_SHOWN)) {
             json_decref(dates);

@@ -9,7 +9,7 @@ enum { ROOM_KEPT = 4096 }; /* specs */
 static bool spec_priority(struct engine *engine, struct script *script, struct job_spec *spec,
                           struct error *error) {
     enum answer overridden = store_overridden(engine->store, spec->job.handler, error);
-    return overridden == YES || (overridden == NO && script_priority(script, &spec->job, error));
+    return overridden == YES || (overridden == NO && script_priority(script, spec, error));
 }
 
 /* Completes a spec so that it can be written. job_spec_clear follows in any case. */
@@ -30,28 +30,29 @@ static bool spec_complete(struct engine *engine, struct job_spec *spec,
     if (!job_spec_keyed(spec, error))
         return false;
     if (spec->needs_retries)
-        script_retries(generation->script, &spec->job);
+        script_retries(generation->script, spec);
     return (!spec->needs_priority || spec_priority(engine, generation->script, spec, error)) &&
            (!spec->needs_unique || script_unique(generation->script, spec, error));
 }
 
-static bool write_jobs(struct engine *engine, struct job *jobs, void *arg, struct error *error) {
+static bool write_jobs(struct engine *engine, struct job_spec *specs, void *arg,
+                       struct error *error) {
     (void)arg;
-    if (!jobs->next) {
-        bool done = store_enqueue(engine->store, jobs, engine_now(engine), error);
+    if (!specs->next) {
+        bool done = store_enqueue(engine->store, specs, engine_now(engine), error);
         if (done)
             engine_tidy(engine);
         return done;
     }
     return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_create(engine->store, jobs, 0, engine_now(engine), error),
+           engine_end(engine, store_create(engine->store, specs, 0, engine_now(engine), error),
                       error);
 }
 
 /* Which of them the store refused; `count`: none. */
 static size_t refused_of(const struct job_spec *specs, size_t count) {
     size_t i = 0;
-    while (i < count && specs[i].job.reply.creation != CREATION_REFUSED)
+    while (i < count && specs[i].reply.creation != CREATION_REFUSED)
         i++;
     return i;
 }
@@ -64,10 +65,10 @@ static bool create(struct engine *engine, const struct engine_spec *said, struct
         *refused = i;
         if (!spec_complete(engine, &specs[i], &said[i], now, error))
             return false;
-        specs[i].job.next = i + 1 < count ? &specs[i + 1].job : NULL;
+        specs[i].next = i + 1 < count ? &specs[i + 1] : NULL;
     }
     engine->ids_left = 0; /* lists by id stay near the order of creation; nothing rests on it */
-    bool done = write(engine, &specs[0].job, arg, error);
+    bool done = write(engine, specs, arg, error);
     *refused = refused_of(specs, count);
     if (done)
         CRASH_POINT("enqueue_committed");
@@ -109,7 +110,7 @@ bool engine_create(struct engine *engine, const struct engine_spec *said, size_t
         return error_set(error, ERROR_FAILED, "out of memory");
     bool ok = create(engine, said, specs, count, wrong, write, arg, error);
     for (size_t i = 0; i < count; i++) {
-        created[i] = specs[i].job.reply;
+        created[i] = specs[i].reply;
         job_spec_clear(&specs[i]);
     }
     room_give(engine, room);

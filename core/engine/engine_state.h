@@ -38,8 +38,9 @@ bool engine_unknown(struct engine *engine, const char *handler, struct error *er
 
 /* Ends a transaction: commits if `ok`, else rolls back and returns false. */
 bool engine_end(struct engine *engine, bool ok, struct error *error);
-/* Does what engine_enqueue does, but for the transaction: `write` writes the list of jobs. */
-typedef bool engine_writer(struct engine *engine, struct job *jobs, void *arg, struct error *error);
+/* Does what engine_enqueue does, but for the transaction: `write` writes the list. */
+typedef bool engine_writer(struct engine *engine, struct job_spec *specs, void *arg,
+                           struct error *error);
 bool engine_create(struct engine *engine, const struct engine_spec *specs, size_t count,
                    struct created *created, size_t *refused, engine_writer *write, void *arg,
                    struct error *error);

@@ -25,16 +25,15 @@ bool engine_request_find(struct engine *engine, struct engine_request *request,
 }
 
 static bool request_keep(struct engine *engine, struct engine_request *request,
-                         const struct job *jobs, struct error *error) {
+                         const struct job_spec *specs, struct error *error) {
     if (!request || !request->asked.key)
         return true;
     size_t count = 0;
-    for (const struct job *job = jobs; job; job = job->next)
+    for (const struct job_spec *spec = specs; spec; spec = spec->next)
         count++;
     struct created *created = calloc(count + 1, sizeof *created);
-    const struct job *job = jobs;
-    for (size_t i = 0; created && i < count; i++, job = job->next)
-        created[i] = job->reply;
+    for (size_t i = 0; created && i < count; i++, specs = specs->next)
+        created[i] = specs->reply;
     json_t *answer = created ? request->answer(request->arg, created, count) : NULL;
     bool done = answer ? store_request_keep(engine->store, &request->asked, answer,
                                             engine_now(engine), error)
@@ -46,14 +45,15 @@ static bool request_keep(struct engine *engine, struct engine_request *request,
 
 /* ---- at once ---- */
 
-static bool write_once(struct engine *engine, struct job *jobs, void *arg, struct error *error) {
+static bool write_once(struct engine *engine, struct job_spec *specs, void *arg,
+                       struct error *error) {
     struct engine_request *request = arg;
     if (!store_begin(engine->store, STORE_TURN, error))
         return false;
     enum answer found = request_find(engine, request, error);
     bool done = found == YES ||
-                (found == NO && store_create(engine->store, jobs, 0, engine_now(engine), error) &&
-                 request_keep(engine, request, jobs, error));
+                (found == NO && store_create(engine->store, specs, 0, engine_now(engine), error) &&
+                 request_keep(engine, request, specs, error));
     return engine_end(engine, done, error);
 }
 
@@ -71,9 +71,11 @@ bool engine_intake_begin(struct engine *engine, struct store_intake *intake, int
     return store_intake_begin(engine->store, intake, count, engine_now(engine), error);
 }
 
-static bool write_intake(struct engine *engine, struct job *jobs, void *arg, struct error *error) {
+static bool write_intake(struct engine *engine, struct job_spec *specs, void *arg,
+                         struct error *error) {
     return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_intake_add(engine->store, arg, jobs, engine_now(engine), error),
+           engine_end(engine,
+                      store_intake_add(engine->store, arg, specs, engine_now(engine), error),
                       error);
 }
 
@@ -86,16 +88,17 @@ bool engine_intake_add(struct engine *engine, struct store_intake *intake,
     return done;
 }
 
-static bool write_end(struct engine *engine, struct job *jobs, void *arg, struct error *error) {
+static bool write_end(struct engine *engine, struct job_spec *specs, void *arg,
+                      struct error *error) {
     struct ending *ending = arg;
     time_ms now = engine_now(engine);
     if (!store_begin(engine->store, STORE_TURN, error))
         return false;
     enum answer found = request_find(engine, ending->request, error);
     bool done = found == YES ||
-                (found == NO && (!jobs || store_create(engine->store, jobs, 0, now, error)) &&
+                (found == NO && (!specs || store_create(engine->store, specs, 0, now, error)) &&
                  store_intake_release(engine->store, ending->intake, &ending->more, now, error) &&
-                 request_keep(engine, ending->request, jobs, error));
+                 request_keep(engine, ending->request, specs, error));
     return engine_end(engine, done, error) && CRASH_POINT("intake_committed");
 }
 

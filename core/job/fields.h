@@ -64,7 +64,8 @@
     FIELD(term,            TEXT,   NULL,              GIVEN,  term,            OTHER, NEVER)   \
     FIELD(config,          TEXT,   NULL,              MADE,   config,          OTHER, NEVER)
 
-/* What only a creator says: it decides about the creation, and is no column of the row.
+/* What only a creator says: members of struct job_spec. It decides about the creation, and is no
+ * column of the row.
  *   priority_given, retries_given  the creator named them; no definition and no override decides
  *   zone, misfire, origin, starts  of `repeat`: see struct repeat
  *   delay                          ms by which the job is due later than its cycle's date

@@ -1,46 +1,46 @@
 #include "job/job.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRY(member, type, key, ...) {key, offsetof(struct job, member), FIELD_##type},
 const struct job_field job_fields[JOB_FIELD_COUNT] = {JOB_FIELDS(ENTRY)};
 
-#define OFFSET(member, ...) OFFSET_OF(member, __VA_ARGS__, )
-#define OFFSET_OF(member, type, ...) JOB_TEXTS_##type(offsetof(struct job, member), )
-static const size_t text_fields[] = {JOB_FIELDS(OFFSET) JOB_SAID_FIELDS(OFFSET)};
-#define TEXTS (sizeof text_fields / sizeof *text_fields)
+#define OFFSET(member, type, ...) JOB_TEXTS_##type(offsetof(struct job, member), )
+static const size_t text_fields[] = {JOB_FIELDS(OFFSET)};
 
-static const char **text_field(struct job *job, size_t i) {
-    return (const char **)(void *)((char *)job + text_fields[i]);
-}
-
-struct job *job_copy(const struct job *job) {
-    struct job source = *job;
-    size_t sizes[TEXTS], total = sizeof *job;
-    for (size_t i = 0; i < TEXTS; i++) {
-        const char *text = *text_field(&source, i);
-        sizes[i] = text ? strlen(text) + 1 : 0;
-        total += sizes[i];
+void *job_copy_of(const void *from, size_t size, const size_t *texts, size_t count) {
+    const struct job *job = from;
+    size_t total = size + (job->payload ? job->payload_size + 1 : 0);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = *(const char *const *)(const void *)((const char *)from + texts[i]);
+        total += text ? strlen(text) + 1 : 0;
     }
-    struct job *copy = malloc(total + (job->payload ? job->payload_size + 1 : 0));
+    struct job *copy = malloc(total);
     if (!copy)
         return NULL;
-    *copy = source;
+    memcpy(copy, from, size);
     copy->next = NULL;
-    char *room = (char *)(copy + 1);
-    for (size_t i = 0; i < TEXTS; i++) {
-        if (sizes[i] == 0)
+    char *room = (char *)copy + size;
+    for (size_t i = 0; i < count; i++) {
+        const char **text = (const char **)(void *)((char *)copy + texts[i]);
+        if (!*text)
             continue;
-        *text_field(copy, i) = memcpy(room, *text_field(&source, i), sizes[i]);
-        room += sizes[i];
+        char *end = stpcpy(room, *text);
+        *text = room;
+        room = end + 1;
     }
     if (job->payload) {
         copy->payload = memcpy(room, job->payload, job->payload_size);
         room[job->payload_size] = 0;
     }
     return copy;
+}
+
+struct job *job_copy(const struct job *job) {
+    return job_copy_of(job, sizeof *job, text_fields, sizeof text_fields / sizeof *text_fields);
 }
 
 void job_free(struct job *job) {
@@ -78,16 +78,6 @@ const char *job_state_name(enum job_state state) {
 
 const char *job_type_name(enum job_type type) {
     return type == JOB_TIMER ? "timer" : "message";
-}
-
-const char *creation_name(enum creation creation) {
-    static const char *const names[] = {
-        [CREATION_CREATED] = "created",
-        [CREATION_KEPT] = "kept",
-        [CREATION_REPLACED] = "replaced",
-        [CREATION_REFUSED] = "refused",
-    };
-    return names[creation];
 }
 
 bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error) {

@@ -1,9 +1,7 @@
-/* job.h - one durable job, as it travels between the database, the workers and the
- * user.
+/* job.h - one durable job: its row, and what a run of it needs.
  *
  * A job handed out by the store or by job_copy is ONE block of memory: every text lies inside it
- * and job_free releases all of it. A job on the stack ("draft") borrows its texts from its builder.
- */
+ * and job_free releases all of it. A job on the stack borrows its texts from its builder. */
 #ifndef MOONSHIFT_JOB_JOB_H
 #define MOONSHIFT_JOB_JOB_H
 
@@ -11,7 +9,6 @@
 #include "base/error.h"
 #include "job/fields.h"
 #include "job/suspension.h"
-#include "time/cycle.h"
 #include <jansson.h>
 #include <stddef.h>
 #include <string.h>
@@ -31,28 +28,14 @@ enum job_state {
 /* What becomes of a job whose unique key another one holds. */
 enum on_conflict { ON_CONFLICT_KEEP, ON_CONFLICT_REPLACE, ON_CONFLICT_REFUSE };
 
-/* What became of a job that was to be created: it is there; another one holds its key, and was kept
- * or became it; or what it is was refused. */
-enum creation { CREATION_CREATED, CREATION_KEPT, CREATION_REPLACED, CREATION_REFUSED };
-
-/* The reply of a creation. */
-struct created {
-    int64_t id; /* of the new job, or of the one that holds its unique key */
-    enum creation creation;
-};
-
 #define JOB_NAME_MAX 255    /* bytes of a handler, lane, instance, tenant, category name */
 #define JOB_MESSAGE_MAX 666 /* characters of the failure message kept with the job (Camunda 7) */
 #define JOB_STACK_MAX 65536 /* bytes of a stored message or stack text */
 
 struct job {
-    struct job *next; /* for lists: jobs created by a handler, a page of acquired jobs */
+    struct job *next; /* of a page of acquired jobs, or of follow-ups */
     JOB_FIELDS(JOB_MEMBER)
-    JOB_SAID_FIELDS(JOB_MEMBER)
-    time_ms begin_by;     /* monotonic: its start counts for a rate; 0: whenever it may be */
-    struct created reply; /* out, of store_create */
-    bool told;            /* its hooks have been called as it was created (hook.h) */
-    bool by_hook;         /* a hook has enqueued it */
+    time_ms begin_by; /* monotonic: its start counts for a rate; 0: whenever it may be */
 };
 
 enum field_type {
@@ -121,6 +104,9 @@ static inline int64_t job_field_number(const struct job *job, const struct job_f
 struct job *job_copy(const struct job *job);
 void job_free(struct job *job);      /* NULL is fine */
 void job_free_list(struct job *job); /* the whole `next` chain */
+/* The same of a struct of `size` bytes that begins with a job and has more texts: `texts` says
+ * where all of them are. The caller frees it. */
+void *job_copy_of(const void *from, size_t size, const size_t *texts, size_t count);
 
 /* The 63-bit id of a lane key, > 0. A collision makes two lanes wait for each other, nothing worse.
  */
@@ -132,7 +118,6 @@ const char *job_reserved(const char *handler);
 
 const char *job_state_name(enum job_state state);
 const char *job_type_name(enum job_type type);
-const char *creation_name(enum creation creation);
 
 /* "keep", "replace" or "refuse". ERROR_INVALID says what was expected. */
 bool on_conflict_parse(const char *text, enum on_conflict *on_conflict, struct error *error);

@@ -118,10 +118,10 @@ static bool read_payload(struct job_spec *spec, const struct spec_rules *rules,
 static bool read_numbers(struct job_spec *spec, struct error *error) {
     const json_t *priority = member(spec, "priority"), *retries = member(spec, "retries");
     int64_t count = 0;
-    spec->job.priority_given = priority != NULL;
+    spec->priority_given = priority != NULL;
     if (priority && !json_whole(priority, INT64_MIN, INT64_MAX, &spec->job.priority))
         return json_refuse("priority", priority, "a whole number of 64 bits", error);
-    spec->job.retries_given = retries != NULL;
+    spec->retries_given = retries != NULL;
     if (retries && !json_whole(retries, 1, INT32_MAX, &count))
         return json_refuse("retries", retries, "a whole number from 1 to 2147483647", error);
     spec->job.retries = (int32_t)count;
@@ -209,15 +209,15 @@ static bool read_due(struct job_spec *spec, const struct spec_rules *rules, time
 static bool read_misfire(struct job_spec *spec, struct error *error) {
     const char *text = NULL;
     return read_name(spec, "misfire", &text, error) &&
-           (!text || misfire_parse(text, &spec->job.misfire, error));
+           (!text || misfire_parse(text, &spec->misfire, error));
 }
 
 static bool read_dates(struct job_spec *spec, time_ms now, struct error *error) {
     struct job *job = &spec->job;
     struct cycle cycle;
-    job->starts = job->type == JOB_TIMER;
-    job->origin = job->starts ? job->due : now;
-    struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
+    spec->starts = job->type == JOB_TIMER;
+    spec->origin = spec->starts ? job->due : now;
+    struct repeat repeat = {job->repeat, spec->zone, spec->origin, spec->starts};
     if (!repeat_open(&repeat, &cycle, error))
         return false;
     job->type = JOB_TIMER;
@@ -248,9 +248,9 @@ static bool read_cycle(struct job_spec *spec, const struct spec_rules *rules, ti
         return error_set(error, ERROR_INVALID, "cycle and repeat: expected only one");
     if (!cycle && !alias)
         return !stray || error_set(error, ERROR_INVALID, "%s: expected a cycle beside it", stray);
-    job->zone = rules->zone;
+    spec->zone = rules->zone;
     return read_name(spec, alias ? "repeat" : "cycle", &job->repeat, error) &&
-           read_name(spec, "zone", &job->zone, error) && read_repeat(spec, now, error);
+           read_name(spec, "zone", &spec->zone, error) && read_repeat(spec, now, error);
 }
 
 /* ---- unique jobs ---- */
@@ -258,13 +258,13 @@ static bool read_cycle(struct job_spec *spec, const struct spec_rules *rules, ti
 static bool read_unique_for(struct job_spec *spec, time_ms now, struct error *error) {
     const json_t *value = member(spec, "unique_for");
     struct span span;
-    spec->job.unique_until = TIME_NONE;
+    spec->unique_until = TIME_NONE;
     if (!value)
         return true;
     if (!span_from_json(value, "unique_for", &span, error))
         return false;
-    spec->job.unique_until = span_add(now, &span);
-    return spec->job.unique_until > now ||
+    spec->unique_until = span_add(now, &span);
+    return spec->unique_until > now ||
            json_refuse("unique_for", value, "a duration longer than 0, such as \"5m\"", error);
 }
 
@@ -272,7 +272,7 @@ static bool read_unique(struct job_spec *spec, time_ms now, struct error *error)
     const char *text = NULL;
     if (!read_name(spec, "unique", &spec->job.unique_key, error) ||
         !read_name(spec, "on_conflict", &text, error) ||
-        (text && !on_conflict_parse(text, &spec->job.on_conflict, error)))
+        (text && !on_conflict_parse(text, &spec->on_conflict, error)))
         return false;
     spec->on_conflict_given = text != NULL;
     return read_unique_for(spec, now, error);
@@ -287,17 +287,17 @@ bool job_spec_keyed(const struct job_spec *spec, struct error *error) {
            error_set(error, ERROR_INVALID, "%s: expected unique beside it", stray);
 }
 
-static void begin_job(struct job *job, time_ms now) {
-    job->created = now;
-    job->attempt = 1;
-    job->lock_expiration = TIME_NONE;
-    job->unique_until = TIME_NONE;
+static void begin(struct job_spec *spec, time_ms now) {
+    spec->job.created = now;
+    spec->job.attempt = 1;
+    spec->job.lock_expiration = TIME_NONE;
+    spec->unique_until = TIME_NONE;
 }
 
 bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rules *rules,
                    time_ms now, struct error *error) {
     *spec = (struct job_spec){.object = json_incref(object)};
-    begin_job(&spec->job, now);
+    begin(spec, now);
     if (!json_is_object(object))
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
     if (!check_keys(object, rules->schedule, error) || !read_names(spec, error))
@@ -314,7 +314,7 @@ bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
                    const struct spec_rules *rules, time_ms now, struct error *error) {
     struct job *job = &spec->job;
     *spec = (struct job_spec){.unchecked = fast->unchecked};
-    begin_job(job, now);
+    begin(spec, now);
     for (int i = 0; i < SPEC_NAMES; i++) {
         const char *name = *name_of(job, i) = fast->names[i];
         if (name && !check_name(spec_names[i]->key, name, fast->sizes[i], error))
@@ -325,7 +325,7 @@ bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
     job->exclusive = job->lane || job->instance;
     job->due = rules->ensure_due_date ? now : TIME_NONE;
     job->priority = fast->priority;
-    job->priority_given = fast->priority_given;
+    spec->priority_given = fast->priority_given;
     return take_payload(spec, fast->payload, fast->payload_size, rules, error);
 }
 
@@ -348,8 +348,8 @@ static void define_priority(struct job_spec *spec, const struct definition *defi
     struct job *job = &spec->job;
     if (!rules->produce_priorities) {
         job->priority = 0;
-        job->priority_given = true; /* an override does not raise it either */
-    } else if (!job->priority_given) {
+        spec->priority_given = true; /* an override does not raise it either */
+    } else if (!spec->priority_given) {
         job->priority =
             definition && definition->has_priority ? definition->priority : rules->priority;
         spec->needs_priority = definition && definition->priority_function;
@@ -362,17 +362,17 @@ static void define_unique(struct job_spec *spec, const struct definition *defini
         return;
     spec->needs_unique = definition->unique_function && !job->unique_key;
     if (!spec->on_conflict_given)
-        job->on_conflict = definition->on_conflict;
-    if (job->unique_until == TIME_NONE && definition->unique_for)
-        job->unique_until = job->created + definition->unique_for;
+        spec->on_conflict = definition->on_conflict;
+    if (spec->unique_until == TIME_NONE && definition->unique_for)
+        spec->unique_until = job->created + definition->unique_for;
 }
 
 void job_spec_define(struct job_spec *spec, const struct definition *definition,
                      const struct spec_rules *rules) {
     struct job *job = &spec->job;
-    if (!job->retries_given)
+    if (!spec->retries_given)
         job->retries = definition && definition->retries ? definition->retries : rules->retries;
-    spec->needs_retries = definition && definition->retries_asked && !job->retries_given;
+    spec->needs_retries = definition && definition->retries_asked && !spec->retries_given;
     if (!job->category && definition)
         job->category = definition->category;
     define_lane(spec, rules);
@@ -393,6 +393,38 @@ void job_spec_clear(struct job_spec *spec) {
     free(spec->payload);
     free(spec->unique);
     *spec = (struct job_spec){0};
+}
+
+#define JOB_TEXT_AT(member, type, ...) JOB_TEXTS_##type(offsetof(struct job_spec, job.member), )
+#define SAID_TEXT_AT(member, type) JOB_TEXTS_##type(offsetof(struct job_spec, member), )
+
+struct job_spec *job_spec_copy(const struct job_spec *spec) {
+    static const size_t texts[] = {JOB_FIELDS(JOB_TEXT_AT) JOB_SAID_FIELDS(SAID_TEXT_AT)};
+    struct job_spec *copy = job_copy_of(spec, sizeof *spec, texts, sizeof texts / sizeof *texts);
+    if (!copy)
+        return NULL;
+    copy->next = NULL;
+    copy->object = NULL;
+    copy->payload = copy->unique = NULL;
+    return copy;
+}
+
+void job_spec_free_list(struct job_spec *spec) {
+    while (spec) {
+        struct job_spec *next = spec->next;
+        free(spec);
+        spec = next;
+    }
+}
+
+const char *creation_name(enum creation creation) {
+    static const char *const names[] = {
+        [CREATION_CREATED] = "created",
+        [CREATION_KEPT] = "kept",
+        [CREATION_REPLACED] = "replaced",
+        [CREATION_REFUSED] = "refused",
+    };
+    return names[creation];
 }
 
 struct spec_rules spec_rules(const struct settings *settings) {

@@ -1,5 +1,5 @@
-/* job_spec.h - from what a creator says (a JSON object) to a job that can be written
- * (rules §1, §2).
+/* job_spec.h - a job that is to be created: from what a creator says (a JSON object) to what can be
+ * written, and what became of it (rules §1, §2).
  *
  * One place for the keys, limits and defaults of creation; engine:enqueue, job:enqueue, the command
  * line and --from files all come through here. */
@@ -11,6 +11,7 @@
 #include "job/job.h"
 #include "job/settings.h"
 #include "job/spec_fast.h"
+#include "time/cycle.h"
 #include "time/schedule_policy.h"
 
 /* Settings that decide what a new job looks like. */
@@ -25,18 +26,36 @@ struct spec_rules {
     bool schedule;           /* the keys of a schedule (schedule_policy.h) are fine, too */
 };
 
+/* What became of a job that was to be created: it is there; another one holds its key, and was kept
+ * or became it; or what it is was refused. */
+enum creation { CREATION_CREATED, CREATION_KEPT, CREATION_REPLACED, CREATION_REFUSED };
+const char *creation_name(enum creation creation);
+
+/* The reply of a creation. */
+struct created {
+    int64_t id; /* of the new job, or of the one that holds its unique key */
+    enum creation creation;
+};
+
 struct job_spec {
-    struct job job;                /* borrows its texts from `object` and `payload`, or a fast */
+    struct job job;        /* comes first: the row as it is to be; borrows its texts */
+    struct job_spec *next; /* of a list that is created together */
+    JOB_SAID_FIELDS(JOB_MEMBER)
+    bool unchecked;       /* the handler need not be known */
+    bool told;            /* its hooks have been called as it was created (hook.h) */
+    bool by_hook;         /* a hook has enqueued it */
+    struct created reply; /* out, of store_create */
+
+    /* Of its reading: */
     json_t *object;                /* the caller's object, one reference held; NULL: a fast */
     char *payload;                 /* encoded JSON, owned */
+    char *unique;                  /* the key that the definition's function said, owned */
     char term[TIME_TEXT_SIZE];     /* a duration given as a number */
     struct schedule_policy policy; /* of a schedule */
-    bool unchecked;                /* the handler need not be known */
-    bool needs_priority; /* the definition's priority is a function: ask script_priority */
     bool on_conflict_given;
-    char *unique;       /* the key that the definition's function said, owned */
-    bool needs_unique;  /* the definition's unique is a function: ask script_unique */
-    bool needs_retries; /* the definition's retry is an expression: ask script_retries */
+    bool needs_priority; /* the definition's priority is a function: ask script_priority */
+    bool needs_unique;   /* the definition's unique is a function: ask script_unique */
+    bool needs_retries;  /* the definition's retry is an expression: ask script_retries */
 };
 
 struct spec_rules spec_rules(const struct settings *settings);
@@ -70,6 +89,10 @@ bool job_spec_keyed(const struct job_spec *spec, struct error *error);
 void job_spec_inherit(struct job_spec *spec, const struct job *creator);
 
 void job_spec_clear(struct job_spec *spec);
+
+/* A copy in one block that owns its texts; for job_spec_free_list. NULL: no memory. */
+struct job_spec *job_spec_copy(const struct job_spec *spec);
+void job_spec_free_list(struct job_spec *spec); /* the whole `next` chain */
 
 /* Refuses a handler that is not among `names` (an array of texts), with the one that was meant or a
  * few that are known: ERROR_NOT_FOUND, returns false. */

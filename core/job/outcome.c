@@ -35,7 +35,7 @@ void outcome_free(struct outcome *outcome) {
     if (!outcome)
         return;
     job_free(outcome->job);
-    job_free_list(outcome->created);
+    job_spec_free_list(outcome->created);
     job_free_list(outcome->follows);
     json_decref(outcome->effects);
     lines_free(outcome->lines);
@@ -69,8 +69,9 @@ bool outcome_may_follow(const struct outcome *outcome) {
     int64_t lane = outcome->job->lane_id;
     if (!lane || outcome->followed >= FOLLOW_MAX || !outcome_traits[outcome->kind].keeps)
         return false;
-    for (const struct job *job = outcome->created; job; job = job->next)
-        if (job->lane_id == lane && (job->due == TIME_NONE || job->due <= outcome->ended))
+    for (const struct job_spec *spec = outcome->created; spec; spec = spec->next)
+        if (spec->job.lane_id == lane &&
+            (spec->job.due == TIME_NONE || spec->job.due <= outcome->ended))
             return true;
     return false;
 }

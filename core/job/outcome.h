@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_JOB_OUTCOME_H
 #define MOONSHIFT_JOB_OUTCOME_H
 
-#include "job/job.h"
+#include "job/job_spec.h"
 
 /* A new kind is a line here, its traits in outcome.c, what makes it in script/run.c, and what
  * becomes of the row in settle_again or settle_kind. */
@@ -70,11 +70,11 @@ struct outcome {
     time_ms due;     /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
     char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
     char *stack;
-    char *result;  /* JSON text of what the handler returned, or NULL */
-    char *stuck;   /* the run does not end: where it was last seen; NULL: it has ended */
-    char *warning; /* its last line: a strategy that raised, a result that is not JSON */
-    struct job
-        *created; /* jobs the handler created, in order; written with this outcome or not at all */
+    char *result;             /* JSON text of what the handler returned, or NULL */
+    char *stuck;              /* the run does not end: where it was last seen; NULL: it has ended */
+    char *warning;            /* its last line: a strategy that raised, a result that is not JSON */
+    struct job_spec *created; /* what the handler creates, in order; written with this outcome or
+                                 not at all */
     json_t *effects; /* operator verbs the handler asked for, in order (store_operate): done with
                         this outcome or not at all; an array or NULL; owned */
     struct outcome_line *lines;

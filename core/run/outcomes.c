@@ -27,7 +27,7 @@ void outcomes_add(struct outcomes *outcomes, struct outcome *list) {
 /* Makes it a failure of its job alone, as the store will never take what it created or asked for.
  */
 static void condemn(struct outcome *outcome, const struct error *reason) {
-    job_free_list(outcome->created);
+    job_spec_free_list(outcome->created);
     json_decref(outcome->effects);
     free(outcome->message);
     outcome->created = NULL;
@@ -42,14 +42,14 @@ static void condemn(struct outcome *outcome, const struct error *reason) {
 /* Drops what hooks have enqueued, which must not fail the job. False: there is none. */
 static bool forgo_hooks(struct outcome *outcome, const struct error *reason) {
     bool some = false;
-    for (struct job **at = &outcome->created; *at;) {
-        struct job *job = *at;
-        if (!job->by_hook) {
-            at = &job->next;
+    for (struct job_spec **at = &outcome->created; *at;) {
+        struct job_spec *spec = *at;
+        if (!spec->by_hook) {
+            at = &spec->next;
             continue;
         }
-        *at = job->next;
-        job_free(job);
+        *at = spec->next;
+        free(spec);
         some = true;
     }
     if (some)

@@ -24,18 +24,18 @@ struct question {
 };
 
 /* What went wrong in a function of the definition that is asked at creation. */
-static bool refuse(struct script *script, const char *what, const struct job *spec,
+static bool refuse(struct script *script, const char *what, const struct job *job,
                    struct error *error) {
     struct state *state = &script->state;
     if (state->stopped != STOP_NONE) {
         script->worn |= state->stopped == STOP_MEMORY;
         lua_pop(state->current, 1);
-        return error_set(error, ERROR_FAILED, "%s of \"%s\": %s", what, spec->handler,
+        return error_set(error, ERROR_FAILED, "%s of \"%s\": %s", what, job->handler,
                          state->stopped == STOP_MEMORY ? "needed more than the memory limit"
                                                        : "took longer than PT1S");
     }
     struct failure failure = failure_describe(state);
-    error_set(error, ERROR_INVALID, "%s of \"%s\": %s", what, spec->handler,
+    error_set(error, ERROR_INVALID, "%s of \"%s\": %s", what, job->handler,
               failure.message ? failure.message : "out of memory");
     failure_clear(&failure);
     return false;
@@ -59,14 +59,15 @@ static int ask_priority(lua_State *L) {
     return 0;
 }
 
-bool script_priority(struct script *script, struct job *spec, struct error *error) {
-    struct question question = {.script = script, .job = spec, .priority = spec->priority};
+bool script_priority(struct script *script, struct job_spec *spec, struct error *error) {
+    struct job *job = &spec->job;
+    struct question question = {.script = script, .job = job, .priority = job->priority};
     struct state *state = &script->state;
     int status = state_call(state, ask_priority, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);
     if (status != LUA_OK)
-        return refuse(script, "priority", spec, error);
-    spec->priority = question.priority;
+        return refuse(script, "priority", job, error);
+    job->priority = question.priority;
     return true;
 }
 
@@ -99,8 +100,8 @@ static int ask_retries(lua_State *L) {
     return 0;
 }
 
-void script_retries(struct script *script, struct job *spec) {
-    struct question question = {.script = script, .job = spec};
+void script_retries(struct script *script, struct job_spec *spec) {
+    struct question question = {.script = script, .job = &spec->job};
     struct state *state = &script->state;
     int status = state_call(state, ask_retries, &question, 0, FUNCTION_SPAN);
     handle_end(question.handle);

@@ -95,16 +95,16 @@ static void report(struct telling *telling) {
 /* `args` values are on the stack. */
 static void tell(struct telling *telling, int args) {
     struct run *run = telling->run;
-    struct job **end = run->last_created;
+    struct job_spec **end = run->last_created;
     int status = state_call(&run->script->state, call, telling, args, FUNCTION_SPAN);
     handle_end(telling->about);
     handle_end(telling->owner);
     if (status == LUA_OK)
-        for (struct job *job = *end; job; job = job->next)
-            job->told = job->by_hook = true; /* these call no hooks as they are created */
+        for (struct job_spec *spec = *end; spec; spec = spec->next)
+            spec->told = spec->by_hook = true; /* these call no hooks as they are created */
     if (status == LUA_OK)
         return;
-    job_free_list(*end);
+    job_spec_free_list(*end);
     *end = NULL;
     run->last_created = end;
     report(telling);
@@ -122,16 +122,16 @@ static void tell_all(struct run *run, enum hook_event event, const struct job *j
 
 /* Those that its handler has created; what hooks enqueue is behind them, and is not told of. */
 static void tell_created(struct run *run) {
-    struct job *last = NULL;
+    struct job_spec *last = NULL;
     if (!(run->script->hook_events & HOOK_CREATED))
         return;
-    for (struct job *job = run->outcome->created; job; job = job->next)
-        last = job;
-    for (struct job *job = run->outcome->created; last && job;
-         job = job == last ? NULL : job->next) {
-        if (!job->by_hook)
-            tell_all(run, HOOK_CREATED, job);
-        job->told = true;
+    for (struct job_spec *spec = run->outcome->created; spec; spec = spec->next)
+        last = spec;
+    for (struct job_spec *spec = run->outcome->created; last && spec;
+         spec = spec == last ? NULL : spec->next) {
+        if (!spec->by_hook)
+            tell_all(run, HOOK_CREATED, &spec->job);
+        spec->told = true;
     }
 }
 

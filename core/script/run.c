@@ -65,7 +65,7 @@ static bool complete_priority(struct script *script, struct job_spec *spec, stru
     const struct script_host *host = &script->host;
     enum answer overridden =
         host->overridden ? host->overridden(host->arg, spec->job.handler, error) : NO;
-    return overridden == YES || (overridden == NO && script_priority(script, &spec->job, error));
+    return overridden == YES || (overridden == NO && script_priority(script, spec, error));
 }
 
 static bool complete(struct run *run, lua_State *L, struct job_spec *spec, json_t *object,
@@ -85,7 +85,7 @@ static bool complete(struct run *run, lua_State *L, struct job_spec *spec, json_
         return false;
     lua_State *before = state_enter(&script->state, L);
     if (spec->needs_retries)
-        script_retries(script, &spec->job);
+        script_retries(script, spec);
     bool ok = (!spec->needs_priority || complete_priority(script, spec, error)) &&
               (!spec->needs_unique || script_unique(script, spec, error));
     state_leave(&script->state, before);
@@ -99,12 +99,12 @@ static int64_t collect(struct run *run, struct job_spec *spec, struct error *err
     spec->job.id = host->next_id(host->arg, error);
     if (spec->job.id == 0)
         return 0;
-    struct job *job = job_copy(&spec->job);
-    if (!job)
+    struct job_spec *copy = job_spec_copy(spec);
+    if (!copy)
         return error_set(error, ERROR_FAILED, "out of memory");
-    *run->last_created = job;
-    run->last_created = &job->next;
-    return job->id;
+    *run->last_created = copy;
+    run->last_created = &copy->next;
+    return copy->job.id;
 }
 
 int64_t run_create(struct run *run, lua_State *L, json_t *object, const struct spec_fast *fast,
@@ -297,7 +297,7 @@ static void finish(struct run *run, int status, time_ms timeout) {
     script->run = NULL;
     atomic_compare_exchange_strong(&script->state.cut_job, &job, 0);
     if (!outcome_traits[outcome->kind].keeps) {
-        job_free_list(outcome->created);
+        job_spec_free_list(outcome->created);
         json_decref(outcome->effects);
         outcome->created = NULL;
         outcome->effects = NULL;

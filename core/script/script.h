@@ -90,7 +90,7 @@ void script_decide(struct script *script, struct outcome *outcome);
 
 /* The priority of a spec whose definition has a function or an expression; the present one stays
  * where it has no opinion. Limited to 1 s. */
-bool script_priority(struct script *script, struct job *spec, struct error *error);
+bool script_priority(struct script *script, struct job_spec *spec, struct error *error);
 
 /* The unique key of a spec whose definition has a function for it, if it gives one; limited to 1
  * s. The spec owns it. */
@@ -98,7 +98,7 @@ bool script_unique(struct script *script, struct job_spec *spec, struct error *e
 
 /* The runs a spec shows whose definition has an expression for its retry; the present ones stay if
  * it fails, which the first failure tells of. Limited to 1 s. */
-void script_retries(struct script *script, struct job *spec);
+void script_retries(struct script *script, struct job_spec *spec);
 
 /* True after a failure by memory, or `recycle_after` jobs: replace this script by a fresh one. */
 bool script_worn(const struct script *script);

@@ -40,7 +40,7 @@ struct run {
     struct script *script;
     struct outcome *outcome;
     struct handle *handle;
-    struct job **last_created;
+    struct job_spec **last_created;
     struct outcome_line **last_line;
     size_t line_count, line_bytes;
     time_ms snooze; /* TIME_NONE: not snoozed */

@@ -21,7 +21,7 @@ bool store_intake_begin(struct store *store, struct store_intake *intake, int64_
 
 /* As store_create. A job that would replace a visible one is CREATION_REPLACED, but nothing is
  * written for it: create it in the transaction that releases the intake. */
-bool store_intake_add(struct store *store, struct store_intake *intake, struct job *jobs,
+bool store_intake_add(struct store *store, struct store_intake *intake, struct job_spec *specs,
                       time_ms now, struct error *error);
 
 /* In the open transaction: with its commit the jobs are there. *more: store_intake_step puts the

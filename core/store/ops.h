@@ -26,9 +26,9 @@ struct store_ops {
     bool (*has_pending_purge)(const struct store *store);
 
     /* ---- work: creation, executors, the turn ---- */
-    bool (*create)(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+    bool (*create)(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                    struct error *error);
-    bool (*enqueue)(struct store *store, struct job *job, time_ms now, struct error *error);
+    bool (*enqueue)(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
     int64_t (*reserve_ids)(struct store *store, int count, struct error *error);
     bool (*join)(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
                  struct error *error);
@@ -110,14 +110,14 @@ static inline bool store_has_pending_purge(const struct store *store) {
     return store_ops(store)->has_pending_purge(store);
 }
 
-static inline bool store_create(struct store *store, struct job *jobs, int64_t deployment,
+static inline bool store_create(struct store *store, struct job_spec *specs, int64_t deployment,
                                 time_ms now, struct error *error) {
-    return store_ops(store)->create(store, jobs, deployment, now, error);
+    return store_ops(store)->create(store, specs, deployment, now, error);
 }
 
-static inline bool store_enqueue(struct store *store, struct job *job, time_ms now,
+static inline bool store_enqueue(struct store *store, struct job_spec *spec, time_ms now,
                                  struct error *error) {
-    return store_ops(store)->enqueue(store, job, now, error);
+    return store_ops(store)->enqueue(store, spec, now, error);
 }
 
 static inline int64_t store_reserve_ids(struct store *store, int count, struct error *error) {

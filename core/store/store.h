@@ -114,19 +114,19 @@ enum answer store_knows(struct store *store, const char *handler, int64_t *deplo
 
 /* ---- creation ---- */
 
-/* Writes a list of drafts (job->next) in order; fills in id, definition, stream, created, state and
- * the reply. Applies an override of the definition (unless priority_given), definition and instance
- * suspension. A job whose unique key is held creates nothing (see enum creation), or is refused
- * with ERROR_CONFLICT, as is one beyond a backlog limit. `deployment` 0: that of each job's
+/* Writes a list of jobs in order; fills in the reply, and the id, definition, stream, created and
+ * state of the job. Applies an override of the definition (unless priority_given), definition and
+ * instance suspension. A job whose unique key is held creates nothing (see enum creation), or is
+ * refused with ERROR_CONFLICT, as is one beyond a backlog limit. `deployment` 0: that of each job's
  * definition. An id that is not 0 is kept: it must come from store_reserve_ids. After a rollback
  * the ids filled in are void: set them to 0 again. */
-static inline bool store_create(struct store *store, struct job *jobs, int64_t deployment,
+static inline bool store_create(struct store *store, struct job_spec *specs, int64_t deployment,
                                 time_ms now, struct error *error);
 
 /* As store_create of one job with id 0, in a transaction of its own; on disk when it returns. Of
  * several processes that ask meanwhile one writes for all (rules §1): only the reply is filled in.
  * After an error the job is not there, unless that was the disk's. */
-static inline bool store_enqueue(struct store *store, struct job *job, time_ms now,
+static inline bool store_enqueue(struct store *store, struct job_spec *spec, time_ms now,
                                  struct error *error);
 
 /* Hands out `count` ids ahead of a commit, so that job:enqueue can return them: 0 on error. Ids

@@ -26,11 +26,11 @@ MUTANTS = [
      "changes": [
          ("core/engine/create.c", """
     return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_create(engine->store, jobs, 0, engine_now(engine), error),
+           engine_end(engine, store_create(engine->store, specs, 0, engine_now(engine), error),
                       error);
 """, """
     return store_begin(engine->store, STORE_TURN, error) &&
-           store_create(engine->store, jobs, 0, engine_now(engine), error);
+           store_create(engine->store, specs, 0, engine_now(engine), error);
 """),
          (TRANSACTION, """
     if (store->writing)
@@ -683,7 +683,7 @@ MUTANTS = [
     if (!outcome_traits[outcome->kind].keeps && outcome->kind == OUTCOME_RETURNED)
         return !outcome->created || !outcome->created->by_hook ||
 """), ("core/script/run.c", """
-        job_free_list(outcome->created);
+        job_spec_free_list(outcome->created);
 """, """
 """), ("core/script/run.c", """
         outcome->created = NULL;

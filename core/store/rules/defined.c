@@ -18,11 +18,13 @@ bool defined_read(struct store *store, const char *handler, struct defined *defi
     return true;
 }
 
-void defined_apply(const struct defined *defined, const struct store *store, struct job *job) {
+void defined_apply(const struct defined *defined, const struct store *store,
+                   struct job_spec *spec) {
+    struct job *job = &spec->job;
     if (job->retries < 1)
         job->retries = defined->retries;
     if (!job->category && *defined->category)
         job->category = defined->category;
-    if (defined->priority_given && !job->priority_given && store->settings->produce_priorities)
+    if (defined->priority_given && !spec->priority_given && store->settings->produce_priorities)
         job->priority = defined->priority;
 }

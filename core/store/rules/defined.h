@@ -3,7 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_DEFINED_H
 #define MOONSHIFT_STORE_RULES_DEFINED_H
 
-#include "job/job.h"
+#include "job/job_spec.h"
 #include "store/rules/state.h"
 
 struct defined {
@@ -17,8 +17,8 @@ struct defined {
 bool defined_read(struct store *store, const char *handler, struct defined *defined,
                   struct error *error);
 
-/* Gives `job` what it does not have yet; `defined` must outlive it. The priority goes before the
+/* Gives the job what it does not have yet; `defined` must outlive it. The priority goes before the
  * one that the job has by a setting. */
-void defined_apply(const struct defined *defined, const struct store *store, struct job *job);
+void defined_apply(const struct defined *defined, const struct store *store, struct job_spec *spec);
 
 #endif

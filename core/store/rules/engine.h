@@ -41,8 +41,8 @@ struct store_engine {
     void (*snapshot_end)(struct store *store);
 
     /* Creates one more job of a stream that is there; fills in what is new. */
-    bool (*create_again)(struct store *store, struct job *job, const struct catalog_stream *stream,
-                         time_ms now, struct error *error);
+    bool (*create_again)(struct store *store, struct job_spec *spec,
+                         const struct catalog_stream *stream, time_ms now, struct error *error);
     /* Writes the history of a success, at the latest with the commit; the outcome must stay. */
     bool (*ended)(struct store *store, const struct outcome *outcome, struct error *error);
 

@@ -32,26 +32,26 @@ bool store_intake_begin(struct store *store, struct store_intake *intake, int64_
     return false;
 }
 
-static bool add(struct store *store, struct store_intake *intake, struct job *jobs, time_ms now,
-                struct error *error) {
-    for (struct job *job = jobs; job; job = job->next)
+static bool add(struct store *store, struct store_intake *intake, struct job_spec *specs,
+                time_ms now, struct error *error) {
+    for (struct job_spec *spec = specs; spec; spec = spec->next)
         if (intake->next > intake->last)
             return error_set(error, ERROR_FAILED, "more jobs than were announced");
         else
-            job->id = intake->next++;
+            spec->job.id = intake->next++;
     store->intake = intake;
-    bool done = store_create(store, jobs, 0, now, error) && CRASH_POINT("intake_added");
+    bool done = store_create(store, specs, 0, now, error) && CRASH_POINT("intake_added");
     store->intake = NULL;
     return done;
 }
 
-bool store_intake_add(struct store *store, struct store_intake *intake, struct job *jobs,
+bool store_intake_add(struct store *store, struct store_intake *intake, struct job_spec *specs,
                       time_ms now, struct error *error) {
     bool own = false;
     int64_t next = intake->next;
     if (!unit_begin(store, &own, error))
         return false;
-    if (unit_end(store, own, add(store, intake, jobs, now, error), error))
+    if (unit_end(store, own, add(store, intake, specs, now, error), error))
         return true;
     intake->next = next;
     return false;

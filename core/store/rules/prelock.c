@@ -11,9 +11,9 @@ void store_set_capacity(struct store *store, struct capacity *capacity) {
 }
 
 /* True if there is room for all. Of more jobs the acquisition finds the best. */
-static bool prelock_fits(const struct capacity *capacity, const struct job *job) {
+static bool prelock_fits(const struct capacity *capacity, const struct job_spec *spec) {
     int count = 0;
-    for (; job && count <= capacity->room; job = job->next)
+    for (; spec && count <= capacity->room; spec = spec->next)
         count++;
     return count <= capacity->room;
 }

@@ -4,9 +4,9 @@
 
 #include "store/rules/row.h"
 
-/* Payload, due date (with its cycle) and priority of `draft` are those of the job `holder`, which
- * is not locked. */
-bool replace_job(struct store *store, const struct job *draft, int64_t holder, time_ms now,
+/* Payload, due date (with its cycle) and priority of `spec` are those of the job `holder`, which is
+ * not locked. */
+bool replace_job(struct store *store, const struct job_spec *spec, int64_t holder, time_ms now,
                  struct error *error);
 
 #endif

@@ -123,13 +123,13 @@ bool row_fail(struct store *store, const struct job_row *row, const char *messag
                   message);
 }
 
-bool row_replace(struct store *store, const struct job_row *row, const struct job *draft,
+bool row_replace(struct store *store, const struct job_row *row, const struct job *new,
                  struct error *error) {
     return db_run(&store->db, error,
                   "UPDATE job SET stream=?2, priority=?3, due=?4, place=?5, payload=?6, repeat=?7,"
                   " term=?8, rev=rev+1 WHERE id=?1",
                   "iiiTibtt", row->id, row->stream, row->priority, row->due, row->place,
-                  draft->payload, draft->payload_size, draft->repeat, draft->term);
+                  new->payload, new->payload_size, new->repeat, new->term);
 }
 
 bool row_delete(struct store *store, int64_t id, struct error *error) {

@@ -65,8 +65,8 @@ bool row_move(struct store *store, const struct job_row *row, const char *messag
 /* Writes a failed run: retries, due date, place, crashes and message; the next attempt begins. */
 bool row_fail(struct store *store, const struct job_row *row, const char *message,
               struct error *error);
-/* Writes what a draft with the unique key of a waiting job makes of it. */
-bool row_replace(struct store *store, const struct job_row *row, const struct job *draft,
+/* Writes what a new job with the unique key of a waiting one makes of it. */
+bool row_replace(struct store *store, const struct job_row *row, const struct job *new,
                  struct error *error);
 bool row_delete(struct store *store, int64_t id, struct error *error);
 /* Deletes the rows of the ids behind `from` up to `to`. db_changes: how many. */

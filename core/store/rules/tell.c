@@ -26,18 +26,20 @@ static bool note(struct store *store, json_t **list, json_t *what, time_ms now,
 
 /* A job of a handler that the folder names, or of ours. One that may not be (a full backlog) is
  * left out: what is told of must not fail for it. */
-static bool create(struct store *store, struct job *job, json_t *payload, struct error *error) {
+static bool create(struct store *store, struct job_spec *spec, json_t *payload,
+                   struct error *error) {
+    struct job *job = &spec->job;
     struct defined defined;
     struct error reason = {0};
     char *text = payload ? json_write(payload, &job->payload_size) : NULL;
     if (!text)
         return no_memory(store, error);
     job->payload = text;
-    job->due = job->lock_expiration = TIME_NONE;
+    job->due = TIME_NONE;
     bool done = defined_read(store, job->handler, &defined, error);
     if (done)
-        defined_apply(&defined, store, job);
-    done = done && store_create(store, job, 0, store->tells.now, &reason);
+        defined_apply(&defined, store, spec);
+    done = done && store_create(store, spec, 0, store->tells.now, &reason);
     free(text);
     store->stirred = true; /* an acquisition may have looked already */
     return done || reason.code == ERROR_CONFLICT ||
@@ -95,10 +97,9 @@ static bool tell_people(struct store *store, int64_t incident, struct error *err
     cause_key(key, sizeof key, row_text(row, 0), row_text(row, 1));
     json_t *payload = own ? NULL : incident_payload(row, incident, store->tells.now);
     row_done(row);
-    struct job job = {.handler = told,
-                      .unique_key = key,
-                      .unique_until = store->tells.now + store->settings->notify_every};
-    bool done = own || create(store, &job, payload, error);
+    struct job_spec spec = {.job = {.handler = told, .unique_key = key},
+                            .unique_until = store->tells.now + store->settings->notify_every};
+    bool done = own || create(store, &spec, payload, error);
     json_decref(payload);
     return done;
 }
@@ -149,7 +150,7 @@ static bool tell_hooks(struct store *store, enum hook_event event, const struct 
 }
 
 bool tell_created(struct store *store, const struct job *job, time_ms now, struct error *error) {
-    return job->told || store->intake || !wanted(store, HOOK_CREATED, job->handler) ||
+    return store->intake || !wanted(store, HOOK_CREATED, job->handler) ||
            tell_hooks(store, HOOK_CREATED, job, NULL, now, error);
 }
 
@@ -231,8 +232,8 @@ static bool flush_part(struct store *store, const json_t *events, size_t from,
     for (size_t i = from; i < json_array_size(events) && i < from + EVENTS_MAX; i++)
         json_array_append(part, json_array_get(events, i));
     json_t *payload = json_pack("{so}", "events", part);
-    struct job job = {.handler = HOOK_HANDLER};
-    bool done = create(store, &job, payload, error);
+    struct job_spec spec = {.job.handler = HOOK_HANDLER};
+    bool done = create(store, &spec, payload, error);
     json_decref(payload);
     return done;
 }

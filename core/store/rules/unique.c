@@ -71,8 +71,9 @@ static bool unique_sweep(struct store *store, time_ms now, struct error *error) 
                   "i", now);
 }
 
-bool unique_hold(struct store *store, const struct job *job, time_ms now, struct error *error) {
-    time_ms until = job->unique_until > now ? job->unique_until : TIME_NONE;
+bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
+                 struct error *error) {
+    until = until > now ? until : TIME_NONE;
     return (until == TIME_NONE || unique_sweep(store, now, error)) &&
            db_run(&store->db, error,
                   "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
@@ -113,9 +114,8 @@ enum answer unique_retake(struct store *store, const struct job_row *row, time_m
         held = NO;
     if (held == YES)
         unique_refuse(job->handler, job->unique_key, &holder, error);
-    job->unique_until = TIME_NONE;
     if (held == NO)
-        held = unique_hold(store, job, now, error) ? NO : FAILED;
+        held = unique_hold(store, job, TIME_NONE, now, error) ? NO : FAILED;
     job_free(job);
     return answer_not(held);
 }

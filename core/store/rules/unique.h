@@ -25,8 +25,10 @@ enum answer unique_find(struct store *store, int64_t definition, const char *key
 bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
                    struct error *error);
 
-/* A job that was just created holds its key, which nobody else does. */
-bool unique_hold(struct store *store, const struct job *job, time_ms now, struct error *error);
+/* A job that was just created holds its key, which nobody else does: as long as it is alive, and
+ * until then. */
+bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
+                 struct error *error);
 
 /* The job was done: its key goes, unless it is kept for a time. */
 bool unique_done(struct store *store, const struct job *job, time_ms now, struct error *error);

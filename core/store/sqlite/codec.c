@@ -21,10 +21,10 @@ static const struct field {
     size_t at, size;
     enum coded kind;
 } fields[] = {
-#define FIELD(member, ...) FIELD_OF(member, __VA_ARGS__, )
-#define FIELD_OF(member, type, ...)                                                                \
-    {offsetof(struct job, member), sizeof((struct job *)NULL)->member, CODED_##type},
-    JOB_FIELDS(FIELD) JOB_SAID_FIELDS(FIELD)};
+#define FIELD(member, type)                                                                        \
+    {offsetof(struct job_spec, member), sizeof((struct job_spec *)NULL)->member, CODED_##type},
+#define OF_JOB(member, type, ...) FIELD(job.member, type)
+    JOB_FIELDS(OF_JOB) JOB_SAID_FIELDS(FIELD)};
 #define FIELDS (sizeof fields / sizeof *fields)
 #define NAME(member, ...) #member " "
 #define NO_TEXT UINT32_MAX
@@ -55,14 +55,14 @@ static void put_text(struct packer *to, const char *text, size_t size) {
     put(to, "", 1);
 }
 
-static void put_field(struct packer *to, const struct job *job, const struct field *field) {
-    const char *text, *at = (const char *)job + field->at;
+static void put_field(struct packer *to, const struct job_spec *spec, const struct field *field) {
+    const char *text, *at = (const char *)spec + field->at;
     if (field->kind == CODED_NUMBER) {
         put(to, at, field->size);
         return;
     }
     memcpy(&text, at, sizeof text);
-    size_t size = job->payload_size;
+    size_t size = spec->job.payload_size;
     if (field->kind == CODED_TEXT)
         size = text ? strlen(text) : 0;
     put_text(to, text, size);
@@ -76,10 +76,10 @@ uint32_t codec_layout(void) {
     return hash;
 }
 
-size_t codec_encode(const struct job *job, void *room, size_t size) {
+size_t codec_encode(const struct job_spec *spec, void *room, size_t size) {
     struct packer to = {room, size, false};
     for (const struct field *field = fields; field < fields + FIELDS; field++)
-        put_field(&to, job, field);
+        put_field(&to, spec, field);
     return to.full ? 0 : size - to.left;
 }
 
@@ -116,25 +116,25 @@ static bool get_text(struct opener *from, const char **text, size_t *size) {
     return true;
 }
 
-static bool get_field(struct opener *from, struct job *job, const struct field *field) {
+static bool get_field(struct opener *from, struct job_spec *spec, const struct field *field) {
     const char *text;
     size_t size;
-    char *at = (char *)job + field->at;
+    char *at = (char *)spec + field->at;
     if (field->kind == CODED_NUMBER)
         return get(from, at, field->size);
     if (!get_text(from, &text, &size))
         return false;
     memcpy(at, &text, sizeof text);
     if (field->kind == CODED_BLOB)
-        job->payload_size = size;
+        spec->job.payload_size = size;
     return field->kind == CODED_BLOB || !text || strlen(text) == size;
 }
 
-bool codec_decode(const void *bytes, size_t size, struct job *job) {
+bool codec_decode(const void *bytes, size_t size, struct job_spec *spec) {
     struct opener from = {bytes, size};
-    *job = (struct job){.lock_expiration = TIME_NONE};
+    *spec = (struct job_spec){.job.lock_expiration = TIME_NONE};
     for (const struct field *field = fields; field < fields + FIELDS; field++)
-        if (!get_field(&from, job, field))
+        if (!get_field(&from, spec, field))
             return false;
-    return from.left == 0 && job->handler;
+    return from.left == 0 && spec->job.handler;
 }

@@ -3,15 +3,15 @@
 #ifndef MOONSHIFT_STORE_SQLITE_CODEC_H
 #define MOONSHIFT_STORE_SQLITE_CODEC_H
 
-#include "job/job.h"
+#include "job/job_spec.h"
 
 /* A number of the fields and their order: processes exchange jobs only if it is the same. */
 uint32_t codec_layout(void);
 
-/* Writes all fields of the job. Returns the bytes used, or 0: it does not fit. */
-size_t codec_encode(const struct job *job, void *room, size_t size);
+/* Writes all fields. Returns the bytes used, or 0: it does not fit. */
+size_t codec_encode(const struct job_spec *spec, void *room, size_t size);
 
-/* The job's texts lie in `bytes`. False: that is no letter. */
-bool codec_decode(const void *bytes, size_t size, struct job *job);
+/* The texts lie in `bytes`. False: that is no letter. */
+bool codec_decode(const void *bytes, size_t size, struct job_spec *spec);
 
 #endif

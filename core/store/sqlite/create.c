@@ -14,13 +14,14 @@
 #include "store/rules/unique.h"
 #include "store/sqlite/engine.h"
 
-static void create_priority(struct job *job, const struct catalog_stream *stream) {
-    if (stream->definition->overridden && !job->priority_given)
-        job->priority = stream->definition->override_priority;
+static void create_priority(struct job_spec *spec, const struct catalog_stream *stream) {
+    if (stream->definition->overridden && !spec->priority_given)
+        spec->job.priority = stream->definition->override_priority;
 }
 
-static void create_fill(struct store *store, struct job *job, const struct catalog_stream *stream,
-                        time_ms now) {
+static void create_fill(struct store *store, struct job_spec *spec,
+                        const struct catalog_stream *stream, time_ms now) {
+    struct job *job = &spec->job;
     if (!job->id)
         job->id = meta_id(store);
     job->rev = 1;
@@ -35,8 +36,8 @@ static void create_fill(struct store *store, struct job *job, const struct catal
     job->lock_expiration = TIME_NONE;
     if (job->retries < 1)
         job->retries = store->settings->retries;
-    job->reply = (struct created){job->id, CREATION_CREATED};
-    create_priority(job, stream);
+    spec->reply = (struct created){job->id, CREATION_CREATED};
+    create_priority(spec, stream);
     if (stream->definition->suspended)
         job->suspended |= SUSPENDED_DEFINITION;
     if (store->intake) /* decided as it gets its place */
@@ -108,14 +109,15 @@ static bool create_later(struct store *store, struct job *job, time_ms place, ti
     return locked >= 0 && bulk_add(&sqlite_of(store)->bulk, &store->db, job, place, error);
 }
 
-static bool create_written(struct store *store, struct job *job,
+static bool create_written(struct store *store, struct job_spec *spec,
                            const struct catalog_stream *stream, time_ms now, struct error *error) {
+    struct job *job = &spec->job;
     enum answer halted = create_halted(store, job, error);
     if (halted == FAILED)
         return false;
     if (halted)
         job->suspended |= SUSPENDED_INSTANCE;
-    create_fill(store, job, stream, now);
+    create_fill(store, spec, stream, now);
     struct job_row row = {
         .id = job->id,
         .stream = job->stream,
@@ -141,25 +143,28 @@ static bool create_written(struct store *store, struct job *job,
            CRASH_POINT("create_placed");
 }
 
-bool create_occurrence(struct store *store, struct job *job, const struct catalog_stream *stream,
-                       time_ms now, struct error *error) {
-    return create_written(store, job, stream, now, error) && tell_created(store, job, now, error);
+bool create_occurrence(struct store *store, struct job_spec *spec,
+                       const struct catalog_stream *stream, time_ms now, struct error *error) {
+    return create_written(store, spec, stream, now, error) &&
+           (spec->told || tell_created(store, &spec->job, now, error));
 }
 
 /* Another job holds its key. */
-static bool create_meet(struct store *store, struct job *job, const struct catalog_stream *stream,
-                        const struct unique_holder *holder, time_ms now, struct error *error) {
-    if (job->on_conflict == ON_CONFLICT_REFUSE)
-        return unique_refuse(job->handler, job->unique_key, holder, error);
-    bool replaces = job->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
-    job->reply = (struct created){holder->job, replaces ? CREATION_REPLACED : CREATION_KEPT};
-    create_priority(job, stream);
+static bool create_meet(struct store *store, struct job_spec *spec,
+                        const struct catalog_stream *stream, const struct unique_holder *holder,
+                        time_ms now, struct error *error) {
+    if (spec->on_conflict == ON_CONFLICT_REFUSE)
+        return unique_refuse(spec->job.handler, spec->job.unique_key, holder, error);
+    bool replaces = spec->on_conflict == ON_CONFLICT_REPLACE && holder->there && !holder->runs;
+    spec->reply = (struct created){holder->job, replaces ? CREATION_REPLACED : CREATION_KEPT};
+    create_priority(spec, stream);
     bool later = store->intake && !holder->own; /* what others see is changed by the release */
-    return !replaces || later || replace_job(store, job, holder->job, now, error);
+    return !replaces || later || replace_job(store, spec, holder->job, now, error);
 }
 
-static bool create_one(struct store *store, struct job *job, int64_t deployment, time_ms now,
+static bool create_one(struct store *store, struct job_spec *spec, int64_t deployment, time_ms now,
                        struct error *error) {
+    struct job *job = &spec->job;
     struct unique_holder holder;
     if (!deployment)
         deployment = create_deployment(store, job->handler);
@@ -171,26 +176,26 @@ static bool create_one(struct store *store, struct job *job, int64_t deployment,
         job->unique_key ? unique_find(store, definition->id, job->unique_key, now, &holder, error)
                         : NO;
     if (held != NO)
-        return held == YES && create_meet(store, job, stream, &holder, now, error);
-    if (!job->schedule && !backlog_check(store, definition, job, error))
+        return held == YES && create_meet(store, spec, stream, &holder, now, error);
+    if (!spec->schedule && !backlog_check(store, definition, job, error))
         return false;
-    return create_occurrence(store, job, stream, now, error) &&
-           (!job->unique_key || unique_hold(store, job, now, error)) &&
-           (!job->repeat || cycle_begin(store, job, error));
+    return create_occurrence(store, spec, stream, now, error) &&
+           (!job->unique_key || unique_hold(store, job, spec->unique_until, now, error)) &&
+           (!job->repeat || cycle_begin(store, spec, error));
 }
 
-bool sqlite_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+bool sqlite_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                    struct error *error) {
     bool own = false, done = true;
     if (!unit_begin(store, &own, error))
         return false;
     bool keeps = store->prelock.keeps;
-    sqlite_of(store)->bulk.open = keeps || (jobs && jobs->next && !store->prelock.capacity);
-    for (struct job *job = jobs; done && job; job = job->next) {
-        job->reply = (struct created){0};
-        done = create_one(store, job, deployment, now, error);
+    sqlite_of(store)->bulk.open = keeps || (specs && specs->next && !store->prelock.capacity);
+    for (struct job_spec *spec = specs; done && spec; spec = spec->next) {
+        spec->reply = (struct created){0};
+        done = create_one(store, spec, deployment, now, error);
         if (!done && error && error->code == ERROR_CONFLICT)
-            job->reply.creation = CREATION_REFUSED;
+            spec->reply.creation = CREATION_REFUSED;
     }
     sqlite_of(store)->bulk.open = false;
     if (!keeps)

@@ -12,9 +12,9 @@ void sqlite_set_impatient(struct store *store, bool (*hurried)(void));
 void sqlite_budget(struct store *store, time_ms until);
 void sqlite_purge_behind(struct store *store);
 bool sqlite_has_pending_purge(const struct store *store);
-bool sqlite_create(struct store *store, struct job *jobs, int64_t deployment, time_ms now,
+bool sqlite_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                    struct error *error);
-bool sqlite_enqueue(struct store *store, struct job *job, time_ms now, struct error *error);
+bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
 int64_t sqlite_reserve_ids(struct store *store, int count, struct error *error);
 bool sqlite_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
                  struct error *error);

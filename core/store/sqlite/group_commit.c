@@ -57,16 +57,16 @@ static bool note(struct round *round, const struct mailbox_answer *answer, struc
 
 /* What is refused has written nothing, and is no hindrance to the others. */
 static bool create(struct round *round, struct mailbox_answer *answer, struct error *error) {
-    struct job job;
+    struct job_spec spec;
     struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
-    bool known = codec_decode(round->request.letter, round->request.size, &job);
-    bool done = known && store_create(round->store, &job, 0, round->request.now, &reason);
-    answer->created = job.reply;
+    bool known = codec_decode(round->request.letter, round->request.size, &spec);
+    bool done = known && store_create(round->store, &spec, 0, round->request.now, &reason);
+    answer->created = spec.reply;
     if (done) {
         bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
         return (own && round->others) || note(round, answer, error);
     }
-    if (known && job.reply.creation != CREATION_REFUSED)
+    if (known && spec.reply.creation != CREATION_REFUSED)
         return error_set(error, reason.code, "%s", reason.text);
     answer->code = reason.code;
     snprintf(answer->text, sizeof answer->text, "%s", reason.text);
@@ -155,27 +155,28 @@ static bool shares(struct store *store, struct error *error) {
            mailbox_open(&sqlite_of(store)->mailbox, sqlite_of(store)->path, error);
 }
 
-static bool take_answer(struct store *store, struct job *job, struct error *error) {
+static bool take_answer(struct store *store, struct job_spec *spec, struct error *error) {
     const struct mailbox_answer *answer =
         mailbox_answer(&sqlite_of(store)->mailbox, sqlite_of(store)->mailbox.place);
-    job->reply = answer->created;
+    spec->reply = answer->created;
     return answer->code == ERROR_NONE || error_set(error, answer->code, "%s", answer->text);
 }
 
-bool sqlite_enqueue(struct store *store, struct job *job, time_ms now, struct error *error) {
+bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error) {
     struct mailbox *mailbox = &sqlite_of(store)->mailbox;
     if (!shares(store, error))
-        return !mailbox->foreign && store_create(store, job, 0, now, error);
-    job->retries = job->retries < 1 ? store->settings->retries : job->retries;
+        return !mailbox->foreign && store_create(store, spec, 0, now, error);
+    if (spec->job.retries < 1)
+        spec->job.retries = store->settings->retries;
     bool leads = mailbox_lead(mailbox);
-    bool asked = mailbox_ask(mailbox, job, now), done;
+    bool asked = mailbox_ask(mailbox, spec, now), done;
     if (!asked) {
         if (leads)
             mailbox_leave(mailbox);
-        return store_create(store, job, 0, now, error);
+        return store_create(store, spec, 0, now, error);
     }
     done = leads ? lead(store, true, error) : await(store, error);
-    done = (done || mailbox_answered(mailbox)) && take_answer(store, job, error);
+    done = (done || mailbox_answered(mailbox)) && take_answer(store, spec, error);
     mailbox_withdraw(mailbox);
     return done;
 }

@@ -78,7 +78,7 @@ static void word_wake(_Atomic uint32_t *word) {
 
 static void magic_of(char magic[64]) {
     memset(magic, 0, 64);
-    snprintf(magic, 64, MAILBOX_MAGIC "%u %zu %zu", codec_layout(), sizeof(struct job),
+    snprintf(magic, 64, MAILBOX_MAGIC "%u %zu %zu", codec_layout(), sizeof(struct job_spec),
              offsetof(struct place, letter));
 }
 
@@ -181,9 +181,9 @@ void mailbox_close(struct mailbox *mailbox) {
 
 /* ---- those that ask ---- */
 
-bool mailbox_ask(struct mailbox *mailbox, const struct job *job, time_ms now) {
+bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now) {
     struct place *place = &mailbox->map->places[mailbox->place].place;
-    place->size = codec_encode(job, place->letter, sizeof place->letter);
+    place->size = codec_encode(spec, place->letter, sizeof place->letter);
     place->now = now;
     place->ticket = ++mailbox->ticket;
     if (!place->size)

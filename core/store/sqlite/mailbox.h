@@ -6,7 +6,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_MAILBOX_H
 #define MOONSHIFT_STORE_SQLITE_MAILBOX_H
 
-#include "job/job.h"
+#include "job/job_spec.h"
 #include "store/sqlite/gate.h"
 
 enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };
@@ -49,7 +49,7 @@ bool mailbox_lead(struct mailbox *mailbox);
 void mailbox_leave(struct mailbox *mailbox);
 
 /* Lays a job into the own place. False: it is too large. */
-bool mailbox_ask(struct mailbox *mailbox, const struct job *job, time_ms now);
+bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now);
 /* Waits until it is answered (true), or until it may be time to lead, `wait` ms at the most. */
 bool mailbox_wait(struct mailbox *mailbox, int wait);
 bool mailbox_answered(const struct mailbox *mailbox);

@@ -213,9 +213,9 @@ static bool settle_kind(struct store *store, struct outcome *outcome, enum unloc
 static bool settle_refusable(const struct store *store, const struct outcome *outcome) {
     if (outcome->effects)
         return true;
-    for (const struct job *job = outcome->created; job; job = job->next)
-        if ((job->unique_key && job->on_conflict == ON_CONFLICT_REFUSE) ||
-            backlog_of(store, job->handler))
+    for (const struct job_spec *spec = outcome->created; spec; spec = spec->next)
+        if ((spec->job.unique_key && spec->on_conflict == ON_CONFLICT_REFUSE) ||
+            backlog_of(store, spec->job.handler))
             return true;
     return false;
 }
@@ -330,8 +330,8 @@ static bool fence_plain(const struct store *store, const struct outcome *outcome
 static bool fence_alone(const struct store *store, const struct outcome *outcome) {
     if (outcome->effects)
         return true;
-    for (const struct job *job = outcome->created; job; job = job->next)
-        if (job->unique_key || backlog_of(store, job->handler))
+    for (const struct job_spec *spec = outcome->created; spec; spec = spec->next)
+        if (spec->job.unique_key || backlog_of(store, spec->job.handler))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "job/job.h"
+#include "job/job_spec.h"
 #include "job/outcome.h"
 #include "job/settings.h"
 #include <stdio.h>
@@ -76,6 +77,17 @@ static void check_job(void) {
     outcome_free(outcome_new(copy, OUTCOME_SUCCESS));
 }
 
+static void check_job_spec(void) {
+    char zone[] = "UTC";
+    struct job_spec spec = {.job.handler = "work", .zone = zone, .unique = zone, .next = &spec};
+    struct job_spec *copy = job_spec_copy(&spec);
+    zone[0] = 'x';
+    check("a copy of a spec has what only a creator says, and stands alone",
+          copy && strcmp(copy->zone, "UTC") == 0 && strcmp(copy->job.handler, "work") == 0 &&
+              !copy->next && !copy->schedule && !copy->unique);
+    job_spec_free_list(copy);
+}
+
 static void check_clock(void) {
     struct clock *clock = clock_virtual_new(5);
     clock_advance(clock, 10);
@@ -136,6 +148,7 @@ int main(void) {
     check_text();
     check_error();
     check_job();
+    check_job_spec();
     check_clock();
     check_log();
     check_settings();

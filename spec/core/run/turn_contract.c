@@ -109,8 +109,9 @@ static void work_is_left_for_lack_of_room(struct contract *c) {
  */
 static int64_t next_beside(struct contract *c, struct site *site, struct outcome *outcome,
                            int64_t priority) {
-    struct job draft = {.handler = "work", .priority = priority, .due = TIME_NONE, .retries = 3};
-    outcome->created = job_copy(&draft);
+    struct job_spec spec = {
+        .job = {.handler = "work", .priority = priority, .due = TIME_NONE, .retries = 3}};
+    outcome->created = job_spec_copy(&spec);
     work_items_free(site->turn.items);
     site->turn = (struct turn){.outcomes = outcome, .room = 1, .acquiring = true, .quiet = true};
     bool done = turns_take(site->turns, &site->turn, &c->error) && items_count(site) == 1;

@@ -210,8 +210,8 @@ static void undone(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){.unique_key = "k", .due = NOW + 1}, NOW));
     struct job *first = acquire_one(c, c->store, NOW), *second = acquire_one(c, c->store, NOW);
     struct job *copy = job_copy(first);
-    struct job refused = {
-        .handler = "work", .unique_key = "k", .due = TIME_NONE, .on_conflict = ON_CONFLICT_REFUSE};
+    struct job_spec refused =
+        completed((struct job_spec){.job.unique_key = "k", .on_conflict = ON_CONFLICT_REFUSE});
     struct outcome outcome = {
         .job = first, .created = &refused, .due = TIME_NONE, .lane_token = first->token};
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));

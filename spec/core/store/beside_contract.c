@@ -99,8 +99,8 @@ static void log_link(struct contract *c) {
 }
 
 static bool enqueues(struct contract *c) {
-    struct job job = {.handler = "work", .due = TIME_NONE};
-    return store_enqueue(c->store, &job, NOW, &c->error);
+    struct job_spec spec = completed((struct job_spec){0});
+    return store_enqueue(c->store, &spec, NOW, &c->error);
 }
 
 static void mailbox_link(struct contract *c) {

@@ -17,7 +17,7 @@ static const char *some(unsigned *seed) {
     return chance(seed, 4) ? NULL : names[chance(seed, 4)];
 }
 
-static struct job spec_make(unsigned *seed) {
+static struct job job_make(unsigned *seed) {
     struct job job = {.handler = names[chance(seed, 2)], .due = TIME_NONE};
     if (chance(seed, 3) == 0)
         return job; /* as short as can be */
@@ -36,22 +36,21 @@ static struct job spec_make(unsigned *seed) {
     job.payload = some(seed);
     job.payload_size = job.payload ? strlen(job.payload) : 0;
     job.unique_key = chance(seed, 10) ? NULL : keys[chance(seed, 8)];
-    job.unique_until = TIME_NONE;
     return job;
 }
 
 /* Writes them as one list, or each for itself. */
 static bool write_all(struct contract *c, struct store *store, unsigned seed, int count,
                       bool listed) {
-    struct job *jobs = calloc((size_t)count, sizeof *jobs);
-    bool fine = jobs != NULL;
+    struct job_spec *specs = calloc((size_t)count, sizeof *specs);
+    bool fine = specs != NULL;
     for (int i = 0; fine && i < count; i++) {
-        jobs[i] = spec_make(&seed);
-        jobs[i].next = listed && i + 1 < count ? &jobs[i + 1] : NULL;
-        fine = listed || store_create(store, &jobs[i], 0, NOW, &c->error);
+        specs[i].job = job_make(&seed);
+        specs[i].next = listed && i + 1 < count ? &specs[i + 1] : NULL;
+        fine = listed || store_create(store, &specs[i], 0, NOW, &c->error);
     }
-    fine = fine && (!listed || store_create(store, jobs, 0, NOW, &c->error));
-    free(jobs);
+    fine = fine && (!listed || store_create(store, specs, 0, NOW, &c->error));
+    free(specs);
     return fine;
 }
 
@@ -107,22 +106,19 @@ static int64_t count_of(struct contract *c) {
 }
 
 static void whole(struct contract *c) {
-    struct job last = {.handler = "a",
-                       .due = TIME_NONE,
-                       .unique_key = "k",
-                       .unique_until = TIME_NONE,
-                       .on_conflict = ON_CONFLICT_REFUSE};
-    EXPECT(store_create(c->store, &last, 0, NOW, &c->error) && last.id == 1);
-    struct job list[3] = {{.handler = "a", .due = TIME_NONE}, {.handler = "a", .due = TIME_NONE}};
+    struct job_spec plain = completed((struct job_spec){.job.handler = "a"}), last = plain;
+    last.job.unique_key = "k";
+    last.on_conflict = ON_CONFLICT_REFUSE;
+    EXPECT(store_create(c->store, &last, 0, NOW, &c->error) && last.job.id == 1);
+    struct job_spec list[3] = {plain, plain, last};
     list[0].next = &list[1];
     list[1].next = &list[2];
-    list[2] = last;
-    list[2].id = 0;
+    list[2].job.id = 0;
     EXPECT(!store_create(c->store, list, 0, NOW, &c->error));
     EXPECT_ERROR("unique \"k\" of \"a\" is held by job 1");
     EXPECT(count_of(c) == 1 && acquire_count(c, c->store, NOW) == 1);
     list[1].next = NULL;
-    list[0].id = list[1].id = 0;
+    list[0].job.id = list[1].job.id = 0;
     EXPECT(store_create(c->store, list, 0, NOW, &c->error) && count_of(c) == 3);
     EXPECT(acquire_count(c, c->store, NOW) == 2);
 }

@@ -169,15 +169,25 @@ static inline int contract_run(const struct check *checks, size_t count, bool in
 
 /* ---- builders ---- */
 
-/* Creates one job like `draft` at `now`; its id, 0: error. */
-static inline int64_t create(struct contract *c, struct store *store, struct job draft,
-                             time_ms now) {
-    if (!draft.handler)
-        draft.handler = "work";
-    if (!draft.due)
-        draft.due = TIME_NONE;
-    draft.exclusive = draft.lane != NULL;
-    return store_create(store, &draft, 0, now, &c->error) ? draft.id : 0;
+/* The same with the handler and the due date that most jobs have. */
+static inline struct job_spec completed(struct job_spec spec) {
+    if (!spec.job.handler)
+        spec.job.handler = "work";
+    if (!spec.job.due)
+        spec.job.due = TIME_NONE;
+    spec.job.exclusive = spec.job.lane != NULL;
+    return spec;
+}
+
+/* Creates one job at `now`; its id, 0: error. */
+static inline int64_t create_spec(struct contract *c, struct store *store, struct job_spec spec,
+                                  time_ms now) {
+    spec = completed(spec);
+    return store_create(store, &spec, 0, now, &c->error) ? spec.job.id : 0;
+}
+
+static inline int64_t create(struct contract *c, struct store *store, struct job job, time_ms now) {
+    return create_spec(c, store, (struct job_spec){.job = job}, now);
 }
 
 /* The best job alone, locked; NULL: none. */

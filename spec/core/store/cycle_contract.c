@@ -6,13 +6,13 @@
 
 #define HOUR 3600000
 
-static int64_t cycle(struct contract *c, struct job draft, const char *text) {
-    draft.repeat = text;
-    draft.type = JOB_TIMER;
-    draft.origin = NOW;
-    draft.due = NOW + HOUR;
-    draft.retries = draft.retries ? draft.retries : 3;
-    return create(c, c->store, draft, NOW);
+static int64_t cycle(struct contract *c, struct job_spec spec, const char *text) {
+    spec.job.repeat = text;
+    spec.job.type = JOB_TIMER;
+    spec.job.due = NOW + HOUR;
+    spec.job.retries = spec.job.retries ? spec.job.retries : 3;
+    spec.origin = NOW;
+    return create_spec(c, c->store, spec, NOW);
 }
 
 /* Every job by its due date in hours since NOW: "1 2". */
@@ -36,7 +36,7 @@ static int64_t rows(struct contract *c, const char *filters) {
 }
 
 static void locked_once(struct contract *c) {
-    EXPECT(cycle(c, (struct job){.priority = 7, .tenant = "t"}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){.job.priority = 7, .job.tenant = "t"}, "R/PT1H") == 1);
     EXPECT(acquire_count(c, c->store, NOW + HOUR - 1) == 0);
     EXPECT(store_promote(c->store, NOW + HOUR, 10, &(int){0}, &c->error));
     struct job *job = acquire_one(c, c->store, NOW + HOUR);
@@ -58,7 +58,7 @@ static void locked_once(struct contract *c) {
 }
 
 static void rolled_back(struct contract *c) {
-    EXPECT(cycle(c, (struct job){0}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){0}, "R/PT1H") == 1);
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(store_promote(c->store, NOW + HOUR, 10, &(int){0}, &c->error));
     EXPECT(acquire_count(c, c->store, NOW + HOUR) == 1);
@@ -72,7 +72,7 @@ static void rolled_back(struct contract *c) {
 static void two_executors(struct contract *c) {
     struct store_executor self;
     struct store *other = contract_join(c, "other", NOW, &self);
-    EXPECT(other && cycle(c, (struct job){0}, "R/PT1H") == 1);
+    EXPECT(other && cycle(c, (struct job_spec){0}, "R/PT1H") == 1);
     EXPECT(store_promote(c->store, NOW + HOUR, 10, &(int){0}, &c->error));
     int mine = acquire_count(c, c->store, NOW + HOUR), theirs = acquire_count(c, other, NOW + HOUR);
     store_close(other);
@@ -82,7 +82,7 @@ static void two_executors(struct contract *c) {
 
 static void by_hand(struct contract *c) {
     struct job *job = NULL;
-    EXPECT(cycle(c, (struct job){0}, "R2/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){0}, "R2/PT1H") == 1);
     EXPECT(store_take(c->store, 1, false, NOW, &job, &c->error));
     EXPECT(strcmp(hours(c), "1 2") == 0);
     EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED);
@@ -92,14 +92,14 @@ static void by_hand(struct contract *c) {
 }
 
 static void deleted(struct contract *c) {
-    EXPECT(cycle(c, (struct job){0}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){0}, "R/PT1H") == 1);
     EXPECT(give_delete(c->store, IDS(1), NOW, &c->error));
     EXPECT(rows(c, "{}") == 0);
 }
 
 static void put_off(struct contract *c) {
-    EXPECT(cycle(c, (struct job){.misfire = MISFIRE_SKIP, .lane = "a"}, "R/PT1H") == 1);
-    EXPECT(cycle(c, (struct job){.misfire = MISFIRE_SKIP, .lane = "a"}, "R2/PT1H") == 2);
+    EXPECT(cycle(c, (struct job_spec){.misfire = MISFIRE_SKIP, .job.lane = "a"}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){.misfire = MISFIRE_SKIP, .job.lane = "a"}, "R2/PT1H") == 2);
     EXPECT(create(c, c->store, (struct job){.due = NOW + HOUR, .lane = "a"}, NOW) == 3);
     EXPECT(store_promote(c->store, NOW + 3 * HOUR + 1, 10, &(int){0}, &c->error));
     EXPECT(acquire_count(c, c->store, NOW + 3 * HOUR + 1) == 1);
@@ -118,7 +118,7 @@ static void never_early(struct contract *c) {
 }
 
 static void unknown_zone(struct contract *c) {
-    EXPECT(cycle(c, (struct job){.zone = "Moon/Crater"}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){.zone = "Moon/Crater"}, "R/PT1H") == 1);
     EXPECT(create(c, c->store, (struct job){0}, NOW) == 2);
     EXPECT(store_promote(c->store, NOW + HOUR, 10, &(int){0}, &c->error));
     EXPECT(acquire_count(c, c->store, NOW + HOUR) == 1);
@@ -169,7 +169,7 @@ static void killed_at(struct contract *c, useconds_t wait) {
 
 /* Of the occurrence that ran, and the one that waits, nothing is lost and nothing is twice. */
 static void killed(struct contract *c) {
-    EXPECT(cycle(c, (struct job){.zone = "Europe/Berlin"}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){.zone = "Europe/Berlin"}, "R/PT1H") == 1);
     for (int i = 0; i < 5; i++) {
         struct store_reaped reaped = {0};
         killed_at(c, (useconds_t)(i * 700));
@@ -185,7 +185,7 @@ static void killed(struct contract *c) {
         contract_url(c, false);
         store_close(c->store);
         EXPECT((c->store = contract_join(c, "node", NOW, &c->self)));
-        EXPECT(cycle(c, (struct job){0}, "R/PT1H") == 1);
+        EXPECT(cycle(c, (struct job_spec){0}, "R/PT1H") == 1);
     }
 }
 
@@ -196,7 +196,7 @@ static void among_others(struct contract *c) {
     struct acquire command = everything;
     int count = 0, promoted = 0;
     bool more = true;
-    EXPECT(cycle(c, (struct job){.misfire = MISFIRE_ALL}, "R/PT1H") == 1);
+    EXPECT(cycle(c, (struct job_spec){.misfire = MISFIRE_ALL}, "R/PT1H") == 1);
     for (int i = 0; i < 200; i++)
         EXPECT(create(c, c->store,
                       (struct job){.type = JOB_TIMER, .due = NOW + HOUR / 2 + i * (HOUR / 20)},

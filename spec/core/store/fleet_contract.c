@@ -260,10 +260,8 @@ static void undated(struct contract *c) {
     bool more = false;
     command.ensure_due_date = true;
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
-    for (int i = 0; i < 2000; i++) {
-        struct job job = {.handler = "work", .retries = 3, .due = TIME_NONE, .priority = 9};
-        EXPECT(store_create(c->store, &job, 0, NOW, &c->error));
-    }
+    for (int i = 0; i < 2000; i++)
+        EXPECT(create(c, c->store, (struct job){.retries = 3, .priority = 9}, NOW));
     EXPECT(store_commit(c->store, &c->error));
     int64_t id = create(c, c->store, (struct job){.retries = 3, .due = NOW}, NOW);
     EXPECT(store_acquire(c->store, &command, NOW, &list, &count, &more, &c->error) && count == 1);

@@ -12,15 +12,11 @@ static bool open_other(struct contract *c) {
     return other != NULL;
 }
 
-/* So many like `draft`, written as one list. */
-static bool add(struct contract *c, struct store_intake *intake, struct job draft, int count) {
-    struct job list[64];
-    if (!draft.handler)
-        draft.handler = "work";
-    if (!draft.due)
-        draft.due = TIME_NONE;
+/* So many like `job`, written as one list. */
+static bool add(struct contract *c, struct store_intake *intake, struct job job, int count) {
+    struct job_spec list[64];
     for (int i = 0; i < count; i++) {
-        list[i] = draft;
+        list[i] = completed((struct job_spec){.job = job});
         list[i].next = i + 1 < count ? &list[i + 1] : NULL;
     }
     return store_intake_add(other, intake, list, NOW, &c->error);
@@ -129,7 +125,7 @@ static void keys_held(struct contract *c) {
     struct store_intake intake;
     EXPECT(open_other(c) && store_intake_begin(other, &intake, 10, NOW, &c->error));
     EXPECT(add(c, &intake, (struct job){.unique_key = "k"}, 1));
-    struct job rival = {.handler = "work", .unique_key = "k", .due = TIME_NONE};
+    struct job_spec rival = completed((struct job_spec){.job.unique_key = "k"});
     EXPECT(!store_create(c->store, &rival, 0, NOW, &c->error) &&
            rival.reply.creation == CREATION_REFUSED);
     EXPECT_ERROR("unique \"k\" is held by job 1, which is still being written (try again)");
@@ -145,7 +141,7 @@ static void keys_of_the_dead(struct contract *c) {
     EXPECT(open_other(c) && store_intake_begin(other, &intake, 10, NOW, &c->error));
     EXPECT(add(c, &intake, (struct job){.unique_key = "k"}, 1));
     die();
-    struct job rival = {.handler = "work", .unique_key = "k", .due = TIME_NONE};
+    struct job_spec rival = completed((struct job_spec){.job.unique_key = "k"});
     EXPECT(store_create(c->store, &rival, 0, NOW, &c->error) &&
            rival.reply.creation == CREATION_CREATED);
     EXPECT(clear(c) && matches(c, "{}") == 1);
@@ -155,18 +151,16 @@ static void replaced_late(struct contract *c) {
     struct store_intake intake;
     EXPECT(create(c, c->store, (struct job){.unique_key = "k", .priority = 1}, NOW) == 1);
     EXPECT(open_other(c) && store_intake_begin(other, &intake, 10, NOW, &c->error));
-    struct job draft = {.handler = "work",
-                        .unique_key = "k",
-                        .due = TIME_NONE,
-                        .priority = 7,
-                        .on_conflict = ON_CONFLICT_REPLACE};
-    struct job again = {.handler = "work", .unique_key = "own", .due = TIME_NONE, .priority = 3};
-    EXPECT(store_intake_add(other, &intake, &draft, NOW, &c->error));
-    EXPECT(draft.reply.creation == CREATION_REPLACED && draft.reply.id == 1);
+    struct job_spec late = completed((struct job_spec){.job = {.unique_key = "k", .priority = 7},
+                                                       .on_conflict = ON_CONFLICT_REPLACE});
+    struct job_spec again =
+        completed((struct job_spec){.job = {.unique_key = "own", .priority = 3}});
+    EXPECT(store_intake_add(other, &intake, &late, NOW, &c->error));
+    EXPECT(late.reply.creation == CREATION_REPLACED && late.reply.id == 1);
     FIELD(1, "priority", NOW, "1");
-    EXPECT(store_intake_add(other, &intake, &again, NOW, &c->error) && again.id);
-    again.id = 0;
-    again.priority = 9;
+    EXPECT(store_intake_add(other, &intake, &again, NOW, &c->error) && again.job.id);
+    again.job.id = 0;
+    again.job.priority = 9;
     again.on_conflict = ON_CONFLICT_REPLACE;
     int64_t own = intake.next - 1;
     EXPECT(store_intake_add(other, &intake, &again, NOW, &c->error) && again.reply.id == own);

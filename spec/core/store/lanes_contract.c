@@ -140,31 +140,33 @@ static void model_ends(struct model *job, const struct outcome *end, enum settle
 }
 
 /* What a run creates: at most three jobs, some of its own lane. */
-static struct job *creation(const struct job *run) {
-    struct job *list = NULL;
+static struct job_spec *creation(const struct job *run) {
+    struct job_spec *list = NULL;
     for (int i = rand() % 4; i > 0 && job_count + i < JOBS; i--) {
         bool own = run->lane && rand() % 2;
-        struct job draft = {.handler = handlers[rand() % 2],
-                            .lane = own ? run->lane : lanes[rand() % (LANES + 1)],
-                            .priority = rand() % 6,
-                            .due = rand() % 4 ? TIME_NONE : now + rand() % 50,
-                            .retries = 1000};
-        draft.exclusive = draft.lane != NULL;
-        struct job *job = job_copy(&draft);
-        job->next = list;
-        list = job;
+        struct job_spec spec = {.job = {.handler = handlers[rand() % 2],
+                                        .lane = own ? run->lane : lanes[rand() % (LANES + 1)],
+                                        .priority = rand() % 6,
+                                        .due = rand() % 4 ? TIME_NONE : now + rand() % 50,
+                                        .retries = 1000}};
+        spec = completed(spec);
+        struct job_spec *copy = job_spec_copy(&spec);
+        copy->next = list;
+        list = copy;
     }
     return list;
 }
 
-static void note_created(const struct job *list) {
-    for (; list; list = list->next)
-        jobs[job_count++] = (struct model){.id = list->id,
-                                           .priority = list->priority,
-                                           .due = list->due,
-                                           .place = list->due == TIME_NONE ? now : list->due,
-                                           .lane = lane_of(list),
-                                           .handler = list->handler[0] - 'a'};
+static void note_created(const struct job_spec *list) {
+    for (; list; list = list->next) {
+        const struct job *job = &list->job;
+        jobs[job_count++] = (struct model){.id = job->id,
+                                           .priority = job->priority,
+                                           .due = job->due,
+                                           .place = job->due == TIME_NONE ? now : job->due,
+                                           .lane = lane_of(job),
+                                           .handler = job->handler[0] - 'a'};
+    }
 }
 
 /* What the node would acquire next is known to it. */
@@ -267,7 +269,7 @@ static const char *finish(struct contract *c, struct node *node) {
         wrong = wrong ? wrong : begin_all(node, capacity.jobs, false, 0);
         append(&follows, end.follows);
         append(&node->held, capacity.jobs);
-        job_free_list(end.created);
+        job_spec_free_list(end.created);
         job_free(job);
     }
     node->kept = follows ? token : 0;

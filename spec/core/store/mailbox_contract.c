@@ -48,19 +48,20 @@ static void call(struct store *store, struct call *call, int life, int number) {
     snprintf(payload, sizeof payload, "{\"n\":%d}", number);
     memset(large, '1', sizeof large);
     bool is_large = number % 8 == 6;
-    struct job job = {.handler = number % 16 == 4 ? instance : "work", /* a stream of its own */
-                      .instance = instance,
-                      .retries = 3,
-                      .due = TIME_NONE,
-                      .unique_key = is_keyed(number) ? key : NULL,
-                      .on_conflict = number % 4 == 1 ? ON_CONFLICT_KEEP : ON_CONFLICT_REFUSE,
-                      .payload = is_large ? large : payload,
-                      .payload_size = is_large ? LARGE : strlen(payload)};
+    struct job_spec spec = {
+        .job = {.handler = number % 16 == 4 ? instance : "work", /* a stream of its own */
+                .instance = instance,
+                .retries = 3,
+                .due = TIME_NONE,
+                .unique_key = is_keyed(number) ? key : NULL,
+                .payload = is_large ? large : payload,
+                .payload_size = is_large ? LARGE : strlen(payload)},
+        .on_conflict = number % 4 == 1 ? ON_CONFLICT_KEEP : ON_CONFLICT_REFUSE};
     call->made = true;
-    call->fine = store_enqueue(store, &job, NOW, &error);
-    call->creation = job.reply.creation;
+    call->fine = store_enqueue(store, &spec, NOW, &error);
+    call->creation = spec.reply.creation;
     call->code = error.code;
-    call->id = job.reply.id;
+    call->id = spec.reply.id;
     snprintf(call->text, sizeof call->text, "%.100s", error.text);
     call->answered = true;
 }
@@ -209,10 +210,10 @@ static int before_commit(void *arg) {
 static void not_before(struct contract *c) {
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
     struct moment moment = {.store = store};
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     EXPECT(store);
     sqlite3_commit_hook(store->db.handle, before_commit, &moment);
-    bool done = store_enqueue(store, &job, NOW, &c->error);
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
     store_close(store);
     EXPECT(done && moment.commits == 1 && moment.answers == 0);
 }
@@ -230,10 +231,11 @@ static void give_up(void *arg, int action, const char *database, const char *tab
 static void given_up(struct contract *c) {
     struct mailbox other = {0};
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3}, theirs = job;
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}},
+                    theirs = spec;
     EXPECT(store && mailbox_open(&other, store_file(c), NULL) && mailbox_ask(&other, &theirs, NOW));
     sqlite3_update_hook(store->db.handle, give_up, &other);
-    bool done = store_enqueue(store, &job, NOW, &c->error);
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
     store_close(store);
     mailbox_close(&other);
     EXPECT(done && matches(c, "{}") == 1);
@@ -261,11 +263,12 @@ static void rolled_back(void *arg) {
 static void spoilt(struct contract *c) {
     struct mailbox other = {0};
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3}, theirs = job;
-    theirs.instance = "poison";
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}},
+                    theirs = spec;
+    theirs.job.instance = "poison";
     EXPECT(store && poison(c) && mailbox_open(&other, store_file(c), NULL));
     EXPECT(mailbox_ask(&other, &theirs, NOW));
-    bool done = store_enqueue(store, &job, NOW, &c->error);
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
     EXPECT(done && sqlite_of(store)->mailbox.place > other.place && !mailbox_answered(&other));
     store_close(store);
     mailbox_close(&other);
@@ -275,10 +278,11 @@ static void spoilt(struct contract *c) {
 static void spoilt_alone(struct contract *c) {
     int times = 0;
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3, .instance = "poison"};
+    struct job_spec spec = {
+        .job = {.handler = "work", .due = TIME_NONE, .retries = 3, .instance = "poison"}};
     EXPECT(store && poison(c));
     sqlite3_rollback_hook(store->db.handle, rolled_back, &times);
-    bool done = store_enqueue(store, &job, NOW, &c->error);
+    bool done = store_enqueue(store, &spec, NOW, &c->error);
     store_close(store);
     EXPECT(!done && times == 1 && matches(c, "{}") == 0);
     EXPECT(execute(c, "DROP TRIGGER poison"));
@@ -295,16 +299,16 @@ static int64_t ticket_at(struct mailbox *mailbox, int place) {
 /* What one process has asked for under a number is never taken for the request of its successor. */
 static void numbers(struct contract *c) {
     struct mailbox reader = {0}, one = {0}, next = {0};
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     EXPECT(mailbox_open(&reader, store_file(c), NULL) && mailbox_open(&one, store_file(c), NULL));
     int place = one.place;
-    EXPECT(mailbox_ask(&one, &job, NOW));
+    EXPECT(mailbox_ask(&one, &spec, NOW));
     int64_t first = ticket_at(&reader, place);
-    EXPECT(mailbox_ask(&one, &job, NOW));
+    EXPECT(mailbox_ask(&one, &spec, NOW));
     int64_t second = ticket_at(&reader, place);
     mailbox_close(&one);
     EXPECT(mailbox_open(&next, store_file(c), NULL) && next.place == place);
-    EXPECT(mailbox_ask(&next, &job, NOW));
+    EXPECT(mailbox_ask(&next, &spec, NOW));
     int64_t third = ticket_at(&reader, place),
             gap = third > second ? third - second : second - third;
     mailbox_close(&next);
@@ -317,11 +321,11 @@ static void numbers(struct contract *c) {
 static void numbers_wrap(struct contract *c) {
     struct mailbox reader = {0}, one = {0};
     struct mailbox_request old = {0}, new;
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     EXPECT(mailbox_open(&reader, store_file(c), NULL) && mailbox_open(&one, store_file(c), NULL));
     one.ticket = ((int64_t)5 << 30) - 3;
     for (int i = 0; i < 5; i++, old = new) {
-        EXPECT(mailbox_ask(&one, &job, NOW) && mailbox_read(&reader, one.place, &new));
+        EXPECT(mailbox_ask(&one, &spec, NOW) && mailbox_read(&reader, one.place, &new));
         EXPECT(old.word != new.word &&new.ticket == one.ticket);
         mailbox_mark(&reader, one.place, old.word);
         EXPECT(!mailbox_answered(&one) && !mailbox_waits(&reader, one.place, old.word));
@@ -409,9 +413,9 @@ static void stopped(struct contract *c) {
 
 static bool enqueue_one(struct contract *c) {
     struct store *store = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
-    bool done = store && store_enqueue(store, &job, NOW, &c->error) && job.reply.id > 0 &&
-                job.reply.creation == CREATION_CREATED;
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
+    bool done = store && store_enqueue(store, &spec, NOW, &c->error) && spec.reply.id > 0 &&
+                spec.reply.creation == CREATION_CREATED;
     store_close(store);
     return done;
 }

@@ -188,7 +188,8 @@ static void deployments(struct contract *c) {
     struct definitions none = {0};
     struct store_deployment folder = {.name = "folder", .hash = "h1", .definitions = &none};
     struct acquire order = everything;
-    struct job other = {.handler = "work", .due = TIME_NONE}, *list = NULL;
+    struct job_spec other = completed((struct job_spec){0});
+    struct job *list = NULL;
     int64_t mine = 0, foreign = 0;
     int count = 0;
     bool more = false;
@@ -197,7 +198,7 @@ static void deployments(struct contract *c) {
     EXPECT(store_deploy(c->store, &folder, "elsewhere", NOW, &foreign, &c->error));
     EXPECT(create(c, c->store, (struct job){0}, NOW));
     EXPECT(store_create(c->store, &other, foreign, NOW, &c->error));
-    other = (struct job){.handler = "work", .due = TIME_NONE};
+    other = completed((struct job_spec){0});
     EXPECT(store_create(c->store, &other, mine, NOW, &c->error));
     order.deployment_aware = true;
     EXPECT(store_acquire(c->store, &order, NOW, &list, &count, &more, &c->error));

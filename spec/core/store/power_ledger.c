@@ -121,10 +121,10 @@ static bool agrees_keys(struct ledger *ledger, struct store *store, time_ms now,
     for (int i = 0; agrees && i < LEDGER_KEYS; i++) {
         char key[16];
         snprintf(key, sizeof key, "k%d", i);
-        struct job job = {.handler = "keyed", .due = TIME_NONE, .retries = 3, .unique_key = key};
-        job.unique_until = TIME_NONE;
-        agrees = store_create(store, &job, 0, now, error);
-        int64_t holder = job.reply.creation == CREATION_CREATED ? 0 : job.reply.id;
+        struct job_spec spec = {
+            .job = {.handler = "keyed", .due = TIME_NONE, .retries = 3, .unique_key = key}};
+        agrees = store_create(store, &spec, 0, now, error);
+        int64_t holder = spec.reply.creation == CREATION_CREATED ? 0 : spec.reply.id;
         if (agrees && holder != ledger->keys[i])
             agrees = differs(text, size, holder, "key of", ledger->keys[i], holder);
     }

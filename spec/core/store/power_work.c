@@ -53,36 +53,36 @@ static bool create_one(struct life *life, struct store *store) {
     const char *handler = "keyed";
     if (keyed < 0)
         handler = lot(life, 2) ? "work" : "other";
-    struct job job = {.handler = handler,
-                      .priority = lot(life, 5),
-                      .retries = 1 + lot(life, 3),
-                      .due = lot(life, 4) ? TIME_NONE : life->now + lot(life, 3000),
-                      .unique_until = TIME_NONE,
-                      .lane = lane < 3 ? lanes[lane] : NULL,
-                      .exclusive = lane < 3,
-                      .instance = lot(life, 3) ? NULL : "i"};
+    struct job_spec spec = {.job = {.handler = handler,
+                                    .priority = lot(life, 5),
+                                    .retries = 1 + lot(life, 3),
+                                    .due = lot(life, 4) ? TIME_NONE : life->now + lot(life, 3000),
+                                    .lane = lane < 3 ? lanes[lane] : NULL,
+                                    .exclusive = lane < 3,
+                                    .instance = lot(life, 3) ? NULL : "i"}};
+    struct job *job = &spec.job;
     if (keyed >= 0) {
         snprintf(key, sizeof key, "k%d", keyed);
-        job.unique_key = key;
+        job->unique_key = key;
     } else if (!lot(life, 12)) {
         snprintf(text, sizeof text, "R2/PT%dS", 1 + lot(life, 3));
-        job.repeat = text;
-        job.type = JOB_TIMER;
-        job.origin = life->now;
-        job.due = life->now + 1000;
+        job->repeat = text;
+        job->type = JOB_TIMER;
+        spec.origin = life->now;
+        job->due = life->now + 1000;
     }
-    job.payload = lot(life, 3) ? NULL : payload;
-    job.payload_size = 2 + (size_t)(lot(life, 4) ? lot(life, 100) : lot(life, PAYLOAD - 2));
-    char last = payload[job.payload_size - 1];
-    payload[job.payload_size - 1] = '"';
-    bool done = store_create(store, &job, 0, life->now, &life->error);
-    payload[job.payload_size - 1] = last;
+    job->payload = lot(life, 3) ? NULL : payload;
+    job->payload_size = 2 + (size_t)(lot(life, 4) ? lot(life, 100) : lot(life, PAYLOAD - 2));
+    char last = payload[job->payload_size - 1];
+    payload[job->payload_size - 1] = '"';
+    bool done = store_create(store, &spec, 0, life->now, &life->error);
+    payload[job->payload_size - 1] = last;
     if (!done)
         return false;
-    if (job.reply.creation == CREATION_CREATED)
-        return told_created(life, &job, keyed), true;
-    return job.reply.id == life->pending.keys[keyed] ||
-           life_wrong(life, "a unique key is held by another job than was told", job.reply.id);
+    if (spec.reply.creation == CREATION_CREATED)
+        return told_created(life, job, keyed), true;
+    return spec.reply.id == life->pending.keys[keyed] ||
+           life_wrong(life, "a unique key is held by another job than was told", spec.reply.id);
 }
 
 bool work_create(struct life *life, struct store *store) {
@@ -135,7 +135,7 @@ static bool turn_told(struct life *life, const struct outcome *outcome) {
     if (outcome->kind == OUTCOME_SUCCESS) {
         told_end(life, job->id, TOLD_DONE);
         if (outcome->created)
-            told_created(life, outcome->created, -1);
+            told_created(life, &outcome->created->job, -1);
     } else if (outcome->kind == OUTCOME_FAILURE) {
         told->failures++;
         if (told->retries == job->retries)
@@ -148,9 +148,13 @@ static bool turn_told(struct life *life, const struct outcome *outcome) {
 
 /* `child`: room for what it creates. */
 static bool turn_settle(struct life *life, struct store *store, struct job *job, bool success,
-                        struct job *child) {
+                        struct job_spec *child) {
     enum settled settled = SETTLED_STALE;
-    *child = (struct job){.handler = "child", .due = TIME_NONE, .retries = 2, .lane = job->lane};
+    *child = (struct job_spec){.job = {.handler = "child",
+                                       .due = TIME_NONE,
+                                       .retries = 2,
+                                       .lane = job->lane,
+                                       .exclusive = job->lane != NULL}};
     char message[] = "not today";
     struct outcome outcome = {.job = job,
                               .lane_ends = true,
@@ -159,8 +163,6 @@ static bool turn_settle(struct life *life, struct store *store, struct job *job,
                               .ended = life->now,
                               .due = TIME_NONE,
                               .message = message};
-    child->unique_until = TIME_NONE;
-    child->exclusive = child->lane != NULL;
     outcome.effects = turn_effects(life, store, job);
     if (!outcome.effects && strncmp(job->handler, COMMAND_RESERVED, strlen(COMMAND_RESERVED)) == 0)
         return error_set(&life->error, ERROR_FAILED, "out of memory");
@@ -181,7 +183,7 @@ void work_turn_begin(bool success) {
 }
 
 bool work_turn(struct life *life, struct store *store) {
-    struct job children[LIFE_HELD];
+    struct job_spec children[LIFE_HELD];
     int count = 0;
     bool more = false;
     bool offers = life->held_count < LIFE_HELD / 2 && lot(life, 2);

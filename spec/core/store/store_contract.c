@@ -211,10 +211,10 @@ static void returns(struct contract *c) {
 }
 
 static void creates_with(struct contract *c) {
-    struct job child = {.handler = "child", .due = TIME_NONE};
+    struct job_spec child = {.job = {.handler = "child", .due = TIME_NONE}};
     int64_t reserved = store_reserve_ids(c->store, 2, &c->error);
     EXPECT(reserved == 1 && create(c, c->store, (struct job){0}, NOW) == 3);
-    child.id = reserved;
+    child.job.id = reserved;
     struct outcome bad = {.kind = OUTCOME_FAILURE, .decided = true, .retries = 1};
     struct outcome good = {.kind = OUTCOME_SUCCESS};
     bad.created = good.created = &child;

@@ -4,19 +4,17 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static struct job keyed(enum on_conflict on_conflict) {
-    return (struct job){.unique_key = "k", .on_conflict = on_conflict, .retries = 3};
+static struct job_spec keyed(enum on_conflict on_conflict) {
+    return (struct job_spec){.job = {.unique_key = "k", .retries = 3}, .on_conflict = on_conflict};
 }
 
 /* The outcome of creating such a job; -1: refused. */
-static int make(struct contract *c, struct store *store, struct job draft, int64_t *id) {
-    draft.handler = "work";
-    draft.due = draft.due ? draft.due : TIME_NONE;
-    draft.exclusive = draft.lane != NULL;
-    if (!store_create(store, &draft, 0, NOW, &c->error))
+static int make(struct contract *c, struct store *store, struct job_spec spec, int64_t *id) {
+    spec = completed(spec);
+    if (!store_create(store, &spec, 0, NOW, &c->error))
         return -1;
-    *id = draft.reply.id;
-    return (int)draft.reply.creation;
+    *id = spec.reply.id;
+    return (int)spec.reply.creation;
 }
 
 static int64_t keys(struct contract *c) {
@@ -72,13 +70,13 @@ static void dead_by_hand(struct contract *c) {
 
 static void replaced(struct contract *c) {
     int64_t id = 0;
-    struct job first = keyed(ON_CONFLICT_KEEP), second = keyed(ON_CONFLICT_REPLACE);
-    first.lane = "l";
-    second.priority = 9;
-    second.due = NOW + 1000;
-    second.type = JOB_TIMER;
-    second.payload = "{\"a\":1}";
-    second.payload_size = 7;
+    struct job_spec first = keyed(ON_CONFLICT_KEEP), second = keyed(ON_CONFLICT_REPLACE);
+    first.job.lane = "l";
+    second.job.priority = 9;
+    second.job.due = NOW + 1000;
+    second.job.type = JOB_TIMER;
+    second.job.payload = "{\"a\":1}";
+    second.job.payload_size = 7;
     EXPECT(make(c, c->store, first, &id) == CREATION_CREATED);
     EXPECT(make(c, c->store, second, &id) == CREATION_REPLACED && id == 1);
     FIELD(1, "priority", NOW, "9");
@@ -94,13 +92,14 @@ static void replaced(struct contract *c) {
 
 static void replaced_in_its_lane(struct contract *c) {
     int64_t id = 0;
-    struct job other = {.lane = "l", .retries = 3}, parked = keyed(ON_CONFLICT_REPLACE);
-    parked.lane = "l";
+    struct job_spec other = {.job = {.lane = "l", .retries = 3}},
+                    parked = keyed(ON_CONFLICT_REPLACE);
+    parked.job.lane = "l";
     EXPECT(make(c, c->store, other, &id) == CREATION_CREATED);
     EXPECT(make(c, c->store, parked, &id) == CREATION_CREATED && id == 2);
     EXPECT(make(c, c->store, other, &id) == CREATION_CREATED);
     struct job *job = acquire_one(c, c->store, NOW);
-    parked.priority = 5;
+    parked.job.priority = 5;
     EXPECT(job && make(c, c->store, parked, &id) == CREATION_REPLACED);
     EXPECT(settle(c, c->store, job, (struct outcome){0}, NOW) == SETTLED);
     EXPECT((job = acquire_one(c, c->store, NOW)) && job->id == 2);
@@ -114,8 +113,9 @@ static void swept(struct contract *c) {
     int64_t id = 0;
     for (int i = 0; i < 250; i++) {
         snprintf(key, sizeof key, "k%d", i);
-        struct job draft = {.unique_key = key, .unique_until = NOW + 1000, .retries = 1};
-        EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED);
+        struct job_spec spec = {.job = {.unique_key = key, .retries = 1},
+                                .unique_until = NOW + 1000};
+        EXPECT(make(c, c->store, spec, &id) == CREATION_CREATED);
     }
     for (int i = 0; i < 240; i++)
         EXPECT(settle(c, c->store, acquire_one(c, c->store, NOW), (struct outcome){0}, NOW) ==
@@ -123,8 +123,9 @@ static void swept(struct contract *c) {
     EXPECT(keys(c) == 250);
     for (int i = 0; i < 3; i++) {
         snprintf(key, sizeof key, "later%d", i);
-        struct job later = {.unique_key = key, .unique_until = NOW + 9000, .retries = 1};
-        EXPECT(create(c, c->store, later, NOW + 2000));
+        struct job_spec later = {.job = {.unique_key = key, .retries = 1},
+                                 .unique_until = NOW + 9000};
+        EXPECT(create_spec(c, c->store, later, NOW + 2000));
     }
     EXPECT(keys(c) == 13); /* ten are alive */
 }
@@ -135,9 +136,7 @@ static void refused_alone(struct contract *c) {
     EXPECT(make(c, c->store, keyed(ON_CONFLICT_KEEP), &id) == CREATION_CREATED);
     EXPECT(create(c, c->store, (struct job){.priority = 9}, NOW) == 2);
     struct job *job = acquire_one(c, c->store, NOW);
-    struct job child = keyed(ON_CONFLICT_REFUSE);
-    child.handler = "work";
-    child.due = TIME_NONE;
+    struct job_spec child = completed(keyed(ON_CONFLICT_REFUSE));
     struct outcome outcome = {.job = job, .created = &child};
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     EXPECT(create(c, c->store, (struct job){0}, NOW));
@@ -153,9 +152,9 @@ static void refused_alone(struct contract *c) {
 static void dies_with_its_process(struct contract *c) {
     int64_t id = 0;
     struct store_reaped reaped;
-    struct job draft = keyed(ON_CONFLICT_KEEP);
+    struct job_spec spec = keyed(ON_CONFLICT_KEEP);
     c->settings.crash_limit = 1;
-    EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED);
+    EXPECT(make(c, c->store, spec, &id) == CREATION_CREATED);
     pid_t child = fork();
     if (child == 0) {
         struct store_executor self;
@@ -171,7 +170,7 @@ static void dies_with_its_process(struct contract *c) {
     job_free_list(reaped.worker_died);
     c->settings.crash_limit = 3;
     EXPECT(reaped.crashed == 1 && keys(c) == 0);
-    EXPECT(make(c, c->store, draft, &id) == CREATION_CREATED && id == 2);
+    EXPECT(make(c, c->store, spec, &id) == CREATION_CREATED && id == 2);
 }
 
 /* Each of two processes tries every key; the numbers of those it got add up to all. */
@@ -183,8 +182,8 @@ static int race(struct contract *c, const char *name) {
     for (int i = 0; store && i < 100; i++) {
         int64_t id = 0;
         snprintf(key, sizeof key, "k%d", i);
-        struct job draft = {.unique_key = key, .retries = 1};
-        won += make(c, store, draft, &id) == CREATION_CREATED;
+        struct job_spec spec = {.job = {.unique_key = key, .retries = 1}};
+        won += make(c, store, spec, &id) == CREATION_CREATED;
     }
     store_close(store);
     return won;

@@ -124,11 +124,11 @@ static void deployments(struct contract *c) {
     struct definitions nothing = {0};
     struct store_deployment folder = {.name = "folder", .hash = "h1", .definitions = &nothing};
     struct acquire aware = everything;
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     int64_t foreign = 0;
     aware.deployment_aware = true;
     EXPECT(store_deploy(c->store, &folder, "elsewhere", NOW, &foreign, &c->error));
-    EXPECT(store_create(c->store, &job, foreign, NOW, &c->error));
+    EXPECT(store_create(c->store, &spec, foreign, NOW, &c->error));
     EXPECT(store_leave(c->store, &c->error));
     struct store *other = join(c, "aware", &aware);
     GAPS(NOW, "1 no live executor serves deployment 1");
@@ -144,10 +144,8 @@ static void drained(struct contract *c) {
 
 static void bounded(struct contract *c) {
     EXPECT(store_leave(c->store, &c->error) && store_begin(c->store, STORE_COMMAND, &c->error));
-    for (int i = 0; i < 10001; i++) {
-        struct job job = {.handler = "work", .retries = 3, .due = TIME_NONE, .priority = i};
-        EXPECT(store_create(c->store, &job, 0, NOW, &c->error));
-    }
+    for (int i = 0; i < 10001; i++)
+        EXPECT(create(c, c->store, (struct job){.retries = 3, .priority = i}, NOW));
     EXPECT(store_commit(c->store, &c->error));
     GAPS(NOW, "more than 10000 no executor runs");
 }

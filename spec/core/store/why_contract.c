@@ -96,15 +96,12 @@ static void ahead(struct contract *c) {
 }
 
 static void far_ahead(struct contract *c) {
-    struct job draft = {.handler = "work", .retries = 3, .due = TIME_NONE};
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     int64_t ten_thousand = 0, last = 0;
     for (int i = 0; i < 10002; i++) {
-        struct job job = draft;
-        EXPECT(store_create(c->store, &job, 0, NOW, &c->error));
+        EXPECT((last = create(c, c->store, (struct job){.retries = 3}, NOW)));
         if (i == 10000)
-            ten_thousand = job.id;
-        last = job.id;
+            ten_thousand = last;
     }
     EXPECT(store_commit(c->store, &c->error));
     WHY(ten_thousand, NOW, "job 10001 is ready, and 10000 jobs stand before it for node/1");
@@ -265,14 +262,14 @@ static void deployment(struct contract *c) {
     struct store_deployment folder = {.name = "folder", .hash = "h1", .definitions = &none};
     struct acquire aware = everything;
     struct store_executor self;
-    struct job job = {.handler = "work", .due = TIME_NONE, .retries = 3};
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
     int64_t foreign = 0;
     aware.deployment_aware = true;
     EXPECT(store_deploy(c->store, &folder, "elsewhere", NOW, &foreign, &c->error));
-    EXPECT(store_create(c->store, &job, foreign, NOW, &c->error));
+    EXPECT(store_create(c->store, &spec, foreign, NOW, &c->error));
     struct store *other = only(c, "aware", &aware, &self);
     EXPECT(other);
-    WHY(job.id, NOW,
+    WHY(spec.job.id, NOW,
         "job 1 is ready, but no live executor serves deployment 1 (aware/2 is not registered for "
         "it)");
     FACT("reason", "deployment");

@@ -11,18 +11,15 @@ static void open_store(void) {
     static struct settings settings;
     struct error error = {0};
     static const char payload[] = "{\"a\":[1,{\"b\":\"x\"}]}";
-    struct job job = {.handler = "work",
-                      .due = TIME_NONE,
-                      .retries = 3,
-                      .attempt = 1,
-                      .lane = "lane",
-                      .payload = payload,
-                      .payload_size = sizeof payload - 1,
-                      .unique_until = TIME_NONE,
-                      .lock_expiration = TIME_NONE};
+    struct job_spec spec = {.job = {.handler = "work",
+                                    .due = TIME_NONE,
+                                    .retries = 3,
+                                    .lane = "lane",
+                                    .payload = payload,
+                                    .payload_size = sizeof payload - 1}};
     PROMISE(settings_init(&settings, &error));
     store = store_open("sqlite::memory:", STORE_CREATE, &settings, &error);
-    PROMISE(store && store_create(store, &job, 0, FUZZ_NOW, &error));
+    PROMISE(store && store_create(store, &spec, 0, FUZZ_NOW, &error));
 }
 
 typedef json_t *ask(struct store *, const json_t *, const struct store_page *, struct error *);

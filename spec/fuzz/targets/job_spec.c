@@ -9,16 +9,17 @@ static void name(const char *text) {
     PROMISE(!text || (*text && strlen(text) <= JOB_NAME_MAX));
 }
 
-static void storable(const struct job *job) {
+static void storable(const struct job_spec *spec) {
+    const struct job *job = &spec->job;
     const char *names[] = {job->lane,     job->instance,   job->root,   job->activity,
-                           job->category, job->tenant,     job->repeat, job->zone,
+                           job->category, job->tenant,     job->repeat, spec->zone,
                            job->term,     job->unique_key, job->handler};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         name(names[i]);
     PROMISE(job->handler && job->retries >= 1 && job->attempt == 1);
     PROMISE(job->due == TIME_NONE || (job->due >= TIME_FIRST && job->due <= TIME_LAST));
     PROMISE(!job->repeat || job->due != TIME_NONE);
-    PROMISE(job->unique_until == TIME_NONE || job->unique_until > FUZZ_NOW);
+    PROMISE(spec->unique_until == TIME_NONE || spec->unique_until > FUZZ_NOW);
     PROMISE((job->lane_id != 0) == (job->lane && job->exclusive));
 }
 
@@ -48,7 +49,7 @@ static void line(const char *text, const struct spec_rules *rules) {
     if (job_spec_read(&spec, object, rules, FUZZ_NOW, &error)) {
         job_spec_define(&spec, NULL, rules);
         PROMISE(spec.job.payload_size <= rules->payload_max);
-        storable(&spec.job);
+        storable(&spec);
         shown(&spec.job);
         if (!job_spec_keyed(&spec, &error))
             fuzz_refusal(&error, NULL);

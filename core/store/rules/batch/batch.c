@@ -69,23 +69,23 @@ bool batch_job(struct store *store, const struct batch *batch, const struct batc
     if (what->ids)
         text_append(&payload, what->ids, strlen(what->ids));
     text_add(&payload, "%s}", what->ids ? "]" : "");
-    struct job job = {.handler = what->handler,
-                      .batch = batch->id,
-                      .priority = batch_priority(store, batch),
-                      .priority_given = batch->priority_given,
-                      .retries = (int32_t)batch->retries,
-                      .suspended = batch->state == BATCH_SUSPENDED || (batch->held && what->ids)
-                                       ? SUSPENDED_BATCH
-                                       : 0,
-                      .due = what->due,
-                      .lock_expiration = TIME_NONE,
-                      .payload = payload.data,
-                      .payload_size = payload.size};
-    defined_apply(what->defined ? what->defined : &defined, store, &job);
+    struct job_spec spec = {
+        .job = {.handler = what->handler,
+                .batch = batch->id,
+                .priority = batch_priority(store, batch),
+                .retries = (int32_t)batch->retries,
+                .suspended = batch->state == BATCH_SUSPENDED || (batch->held && what->ids)
+                                 ? SUSPENDED_BATCH
+                                 : 0,
+                .due = what->due,
+                .payload = payload.data,
+                .payload_size = payload.size},
+        .priority_given = batch->priority_given};
+    defined_apply(what->defined ? what->defined : &defined, store, &spec);
     bool done = payload.failed ? error_set(error, ERROR_FAILED, "out of memory")
-                               : store_create(store, &job, 0, now, error);
+                               : store_create(store, &spec, 0, now, error);
     text_clear(&payload);
-    *id = job.id;
+    *id = spec.reply.id;
     return done;
 }
 

@@ -75,19 +75,18 @@ static bool chain_create(struct store *store, struct chain *chain, const struct 
     size_t size = 0;
     char *payload = part ? json_write(part, &size) : NULL;
     bool later = due > now;
-    struct job job = {.handler = CLEANUP_HANDLER,
-                      .type = later ? JOB_TIMER : JOB_MESSAGE,
-                      .due = later ? due : TIME_NONE,
-                      .priority = cleanup->priority,
-                      .lock_expiration = TIME_NONE,
-                      .payload = payload,
-                      .payload_size = size};
+    struct job_spec spec = {.job = {.handler = CLEANUP_HANDLER,
+                                    .type = later ? JOB_TIMER : JOB_MESSAGE,
+                                    .due = later ? due : TIME_NONE,
+                                    .priority = cleanup->priority,
+                                    .payload = payload,
+                                    .payload_size = size}};
     struct defined defined = {0};
     bool done = payload ? defined_read(store, CLEANUP_HANDLER, &defined, error)
                         : error_set(error, ERROR_FAILED, "out of memory");
-    defined_apply(&defined, store, &job);
-    done = done && store_create(store, &job, 0, now, error);
-    chain->jobs[cleanup->part] = done ? job.id : 0;
+    defined_apply(&defined, store, &spec);
+    done = done && store_create(store, &spec, 0, now, error);
+    chain->jobs[cleanup->part] = done ? spec.reply.id : 0;
     free(payload);
     json_decref(part);
     return done;

@@ -155,21 +155,20 @@ static bool command_job(struct store *store, const json_t *object, time_ms due, 
         snprintf(lane, sizeof lane, COMMAND_RESERVED "%s/%.*s",
                  definition ? "definition" : "instance", (int)utf8_prefix(name, LANE_CHARACTERS),
                  name);
-    struct job job = {.handler = COMMAND_HANDLER,
-                      .type = due == TIME_NONE ? JOB_MESSAGE : JOB_TIMER,
-                      .due = due,
-                      .lock_expiration = TIME_NONE,
-                      .lane = name ? lane : NULL,
-                      .exclusive = name != NULL,
-                      .payload = payload,
-                      .payload_size = size};
+    struct job_spec spec = {.job = {.handler = COMMAND_HANDLER,
+                                    .type = due == TIME_NONE ? JOB_MESSAGE : JOB_TIMER,
+                                    .due = due,
+                                    .lane = name ? lane : NULL,
+                                    .exclusive = name != NULL,
+                                    .payload = payload,
+                                    .payload_size = size}};
     struct defined defined = {0};
     bool done = payload ? defined_read(store, COMMAND_HANDLER, &defined, error)
                         : error_set(error, ERROR_FAILED, "out of memory");
-    defined_apply(&defined, store, &job);
-    done = done && store_create(store, &job, 0, now, error);
+    defined_apply(&defined, store, &spec);
+    done = done && store_create(store, &spec, 0, now, error);
     free(payload);
-    *id = job.id;
+    *id = spec.reply.id;
     return done;
 }
 

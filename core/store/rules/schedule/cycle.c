@@ -25,12 +25,13 @@ struct waiting {
     char schedule[JOB_NAME_MAX + 1];
 };
 
-bool cycle_begin(struct store *store, const struct job *job, struct error *error) {
+bool cycle_begin(struct store *store, const struct job_spec *spec, struct error *error) {
+    const struct job *job = &spec->job;
     return db_run(&store->db, error,
                   "INSERT INTO cycle(job, zone, misfire, origin, starts, date, retries, schedule)"
                   " VALUES(?1, coalesce(?2, 'UTC'), ?3, ?4, ?5, ?6, ?7, ?8)",
-                  "itninint", job->id, job->zone, (int)job->misfire, job->origin, (int)job->starts,
-                  job->due - job->delay, (int)job->retries, job->schedule);
+                  "itninint", job->id, spec->zone, (int)spec->misfire, spec->origin,
+                  (int)spec->starts, job->due - spec->delay, (int)job->retries, spec->schedule);
 }
 
 static bool waiting_policy(struct row *row, struct waiting *waiting, struct error *error) {
@@ -104,16 +105,15 @@ bool cycle_end(struct store *store, int64_t job, struct error *error) {
 static int64_t next_create(struct store *store, const struct job *job,
                            const struct waiting *waiting, time_ms date, time_ms now,
                            struct error *error) {
-    struct job next = *job;
-    next.id = 0;
-    next.due = waiting_due(waiting, date);
-    next.retries = waiting->retries;
-    next.priority_given = true;
-    next.message = next.failed_activity = next.lock_owner = NULL;
+    struct job_spec next = {.job = *job, .priority_given = true};
+    next.job.id = 0;
+    next.job.due = waiting_due(waiting, date);
+    next.job.retries = waiting->retries;
+    next.job.message = next.job.failed_activity = next.job.lock_owner = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
     return store->engine->create_again(store, &next, stream, now, error) &&
                    CRASH_POINT("cycle_created")
-               ? next.id
+               ? next.reply.id
                : 0;
 }
 

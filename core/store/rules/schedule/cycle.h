@@ -8,7 +8,7 @@
 #include "store/rules/row.h"
 
 /* A job that was just created begins its cycle; its due date is the first. */
-bool cycle_begin(struct store *store, const struct job *job, struct error *error);
+bool cycle_begin(struct store *store, const struct job_spec *spec, struct error *error);
 
 /* In the transaction that locks `job`: creates its next occurrence, unless that was done or the
  * cycle is over. The job's texts must outlive a change of its row. */

@@ -121,14 +121,14 @@ enum answer schedules_known(struct store *store, const struct store_deployment *
 /* Its date is where the cycle has it: it is due somewhat later. */
 static bool schedule_delay(struct job_spec *spec, struct error *error) {
     struct job *job = &spec->job;
-    struct repeat repeat = {job->repeat, job->zone, job->origin, job->starts};
+    struct repeat repeat = {job->repeat, spec->zone, spec->origin, spec->starts};
     struct cycle cycle;
     if (!spec->policy.jitter || job->due == TIME_NEVER)
         return true;
     if (!repeat_open(&repeat, &cycle, error))
         return false;
-    job->delay = schedule_policy_delay(&spec->policy, job->schedule, &cycle, job->due);
-    job->due += job->delay;
+    spec->delay = schedule_policy_delay(&spec->policy, spec->schedule, &cycle, job->due);
+    job->due += spec->delay;
     return true;
 }
 
@@ -148,7 +148,7 @@ static bool schedule_spec(struct store *store, const struct declared *declared,
         spec->job.priority = json_integer_value(declared->priority);
     if (spec->needs_retries && json_integer_value(declared->retries) > 0)
         spec->job.retries = (int32_t)json_integer_value(declared->retries);
-    spec->job.schedule = declared->name;
+    spec->schedule = declared->name;
     return schedule_delay(spec, error);
 }
 
@@ -160,14 +160,13 @@ static bool schedule_start(struct store *store, const struct declared *declared,
     bool over = spec.job.due == TIME_NEVER;
     spec.job.suspended = suspended;
     if (done && !over)
-        done = store_create(store, &spec.job, declared->deployment, declared->now, error);
+        done = store_create(store, &spec, declared->deployment, declared->now, error);
     CRASH_POINT("schedule_started");
     if (done)
         done = db_run(&store->db, error,
                       "INSERT INTO schedule(name, source, spec, job) VALUES(?1, ?2, ?3, ?4)"
                       " ON CONFLICT(name) DO UPDATE SET spec=?3, job=?4",
-                      "tttz", declared->name, declared->source, declared->text,
-                      over ? 0 : spec.job.id);
+                      "tttz", declared->name, declared->source, declared->text, spec.reply.id);
     job_spec_clear(&spec);
     return done;
 }
@@ -220,7 +219,7 @@ static bool load_priority(struct store *store, const struct job_spec *spec, stru
                           time_ms now, struct error *error) {
     const struct catalog_definition *definition =
         catalog_definition(&store->catalog, spec->job.handler);
-    bool overridden = definition && definition->overridden && !spec->job.priority_given;
+    bool overridden = definition && definition->overridden && !spec->priority_given;
     return commands_set_priority(
         store, ids, overridden ? definition->override_priority : spec->job.priority, now, error);
 }

@@ -55,20 +55,19 @@ static bool schedule_pause(struct store *store, const struct command *command, b
 /* Like the one that waits, with the retries of a new one. */
 static bool copy_create(struct store *store, const struct job *waiting, int64_t *id, time_ms now,
                         struct error *error) {
-    struct job copy = *waiting;
+    struct job_spec copy = {.job = *waiting, .priority_given = true};
     int64_t retries = waiting->retries;
     if (db_value(&store->db, error, &retries, "SELECT retries FROM cycle WHERE job=?1", "i",
                  waiting->id) == FAILED)
         return false;
-    copy.id = 0;
-    copy.due = now;
-    copy.retries = (int32_t)retries;
-    copy.priority_given = true;
-    copy.suspended = 0;
-    copy.message = copy.failed_activity = NULL;
+    copy.job.id = 0;
+    copy.job.due = now;
+    copy.job.retries = (int32_t)retries;
+    copy.job.suspended = 0;
+    copy.job.message = copy.job.failed_activity = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, waiting->stream);
     bool done = store->engine->create_again(store, &copy, stream, now, error);
-    *id = copy.id;
+    *id = copy.reply.id;
     return done;
 }
 

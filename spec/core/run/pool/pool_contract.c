@@ -226,7 +226,7 @@ static bool deliver(struct site *site, int created) {
     struct work_item item = {0};
     struct outcome *outcome = outcome_new(job_copy(&job), OUTCOME_SUCCESS);
     for (; created > 0; created--)
-        outcome->created = job_copy(&job);
+        outcome->created = job_spec_copy(&(struct job_spec){.job = job});
     site->rung = false;
     site->client->inside++;
     threads_deliver(site->client, &item, outcome);
