@@ -1,5 +1,7 @@
 #include "store/rules/history.h"
 #include "base/crash_point.h"
+#include "base/json.h"
+#include <stdlib.h>
 
 #define SNOOZES_KEPT 100 /* of one job, which may go on for ever */
 #define LINES_KEPT 1000  /* of one attempt, however many runs it took */
@@ -107,16 +109,42 @@ static bool history_cut_lines(struct store *store, const struct outcome *outcome
                   "inn", outcome->job->id, (int)outcome->job->attempt, LINES_KEPT);
 }
 
+/* The lines of a run are one row; its number is that of the last of them. */
+static bool history_write_lines(struct store *store, int64_t job, int32_t attempt, json_t *lines,
+                                time_ms at, struct error *error) {
+    char *text = lines ? json_write(lines, NULL) : NULL;
+    store->lines = 1;
+    bool done = text ? db_run(&store->db, error,
+                              "INSERT INTO line(job, n, seq, at, lines) SELECT ?1, ?2, (SELECT"
+                              " coalesce(max(seq), 0) + ?3 FROM line WHERE job=?1 AND n=?2), ?4,"
+                              " ?5",
+                              "innit", job, (int)attempt, (int)json_array_size(lines), at, text)
+                     : db_no_memory(&store->db, error);
+    free(text);
+    json_decref(lines);
+    return done;
+}
+
+static json_t *lines_said(const struct outcome *outcome) {
+    json_t *lines = json_array();
+    bool fine = lines != NULL;
+    for (const struct outcome_line *line = outcome->lines; fine && line; line = line->next)
+        fine = json_array_append_new(lines, json_string(line->text)) == 0;
+    if (fine && outcome->warning)
+        fine = json_array_append_new(lines, json_string(outcome->warning)) == 0;
+    if (fine)
+        return lines;
+    json_decref(lines);
+    return NULL;
+}
+
 bool history_say(struct store *store, const struct outcome *outcome, struct error *error) {
     const struct job *job = outcome->job;
     if (store->settings->history == HISTORY_NONE ||
         (outcome_traits[outcome->kind].ends && store->settings->history != HISTORY_FULL))
         return true;
-    for (const struct outcome_line *line = outcome->lines; line; line = line->next)
-        if (!store_line(store, job->id, job->attempt, line->text, line->at, error))
-            return false;
-    return (!outcome->warning ||
-            store_line(store, job->id, job->attempt, outcome->warning, outcome->ended, error)) &&
+    return history_write_lines(store, job->id, job->attempt, lines_said(outcome), outcome->ended,
+                               error) &&
            history_cut_lines(store, outcome, error);
 }
 
@@ -125,12 +153,7 @@ bool store_line(struct store *store, int64_t job, int32_t attempt, const char *t
     bool own = false;
     if (!unit_begin(store, &own, error))
         return false;
-    store->lines = 1;
-    bool done =
-        db_run(&store->db, error,
-               "INSERT INTO line(job, n, seq, at, text) SELECT ?1, ?2,"
-               " (SELECT coalesce(max(seq), 0) + 1 FROM line WHERE job=?1 AND n=?2), ?3, ?4",
-               "init", job, (int)attempt, now, text);
+    bool done = history_write_lines(store, job, attempt, json_pack("[s]", text), now, error);
     return unit_end(store, own, done, error);
 }
 

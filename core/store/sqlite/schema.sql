@@ -82,8 +82,8 @@ CREATE TABLE attempt(     -- failures only
   PRIMARY KEY(job, n)) WITHOUT ROWID, STRICT;
 CREATE INDEX attempt_at ON attempt(at);
 CREATE INDEX attempt_instance ON attempt(instance, at) WHERE instance IS NOT NULL;
-CREATE TABLE line(
-  job INT, n INT, seq INT, at INT, text TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE line(        -- what a run has printed: texts (JSON); seq: the number of the last one
+  job INT, n INT, seq INT, at INT, lines TEXT, PRIMARY KEY(job, n, seq)) WITHOUT ROWID, STRICT;
 CREATE TABLE progress(job INTEGER PRIMARY KEY, fraction REAL, text TEXT, at INT) STRICT;
 
 CREATE TABLE incident(

@@ -41,6 +41,10 @@ UPDATE snooze SET instance=j.instance, root_instance=j.root, activity=j.activity
 UPDATE incident SET instance=j.instance, root_instance=j.root, tenant=j.tenant,
   lane_key=j.lane_key FROM job j WHERE j.id=incident.job;
 
+-- The lines of a run are one row from now on.
+ALTER TABLE line RENAME COLUMN text TO lines;
+UPDATE line SET lines=json_array(lines);
+
 -- Few jobs meet conflicts, so the count has left the row. It is looked for where there is a message.
 CREATE TABLE conflicts(   -- jobs whose latest runs ended with a conflict, and how many in a row
   job INTEGER PRIMARY KEY, n INT NOT NULL) STRICT; -- such a job has a message in its row

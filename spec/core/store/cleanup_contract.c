@@ -75,6 +75,17 @@ static void filed_stays_right(struct contract *c) {
     json_decref(answer);
 }
 
+static void one_row(struct contract *c) {
+    char first[] = "one", second[] = "two";
+    struct outcome_line two = {NULL, NOW, second}, one = {&two, NOW, first};
+    EXPECT(create(c, c->store, (struct job){0}, NOW));
+    struct job *job = acquire_one(c, c->store, NOW);
+    struct outcome end = {.lines = &one};
+    EXPECT(job && settle(c, c->store, job, end, NOW) == SETTLED);
+    EXPECT(number(c, "SELECT count(*) FROM line") == 1);
+    EXPECT(number(c, "SELECT seq FROM line") == 2);
+}
+
 static void failures_and_lines(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
     struct job *job = acquire_one(c, c->store, NOW);
@@ -282,6 +293,7 @@ static void damage_is_seen(struct contract *c) {
 static const struct check checks[] = {
     {"removes what is old enough, a batch at a time, oldest first", one_batch},
     {"keeps the index by job right, also when all has gone", filed_stays_right},
+    {"the lines of a run are one row", one_row},
     {"removes lines and failures within the batch, the entry last", failures_and_lines},
     {"removes the failures of jobs whose ends were not noted", failures_alone},
     {"shares the work between parts, none of it twice", shared},

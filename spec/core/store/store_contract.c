@@ -254,6 +254,12 @@ static void lines(struct contract *c) {
           "{\"fraction\":0.5,\"text\":\"half\",\"at\":\"2026-01-01T00:00:00.000Z\"}");
     struct outcome end = {.kind = OUTCOME_FAILURE, .lines = &one};
     EXPECT(settle(c, c->store, job, end, NOW) == SETTLED);
+    json_t *log = store_log(c->store, NULL, NULL, &c->error), *entry = json_array_get(log, 0);
+    char *said = json_dumps(json_object_get(entry, "lines"), JSON_COMPACT);
+    bool same = said && strcmp(said, "[\"zero\",\"one\",\"two\"]") == 0;
+    free(said);
+    json_decref(log);
+    EXPECT(same);
     EXPECT(acquire_count(c, c->store, NOW) == 1);
 }
 

@@ -124,11 +124,27 @@ static int64_t conflicts(struct store *store, int64_t id) {
     return count;
 }
 
+/* True if the newest entry of the job's log has the lines (JSON). */
+static bool has_lines(struct store *store, int64_t id, const char *wanted) {
+    struct error error = {0};
+    struct store_page one = {.limit = 1};
+    json_t *job = json_pack("{sI ss}", "job", (json_int_t)id, "message", "on purpose");
+    json_t *log = store_log(store, job, &one, &error);
+    char *text = json_dumps(json_object_get(json_array_get(log, 0), "lines"), JSON_COMPACT);
+    bool same = text && strcmp(text, wanted) == 0;
+    free(text);
+    json_decref(log);
+    json_decref(job);
+    return same;
+}
+
 static void version_4(struct contract *c) {
     static const char *const belongs[][2] = {
         {"instance", "order-9"}, {"tenant", "acme"}, {"activity", "ship"}};
     char url[160];
     EXPECT(golden(c, 4, url, sizeof url));
+    EXPECT(execute("INSERT INTO line SELECT job, n, 1, at, 'a \"line\"' FROM attempt WHERE job=3;"
+                   "INSERT INTO line SELECT job, n, 2, at, '[]' FROM attempt WHERE job=3"));
     EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
     EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 4 is older"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
@@ -141,7 +157,8 @@ static void version_4(struct contract *c) {
                 has_state(store, 5, "locked") && has_state(store, 9, "suspended") &&
                 conflicts(store, 1) == 0 && conflicts(store, 7) == 2 && conflicts(store, 12) == 4 &&
                 has_texts(store_incidents(store, NULL, NULL, &c->error), belongs, 3) &&
-                has_texts(store_log(store, last, &one, &c->error), belongs, 3);
+                has_texts(store_log(store, last, &one, &c->error), belongs, 3) &&
+                has_lines(store, 3, "[\"a \\\"line\\\"\",\"[]\"]");
     int64_t next = create(c, store, (struct job){.handler = "fine"}, NOW);
     store_close(store);
     size_t count = json_array_size(jobs), problems = json_array_size(found);

@@ -31,9 +31,23 @@ static json_t *entry_result(struct row *row) {
 }
 
 /* NULL where the run said nothing. */
+/* The runs of an attempt have a text each, which is an array of lines. */
+static json_t *lines_of(const char *text) {
+    json_t *runs = json_read(text, strlen(text), "lines", NULL), *lines = json_array(), *run;
+    size_t i;
+    json_array_foreach(runs, i, run) {
+        const char *said = json_string_value(run);
+        json_t *some = said ? json_read(said, strlen(said), "lines", NULL) : NULL;
+        json_array_extend(lines, some);
+        json_decref(some);
+    }
+    json_decref(runs);
+    return lines;
+}
+
 static json_t *entry_lines(struct row *row) {
     const char *text = row_text(row, ENTRY_LINES);
-    json_t *lines = text ? json_read(text, strlen(text), "lines", NULL) : NULL;
+    json_t *lines = text ? lines_of(text) : NULL;
     if (json_array_size(lines) > 0)
         return lines;
     json_decref(lines);

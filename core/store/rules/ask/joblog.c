@@ -248,8 +248,8 @@ static void log_page(struct query *query, const struct log_question *question) {
 /* Names and lines are looked up for what is left. A creation is no run: it said nothing. */
 #define LOG_NAMED                                                                                  \
     "SELECT g.*, d.id, d.name, s.deployment, nullif(s.category, ''), e.name, (SELECT "             \
-    "json_group_array(text) FROM"                                                                  \
-    " (SELECT text FROM line WHERE job=g.job AND n=g.attempt AND g.outcome NOT IN ('created', "    \
+    "json_group_array(lines) FROM"                                                                 \
+    " (SELECT lines FROM line WHERE job=g.job AND n=g.attempt AND g.outcome NOT IN ('created', "   \
     "'snoozed')"                                                                                   \
     " ORDER BY seq)) FROM (SELECT " LOG_COLUMNS ", rank, nth, edge, arm, place FROM ("
 #define LOG_NAMES                                                                                  \
