@@ -162,6 +162,8 @@ bench: deps ## compare with the yardstick (YARDSTICK=, ROUNDS=5, JOBS=200000, DI
 	@LUA_PATH="lua/?.lua;lua/?/init.lua;;" LUA_CPATH="$(BUILD)/lua/?.so;;" $(LUA) \
 	  spec/bench/compare.lua $(BUILD)/moonshift $(YARDSTICK) $(ROUNDS) $(JOBS) $(DIR)
 
+yardstick: $(BUILD)/yardstick ## build what `make bench` compares with
+
 mutants: ## break the program on purpose; a test must catch each of spec/mutants (SECONDS=60, MUTANTS=)
 	@$(call install-packages,$(SOAK_PACKAGES))
 	@$(MAKE) --no-print-directory all contracts $(BUILD)/soak/probe.so
@@ -360,7 +362,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: postgres-check all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
 	contracts FORCE
-.PHONY: bench fuzz fuzz-deps soak mutants power valgrind
+.PHONY: bench yardstick fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \

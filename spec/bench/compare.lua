@@ -20,8 +20,9 @@ local function run(line)
 end
 
 -- The figures of `moonshift bench`.
-local function ours(options)
-  return decode(run(("%s bench --json --jobs %d --dir %s %s"):format(program, jobs, dir, options)))
+local function ours(options, count)
+  return decode(run(("%s bench --json --jobs %d --dir %s %s"):format(program, count or jobs, dir,
+    options)))
 end
 
 -- The figures of the yardstick's line of key=value.
@@ -47,6 +48,8 @@ local function measure()
   round.full = ours "--history full --only drain"
   round.many = theirs(("-n %d -b 1 -p 16 -l 0%s"):format(least(jobs / 10), workers))
   round.one = theirs(("-n %d -b 1 -p 1 -l 0%s"):format(least(jobs / 40), workers))
+  round.wide = theirs(("-n %d -b 1000 -y 2000 -l 0%s"):format(least(jobs / 10), workers))
+  round.work = ours("--work", least(jobs / 5)).work
   return round
 end
 
@@ -121,6 +124,12 @@ local rows = {
   { "peak KB", us "peak_kb", nil, "" },
 }
 
+-- What the yardstick does of the kinds of work: { run, figure }.
+local same_work = {
+  noop = { "yardstick", "drain" }, create = { "yardstick", "enqueue" },
+  ["create-2k"] = { "wide", "enqueue" },
+}
+
 local function line(...)
   print((("| %-26s | %-26s | %-26s | %-19s | %-13s |"):format(...)))
 end
@@ -148,4 +157,29 @@ line("what", "moonshift", "yardstick", "ratio", "target")
 line(("-"):rep(26), ("-"):rep(26), ("-"):rep(26), ("-"):rep(19), ("-"):rep(13))
 for _, row in ipairs(rows) do
   print_row(all, row)
+end
+
+local function work_line(...)
+  print((("| %-26s | %-22s | %-22s | %-19s | %-8s | %-8s | %-7s |"):format(...)))
+end
+
+print()
+work_line("work", "/s", "of a plain job", "of the yardstick", "CPU us", "log B", "syncs")
+work_line(("-"):rep(26), ("-"):rep(22), ("-"):rep(22), ("-"):rep(19), ("-"):rep(8), ("-"):rep(8),
+  ("-"):rep(7))
+for i, row in ipairs(all[1].work) do
+  local function of(name)
+    return function(round)
+      return round.work[i][name]
+    end
+  end
+  local function middle(name)
+    return show(select(2, spread(all, of(name))))
+  end
+  local same = same_work[row.kind]
+  local against = same and spread(all, function(round)
+    return round.work[i].per_second / round[same[1]][same[2]]
+  end) or ""
+  work_line(row.what, (spread(all, of "per_second")), (spread(all, of "ratio")), against,
+    middle "cpu_us", middle "log_bytes", middle "syncs_per_10000")
 end
