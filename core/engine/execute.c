@@ -43,9 +43,10 @@ struct outcome *engine_run_job(struct engine *engine, struct generation *generat
                                struct job *job) {
     if (!generation)
         generation = generations_find(engine->generations, job->handler);
-    store_slot_set(engine->store, 0, job->id, job->token, engine_now(engine));
+    time_ms now = engine_now(engine);
+    store_slot_set(engine->store, 0, job->id, job->token, now);
     engine->running = true;
-    struct outcome *outcome = script_run(generation->script, job);
+    struct outcome *outcome = script_run(generation->script, job, now, clock_monotonic());
     engine->running = false;
     store_slot_clear(engine->store, 0);
     generation_freshen(generation);

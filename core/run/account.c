@@ -33,7 +33,7 @@ static void span_since(time_ms since, char text[TIME_TEXT_SIZE]) {
 static void log_run(const struct worker *worker) {
     char since[TIME_TEXT_SIZE], left[TIME_TEXT_SIZE] = "";
     time_ms deadline = script_deadline(worker->script);
-    span_since(worker->busy_since, since);
+    span_since(worker->busy_since / 1000, since);
     if (deadline != TIME_NEVER)
         span_format(deadline - clock_monotonic(), left);
     log_event(LEVEL, "worker", "worker:d job:l handler:s for:s left:s", worker->index, worker->job,
@@ -45,7 +45,7 @@ static void log_stuck(const struct client *client, const struct worker *worker) 
     char since[TIME_TEXT_SIZE];
     if (worker->client != client || worker->state == WORKER_GONE)
         return;
-    span_since(worker->busy_since, since);
+    span_since(worker->busy_since / 1000, since);
     log_event(LEVEL, "worker", "worker:d stuck:l for:s", worker->index, worker->job, since);
 }
 

@@ -315,29 +315,30 @@ static void forget_raised(struct script *script) {
     script->raised = LUA_NOREF;
 }
 
-struct outcome *script_run(struct script *script, struct job *job) {
+struct outcome *script_run(struct script *script, struct job *job, time_ms now, time_ms at) {
     struct outcome *outcome = outcome_new(job, OUTCOME_SUCCESS);
     if (!outcome)
         return NULL;
     forget_raised(script);
-    ptrdiff_t at = script_find(script, job->handler);
-    if (at < 0) { /* left alone: another executor may have it */
+    ptrdiff_t found = script_find(script, job->handler);
+    if (found < 0) { /* left alone: another executor may have it */
         outcome->kind = OUTCOME_RETURNED;
         return outcome;
     }
-    time_ms timeout = script->definitions.list[at].timeout;
+    time_ms timeout = script->definitions.list[found].timeout;
     struct run run = {.script = script,
                       .outcome = outcome,
                       .last_created = &outcome->created,
                       .last_line = &outcome->lines,
                       .snooze = TIME_NONE,
-                      .handler = script->plans[at].handler};
+                      .handler = script->plans[found].handler};
     script->run = &run;
     script->runs++;
-    outcome->started = clock_now(script->clock);
+    outcome->started = now;
     seen_forget(&script->state.seen);
     atomic_store(&script->state.running, job->id);
-    int status = state_call(&script->state, body, &run, 0, timeout > 0 ? timeout : TIME_NEVER);
+    int status =
+        state_call_until(&script->state, body, &run, 0, timeout > 0 ? at + timeout : TIME_NEVER);
     finish(&run, status, timeout);
     return outcome;
 }

@@ -81,9 +81,10 @@ void script_report_clear(struct script_report *report);
 bool script_declares(const struct script *script, struct definitions *definitions,
                      json_t **schedules, struct error *error);
 
-/* Runs one job to its outcome, the retry decision included (outcome->decided). Takes the job over.
- * Never NULL except when memory is out. */
-struct outcome *script_run(struct script *script, struct job *job);
+/* Runs one job to its outcome, the retry decision included (outcome->decided). The run begins at
+ * `now` (wall clock) and `at` (monotonic), from which its timeout counts. Takes the job over. Never
+ * NULL except when memory is out. */
+struct outcome *script_run(struct script *script, struct job *job, time_ms now, time_ms at);
 
 /* The retry decision for a failure without a run (worker died, cut off): fills retries and due. */
 void script_decide(struct script *script, struct outcome *outcome);

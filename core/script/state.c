@@ -211,12 +211,10 @@ struct frame {
     enum stop fired;
 };
 
-static struct frame begin(struct state *state, time_ms span) {
+static struct frame begin(struct state *state, time_ms deadline) {
     struct frame outer = {atomic_load_explicit(&state->deadline, memory_order_relaxed),
                           state->fired};
-    bool endless = span == TIME_NEVER || state->borrowed;
-    time_ms deadline = endless ? TIME_NEVER : clock_monotonic() + span;
-    if (deadline < outer.deadline)
+    if (deadline < outer.deadline && !state->borrowed)
         atomic_store_explicit(&state->deadline, deadline, memory_order_relaxed);
     if (state->depth++ == 0) {
         state->refusals = 0;
@@ -245,6 +243,13 @@ static void end(struct state *state, struct frame outer, int status) {
 }
 
 int state_call(struct state *state, lua_CFunction body, void *arg, int args, time_ms span) {
+    bool endless = span == TIME_NEVER || state->borrowed;
+    return state_call_until(state, body, arg, args,
+                            endless ? TIME_NEVER : clock_monotonic() + span);
+}
+
+int state_call_until(struct state *state, lua_CFunction body, void *arg, int args,
+                     time_ms deadline) {
     lua_State *L = state->current;
     if (!lua_checkstack(L, LUA_MINSTACK)) {
         state->stopped = STOP_MEMORY;
@@ -258,7 +263,7 @@ int state_call(struct state *state, lua_CFunction body, void *arg, int args, tim
     lua_pushcfunction(L, body);
     lua_insert(L, base + 1);
     lua_pushlightuserdata(L, arg);
-    struct frame outer = begin(state, span);
+    struct frame outer = begin(state, deadline);
     int status = lua_pcall(L, args + 1, 0, base);
     state->current = L;
     end(state, outer, status);

@@ -58,6 +58,9 @@ void state_close(struct state *state);
  * status; if it is not LUA_OK the raised value is on top of the stack. state->stopped says whether
  * a limit ended it. May be nested. */
 int state_call(struct state *state, lua_CFunction body, void *arg, int args, time_ms span);
+/* The same with the monotonic instant at which the time is over. */
+int state_call_until(struct state *state, lua_CFunction body, void *arg, int args,
+                     time_ms deadline);
 
 /* Whether the running code must stop now, and why. */
 enum stop state_due(struct state *state);

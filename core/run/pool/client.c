@@ -108,7 +108,6 @@ static void expect(struct client *client, struct work_item *item) {
 
 /* Follow-ups go to the worker that waits for them, else before the others. True: it is queued. */
 static bool enter(struct client *client, struct work_item *item, time_ms now) {
-    client->inside += item->count;
     item->lapses = atomic_load(&client->lapses);
     item->since = now;
     expect(client, item);
@@ -131,13 +130,15 @@ static bool enter(struct client *client, struct work_item *item, time_ms now) {
 void client_submit(struct client *client, struct work_item *items) {
     struct pool *pool = client->pool;
     struct work_item *next;
-    int count = 0;
+    int count = 0, jobs = 0;
     time_ms now = clock_monotonic();
     mutex_lock(&pool->mutex);
     for (struct work_item *item = items; item; item = next) {
         next = item->next;
+        jobs += item->count;
         count += enter(client, item, now);
     }
+    client->inside += jobs;
     client->queued += count;
     pool->queued += count;
     threads_grow(pool);
@@ -153,9 +154,10 @@ static double unfilled(const struct pool *pool, time_ms now) {
     double time = 0;
     for (int i = 0; i < pool->count; i++) {
         const struct worker *worker = pool->workers[i];
-        double left = worker->state == WORKER_BUSY
-                          ? estimate_left(worker->expected, (double)(now - worker->busy_since))
-                          : 0;
+        double left =
+            worker->state == WORKER_BUSY
+                ? estimate_left(worker->expected, (double)(now - worker->busy_since / 1000))
+                : 0;
         time += HORIZON - estimate_fills(left);
     }
     return time;
@@ -246,15 +248,14 @@ bool client_patient(struct client *client, bool more, int most) {
     return pressing > 0 && pressing < patience;
 }
 
-static void took(struct client *client, const struct outcome *outcome) {
-    if (outcome->outlived) /* its job was handed back when it was given up */
-        return;
+/* Returns how many jobs come back with it: that of a run which was given up has done so before. */
+static int took(struct client *client, const struct outcome *outcome) {
+    if (outcome->outlived)
+        return 0;
     client->bytes -= (int64_t)outcome->job->payload_size;
-    atomic_fetch_sub(&client->inside,
-                     1); /* before `ended`, or client_load would count it as running again */
-    atomic_fetch_sub(&client->ended, 1);
     if (outcome->took >= 0)
         estimate_note(&client->estimate, outcome->job->definition, outcome->took);
+    return 1;
 }
 
 struct outcome *client_outcomes(struct client *client) {
@@ -262,14 +263,16 @@ struct outcome *client_outcomes(struct client *client) {
     atomic_store(&client->pressing, 0);
     atomic_store(&client->woken, false);
     struct outcome *newest = atomic_exchange(&client->outcomes, NULL), *list = NULL;
-    client->inside -= atomic_exchange(&client->lost, 0);
+    int count = 0, lost = atomic_exchange(&client->lost, 0);
     while (newest) {
         struct outcome *next = newest->next;
         newest->next = list;
         list = newest;
         newest = next;
-        took(client, list);
+        count += took(client, list);
     }
+    client->inside -= count + lost; /* before `ended`, or client_load would count them as running */
+    client->ended -= count;
     if (client->inside == 0)
         client->bytes = 0; /* jobs without an outcome are not in it any more */
     return list;

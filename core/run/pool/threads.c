@@ -182,7 +182,7 @@ static void begin(struct worker *worker, const struct job *job) {
 }
 
 static void lasts(struct worker *worker, const struct work_item *item) {
-    worker->busy_since = clock_monotonic();
+    worker->busy_since = clock_monotonic_us();
     worker->expected = item->expected;
 }
 
@@ -371,7 +371,7 @@ void threads_begin(struct worker *worker, const struct job *job) {
 }
 
 void threads_run(struct worker *worker) {
-    atomic_store(&worker->claim, RUN_ON);
+    atomic_store_explicit(&worker->claim, RUN_ON, memory_order_release);
 }
 
 /* The loop that gives a run up holds the mutex until it is done with the item. */

@@ -52,7 +52,7 @@ struct worker {
     int64_t seen;               /* token of the job that ran at the last client_cut_lost */
     const struct job *begun;    /* the same; its client's loop may look while the script runs it */
     time_ms idle_since;         /* monotonic */
-    time_ms busy_since;         /* monotonic: it has had its item since then */
+    int64_t busy_since;         /* monotonic, us: it has had its item since then */
     double expected;            /* ms that the item is expected to run */
     bool stuck;                 /* its run was given up, and no thread could take its place */
     bool looked;                /* for where its run is, once that is past its time */

@@ -47,11 +47,12 @@ static bool stops(const struct client *client) {
     return atomic_load(&client->stopping) || thread_told_to_stop();
 }
 
-/* False if the lock of the job, or its lane, may be lost: it must not begin. */
-static bool may_begin(struct client *client, struct work_item *item) {
+/* False if the lock of the job, or its lane, may be lost: it must not begin at `now` (monotonic).
+ */
+static bool may_begin(struct client *client, struct work_item *item, time_ms now) {
+    time_ms begin_by = item->jobs->begin_by;
     if (stops(client) || atomic_load(&item->refused))
         return false;
-    time_ms now = clock_monotonic(), begin_by = item->jobs->begin_by;
     if (now >= atomic_load(&client->lease))
         return false;
     if (item->lapses != atomic_load(&client->lapses)) /* after the lease: the loop counts first */
@@ -59,20 +60,20 @@ static bool may_begin(struct client *client, struct work_item *item) {
     return !begin_by || now <= begin_by;
 }
 
-/* The slot says, even after kill -9, which job was running. */
-static struct outcome *run_job(struct worker *worker, struct lua_slot *slot, struct job *job) {
+/* The slot says, even after kill -9, which job was running. `begun`: monotonic, us. */
+static struct outcome *run_job(struct worker *worker, struct lua_slot *slot, struct job *job,
+                               int64_t begun) {
     struct store *store = slot->client->options.store;
+    time_ms now = clock_now(slot->client->options.clock);
     CRASH_POINT("slot_before");
-    store_slot_set(store, worker->index, job->id, job->token,
-                   clock_now(slot->client->options.clock));
+    store_slot_set(store, worker->index, job->id, job->token, now);
     CRASH_POINT("slot_set");
     const struct pool_options *pool = &worker->pool->options;
     if (pool->begins)
         pool->begins(pool->begins_arg, job);
     running = slot->script;
-    int64_t begun = clock_monotonic_us();
     threads_run(worker);
-    struct outcome *outcome = script_run(slot->script, job);
+    struct outcome *outcome = script_run(slot->script, job, now, begun / 1000);
     running = NULL;
     if (outcome)
         outcome->took = (double)(clock_monotonic_us() - begun) / 1000;
@@ -119,16 +120,19 @@ static void deliver(struct worker *worker, struct client *client, struct work_it
     CRASH_POINT("result_handed_back");
 }
 
-/* On `slot` to begin with; returns the one it ended on. */
+/* On `slot` to begin with; returns the one it ended on. The first job begins at `us` (monotonic):
+ * one reading of the clock is the run's begin for all who ask for it. */
 static struct lua_slot *run_item(struct worker *worker, struct client *client,
-                                 struct lua_slot *slot, struct work_item *item) {
+                                 struct lua_slot *slot, struct work_item *item, int64_t us) {
     bool follows = false;
-    while (slot && item->jobs && may_begin(client, item)) {
+    while (slot && item->jobs && may_begin(client, item, us / 1000)) {
         threads_begin(worker, item->jobs);
         struct job *job = work_item_take(item);
-        deliver(worker, client, item, run_job(worker, slot, job), &follows);
-        if (item->jobs)
-            slot = go_on(worker, client, slot, item);
+        deliver(worker, client, item, run_job(worker, slot, job, us), &follows);
+        if (!item->jobs)
+            break;
+        slot = go_on(worker, client, slot, item);
+        us = clock_monotonic_us();
     }
     threads_return(client, item, false);
     work_item_free(item);
@@ -137,11 +141,11 @@ static struct lua_slot *run_item(struct worker *worker, struct client *client,
 
 static void run_items(struct worker *worker, struct lua_slot *slot, struct work_item *item) {
     struct client *client = slot->client;
-    slot = run_item(worker, client, slot, item);
+    slot = run_item(worker, client, slot, item, worker->busy_since);
     while ((item = threads_follow(worker, client))) {
         if (item->jobs)
             slot = go_on(worker, client, slot, item);
-        slot = run_item(worker, client, slot, item);
+        slot = run_item(worker, client, slot, item, clock_monotonic_us());
     }
     if (slot && script_worn(slot->script))
         close_slot(worker, slot, NULL);

@@ -1,6 +1,18 @@
 /* pool_contract.c - workers behind the queue: order, lanes, limits, turns of several engines,
  * generations, stopping; with real scripts. */
 #include "site.h"
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic int readings; /* of the clocks, by the workers */
+static _Thread_local bool uncounted;
+
+/* Goes before the C library's. */
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    atomic_fetch_add(&readings, !uncounted);
+    return (int)syscall(SYS_clock_gettime, clock, time);
+}
 
 static void jobs_run_in_the_order_they_came(struct contract *c) {
     OPEN(1);
@@ -13,6 +25,22 @@ static void jobs_run_in_the_order_they_came(struct contract *c) {
     }
     EXPECT(id == 5 && client_quiet(site.client));
     outcome_free_list(list);
+    CLOSE;
+}
+
+/* Both clocks as it begins and as it ends, and once more for each sleep of the worker. */
+static void a_run_reads_the_clocks_four_times(struct contract *c) {
+    enum { JOBS = 400 };
+    OPEN(1);
+    uncounted = true;
+    EXPECT(submit(&site, "good", 1, 1, 0)); /* opens the script */
+    outcome_free_list(outcomes(&site, 1));
+    int before = readings;
+    EXPECT(submit(&site, "good", 2, JOBS + 1, 0));
+    outcome_free_list(outcomes(&site, JOBS));
+    EXPECT(client_quiet(site.client));
+    EXPECT(readings - before >= 4 * JOBS && readings - before < 5 * JOBS);
+    uncounted = false;
     CLOSE;
 }
 
@@ -407,6 +435,7 @@ static void threads_that_idle_leave_and_others_come(struct contract *c) {
 
 static const struct check checks[] = {
     {"jobs run in the order they came", jobs_run_in_the_order_they_came},
+    {"a run reads the clocks four times", a_run_reads_the_clocks_four_times},
     {"what stands before what waits overtakes it", what_stands_before_what_waits_overtakes_it},
     {"a lane ends with its last job", a_lane_ends_with_its_last_job},
     {"there is room for the queue and the workers", there_is_room_for_the_queue_and_the_workers},
