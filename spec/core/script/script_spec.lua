@@ -2,7 +2,7 @@
 local engines = require "spec.support.engines"
 local moonshift = require "moonshift"
 
-local LIMITS = { retries = 1, memory_limit = 4 * 1024 * 1024, timeout = 0.2 }
+local LIMITS = { retries = 1, memory_limit = 4 * 1024 * 1024, timeout = 60 }
 
 describe("script", function()
   after_each(engines.clean)
@@ -205,14 +205,15 @@ describe("script", function()
     }
     for _, case in ipairs(cases) do
       it("ends " .. case[1], function()
-        assert.equal(TEXT, message(case[2], { files = { ["lib/m.lua"] = module } }))
+        assert.equal(TEXT,
+          message(case[2], { timeout = 0.2, files = { ["lib/m.lua"] = module } }))
       end)
     end
 
     it("is moved by extend", function()
       fine([[
-        job:extend("PT9S")
-        os.execute("sleep 0.4")]])
+        job:extend("PT60S")
+        os.execute("sleep 1.2")]], { timeout = 1 })
     end)
 
     it("is the definition's own", function()
@@ -244,7 +245,7 @@ describe("script", function()
     }
     for _, case in ipairs(cases) do
       it("ends " .. case[1], function()
-        assert.equal(TEXT, message(case[2], { timeout = 20 }))
+        assert.equal(TEXT, message(case[2]))
       end)
     end
 
