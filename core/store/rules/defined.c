@@ -1,4 +1,6 @@
 #include "store/rules/defined.h"
+#include "base/json.h"
+#include <stdlib.h>
 #include <string.h>
 
 bool defined_read(struct store *store, const char *handler, struct defined *defined,
@@ -27,4 +29,20 @@ void defined_apply(const struct defined *defined, const struct store *store,
         job->category = defined->category;
     if (defined->priority_given && !spec->priority_given && store->settings->produce_priorities)
         job->priority = defined->priority;
+}
+
+bool defined_create(struct store *store, struct job_spec *spec, const json_t *payload, time_ms now,
+                    struct error *error) {
+    struct defined defined;
+    char *text = payload ? json_write(payload, &spec->job.payload_size) : NULL;
+    if (!text)
+        return db_no_memory(&store->db, error);
+    spec->job.payload = text;
+    bool done = defined_read(store, spec->job.handler, &defined, error);
+    if (done) {
+        defined_apply(&defined, store, spec);
+        done = store_create(store, spec, 0, now, error);
+    }
+    free(text);
+    return done;
 }

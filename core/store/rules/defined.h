@@ -21,4 +21,8 @@ bool defined_read(struct store *store, const char *handler, struct defined *defi
  * one that the job has by a setting. */
 void defined_apply(const struct defined *defined, const struct store *store, struct job_spec *spec);
 
+/* Creates a job that the store makes by itself, with this payload and what its definition says. */
+bool defined_create(struct store *store, struct job_spec *spec, const json_t *payload, time_ms now,
+                    struct error *error);
+
 #endif

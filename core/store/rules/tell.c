@@ -1,12 +1,10 @@
 #include "store/rules/tell.h"
-#include "base/json.h"
 #include "job/hook.h"
 #include "job/notify.h"
 #include "job/spec_fast.h"
 #include "store/rules/defined.h"
 #include "time/span.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define EVENTS_MAX 500      /* in one job */
@@ -28,22 +26,12 @@ static bool note(struct store *store, json_t **list, json_t *what, time_ms now,
  * left out: what is told of must not fail for it. */
 static bool create(struct store *store, struct job_spec *spec, json_t *payload,
                    struct error *error) {
-    struct job *job = &spec->job;
-    struct defined defined;
     struct error reason = {0};
-    char *text = payload ? json_write(payload, &job->payload_size) : NULL;
-    if (!text)
-        return no_memory(store, error);
-    job->payload = text;
-    job->due = TIME_NONE;
-    bool done = defined_read(store, job->handler, &defined, error);
-    if (done)
-        defined_apply(&defined, store, spec);
-    done = done && store_create(store, spec, 0, store->tells.now, &reason);
-    free(text);
+    spec->job.due = TIME_NONE;
+    bool done = defined_create(store, spec, payload, store->tells.now, &reason);
     store->stirred = true; /* an acquisition may have looked already */
     return done || reason.code == ERROR_CONFLICT ||
-           (reason.code && error_set(error, reason.code, "%s", reason.text));
+           error_set(error, reason.code, "%s", reason.text);
 }
 
 /* ---- people ---- */

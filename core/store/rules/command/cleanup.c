@@ -72,22 +72,13 @@ static bool chain_create(struct store *store, struct chain *chain, const struct 
     if (due == TIME_NEVER)
         return true;
     json_t *part = cleanup_part(chain->plan, cleanup);
-    size_t size = 0;
-    char *payload = part ? json_write(part, &size) : NULL;
     bool later = due > now;
     struct job_spec spec = {.job = {.handler = CLEANUP_HANDLER,
                                     .type = later ? JOB_TIMER : JOB_MESSAGE,
                                     .due = later ? due : TIME_NONE,
-                                    .priority = cleanup->priority,
-                                    .payload = payload,
-                                    .payload_size = size}};
-    struct defined defined = {0};
-    bool done = payload ? defined_read(store, CLEANUP_HANDLER, &defined, error)
-                        : error_set(error, ERROR_FAILED, "out of memory");
-    defined_apply(&defined, store, &spec);
-    done = done && store_create(store, &spec, 0, now, error);
+                                    .priority = cleanup->priority}};
+    bool done = defined_create(store, &spec, part, now, error);
     chain->jobs[cleanup->part] = done ? spec.reply.id : 0;
-    free(payload);
     json_decref(part);
     return done;
 }

@@ -3,7 +3,6 @@
  * of its own whose success does the verb. */
 #include "store/rules/command/commands.h"
 #include "base/crash_point.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "store/rules/ask/jobs.h"
 #include "store/rules/command/operation.h"
@@ -148,8 +147,6 @@ static bool command_job(struct store *store, const json_t *object, time_ms due, 
     char lane[JOB_NAME_MAX + 1] = "";
     const char *definition = json_string_value(json_object_get(object, "definition"));
     const char *instance = json_string_value(json_object_get(object, "instance"));
-    size_t size = 0;
-    char *payload = json_write(object, &size);
     const char *name = definition ? definition : instance;
     if (name)
         snprintf(lane, sizeof lane, COMMAND_RESERVED "%s/%.*s",
@@ -159,15 +156,8 @@ static bool command_job(struct store *store, const json_t *object, time_ms due, 
                                     .type = due == TIME_NONE ? JOB_MESSAGE : JOB_TIMER,
                                     .due = due,
                                     .lane = name ? lane : NULL,
-                                    .exclusive = name != NULL,
-                                    .payload = payload,
-                                    .payload_size = size}};
-    struct defined defined = {0};
-    bool done = payload ? defined_read(store, COMMAND_HANDLER, &defined, error)
-                        : error_set(error, ERROR_FAILED, "out of memory");
-    defined_apply(&defined, store, &spec);
-    done = done && store_create(store, &spec, 0, now, error);
-    free(payload);
+                                    .exclusive = name != NULL}};
+    bool done = defined_create(store, &spec, object, now, error);
     *id = spec.reply.id;
     return done;
 }
