@@ -72,7 +72,7 @@ static bool read_name(const struct job_spec *spec, const char *key, const char *
     return check_name(key, *name, json_string_length(value), error);
 }
 
-/* Jobs of these are made by verbs of an engine and by job:operate, never by name. */
+/* Jobs of these are made by commands and by the engine itself, never by name. */
 static bool check_handler(const char *handler, struct error *error) {
     const char *prefix = job_reserved(handler);
     return !prefix ||

@@ -122,7 +122,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
                       turn->next > clock_now(runner->options.clock);
     if (turn->written) {
-        runner->written = runner->stirred = runner->heard = true;
+        runner->written = runner->changed = runner->heard = true;
         runner->untidy =
             runner->untidy || turn->settled > 0 || store_has_pending_purge(runner->store);
         runner->look_at = now + runner->settings.max_wait;
@@ -299,15 +299,15 @@ static void tidy(struct runner *runner, time_ms now) {
 
 /* Nothing was looked at since, so nothing can have changed: the store is left in peace. */
 static void look_for_unserved(struct runner *runner, time_ms now) {
-    if (runner->stirred && runner->stage == WORKING)
-        runner->stirred = !gap_watch_look(runner->gap_watch, now);
+    if (runner->changed && runner->stage == WORKING)
+        runner->changed = !gap_watch_look(runner->gap_watch, now);
 }
 
 /* Removes unfinished bulk writes of processes that died. */
 static void clear_left(struct runner *runner, time_ms now) {
     struct error error = {0};
     struct store_left left = {0};
-    if ((now < runner->left_at && !runner->stirred) || runner->stage != WORKING)
+    if ((now < runner->left_at && !runner->changed) || runner->stage != WORKING)
         return;
     if (!store_clear_left(runner->store, &left, clock_now(runner->options.clock), &error))
         log_event(LOG_WARN, "what others left stays", "reason:s", error.text);

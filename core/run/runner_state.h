@@ -50,7 +50,7 @@ struct runner {
     bool drained;         /* the last turn found nothing to take */
     bool paused;          /* the store is full */
     bool written;         /* since the last full checkpoint */
-    bool stirred;         /* something was looked at since the gap watch asked */
+    bool changed;         /* something was looked at since the gap watch asked */
     bool untidy;          /* jobs may have ended that are not filed by number, or swept, yet */
     int file_step;        /* so many at the next step */
     int errors;           /* turns that failed, in a row */

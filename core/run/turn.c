@@ -166,11 +166,11 @@ static bool plan(struct turns *turns, const struct turn *turn, struct work *work
     work->reaps = must_reap(turns, work, steady);
     work->flushes = turns->metrics.dirty && work->at - turns->flushed >= SECOND;
     store_alive(turns->store, work->now);
-    bool stirred = store_has_changes(turns->store); /* asked in any case: the bell is emptied */
+    bool changed = store_has_changes(turns->store); /* asked in any case: the bell is emptied */
     bool fed = turns->starved && turn->idle > 0;
     bool back = work->now < turns->wall; /* the wall clock was set back: dates may be due earlier */
     turns->wall = work->now;
-    if (stirred || !turn->quiet || fed || back || work->now >= turns->next)
+    if (changed || !turn->quiet || fed || back || work->now >= turns->next)
         turns->hint.look = turns->hint.blind = true;
     work->may_look = room && !back_off_holds(&turns->back_off, work->at);
     work->looks = work->may_look && (turns->hint.look || work->reaps);

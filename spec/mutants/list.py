@@ -794,7 +794,7 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
     {"name": "doorbell-without-a-look", "by": "spec/faults/executors_spec.lua",
      "breaks": "the bell is emptied, and the store is not looked at",
      "changes": [(TURN, """
-    if (stirred || !turn->quiet || fed || back || work->now >= turns->next)
+    if (changed || !turn->quiet || fed || back || work->now >= turns->next)
 """, """
     if (fed || back || work->now >= turns->next)
 """)]},

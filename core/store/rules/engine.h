@@ -57,7 +57,7 @@ struct store_engine {
     bool (*has_died)(struct store *store, int64_t executor);
     /* Reads what its workers run this moment. False: no memory. */
     bool (*running)(struct store *store, int64_t executor, struct running *running);
-    void (*wake)(struct store *store, int64_t executor);
+    void (*notify)(struct store *store, int64_t executor);
 
     /* Tells how long the log of changes is, and who keeps it so, for statistics; JSON null: there
      * is none. Outside of a transaction. NULL: error. */

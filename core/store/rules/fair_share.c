@@ -127,9 +127,9 @@ bool fair_share_promote(struct store *store, time_ms due, int64_t id, int *count
 /* ---- what is served, and what may go ---- */
 
 /* The last of the next rows to look at; NO: it is the end. */
-static enum answer purge_bound(struct store *store, struct fair_share_sweep *bound,
+static enum answer purge_bound(struct store *store, struct fair_share_purge *bound,
                                struct error *error) {
-    const struct fair_share_sweep *from = &store->fair_share_sweep;
+    const struct fair_share_purge *from = &store->fair_share_purge;
     struct row *row = db_query(&store->db, error,
                                "SELECT rank, tenant FROM share WHERE (rank, tenant)>(?1, ?2)"
                                " ORDER BY rank, tenant LIMIT 1 OFFSET ?3",
@@ -147,15 +147,15 @@ static enum answer purge_bound(struct store *store, struct fair_share_sweep *bou
 
 /* A tenant whose last turn is served already begins where all the others begin. */
 static bool purge(struct store *store, struct error *error) {
-    const struct fair_share_sweep from = store->fair_share_sweep;
-    struct fair_share_sweep bound = {.at = from.at};
+    const struct fair_share_purge from = store->fair_share_purge;
+    struct fair_share_purge bound = {.at = from.at};
     enum answer found = purge_bound(store, &bound, error);
     if (found == FAILED)
         return false;
-    store->fair_share_sweep = bound;
+    store->fair_share_purge = bound;
     if (!found) {
         bound.rank = INT64_MAX; /* of the lowest priority there is; its tenants stay */
-        store->fair_share_sweep.rank = INT64_MIN;
+        store->fair_share_purge.rank = INT64_MIN;
     }
     return db_run(&store->db, error,
                   "DELETE FROM share WHERE (rank, tenant)>(?1, ?2) AND (rank, tenant)<=(?3, ?4)"
@@ -171,8 +171,8 @@ bool fair_share_served(struct store *store, int64_t rank, int64_t turn, time_ms 
             " ON CONFLICT(rank) DO UPDATE SET turn=excluded.turn WHERE excluded.turn>served.turn",
             "ii", rank, turn))
         return false;
-    if (now < store->fair_share_sweep.at && now >= store->fair_share_sweep.at - PURGE_EVERY)
+    if (now < store->fair_share_purge.at && now >= store->fair_share_purge.at - PURGE_EVERY)
         return true;
-    store->fair_share_sweep.at = now + PURGE_EVERY;
+    store->fair_share_purge.at = now + PURGE_EVERY;
     return purge(store, error);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCOPE_OWNER = 0, SWEPT = 100 };
+enum { SCOPE_OWNER = 0, PURGED = 100 };
 
 static bool used(const struct store_request *request, struct error *error) {
     return error_set(error, ERROR_CONFLICT,
@@ -36,7 +36,7 @@ static bool purge(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM request WHERE (scope, key) IN"
                   " (SELECT scope, key FROM request WHERE until<=?1 ORDER BY until LIMIT ?2)",
-                  "in", now, (int)SWEPT);
+                  "in", now, (int)PURGED);
 }
 
 bool store_request_keep(struct store *store, const struct store_request *request,

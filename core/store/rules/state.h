@@ -20,7 +20,7 @@ struct meta {
 };
 
 /* How far the turns that are over have been looked for. */
-struct fair_share_sweep {
+struct fair_share_purge {
     time_ms at; /* when to go on */
     int64_t rank;
     char tenant[JOB_NAME_MAX + 1];
@@ -133,10 +133,10 @@ struct store {
     struct filling filling;
     struct tells tells;
     struct rate_clock rate_clock;
-    struct fair_share_sweep fair_share_sweep;
+    struct fair_share_purge fair_share_purge;
     bool passed_over;                  /* a question has met a payload that is too deep for it */
     const struct store_intake *intake; /* what is created now belongs to; NULL: nothing */
-    bool stirred; /* something became ready in a transaction without a capacity */
+    bool changed; /* something became ready in a transaction without a capacity */
     const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
     bool writing;                        /* a transaction is open, */
     bool looking;                        /* or one that only reads */

@@ -29,7 +29,7 @@ static bool create(struct store *store, struct job_spec *spec, json_t *payload,
     struct error reason = {0};
     spec->job.due = TIME_NONE;
     bool done = defined_create(store, spec, payload, store->tells.now, &reason);
-    store->stirred = true; /* an acquisition may have looked already */
+    store->changed = true; /* an acquisition may have looked already */
     return done || reason.code == ERROR_CONFLICT ||
            error_set(error, reason.code, "%s", reason.text);
 }

@@ -4,7 +4,7 @@
 #include "store/rules/intake.h"
 #include "time/span.h"
 
-#define SWEPT "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
+#define EXPIRED "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
 
 /* The holder is in no place yet: is it there for this store? NO: it never will be. */
 static enum answer unique_waits(struct store *store, const char *key, int64_t intake, bool released,
@@ -59,14 +59,14 @@ bool unique_refuse(const char *handler, const char *key, const struct unique_hol
 }
 
 /* Keys whose time is over: that of a job which is there needs none. */
-static bool unique_sweep(struct store *store, time_ms now, struct error *error) {
+static bool unique_purge(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
-                  "DELETE FROM unique_key WHERE (definition, key) IN (" SWEPT ")"
+                  "DELETE FROM unique_key WHERE (definition, key) IN (" EXPIRED ")"
                   " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)"
                   " AND NOT " INTAKE_HAS("unique_key.job"),
                   "i", now) &&
            db_run(&store->db, error,
-                  "UPDATE unique_key SET until=NULL WHERE (definition, key) IN (" SWEPT ")"
+                  "UPDATE unique_key SET until=NULL WHERE (definition, key) IN (" EXPIRED ")"
                   " AND EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)",
                   "i", now);
 }
@@ -74,7 +74,7 @@ static bool unique_sweep(struct store *store, time_ms now, struct error *error) 
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error) {
     until = until > now ? until : TIME_NONE;
-    return (until == TIME_NONE || unique_sweep(store, now, error)) &&
+    return (until == TIME_NONE || unique_purge(store, now, error)) &&
            db_run(&store->db, error,
                   "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
                   " ON CONFLICT(definition, key) DO UPDATE SET job=excluded.job,"

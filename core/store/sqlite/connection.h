@@ -36,13 +36,13 @@ struct signs {
 /* The tombstones of the joined executor; see purge.h. */
 struct purge {
     bool on;
-    bool marked, mark;   /* its debt as committed, and as in the open transaction */
+    bool marked, mark;   /* the column debt as committed, and as in the open transaction */
     bool lost, searched; /* for want of memory some are not known; they are searched for now */
     struct purge_block **blocks; /* by their numbers; each has a tombstone */
     size_t count, room;
     struct purge_block *last;        /* the one noted in last */
     struct purge_block *full, *gone; /* lists: those that can go; gone in the open transaction */
-    int64_t debt, going;             /* tombstones; of these, removed in the open transaction */
+    int64_t pending, going;          /* tombstones; of these, removed in the open transaction */
     int64_t *fresh;                  /* of the open transaction */
     size_t fresh_count, fresh_room;
     int turns; /* since the last step of a search */

@@ -202,9 +202,9 @@ void sqlite_bell_empty(struct store *store) {
 }
 
 bool sqlite_has_changes(struct store *store) {
-    bool rang = bell_empty(&sqlite_of(store)->bell), stirred = store->stirred;
-    store->stirred = false;
-    return rang || stirred;
+    bool rang = bell_empty(&sqlite_of(store)->bell), changed = store->changed;
+    store->changed = false;
+    return rang || changed;
 }
 
 bool sqlite_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,

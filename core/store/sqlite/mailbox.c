@@ -95,7 +95,7 @@ static bool is_deserted(const struct gate *file) {
 }
 
 /* Nothing is emptied that is not a mailbox, of whatever layout, or one that was never finished. */
-static bool is_tray(const struct gate *file) {
+static bool is_mailbox(const struct gate *file) {
     static const char nothing[sizeof MAILBOX_MAGIC - 1];
     char magic[sizeof nothing];
     ssize_t size = pread(file->file, magic, sizeof magic, 0);
@@ -106,7 +106,7 @@ static bool is_tray(const struct gate *file) {
 static bool make(const struct gate *file) {
     char magic[64];
     magic_of(magic);
-    return is_tray(file) && ftruncate(file->file, 0) == 0 &&
+    return is_mailbox(file) && ftruncate(file->file, 0) == 0 &&
            ftruncate(file->file, sizeof(struct mailbox_map)) == 0 && reserve(file, 0) &&
            pwrite(file->file, magic, sizeof magic, 0) == sizeof magic;
 }

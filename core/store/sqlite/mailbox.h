@@ -1,8 +1,8 @@
 /* mailbox.h - the mapped file "<store>-tray": where processes that each want to create one job lay
- * what they ask for, so that one of them writes for all (rules §1); see enqueue.c.
+ * what they ask for, so that one of them writes for all (rules §1); see group_commit.c.
  *
- * A process has a place in it, by a lock that ends with it. Nothing in the file is worth anything
- * once nobody has a place: whoever comes first then makes it anew. It is never deleted. */
+ * A process has a place in it, by a lock that ends with it. The file holds no durable state. The
+ * first process to attach reinitialises it. It is never deleted. */
 #ifndef MOONSHIFT_STORE_SQLITE_MAILBOX_H
 #define MOONSHIFT_STORE_SQLITE_MAILBOX_H
 

@@ -130,7 +130,7 @@ static bool engine_running(struct store *store, int64_t executor, struct running
     return !sqlite_of(store)->path || slots_read(running, sqlite_of(store)->path, executor);
 }
 
-static void engine_wake(struct store *store, int64_t executor) {
+static void engine_notify(struct store *store, int64_t executor) {
     bell_ring(&sqlite_of(store)->bell, sqlite_of(store)->path, executor);
 }
 
@@ -190,7 +190,7 @@ static const struct store_engine engine = {
     .has_died = engine_has_died,
     .running = engine_running,
     .log = held_tell,
-    .wake = engine_wake,
+    .notify = engine_notify,
     .filter_payload = payload_filter,
 };
 

@@ -81,7 +81,7 @@ static void tombstone_note(struct purge *purge, int64_t id) {
     if (*word & bit)
         return;
     *word |= bit;
-    purge->debt++;
+    purge->pending++;
     if (++block->count < BLOCK)
         return;
     block->next_full = purge->full;
@@ -98,7 +98,7 @@ static void block_forget(struct purge *purge, struct purge_block *block) {
         *full = block->next_full;
     if (purge->last == block)
         purge->last = NULL;
-    purge->debt -= block->count;
+    purge->pending -= block->count;
     free(block);
 }
 
@@ -211,7 +211,7 @@ static bool remove_full(struct store *store, struct error *error) {
 /* Blocks with a gap, or with the jobs of others, are never full. */
 static bool remove_old(struct store *store, struct error *error) {
     struct purge *purge = &sqlite_of(store)->purge;
-    for (size_t i = 0; i < purge->count && (purge->debt - purge->going > PENDING_MAX ||
+    for (size_t i = 0; i < purge->count && (purge->pending - purge->going > PENDING_MAX ||
                                             purge->count - i > PENDING_BLOCKS_MAX);
          i++)
         if (!purge->blocks[i]->gone && !block_remove(store, purge->blocks[i], error))
@@ -277,7 +277,7 @@ static bool search_step(struct store *store, int rows, struct error *error) {
 static bool pending_paid(struct store *store, struct error *error) {
     struct purge *purge = &sqlite_of(store)->purge;
     bool lost = purge->lost && !purge->searched;
-    if (!purge->mark || purge->debt > purge->going || purge->fresh_count || lost)
+    if (!purge->mark || purge->pending > purge->going || purge->fresh_count || lost)
         return true;
     purge->mark = false;
     CRASH_POINT("sweep_paid");

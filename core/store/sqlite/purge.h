@@ -12,8 +12,8 @@
  * The bits die with the process. So the executor's row says in `debt` that it has tombstones, from
  * the transaction of its first one on. An executor that leaves with tombstones, or is reaped,
  * starts a search of the table for them, up to the newest job of that moment. The search goes step
- * by step; the keys purge_from and purge_to of the table meta say how far. Without a debt and
- * without such a search the view `live` is the table `job`. */
+ * by step; the keys sweep_from and sweep_to of the table meta say how far. Without a pending
+ * purge and without such a search the view `live` is the table `job`. */
 #ifndef MOONSHIFT_STORE_SQLITE_PURGE_H
 #define MOONSHIFT_STORE_SQLITE_PURGE_H
 
@@ -35,12 +35,12 @@ void purge_return(struct store *store, struct purge_point point);
 /* Notes the tombstones of the transaction once it is committed. */
 extern const struct txn_hook purge_hook;
 
-/* An executor is dead: in the transaction that reaps it, its debt becomes a search. */
+/* An executor is dead: in the transaction that reaps it, its pending purge becomes a search. */
 bool purge_inherit(struct store *store, int64_t executor, struct error *error);
 /* The joined executor leaves: first removes what it can in a second, each step in a transaction of
  * its own; … */
 void purge_rest(struct store *store);
-/* … then, in the last transaction, its debt becomes a search if any is left. */
+/* … then, in the last transaction, its pending purge becomes a search if any is left. */
 bool purge_bequeath(struct store *store, struct error *error);
 void purge_clear(struct purge *purge);
 

@@ -1,15 +1,15 @@
 -- The tables of a store (rules §1). The wide row (job) is written once and read once; what moves is narrow
 -- (ready, timer, parked, locked, lane); what ends is appended (ended, attempt). The row of a job that
--- has succeeded may stay behind for a while, in no place: a ghost. The view `live` has the others.
+-- has succeeded may stay behind for a while, in no place: a tombstone. The view `live` has the others.
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
 INSERT INTO meta(key, value) VALUES
   ('next_id', 1), ('next_token', 1),
   ('catalog', 1),     -- moves when a definition or stream changes
-  ('executors', 1);   -- moves when an executor joins, leaves or is buried
+  ('executors', 1);   -- moves when an executor joins, leaves or is reaped
   -- fair_by and turn, where turns began: once tenants or lanes take turns
   -- last_deployment: the newest that was removed, once one was
-  -- sweep_from, sweep_to: while ghosts of executors that are gone are searched for between these ids
+  -- sweep_from, sweep_to: while tombstones of executors that are gone are searched for between these ids
 
 CREATE TABLE deployment(
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, loaded INT NOT NULL,

@@ -75,7 +75,7 @@ static json_t *executors(struct store *store, const struct question *question,
     return store_executors(store, is_true(question, "all"), question->now, error);
 }
 
-static json_t *gaps(struct store *store, const struct question *question, struct error *error) {
+static json_t *unserved(struct store *store, const struct question *question, struct error *error) {
     return store_unserved(store, question->now, error);
 }
 
@@ -151,7 +151,7 @@ static const struct {
     [ASK_DATES] = {{"dates", date_columns}, dates},
     [ASK_DEPLOYMENTS] = {{"deployments", deployment_columns}, deployments},
     [ASK_EXECUTORS] = {{"executors", executor_columns}, executors},
-    [ASK_GAPS] = {{"unserved", unserved_columns}, gaps},
+    [ASK_GAPS] = {{"unserved", unserved_columns}, unserved},
     [ASK_COUNT] = {{"count", NULL}, count},
     [ASK_JOB] = {{"job", NULL}, job},
     [ASK_BATCH] = {{"batch", NULL}, batch},

@@ -174,7 +174,7 @@ static json_t *look(struct store_tail *tail, time_ms now, struct error *error) {
 }
 
 /* Has anybody written since? */
-static bool stirred(struct store_tail *tail, bool *is, struct error *error) {
+static bool changed(struct store_tail *tail, bool *is, struct error *error) {
     int64_t version = 0;
     if (db_value(&tail->store->db, error, &version, tail->store->engine->sql->commits, "") ==
         FAILED)
@@ -186,7 +186,7 @@ static bool stirred(struct store_tail *tail, bool *is, struct error *error) {
 
 json_t *store_tail_next(struct store_tail *tail, time_ms now, struct error *error) {
     bool is = false;
-    if (!stirred(tail, &is, error))
+    if (!changed(tail, &is, error))
         return NULL;
     json_t *rows = is ? look(tail, now, error) : json_array(), *fresh = json_array(), *row;
     size_t i;
@@ -224,7 +224,7 @@ static bool begin(struct store_tail *tail, int count, json_t **last, time_ms now
     bool is;
     if (db_value(&tail->store->db, error, &tail->from.seq,
                  "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED ||
-        !stirred(tail, &is, error) || !move_on(tail, NULL, now, error))
+        !changed(tail, &is, error) || !move_on(tail, NULL, now, error))
         return false;
     tail->from.upto = tail->from.seq;
     tail->more = true;

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "store/rules/intake.h"
 
-#define NOBODY_SWEEPS                                                                              \
+#define NO_PURGE_PENDING                                                                           \
     "NOT EXISTS(SELECT 1 FROM executor WHERE debt<>0)"                                             \
     " AND NOT EXISTS(SELECT 1 FROM meta WHERE key='sweep_to')"
 
@@ -13,7 +13,7 @@ static const struct verify_rule rules[] = {
      " LIMIT 100",
      "job", "is in more than one place"},
     {"SELECT j.id FROM job j WHERE NOT " INTAKE_HAS(
-         "j.id") " AND j.retries>0 AND j.suspended=0 AND (" NOBODY_SWEEPS
+         "j.id") " AND j.retries>0 AND j.suspended=0 AND (" NO_PURGE_PENDING
                  " OR j.id IN (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
                  "  SELECT id FROM parked))"
                  " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"

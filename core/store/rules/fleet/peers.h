@@ -1,5 +1,5 @@
-/* peers.h - the other executors of the store, as last read; and whom a transaction should wake
- * (rules §5). */
+/* peers.h - the other executors of the store, as last read; and which of them a transaction
+ * notifies (rules §5). */
 #ifndef MOONSHIFT_STORE_RULES_FLEET_PEERS_H
 #define MOONSHIFT_STORE_RULES_FLEET_PEERS_H
 

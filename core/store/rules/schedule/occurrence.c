@@ -15,7 +15,7 @@ bool occurrence_begin(struct store *store, const char *schedule, int64_t job, ti
 static void stir(struct store *store) {
     prelock_blind(store);
     store->ring.everybody = true;
-    store->stirred = true;
+    store->changed = true;
 }
 
 bool occurrence_end(struct store *store, int64_t job, struct error *error) {
