@@ -1,7 +1,10 @@
 #include "base/arena.h"
 #include <stdlib.h>
 
-#define BLOCK ((size_t)256 * 1024) /* bytes; more if a text is longer */
+/* Bytes of the first block, and of the largest, unless a text is longer. Each is twice as large as
+ * the one before. */
+#define BLOCK_FIRST ((size_t)4 * 1024)
+#define BLOCK_MAX ((size_t)256 * 1024)
 
 struct arena_block {
     struct arena_block *next;
@@ -12,7 +15,9 @@ struct arena_block {
 char *arena_room(struct arena *arena, size_t size) {
     struct arena_block *block = arena->first;
     if (!block || block->room - block->used < size) {
-        size_t room = size > BLOCK ? size : BLOCK;
+        size_t room = block ? 2 * block->room : BLOCK_FIRST;
+        room = room < BLOCK_MAX ? room : BLOCK_MAX;
+        room = room < size ? size : room;
         block = malloc(sizeof *block + room);
         if (!block)
             return NULL;

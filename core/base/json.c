@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DECIMALS_MAX = 9 };
+enum { DECIMALS_MAX = 12 }; /* of a number that is written without the library */
 
 void json_setup(void) {
     json_object_seed(0);
@@ -67,17 +67,22 @@ json_t *json_read_within(const char *data, size_t size, int depth, const char *w
 /* The writer is ours because jansson writes 0.1 as 0.10000000000000001. */
 static void write_value(struct text *out, const json_t *value);
 
-static void write_escaped(struct text *out, unsigned char byte) {
+size_t json_write_escape(char *out, unsigned char byte) {
     static const char names[] = "btn?fr", digits[] = "0123456789abcdef"; /* 8 to 13; 11: no name */
-    if (byte == '"' || byte == '\\')
-        text_push(out, (char[]){'\\', (char)byte}, 2);
-    else if (byte >= 8 && byte <= 13 && byte != 11)
-        text_push(out, (char[]){'\\', names[byte - 8]}, 2);
-    else
-        text_push(out, (char[]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
+    bool named = byte >= 8 && byte <= 13 && byte != 11;
+    *out++ = '\\';
+    if (byte >= 0x20 || named) {
+        *out = named ? names[byte - 8] : (char)byte;
+        return 2;
+    }
+    memcpy(out, "u00", 3);
+    out[3] = digits[byte >> 4];
+    out[4] = digits[byte & 15];
+    return 6;
 }
 
 void json_add_text(struct text *out, const char *string, size_t size) {
+    char escape[6];
     size_t from = 0;
     text_push(out, "\"", 1);
     for (size_t at = ascii_size(string, size); at < size; at++) {
@@ -85,7 +90,7 @@ void json_add_text(struct text *out, const char *string, size_t size) {
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
         text_push(out, string + from, at - from);
-        write_escaped(out, byte);
+        text_push(out, escape, json_write_escape(escape, byte));
         from = at + 1;
     }
     text_push(out, string + from, size - from);

@@ -36,6 +36,9 @@ void json_add_integer(struct text *out, json_int_t number);
  * JSON_NUMBER_SIZE bytes; returns how many bytes they have. */
 enum { JSON_NUMBER_SIZE = 40 };
 size_t json_write_real(char *out, double number);
+/* Writes a quote, a backslash or a control character as it stands in a text; returns 2 or 6, the
+ * bytes. */
+size_t json_write_escape(char *out, unsigned char byte);
 
 /* object[key] = value, value's reference stolen; NULL value or no text becomes null. False: no
  * memory. */

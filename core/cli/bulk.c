@@ -88,12 +88,14 @@ static json_t *object_read(const struct bulk *bulk, const char *text, size_t siz
 static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_spec *spec,
                       struct error *error) {
     size_t used;
-    char *room = arena_room(&bulk->texts, size);
+    char *room = arena_room(&bulk->texts, size * JSON_GROWTH);
     *spec = (struct engine_spec){0};
     if (!room)
         return no_memory(error);
-    if (!spec_fast_read(&spec->fast, text, size, room, &used))
+    if (!spec_fast_read(&spec->fast, text, size, room, &used)) {
+        spec_fast_clear(&spec->fast);
         return (spec->object = object_read(bulk, text, size, error)) != NULL;
+    }
     spec->fast.unchecked = bulk->options->unchecked;
     arena_keep(&bulk->texts, used);
     return true;
@@ -141,7 +143,7 @@ static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
     struct engine_spec spec;
     bool fine = line_read(bulk, &spec, &why) && engine_check_spec(bulk->engine, &spec, &why);
-    json_decref(spec.object);
+    engine_spec_clear(&spec);
     arena_empty(&bulk->texts);
     bulk->good += fine;
     if (fine)
@@ -155,7 +157,8 @@ static bool lines_check(struct bulk *bulk, struct error *error) {
     while (lines_next(&bulk->lines, error)) {
         size_t size;
         const char *text = line_text(&bulk->lines, &size);
-        SHA256Update(&bulk->hash, (const uint8_t *)text, size + 1); /* with its end */
+        if (bulk->options->request)
+            SHA256Update(&bulk->hash, (const uint8_t *)text, size + 1); /* with its end */
         if (!is_blank(text) && !line_check(bulk, error))
             return false;
         if (!bulk->options->skip_bad && bulk->bad_count >= BAD_SHOWN)
@@ -250,7 +253,7 @@ static bool specs_write_good(struct bulk *bulk, struct error *error) {
 
 static void chunk_clear(struct bulk *bulk) {
     for (size_t i = 0; i < bulk->count; i++)
-        json_decref(bulk->specs[i].object);
+        engine_spec_clear(&bulk->specs[i]);
     bulk->count = bulk->bytes = 0;
     arena_empty(&bulk->texts);
 }

@@ -44,6 +44,10 @@ struct engine_spec {
     json_t *object;        /* as job_spec_read takes it; NULL: */
     struct spec_fast fast; /* the same in short */
 };
+static inline void engine_spec_clear(struct engine_spec *spec) {
+    json_decref(spec->object);
+    spec_fast_clear(&spec->fast);
+}
 /* Creates jobs in one transaction, all or nothing; created[i] is filled for each. Unknown handlers
  * are refused with the known names. Returns after the jobs are on disk. *refused, if asked for: the
  * spec that was wrong, or `count` if the error is no spec's fault. */

@@ -294,6 +294,16 @@ static void begin(struct job_spec *spec, time_ms now) {
     spec->unique_until = TIME_NONE;
 }
 
+/* Reads what stands beside the names and the payload. */
+static bool read_rest(struct job_spec *spec, const struct spec_rules *rules, time_ms now,
+                      struct error *error) {
+    if (!read_numbers(spec, error) || !read_flags(spec, error))
+        return false;
+    if (!read_due(spec, rules, now, error) || !read_cycle(spec, rules, now, error))
+        return false;
+    return read_policy(spec, rules, error) && read_unique(spec, now, error);
+}
+
 bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rules *rules,
                    time_ms now, struct error *error) {
     *spec = (struct job_spec){.object = json_incref(object)};
@@ -302,31 +312,31 @@ bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rule
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
     if (!check_keys(object, rules->schedule, error) || !read_names(spec, error))
         return false;
-    if (!read_payload(spec, rules, error) || !read_numbers(spec, error))
-        return false;
-    if (!read_flags(spec, error) || !read_due(spec, rules, now, error))
-        return false;
-    return read_cycle(spec, rules, now, error) && read_policy(spec, rules, error) &&
-           read_unique(spec, now, error);
+    return read_payload(spec, rules, error) && read_rest(spec, rules, now, error);
+}
+
+static bool take_names(struct job_spec *spec, const struct spec_fast *fast, struct error *error) {
+    for (int i = 0; i < SPEC_NAMES; i++) {
+        const char *name = *name_of(&spec->job, i) = fast->names[i];
+        if (name && !check_name(spec_names[i]->key, name, fast->sizes[i], error))
+            return false;
+    }
+    return check_handler(spec->job.handler, error);
 }
 
 bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
                    const struct spec_rules *rules, time_ms now, struct error *error) {
-    struct job *job = &spec->job;
-    *spec = (struct job_spec){.unchecked = fast->unchecked};
+    *spec = (struct job_spec){.object = json_incref(fast->rest), .unchecked = fast->unchecked};
     begin(spec, now);
-    for (int i = 0; i < SPEC_NAMES; i++) {
-        const char *name = *name_of(job, i) = fast->names[i];
-        if (name && !check_name(spec_names[i]->key, name, fast->sizes[i], error))
-            return false;
-    }
-    if (!check_handler(job->handler, error))
+    if (fast->rest && !check_keys(fast->rest, false, error))
         return false;
-    job->exclusive = job->lane || job->instance;
-    job->due = rules->ensure_due_date ? now : TIME_NONE;
-    job->priority = fast->priority;
+    if (!take_names(spec, fast, error) ||
+        !take_payload(spec, fast->payload, fast->payload_size, rules, error) ||
+        !read_rest(spec, rules, now, error))
+        return false;
+    spec->job.priority = fast->priority;
     spec->priority_given = fast->priority_given;
-    return take_payload(spec, fast->payload, fast->payload_size, rules, error);
+    return true;
 }
 
 /* With lane_scope = "root" the whole hierarchy is one lane (rules §4): what inherits the root is in

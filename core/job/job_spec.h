@@ -47,7 +47,7 @@ struct job_spec {
     struct created reply; /* out, of store_create */
 
     /* Of its reading: */
-    json_t *object;                /* the caller's object, one reference held; NULL: a fast */
+    json_t *object;                /* the caller's, one reference held; of a fast: its rest */
     char *payload;                 /* encoded JSON, owned */
     char *unique;                  /* the key that the definition's function said, owned */
     char term[TIME_TEXT_SIZE];     /* a duration given as a number */

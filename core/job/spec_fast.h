@@ -1,8 +1,9 @@
-/* spec_fast.h - reads a creator's JSON text that has only the keys of most jobs, without building
- * an object. `enqueue --from` and enqueue_many do so many thousand times. */
+/* spec_fast.h - reads a creator's JSON text without building an object of its payload and its
+ * names. `enqueue --from` and enqueue_many do so many thousand times. */
 #ifndef MOONSHIFT_JOB_SPEC_FAST_H
 #define MOONSHIFT_JOB_SPEC_FAST_H
 
+#include "base/json_copy.h"
 #include "job/job.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,14 +24,21 @@ struct spec_fast {
     int64_t priority;
     bool priority_given;
     bool unchecked;
+    json_t *rest; /* the other keys and their values, not looked at yet; NULL: none */
 };
 
 extern const struct job_field *const spec_names[SPEC_NAMES];
 
-/* Reads `text` if it is an object with no other keys than these, and with nothing unusual in it.
- * The texts found are then the first *used bytes of `room`, which has `size`. False is no error:
- * read the text with json_read. */
+/* Reads a text of `size` bytes. The texts found are then the first *used bytes of `room`, which has
+ * JSON_GROWTH times as many. False is no error: read the text with json_read. spec_fast_clear in
+ * any case afterwards. */
 bool spec_fast_read(struct spec_fast *fast, const char *text, size_t size, char *room,
                     size_t *used);
+
+/* Keeps the value of another key; takes the reference. False: the key is there already or has a
+ * place of its own, the value is an array or object, or memory is out. */
+bool spec_fast_add(struct spec_fast *fast, const char *key, json_t *value);
+
+void spec_fast_clear(struct spec_fast *fast);
 
 #endif

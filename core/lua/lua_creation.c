@@ -125,26 +125,6 @@ static const char *read_request(lua_State *L, int index) {
     return lua_tostring(L, -1); /* stays on the stack */
 }
 
-static int enqueue(lua_State *L) {
-    struct error error = {0};
-    struct engine *engine = lua_engine_open(L, &error);
-    luaL_checktype(L, 2, LUA_TSTRING);
-    lua_settop(L, 4);
-    const char *key = read_request(L, 4);
-    if (!engine)
-        return api_fail(L, &error);
-    struct created created = {0};
-    struct engine_spec spec = {.object = read_spec(L, 2, &error)};
-    json_object_del(spec.object, "request");
-    bool ok = spec.object && create(engine, key, &spec, 1, &created, &error);
-    json_decref(spec.object);
-    if (!ok)
-        return api_fail(L, &error);
-    lua_pushinteger(L, created.id);
-    lua_pushstring(L, creation_name(created.creation));
-    return 2;
-}
-
 /* Checks the shape of every entry before any memory is held. */
 static lua_Integer check_entries(lua_State *L) {
     luaL_checktype(L, 2, LUA_TTABLE);
@@ -205,9 +185,10 @@ static bool keep_payload(lua_State *L, int index, struct entries *entries, struc
 
 /* The option on top of the stack, its key below. */
 static bool keep_option(lua_State *L, struct arena *texts, struct spec_fast *fast) {
-    if (lua_type(L, -2) != LUA_TSTRING)
+    size_t size;
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &size) : NULL;
+    if (!key || strlen(key) != size)
         return false;
-    const char *key = lua_tostring(L, -2);
     if (strcmp(key, "priority") == 0) {
         fast->priority_given = lua_isinteger(L, -1);
         fast->priority = lua_tointeger(L, -1);
@@ -217,7 +198,7 @@ static bool keep_option(lua_State *L, struct arena *texts, struct spec_fast *fas
         if (strcmp(key, spec_names[i]->key) == 0)
             return lua_type(L, -1) == LUA_TSTRING &&
                    (fast->names[i] = keep_name(L, -1, texts, &fast->sizes[i]));
-    return false;
+    return spec_fast_add(fast, key, value_to_json(L, -1, key, NULL));
 }
 
 static bool keep_options(lua_State *L, int index, struct arena *texts, struct spec_fast *fast) {
@@ -234,7 +215,6 @@ static bool keep_options(lua_State *L, int index, struct arena *texts, struct sp
 /* handler, payload, options at `index` and the two after it; false: read_spec says why, or knows
  * more. */
 static bool read_fast(lua_State *L, int index, struct entries *entries, struct spec_fast *fast) {
-    *fast = (struct spec_fast){0};
     fast->names[SPEC_NAME_handler] =
         keep_name(L, index, &entries->texts, &fast->sizes[SPEC_NAME_handler]);
     return fast->names[SPEC_NAME_handler] && keep_options(L, index + 2, &entries->texts, fast) &&
@@ -245,6 +225,7 @@ static bool read_fast(lua_State *L, int index, struct entries *entries, struct s
 static bool read_slow(lua_State *L, int index, lua_Integer i, struct engine_spec *spec,
                       struct error *error) {
     struct error cause = {0};
+    spec_fast_clear(&spec->fast);
     spec->object = read_spec(L, index, &cause);
     return spec->object || error_set(error, cause.code, "entry %lld: %s", (long long)i, cause.text);
 }
@@ -256,7 +237,7 @@ static bool read_entry(lua_State *L, lua_Integer i, bool in_short, struct entrie
     lua_rawgeti(L, 2, i);
     for (int part = 1; part <= 3; part++)
         lua_rawgeti(L, entry, part);
-    spec->object = NULL;
+    *spec = (struct engine_spec){0};
     bool fine = (in_short && read_fast(L, entry + 1, entries, &spec->fast)) ||
                 read_slow(L, entry + 1, i, spec, error);
     lua_settop(L, entry - 1);
@@ -275,12 +256,49 @@ static bool read_entries(lua_State *L, lua_Integer count, bool in_short, struct 
     return true;
 }
 
-static void free_entries(struct entries *entries) {
-    for (size_t i = 0; i < entries->count; i++)
-        json_decref(entries->specs[i].object);
-    free(entries->specs);
+static void clear_texts(struct entries *entries) {
     arena_clear(&entries->texts);
     text_clear(&entries->payload);
+}
+
+static void free_entries(struct entries *entries) {
+    for (size_t i = 0; i < entries->count; i++)
+        engine_spec_clear(&entries->specs[i]);
+    free(entries->specs);
+    clear_texts(entries);
+}
+
+/* handler, payload, options (arguments 2 to 4); those of a request are compared as an object. */
+static bool read_one(lua_State *L, const char *key, struct entries *entries, struct error *error) {
+    struct engine_spec *spec = entries->specs;
+    if (!key && read_fast(L, 2, entries, &spec->fast))
+        return true;
+    spec_fast_clear(&spec->fast);
+    spec->object = read_spec(L, 2, error);
+    json_object_del(spec->object, "request");
+    return spec->object;
+}
+
+static int enqueue(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    luaL_checktype(L, 2, LUA_TSTRING);
+    lua_settop(L, 4);
+    const char *key = read_request(L, 4);
+    luaL_checkstack(L, 8, NULL);
+    if (!engine)
+        return api_fail(L, &error);
+    struct created created = {0};
+    struct engine_spec spec = {0};
+    struct entries entries = {.specs = &spec};
+    bool ok = read_one(L, key, &entries, &error) && create(engine, key, &spec, 1, &created, &error);
+    engine_spec_clear(&spec);
+    clear_texts(&entries);
+    if (!ok)
+        return api_fail(L, &error);
+    lua_pushinteger(L, created.id);
+    lua_pushstring(L, creation_name(created.creation));
+    return 2;
 }
 
 /* ids, outcomes */

@@ -71,7 +71,10 @@ static bool spec_name(lua_State *L, int index, const char **name, size_t *size) 
 /* The option on top of the stack, its key below. Its text gets a place of its own on the stack:
  * the table may be changed by a function that is asked for a priority. */
 static bool fast_option(lua_State *L, struct spec_fast *fast) {
-    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+    size_t size;
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &size) : NULL;
+    if (!key || strlen(key) != size)
+        return false;
     if (strcmp(key, "priority") == 0) {
         fast->priority_given = lua_isinteger(L, -1);
         fast->priority = lua_tointeger(L, -1);
@@ -83,7 +86,7 @@ static bool fast_option(lua_State *L, struct spec_fast *fast) {
             lua_replace(L, 4 + i);
             return spec_name(L, 4 + i, &fast->names[i], &fast->sizes[i]);
         }
-    return false;
+    return spec_fast_add(fast, key, value_to_json(L, -1, key, NULL));
 }
 
 /* handler, payload, options (arguments 2 to 4) as most jobs have them; false: read_spec knows
@@ -112,9 +115,12 @@ static int verb_enqueue(lua_State *L) {
     lua_settop(L, 4 + SPEC_NAMES - 1);
     luaL_checkstack(L, 8, NULL);
     bool is_fast = read_fast(L, &fast, &payload);
+    if (!is_fast)
+        spec_fast_clear(&fast);
     json_t *spec = is_fast ? NULL : read_spec(L, &error);
     int64_t id = is_fast || spec ? run_create(handle->run, L, spec, &fast, &error) : 0;
     json_decref(spec);
+    spec_fast_clear(&fast);
     text_clear(&payload);
     if (id == 0)
         return fail(L, handle->run, &error);

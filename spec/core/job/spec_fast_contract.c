@@ -40,7 +40,11 @@ static bool same_payload(const json_t *value, const struct spec_fast *fast) {
 }
 
 static bool same_draft(const json_t *spec, const struct spec_fast *fast) {
-    size_t keys = (fast->payload != NULL) + fast->priority_given;
+    size_t keys = (fast->payload != NULL) + fast->priority_given + json_object_size(fast->rest);
+    for (void *at = json_object_iter(fast->rest); at; at = json_object_iter_next(fast->rest, at))
+        if (!json_equal(json_object_iter_value(at),
+                        json_object_get(spec, json_object_iter_key(at))))
+            return false;
     for (int i = 0; i < SPEC_NAMES; i++) {
         keys += fast->names[i] != NULL;
         if (!same_text(json_object_get(spec, spec_names[i]->key), fast->names[i], fast->sizes[i]))
@@ -56,19 +60,21 @@ static bool same_draft(const json_t *spec, const struct spec_fast *fast) {
 static int read_text(const char *text, size_t size) {
     struct spec_fast fast;
     size_t used = 0;
-    char *copy = malloc(size + 1), *room = malloc(size + GUARD);
+    size_t most = size * JSON_GROWTH;
+    char *copy = malloc(size + 1), *room = malloc(most + GUARD);
     memcpy(copy, text, size);
-    memset(room, '#', size + GUARD);
+    memset(room, '#', most + GUARD);
     bool read = spec_fast_read(&fast, copy, size, room, &used), same = true;
     if (read) {
-        json_t *spec = json_read(text, size, "text", NULL);
-        same = used <= size && same_draft(spec, &fast);
+        json_t *spec = json_read_within(text, size, JSON_DEPTH + 1, "text", NULL);
+        same = used <= most && same_draft(spec, &fast);
         json_decref(spec);
     }
     for (int i = 0; i < GUARD; i++)
-        same = same && room[size + (size_t)i] == '#';
+        same = same && room[most + (size_t)i] == '#';
     if (!same)
         printf("# %.*s\n", (int)size, text);
+    spec_fast_clear(&fast);
     free(copy);
     free(room);
     return same ? read : -1;
@@ -202,7 +208,7 @@ static void made_up(void) {
         text_clear(&text);
     }
     check("a draft in short is what jansson and json_write make of it", wrong == 0);
-    check("a good part of them is read in short", read > TEXTS / 5 && read < TEXTS);
+    check("a good part of them is read in short", read > TEXTS / 3 && read < TEXTS);
 }
 
 static void reals(void) {
@@ -224,18 +230,29 @@ static void reals(void) {
         read += how > 0;
         wrong += how < 0;
     }
-    check("reals keep their digits", wrong == 0 && read > TEXTS / 20);
+    check("reals keep their digits", wrong == 0 && read == TEXTS);
 }
 
 static void known(void) {
     check("what most drafts have is read in short",
           read_line("{\"handler\": \"work\", \"priority\": -7, \"payload\": {\"n\": [1, 2.5, \"a "
                     "\\\"b\\\" \xC3\xA4\", null]}, \"lane\": \"a\", \"category\": \"c\"}\r") == 1);
-    check("other keys, keys given twice and escapes are left to jansson",
-          read_line("{\"handler\":\"w\",\"due\":\"x\"}") == 0 &&
-              read_line("{\"handler\":\"w\",\"handler\":\"w\"}") == 0 &&
+    check("other keys, escapes and numbers that are written otherwise are, too",
+          read_line("{\"handler\":\"w\",\"due\":\"x\",\"retries\":3,\"unchecked\":true,"
+                    "\"unique\":null,\"unique_for\":1.5}") == 1 &&
+              read_line("{\"handler\":\"\\u0077\",\"payload\":\"\\u00e9\\/\\u001f\"}") == 1 &&
+              read_line("{\"handler\":\"w\",\"payload\":[1e14,1e9,5e-324,-0,1.50]}") == 1);
+    check(
+        "the longest numbers have room",
+        read_line("{\"payload\":[1e14,1e14,1e14,1e14,1e14,1e14,1e14,1e14,1e14,1e14,1e14,1e14,1e14,"
+                  "1e14,1e14,1e14,1e14,1e14,1e14,1e14],\"handler\":\"w\"}") == 1);
+    check("keys given twice, and values with parts, are left to jansson",
+          read_line("{\"handler\":\"w\",\"handler\":\"w\"}") == 0 &&
+              read_line("{\"handler\":\"w\",\"due\":1,\"due\":1}") == 0 &&
+              read_line("{\"handler\":\"w\",\"due\":[1]}") == 0 &&
               read_line("{\"handler\":\"w\",\"payload\":{\"a\":1,\"a\":2}}") == 0 &&
-              read_line("{\"handler\":\"\\u0077\"}") == 0 && read_line("{}") == 0);
+              read_line("{\"handler\":\"w\",\"payload\":{\"a\":1,\"\\u0061\":2}}") == 0 &&
+              read_line("{}") == 0);
     check("what is no JSON is left to jansson",
           read_line("{\"handler\":\"w\",}") == 0 && read_line("{\"handler\":\"w\"} x") == 0 &&
               read_line("{\"handler\":\"w\",\"payload\":01}") == 0 &&
