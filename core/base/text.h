@@ -36,7 +36,7 @@ bool utf8_valid(const char *data, size_t size, size_t *offset);
 /* True if valid UTF-8 holds a control character (C0, DEL, C1). */
 bool utf8_has_control(const char *text);
 
-/* True if valid UTF-8 holds a character that steers whoever shows it: controls (C0, DEL, C1), line
+/* True if valid UTF-8 holds a character that steers a terminal: controls (C0, DEL, C1), line
  * and paragraph separators, and marks, overrides and isolates of writing direction. */
 bool utf8_has_hidden(const char *text);
 

@@ -14,7 +14,7 @@ json_t *batch_ask(struct engine *engine, int64_t id, struct error *error);
 /* Says on standard error that it waits if no executor runs. */
 void batch_note(struct engine *engine, int64_t id);
 
-/* Returns once the batch has ended, or nobody runs who could end it (standard error says so).
+/* Returns once the batch has ended, or no executor runs that could end it (standard error says so).
  * False: ERROR_FAILED if all that is left of it has failed; or the store cannot be read. */
 bool batch_wait(const struct cli *cli, struct engine *engine, int64_t id, struct error *error);
 

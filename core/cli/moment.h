@@ -1,4 +1,4 @@
-/* moment.h - a time that somebody types: in the zone of the shell (TZ), whatever the settings say
+/* moment.h - a time that a user types: in the zone of the shell (TZ), whatever the settings say
  * (rules §14). */
 #ifndef MOONSHIFT_CLI_MOMENT_H
 #define MOONSHIFT_CLI_MOMENT_H

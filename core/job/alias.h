@@ -8,7 +8,7 @@
 
 /* The setting that does here what `foreign` does there. Case and punctuation do not count, nor do
  * the words before a dot, or a prefix such as asyncExecutor. "": none is needed here.
- * NULL: nobody calls a setting so. */
+ * NULL: no setting has that name. */
 const char *alias_setting(const char *foreign);
 
 /* What does here what `foreign` does there, where that is no setting: words for people, or NULL. */

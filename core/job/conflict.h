@@ -1,4 +1,4 @@
-/* conflict.h - when a job runs again that found somebody else to be first (rules §8). Pure. */
+/* conflict.h - when a job runs again that found another writer to be first (rules §8). Pure. */
 #ifndef MOONSHIFT_JOB_CONFLICT_H
 #define MOONSHIFT_JOB_CONFLICT_H
 

@@ -7,7 +7,8 @@
 #include "base/text.h"
 #include <jansson.h>
 
-/* *field becomes a copy, NULL where nobody is told. `label` is what an error calls the setting. */
+/* *field becomes a copy, NULL where no handler is told. `label` is what an error calls the setting.
+ */
 bool notify_set(json_t **field, const json_t *value, const char *label, struct error *error);
 
 /* What a text stands for; one that says something else stays a text. NULL: no memory. */

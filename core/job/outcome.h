@@ -13,7 +13,7 @@ enum outcome_kind {
     OUTCOME_SNOOZE,    /* comes back at `due`, retries and attempt untouched */
     OUTCOME_CANCELLED, /* the row goes; logged as cancelled */
     OUTCOME_RETURNED,  /* did not run (or was cut off): unlocked, nothing counted */
-    OUTCOME_CONFLICT   /* somebody else was first, or the store was away: runs again, not counted */
+    OUTCOME_CONFLICT   /* another was first, or the store was away: runs again, not counted */
 };
 
 /* What a kind means, wherever that is asked. Indexed by enum outcome_kind. */
@@ -62,7 +62,7 @@ struct outcome {
     int followed;               /* follow-ups in a row up to the jobs of this item */
     bool late;                  /* given back because no worker was going to be free soon */
     double took;                /* ms that the run took; below 0: not measured */
-    int awaited;                /* 1 + the worker that waits for follow-ups; 0: nobody */
+    int awaited;                /* 1 + the worker that waits for follow-ups; 0: none */
     struct job *follows;        /* what it created that is locked to run next in its lane; owned */
     time_ms started;            /* wall clock; TIME_NONE if it never ran */
     time_ms ended;

@@ -194,8 +194,8 @@ static bool set_acquisitions(const struct target *target, const json_t *value) {
     return acquisitions_set(target->field, value, target->error);
 }
 
-/* A number or an object if it is one; any other text stays a text, to be quoted by whoever refuses
- * it. NULL: no memory. */
+/* A number or an object if it is one. Any other text stays a text, which a refusal quotes. NULL: no
+ * memory. */
 static json_t *scalar_from_text(const char *text) {
     struct error error = {0};
     json_t *value = json_read(text, strlen(text), "setting", &error);

@@ -113,7 +113,7 @@ bool settings_check(const struct settings *settings, struct error *error);
  * must be one of the table. */
 void settings_label(const struct settings *settings, const char *name, char *label, size_t size);
 
-/* The setting was given by somebody; it is not just its default. */
+/* True if the setting was given: it is not just its default. */
 bool settings_given(const struct settings *settings, const char *name);
 
 /* [{ name, value, origin, text, known_as }] in table order, for `moonshift settings`; known_as: the

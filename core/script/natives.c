@@ -157,8 +157,8 @@ static bool is_of_store(const char *path, const char *store) {
     return false;
 }
 
-/* Whoever closes the database's file drops SQLite's locks in the whole process; who writes into the
- * others harms it as well. */
+/* True for a path of the store. A script that closes the database's file drops SQLite's locks in
+ * the whole process; one that writes into the others harms it as well. */
 static int native_is_store(lua_State *L) {
     struct script *script = script_of(L);
     const char *path = lua_tostring(L, 1), *store = script->settings ? script->settings->store : "";

@@ -164,7 +164,7 @@ static void keep_result(lua_State *L, int first, struct run *run) {
     }
 }
 
-/* Keeps the raised value, on top of the stack, for whoever called execute in a spec. */
+/* Keeps the raised value, on top of the stack, for the caller of execute in a spec. */
 static void keep_raised(struct script *script, lua_State *L) {
     if (!script->state.borrowed)
         return;

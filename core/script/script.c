@@ -170,7 +170,7 @@ static struct script *script_load(const struct script_options *options, struct e
     return script;
 }
 
-/* Whoever was refused memory says so first; that is no fault of the file it was needed for. */
+/* True if the message says that memory was refused: no fault of the file it was needed for. */
 static bool lacks_memory(const char *message) {
     return message && strncmp(message, "out of memory", strlen("out of memory")) == 0;
 }

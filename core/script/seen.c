@@ -64,10 +64,10 @@ void seen_note_guarded(struct seen *seen, lua_State *L) {
     reading = 0;
 }
 
-/* Who was asked before, by signal. */
+/* The handlers that were there before, by signal. */
 static struct sigaction segv_before, bus_before;
 
-/* Any other fault is met by whoever would have met it, at the same instruction. */
+/* Leaves any other fault to the handler that would have met it, at the same instruction. */
 static void on_fault(int number) {
     if (reading)
         siglongjmp(way_out, 1);

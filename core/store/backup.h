@@ -6,7 +6,7 @@
 
 struct store_backup {
     bool force;                                        /* a file of that name is replaced */
-    void (*tell)(void *arg, int64_t done, int64_t of); /* pages; NULL: nobody asks */
+    void (*tell)(void *arg, int64_t done, int64_t of); /* pages; may be NULL */
     void *arg;
     int64_t bytes; /* out: of the copy */
 };
@@ -27,7 +27,7 @@ struct store_restored {
 };
 
 /* Makes the backup `from` the store of the settings, checked and synced. A store that is there is
- * moved aside. ERROR_CONFLICT: somebody has it open, and says who. */
+ * moved aside. ERROR_CONFLICT: a process has it open; the error says which. */
 bool store_restore(const char *from, const struct settings *settings,
                    struct store_restored *restored, time_ms now, struct error *error);
 

@@ -2,9 +2,9 @@
  * what a creator that died has left.
  *
  * An intake reserves its ids when it begins. Its rows are written as those of other jobs are, but
- * they are in no place: nobody sees or runs them. One short transaction releases it; then its jobs
- * are there whatever happens, and are put into their places in steps. While it is filled, the
- * creator holds a sign of life. */
+ * they are in no place: no question finds them, and no executor runs them. One short transaction
+ * releases it; then its jobs are there whatever happens, and are put into their places in steps.
+ * While it is filled, the creator holds a sign of life. */
 #ifndef MOONSHIFT_STORE_INTAKE_H
 #define MOONSHIFT_STORE_INTAKE_H
 
@@ -39,7 +39,7 @@ void store_intake_leave(struct store *store, struct store_intake *intake);
 
 struct store_left {
     bool more;       /* there is more to do: call again */
-    bool living;     /* somebody is still filling something: look again later */
+    bool living;     /* another creator is still filling something: look again later */
     int64_t batch;   /* one that was being filled, and is gone now; 0: none */
     int64_t removed; /* jobs of an intake that is gone now, as in the log of operations */
 };
@@ -50,9 +50,9 @@ struct store_left {
 bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
                       struct error *error);
 
-/* As a store is opened, so that nobody sees a part of what is released: its jobs get their places.
- * A store that may only be read asks for it through a connection of its own; where that may not be,
- * it is not done. Of the rest a store that may be written does one step. */
+/* As a store is opened, so that no question finds a part of what is released: its jobs get their
+ * places. A store that may only be read asks for it through a connection of its own; where that may
+ * not be, it is not done. Of the rest a store that may be written does one step. */
 bool store_clear_opened(struct store *store, time_ms now, struct error *error);
 
 #endif

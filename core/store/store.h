@@ -64,7 +64,7 @@ static inline bool store_tend(struct store *store, enum store_chore chore, int l
                               struct error *error);
 
 /* From now on, until it leaves, the joined executor leaves the rows of jobs that have succeeded
- * behind (rules §1); nobody sees them, and they go by whole ranges of ids. */
+ * behind (rules §1); no question finds them, and they go by whole ranges of ids. */
 static inline void store_purge_behind(struct store *store);
 static inline bool store_has_pending_purge(const struct store *store); /* some are left */
 
@@ -161,8 +161,8 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
  * again, TIME_NEVER: nothing is known to wait. Cheap where every handler is served. */
 bool store_missing(struct store *store, const struct acquire *serves, time_ms now, time_ms grace,
                    time_ms *next, struct error *error);
-/* Some handler that jobs were created for is served by nobody: worth a call of store_missing. As
- * the last transaction saw it; reads nothing. */
+/* Some handler that jobs were created for is served by no executor: worth a call of store_missing.
+ * As the last transaction saw it; reads nothing. */
 bool store_misses(const struct store *store, const struct acquire *serves);
 
 /* True if some other executor is provably dead or its lease has run out at `now`: two system calls
@@ -190,12 +190,12 @@ static inline void store_slot_set(struct store *store, int index, int64_t job, i
                                   time_ms now);
 static inline void store_slot_clear(struct store *store, int index);
 
-/* The doorbell: a file descriptor readable when somebody rang (-1: none), made by store_join;
+/* The doorbell: a file descriptor readable when it was rung (-1: none), made by store_join;
  * store_bell_empty must be called before reading the store. */
 static inline int store_bell(const struct store *store);
 static inline void store_bell_empty(struct store *store);
 /* Something may have become ready since the last question, other than in a turn with a capacity:
- * somebody rang (the bell is emptied), or a verb of this store did it. */
+ * the bell was rung (it is emptied), or a verb of this store did it. */
 static inline bool store_has_changes(struct store *store);
 
 /* ---- the turn ---- */
@@ -260,7 +260,7 @@ bool store_shared(const struct store *store, const struct job *job, time_ms now)
 
 /* What the last store_acquire met beside jobs. */
 struct store_acquire_stats {
-    int lock_failures; /* candidates that somebody else changed meanwhile */
+    int lock_failures; /* candidates that another writer changed meanwhile */
     int levels;        /* priority levels compared, where levels are compared one by one */
     bool starved;      /* a job with a rate could start, but no worker is idle for it */
 };

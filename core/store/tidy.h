@@ -1,5 +1,5 @@
 /* tidy.h - what an executor does to its store behind everything else: files what has ended, purges
- * rows that nobody needs. */
+ * rows that nothing needs. */
 #ifndef MOONSHIFT_STORE_TIDY_H
 #define MOONSHIFT_STORE_TIDY_H
 

@@ -1,4 +1,4 @@
-/* intake.h - what the other verbs must know of jobs that nobody sees yet (rules §1). */
+/* intake.h - what the other verbs must know of jobs that are in no place yet (rules §1). */
 #ifndef MOONSHIFT_STORE_RULES_INTAKE_H
 #define MOONSHIFT_STORE_RULES_INTAKE_H
 

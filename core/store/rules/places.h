@@ -72,7 +72,7 @@ bool place_unlock(struct store *store, const struct job *job, enum unlocked *how
 struct place_range {
     int64_t id, last_id, token, last_token;
 };
-/* Ends those of them whose rows nobody has edited. db_changes: how many. */
+/* Ends those of them whose rows no command has edited. db_changes: how many. */
 bool place_unlock_range(struct store *store, const struct place_range *range, struct error *error);
 /* Takes the lock away, whose run then cannot commit; it still counts against a limit. */
 bool place_unlock_job(struct store *store, int64_t id, struct error *error);

@@ -68,7 +68,7 @@ struct journal {
 /* What the open transaction may lock as it is created; see prelock.c. */
 struct prelock {
     struct capacity *capacity; /* NULL: nothing */
-    struct outcome *creator;   /* whose jobs are being created; NULL: nobody's */
+    struct outcome *creator;   /* whose jobs are being created; NULL: none */
     bool fits;                 /* there is room for all of them */
     bool keeps;                /* their rows are kept in the bulk until store_settle_end */
     struct job *last;          /* of the capacity's jobs */
@@ -102,7 +102,7 @@ struct filling {
     struct id_set ids;
 };
 
-/* The search for deployments that nobody needs (retire.c). */
+/* The search for deployments that nothing needs (retire.c). */
 struct retiring {
     int64_t id, last; /* that is looked at now, 0: none; that was looked at last */
     int64_t job;      /* jobs up to this id are not of it */

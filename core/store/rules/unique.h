@@ -13,7 +13,7 @@ struct unique_holder {
     time_ms until; /* TIME_NONE: as long as the job is alive */
     bool there;    /* the job has not ended; else only `until` holds */
     bool runs;     /* or is not in its place yet: it cannot be replaced now */
-    bool own;      /* it was written in the intake that is being filled; nobody sees it yet */
+    bool own;      /* it was written in the intake that is being filled: in no place yet */
 };
 
 /* Who holds the key. ERROR_CONFLICT: a job that is being written by
@@ -25,7 +25,7 @@ enum answer unique_find(struct store *store, int64_t definition, const char *key
 bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
                    struct error *error);
 
-/* A job that was just created holds its key, which nobody else does: as long as it is alive, and
+/* A job that was just created holds its key, which no other does: as long as it is alive, and
  * until then. */
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error);

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 struct bell {
-    int socket;    /* -1: none; readable when somebody rang */
+    int socket;    /* -1: none; readable when it was rung */
     int directory; /* of the store: names go through it, so that long paths fit; -1: not open */
     int sender;    /* -1: not open */
 };
 
 /* Binds the bell of executor `id`. */
 void bell_make(struct bell *bell, const char *path, int64_t id);
-/* True if somebody rang. */
+/* True if it was rung. */
 bool bell_empty(const struct bell *bell);
 void bell_ring(struct bell *bell, const char *path, int64_t id);
 void bell_close(struct bell *bell);

@@ -20,7 +20,7 @@ int beside_open(const char *path, const char *suffix, int flags, struct error *e
 /* False: something lies at "<path><suffix>" that is not a plain file of this store. */
 bool beside_sound(const char *path, const char *suffix, struct error *error);
 
-/* The same for the database itself, which may be named by a link: of whoever asks, of root, or of
+/* The same for the database itself, which may be named by a link: of this user, of root, or of
  * the owner of the file that it names. */
 bool beside_link_sound(const char *path, struct error *error);
 

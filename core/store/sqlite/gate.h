@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum gate_byte {
-    GATE_WAITING,       /* shared: somebody waits to write; the others stand back */
+    GATE_WAITING,       /* shared: a writer waits; the others stand back */
     GATE_CHECKPOINTER,  /* exclusive: the right to checkpoint */
     GATE_WRITER,        /* shared by a writer, exclusive during a checkpoint */
     GATE_OPEN,          /* shared: the store is open for writing; see location.h */
@@ -30,10 +30,10 @@ void gate_close(struct gate *gate);
 bool gate_take(struct gate *gate, int64_t byte, bool exclusive);
 void gate_drop(struct gate *gate, int64_t byte);
 
-/* True if nobody else holds the byte in any way. */
+/* True if no other store holds the byte in any way. */
 bool gate_free(const struct gate *gate, int64_t byte);
 
-/* Waits, up to 5 ms, while somebody else waits to write. */
+/* Waits, up to 5 ms, while another store waits to write. */
 void gate_stand_back(const struct gate *gate);
 
 /* 0.2 ms. */

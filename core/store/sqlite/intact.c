@@ -1,6 +1,6 @@
-/* intact.c - are the files of the store still the ones this process has open, and whole? Whoever
- * opens others meanwhile writes into a store that is not ours, and so would we; and what is written
- * behind a log that was cut short makes the database unreadable. */
+/* intact.c - detects that the files of the store are not the ones that this process has open, or
+ * not whole. Other processes then write into another store than this one. What is written behind a
+ * log that was cut short makes the database unreadable. */
 #include "store/sqlite/connection.h"
 #include "store/sqlite/log_index.h"
 #include <fcntl.h>

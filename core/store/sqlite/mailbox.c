@@ -215,7 +215,7 @@ bool mailbox_lead(struct mailbox *mailbox) {
     return gate_take(&mailbox->file, BYTE_LEAD, true);
 }
 
-/* Whoever asks after this look finds that nobody leads. */
+/* Calls one process that asks. A process that asks after this look finds that none leads. */
 static void call(struct mailbox *mailbox) {
     for (int i = 1; i < MAILBOX_PLACES; i++) {
         int place = (mailbox->place + i) % MAILBOX_PLACES;

@@ -15,7 +15,7 @@ void sign_drop_after(struct store *store, int64_t byte);
 extern const struct txn_hook sign_hook;
 
 bool sign_own(const struct store *store, int64_t byte);
-/* Somebody holds the byte: this store or another one, of whatever process. */
+/* True if a store holds the byte: this one or another one, of whatever process. */
 bool sign_alive(const struct store *store, int64_t byte);
 
 #endif

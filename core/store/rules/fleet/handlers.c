@@ -9,7 +9,7 @@ static bool no_memory(struct store *store, struct error *error) {
     return db_no_memory(&store->db, error);
 }
 
-/* Whoever serves a handler from now on ends the incident that said nobody does. */
+/* Ends the incidents that said no executor serves the handlers that this one serves from now on. */
 static bool handlers_found(struct store *store, const char *settings, time_ms now,
                            struct error *error) {
     return db_run(&store->db, error, store->engine->sql->served, "tint", settings, now,
