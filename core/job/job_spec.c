@@ -258,7 +258,6 @@ static bool read_cycle(struct job_spec *spec, const struct spec_rules *rules, ti
 static bool read_unique_for(struct job_spec *spec, time_ms now, struct error *error) {
     const json_t *value = member(spec, "unique_for");
     struct span span;
-    spec->unique_until = TIME_NONE;
     if (!value)
         return true;
     if (!span_from_json(value, "unique_for", &span, error))

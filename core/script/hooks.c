@@ -120,15 +120,11 @@ static void tell_all(struct run *run, enum hook_event event, const struct job *j
     }
 }
 
-/* Those that its handler has created; what hooks enqueue is behind them, and is not told of. */
+/* Tells of those that its handler has created; what hooks enqueue meanwhile is not told of. */
 static void tell_created(struct run *run) {
-    struct job_spec *last = NULL;
     if (!(run->script->hook_events & HOOK_CREATED))
         return;
-    for (struct job_spec *spec = run->outcome->created; spec; spec = spec->next)
-        last = spec;
-    for (struct job_spec *spec = run->outcome->created; last && spec;
-         spec = spec == last ? NULL : spec->next) {
+    for (struct job_spec *spec = run->outcome->created; spec; spec = spec->next) {
         if (!spec->by_hook)
             tell_all(run, HOOK_CREATED, &spec->job);
         spec->told = true;
