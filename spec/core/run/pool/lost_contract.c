@@ -4,31 +4,34 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-static char pipe_name[160], pipe_payload[200];
+static char pipe_name[160];
+static int pipe_end = -1; /* ours */
 
 static bool pipe_make(struct contract *c) {
+    if (pipe_end >= 0)
+        close(pipe_end);
+    pipe_end = -1;
     snprintf(pipe_name, sizeof pipe_name, "%s/pipe", c->directory);
-    int size = snprintf(pipe_payload, sizeof pipe_payload, "{\"path\":\"%s\"}", pipe_name);
-    return size > 0 && mkfifo(pipe_name, 0600) == 0;
+    return mkfifo(pipe_name, 0600) == 0;
 }
 
-/* Readers that wait now can go on; those that come later wait again. */
+/* From here on all readers can go on: also one that was given up before it came to the pipe. Opened
+ * for both, a pipe waits for nobody. */
 static bool pipe_let_go(void) {
-    int end = open(pipe_name, O_WRONLY | O_NONBLOCK);
-    return end >= 0 && close(end) == 0;
+    pipe_end = open(pipe_name, O_RDWR | O_CLOEXEC);
+    return pipe_end >= 0;
 }
 
-static bool submit_readers(struct client *client, int first, int last, int lane) {
+static bool submit_readers(struct contract *c, struct client *client, int first, int last,
+                           int lane) {
     struct job job = {.handler = "reader", .lane_id = lane};
-    job.payload = pipe_payload;
-    job.payload_size = strlen(pipe_payload);
-    return submit_like(client, job, first, last);
+    return submit_with(c, client, job, "pipe", first, last);
 }
 
-/* So many runs are stuck, or come to within ten seconds. */
+/* So many runs are stuck, or come to within the limit. */
 static bool stuck(struct site *site, int count) {
     int found;
-    time_ms until = clock_monotonic() + 10000;
+    time_ms until = clock_monotonic() + LIMIT;
     do {
         client_tick(site->client);
         client_exhausted(site->client, &found);
@@ -36,9 +39,9 @@ static bool stuck(struct site *site, int count) {
     return found == count;
 }
 
-/* So many workers are free, or come to be within ten seconds. */
+/* So many workers are free, or come to be within the limit. */
 static bool idle(struct site *site, int count) {
-    time_ms until = clock_monotonic() + 10000;
+    time_ms until = clock_monotonic() + LIMIT;
     while (client_room(site->client).idle != count && clock_monotonic() < until)
         continue;
     return client_room(site->client).idle == count;
@@ -46,7 +49,7 @@ static bool idle(struct site *site, int count) {
 
 static void a_run_that_nothing_ends_fails_by_its_timeout(struct contract *c) {
     OPEN(1);
-    EXPECT(pipe_make(c) && submit_readers(site.client, 1, 1, 9));
+    EXPECT(pipe_make(c) && submit_readers(c, site.client, 1, 1, 9));
     struct outcome *list = outcomes(&site, 1);
     EXPECT(list && list->kind == OUTCOME_FAILURE && list->reason == REASON_TIMEOUT);
     EXPECT(list->stuck && !list->lane_ends && list->lane_token == 101);
@@ -64,7 +67,8 @@ static void a_run_that_nothing_ends_fails_by_its_timeout(struct contract *c) {
 
 static void another_takes_the_place_of_its_worker(struct contract *c) {
     OPEN(1);
-    EXPECT(pipe_make(c) && submit_readers(site.client, 1, 1, 0) && submit(&site, "good", 2, 3, 0));
+    EXPECT(pipe_make(c) && submit_readers(c, site.client, 1, 1, 0) &&
+           submit(&site, "good", 2, 3, 0));
     struct outcome *list = outcomes(&site, 3);
     EXPECT(list && list->stuck && list->next->kind == OUTCOME_SUCCESS);
     EXPECT(idle(&site, 1) && client_room(site.client).places == 5);
@@ -80,7 +84,7 @@ static void another_takes_the_place_of_its_worker(struct contract *c) {
 
 static void what_waits_behind_it_in_its_item_comes_back(struct contract *c) {
     OPEN(1);
-    EXPECT(pipe_make(c) && submit_readers(site.client, 1, 3, 9));
+    EXPECT(pipe_make(c) && submit_readers(c, site.client, 1, 3, 9));
     struct outcome *list = outcomes(&site, 3);
     EXPECT(list && list->stuck && !list->lane_ends);
     for (struct outcome *outcome = list->next; outcome; outcome = outcome->next) {
@@ -100,7 +104,7 @@ static void a_run_that_lost_its_lock_and_goes_on_is_given_up(struct contract *c)
     OPEN(1);
     struct question question = {.site = &site, .last = 1};
     struct outcome *list = NULL;
-    EXPECT(pipe_make(c) && submit_readers(site.client, 1, 1, 0) && loaded(&site, 1, 0));
+    EXPECT(pipe_make(c) && submit_readers(c, site.client, 1, 1, 0) && loaded(&site, 1, 0));
     while (!list) {
         client_cut_lost(site.client, false, first_have_lost, &question);
         client_tick(site.client);
@@ -119,9 +123,9 @@ static void a_run_that_lost_its_lock_and_goes_on_is_given_up(struct contract *c)
 static void beyond_as_many_again_as_there_are_workers_there_is_no_room(struct contract *c) {
     OPEN(1);
     int count;
-    EXPECT(pipe_make(c) && submit_readers(site.client, 1, 1, 0) && stuck(&site, 1));
+    EXPECT(pipe_make(c) && submit_readers(c, site.client, 1, 1, 0) && stuck(&site, 1));
     EXPECT(!client_exhausted(site.client, &count) && client_room(site.client).places > 0);
-    EXPECT(submit_readers(site.client, 2, 2, 0) && submit(&site, "good", 3, 3, 0));
+    EXPECT(submit_readers(c, site.client, 2, 2, 0) && submit(&site, "good", 3, 3, 0));
     struct outcome *list = outcomes(&site, 3);
     EXPECT(list && list->next && list->next->next);
     EXPECT(list->next->stuck && list->next->next->kind == OUTCOME_RETURNED);

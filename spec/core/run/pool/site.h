@@ -11,9 +11,14 @@ static const char *const handlers[][2] = {
     {"handlers/endless.lua",
      "return { timeout = 'PT0.2S', run = function() while true do end end }"},
     {"handlers/patient.lua", "return function() while true do end end"},
+    {"handlers/gated.lua", "return function(job)\n"
+                           "  while not io.open(job.payload.path) do end\nend"},
     {"handlers/reader.lua", "return { timeout = 'PT0.1S', run = function(job)\n"
                             "  io.open(job.payload.path):close()\nend }"},
 };
+
+/* ms until a wait is given up, which no busy machine needs */
+enum { LIMIT = 60000 };
 
 struct site {
     struct generations *generations;
@@ -84,6 +89,7 @@ static inline bool site_open(struct contract *c, struct site *site, int workers)
                                    .workers_max = workers,
                                    .queue = 4,
                                    .keep_alive = c->settings.keep_alive,
+                                   .farewell = LIMIT,
                                    .grace = 100};
     memset(site, 0, sizeof *site);
     mutex_init(&site->mutex);
@@ -133,10 +139,32 @@ static inline bool submit(struct site *site, const char *handler, int first, int
     return submit_to(site->client, handler, first, last, lane);
 }
 
-/* The next `count` outcomes; fewer if they take longer than ten seconds. */
+/* Jobs whose payload names a file of the check's folder. */
+static inline bool submit_with(struct contract *c, struct client *client, struct job job,
+                               const char *name, int first, int last) {
+    char payload[200];
+    int size = snprintf(payload, sizeof payload, "{\"path\":\"%s/%s\"}", c->directory, name);
+    job.payload = payload;
+    job.payload_size = (size_t)size;
+    return submit_like(client, job, first, last);
+}
+
+/* A job that runs until let_go. */
+static inline bool submit_gated(struct contract *c, struct site *site, int id) {
+    return submit_with(c, site->client, (struct job){.handler = "gated"}, "open", id, id);
+}
+
+static inline bool let_go(struct contract *c) {
+    char path[160];
+    snprintf(path, sizeof path, "%s/open", c->directory);
+    FILE *file = fopen(path, "w");
+    return file && fclose(file) == 0;
+}
+
+/* The next `count` outcomes; fewer if they take longer than the limit. */
 static inline struct outcome *outcomes(struct site *site, int count) {
     struct outcome *list = NULL, **end = &list;
-    time_ms until = clock_monotonic() + 10000;
+    time_ms until = clock_monotonic() + LIMIT;
     while (count > 0 && clock_monotonic() < until) {
         for (*end = client_outcomes(site->client); *end; end = &(*end)->next)
             count--;
@@ -150,14 +178,23 @@ static inline struct outcome *outcomes(struct site *site, int count) {
     return list;
 }
 
-/* So many run and wait, or come to within ten seconds. */
+/* So many run and wait, or come to within the limit. */
 static inline bool loaded(struct site *site, int running, int waiting) {
     int runs, waits;
-    time_ms until = clock_monotonic() + 10000;
+    time_ms until = clock_monotonic() + LIMIT;
     do
         client_load(site->client, &runs, &waits);
     while ((runs != running || waits != waiting) && clock_monotonic() < until);
     return runs == running && waits == waiting;
+}
+
+/* There is room for so many, or comes to be within the limit: a worker is busy for a moment after
+ * its outcome has come. */
+static inline bool room_for(struct client *client, int places) {
+    time_ms until = clock_monotonic() + LIMIT;
+    while (client_room(client).places != places && clock_monotonic() < until)
+        continue;
+    return client_room(client).places == places;
 }
 
 struct question {
