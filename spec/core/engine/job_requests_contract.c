@@ -109,9 +109,10 @@ static void an_extension_of_a_lost_lock_is_refused(struct contract *c) {
 static void the_last_progress_is_what_is_written(struct contract *c) {
     OPEN;
     int64_t id = create(c, c->store, (struct job){.retries = 3}, NOW);
+    time_ms from = clock_monotonic();
     EXPECT(job_requests_progress(site.requests, id, 0.25, "one", &c->error));
     EXPECT(job_requests_progress(site.requests, id, 0.5, "two", &c->error));
-    EXPECT(site.wakes == 1 && job_requests_due(site.requests) > clock_monotonic());
+    EXPECT(site.wakes == 1 && job_requests_due(site.requests) > from);
     EXPECT(write_notes(c, &site, true) && job_requests_due(site.requests) == TIME_NEVER);
     json_t *job = store_job(c->store, id, NOW, &c->error);
     json_t *progress = json_object_get(job, "progress");
