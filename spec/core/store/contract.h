@@ -82,6 +82,8 @@ static inline struct store *contract_join(struct contract *c, const char *name, 
                                           struct store_executor *self) {
     struct store *store = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
     *self = (struct store_executor){.name = name, .workers = 4, .serves = &everything};
+    if (store) /* whatever a question takes on a busy machine */
+        store_set_budget(store, INT64_C(3600000));
     if (store && !store_join(store, self, now, LEASE, &c->error)) {
         store_close(store);
         return NULL;
