@@ -42,32 +42,35 @@ describe("a signal to moonshift run", function()
     end)
   end
 
-  -- Begins to load a folder that takes a while.
-  local function start_slowly()
+  -- Sends these signals while the folder is loaded, which does not end before.
+  local function start_under(...)
+    local loading = folder .. "/loading"
     local file = assert(io.open(folder .. "/handlers/slow.lua", "w"))
-    file:write(("io.open(%q, 'w'):close()\nlocal t = os.clock()\n"):format(folder .. "/loading")
-      .. "while os.clock() - t < 0.2 do end\nreturn function() end")
+    file:write(([[
+      if not io.open("%s/told") then io.open("%s", "w"):close() end
+      repeat local file = io.open("%s") until not (file and file:close())
+      return function() end]]):format(folder, loading, loading))
     file:close()
     start()
     process.await("the folder to be loaded", 20, function()
-      return io.open(folder .. "/loading")
+      return io.open(loading)
     end)
+    for _, name in ipairs { ... } do
+      process.kill(pid, name)
+    end
+    process.run(("cd %s && touch told && rm loading"):format(folder))
   end
 
   for _, name in ipairs { "TERM", "INT" } do
     it(("ends it with 0 while it starts: %s"):format(name), function()
-      start_slowly()
-      process.kill(pid, name)
+      start_under(name)
       assert.equal(0, status())
       assert.is_nil(process.read(folder .. "/log"):find("level=error"))
     end)
   end
 
   it("is none of its death: USR1, USR2 and HUP, also while it starts", function()
-    start_slowly()
-    for _, name in ipairs { "USR1", "USR2", "HUP" } do
-      process.kill(pid, name)
-    end
+    start_under("USR1", "USR2", "HUP")
     logged("event=\"folder loaded\"")
     process.kill(pid, "USR1")
     process.kill(pid, "TERM")
