@@ -108,7 +108,10 @@ describe("executor", function()
       local gate = os.tmpname()
       local engine <close> = engines.durable({ ["handlers/gated.lua"] = [[
         return function(job)
-          while io.open(job.payload.gate) do os.execute("sleep 0.01") end
+          repeat
+            os.execute("sleep 0.01")
+            local file = io.open(job.payload.gate)
+          until not (file and file:close())
         end]] })
       local executor <close> = moonshift.executor { engines = { engine }, workers = 1 }
       for _ = 1, 3 do
