@@ -211,7 +211,7 @@ static void check_window(void) {
 
 int main(void) {
     const char *seed = getenv("SPEC_SEED");
-    state = seed ? strtoull(seed, NULL, 10) : (uint64_t)clock_now(clock_system());
+    state = seed ? strtoull(seed, NULL, 10) : 1;
     printf("# SPEC_SEED=%llu\n", (unsigned long long)state);
     check_threads();
     check_texts();
