@@ -1,9 +1,10 @@
 /* replay.c - every saved input once through its target: `replay FOLDER`, with a folder for each
- * target. Each has a process and a few seconds of its own. */
+ * target. Each has a process and a few seconds of CPU of its own. */
 #include "base/json.h"
 #include "base/text.h"
 #include "fuzz.h"
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ static void replay_file(fuzz_target *run, const char *path) {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        alarm(SECONDS);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS});
         uint8_t *input = size ? malloc(size) : NULL; /* of just its size, for the sanitizers */
         if (size)
             memcpy(input, data, size);
