@@ -170,7 +170,9 @@ describe("the loop", function()
     process.kill(pid, "TERM")
     process.await("TERM to be heard", 5, function()
       local status = process.read(("/proc/%d/status"):format(pid))
-      return tonumber(status:match("ShdPnd:%s*(%x+)"), 16) & 1 << 14 == 0
+      local pending, blocked = status:match("ShdPnd:%s*(%x+).-SigBlk:%s*(%x+)")
+      -- It is blocked while its handler runs.
+      return (tonumber(pending, 16) | tonumber(blocked, 16)) & 1 << 14 == 0
     end)
     os.execute(("cd %s && touch begun2 begun3 begun4 free"):format(folder))
     process.await_end(pid, 5)
@@ -291,7 +293,9 @@ describe("the loop", function()
     end)
     process.moonshift("job", "cancel", "1", "--store", "sqlite:" .. store)
     logged('event="stale outcome refused" job=1 handler=busy token=1 outcome=cancelled')
-    assert.is_nil(io.popen(("pgrep -f '[s]leep %s'"):format(nap)):read("l"))
+    process.await("the end of the group", 2, function() -- by itself it would end after a minute
+      return not io.popen(("pgrep -f '[s]leep %s'"):format(nap)):read("l")
+    end)
     assert.equal(0, count("SELECT count(*) FROM live"))
   end)
 
