@@ -39,16 +39,15 @@ describe("executor", function()
     return output
   end
 
+  -- It may still write of its start at first, and tidy up behind that.
   it("list shows a sign of life of the last second, without a write", function()
-    local first = row():match('"seen":"([^"]+)"')
-    local size = #process.read(place.store .. "-wal")
-    process.await("the next sign of life", 5, function()
-      return row():match('"seen":"([^"]+)"') > first
+    process.await("a sign of life without a write", 20, function()
+      local first, log = row():match('"seen":"([^"]+)"'), process.read(place.store .. "-wal")
+      process.await("the next sign of life", 5, function()
+        return row():match('"seen":"([^"]+)"') > first
+      end)
+      return process.read(place.store .. "-wal") == log
     end)
-    process.await("another second", 5, function()
-      return tonumber(row():match('"uptime":(%d+)')) >= 2
-    end)
-    assert.equal(size, #process.read(place.store .. "-wal"))
     local lease = process.sql(place.store, "SELECT seen=started FROM executor")
     assert.same({ "1" }, lease)
   end)
@@ -57,7 +56,7 @@ describe("executor", function()
     process.await("a sign of life", 5, function()
       return row():match('"uptime":(%d+)') ~= "0"
     end)
-    process.kill(pid, "STOP")
+    process.freeze(pid, place.store)
     local before = row():match('"seen":"([^"]+)"')
     process.pause(1.2)
     assert.equal(before, row():match('"seen":"([^"]+)"'))
