@@ -215,6 +215,9 @@ describe("a store that is cut short under an executor", function()
     return process.await_status(pid, 5), process.read(dir .. "/log")
   end
 
+  -- Who reads the log's index at that moment meets the end of its file before he looks at it.
+  local MET = "moonshift: a file of the store was cut short while in use"
+
   local DAMAGE = {
     [": > "] = { "", "-wal", "-shm" },
     ["truncate -s 100 "] = { "", "-wal", "-shm" },
@@ -226,11 +229,13 @@ describe("a store that is cut short under an executor", function()
       local doing = damage .. "jobs.db" .. suffix
 
       it("by " .. doing .. " is left with 74, also by one that has nothing to do", function()
+        process.freeze(pid, path)
         process.run(damage .. path .. suffix)
+        process.kill(pid, "CONT")
         local status, log = ended()
         assert.equal(74, status)
-        assert.truthy(log:find("moonshift: store file", 1, true), log)
-        assert.truthy(log:find("jobs.db" .. suffix .. '" was ', 1, true), log)
+        local seen = log:find('moonshift: store file "' .. path .. suffix .. '" was ', 1, true)
+        assert.truthy(seen or suffix == "-shm" and log:find(MET, 1, true), log)
       end)
 
       it("by " .. doing .. " is not written to any more when it is told to end", function()
