@@ -176,7 +176,9 @@ describe("the queue of a busy executor", function()
     await("its end", "ended", 1)
     os.remove(runs .. ".gate")
     enqueue("gated", 10)
-    await("the next to run", "locked", 1)
+    process.await("the next to run", 20, function()
+      return count("locked") > 0
+    end)
     for _ = 1, 15 do
       assert.is_true(count("locked") <= 2)
       process.pause(0.1)

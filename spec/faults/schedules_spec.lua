@@ -53,7 +53,7 @@ describe("a schedule of several executors", function()
     process.await_end(pids[3], 30)
     -- One waits for its date; one that was locked as the end came may have been given back.
     assert.same({ "1|1|0" }, place.sql("SELECT count(*), (SELECT count(*) FROM schedule),"
-      .. " (SELECT count(*) FROM locked) FROM job WHERE repeat_done IS NULL"))
+      .. " (SELECT count(*) FROM locked) FROM live WHERE repeat_done IS NULL"))
     -- From the first date to the last, none is missing and none is twice.
     assert.same({ "0|100" }, place.sql("SELECT count(*)-count(DISTINCT due),"
       .. " (max(due)-min(due))/(count(*)-1) FROM ended"))
