@@ -113,7 +113,8 @@ describe("backup and restore", function()
     local pid = place.executor()
     said(5, "executors or writers have it open", "restore", "copy.db")
     place.stop(pid)
-    local reader = ("sqlite3 -cmd '.timeout 60000' %s 'BEGIN' 'SELECT count(*) FROM job' '.shell touch %s/held' "
+    local reader = ("sqlite3 -cmd '.timeout 60000' %s 'BEGIN' 'SELECT count(*) FROM job'"
+      .. " '.shell touch %s/held' "
       .. "'.shell while [ -e %s/held ]; do sleep 0.02; done' >/dev/null & echo $!"):format(
       place.store, place.path, place.path)
     local _, process_id = process.run(reader)

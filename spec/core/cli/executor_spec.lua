@@ -42,11 +42,11 @@ describe("executor", function()
   -- It may still write of its start at first, and tidy up behind that.
   it("list shows a sign of life of the last second, without a write", function()
     process.await("a sign of life without a write", 20, function()
-      local first, log = row():match('"seen":"([^"]+)"'), process.read(place.store .. "-wal")
+      local first, wal = row():match('"seen":"([^"]+)"'), process.read(place.store .. "-wal")
       process.await("the next sign of life", 5, function()
         return row():match('"seen":"([^"]+)"') > first
       end)
-      return process.read(place.store .. "-wal") == log
+      return process.read(place.store .. "-wal") == wal
     end)
     local lease = process.sql(place.store, "SELECT seen=started FROM executor")
     assert.same({ "1" }, lease)
