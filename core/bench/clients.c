@@ -25,13 +25,13 @@ struct party {
 static bool ask(const struct party *party, struct engine *engine, int priority,
                 struct error *error) {
     struct created created;
-    struct engine_spec draft = {.fast = {.names = {[SPEC_NAME_handler] = "noop"},
-                                         .sizes = {[SPEC_NAME_handler] = sizeof "noop" - 1},
-                                         .payload = party->payload,
-                                         .payload_size = party->payload_size,
-                                         .priority = priority,
-                                         .priority_given = true}};
-    return engine_enqueue(engine, &draft, 1, &created, NULL, error);
+    struct engine_spec spec = {.fast = {.names = {[SPEC_NAME_handler] = "noop"},
+                                        .sizes = {[SPEC_NAME_handler] = sizeof "noop" - 1},
+                                        .payload = party->payload,
+                                        .payload_size = party->payload_size,
+                                        .priority = priority,
+                                        .priority_given = true}};
+    return engine_enqueue(engine, &spec, 1, &created, NULL, error);
 }
 
 /* One client: as many jobs as its share, or as it gets done in time. The first one is created

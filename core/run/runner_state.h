@@ -51,7 +51,7 @@ struct runner {
     bool paused;          /* the store is full */
     bool written;         /* since the last full checkpoint */
     bool changed;         /* something was looked at since the gap watch asked */
-    bool untidy;          /* jobs may have ended that are not filed by number, or swept, yet */
+    bool untidy;          /* jobs may have ended that are not filed by number, or purged, yet */
     int file_step;        /* so many at the next step */
     int errors;           /* turns that failed, in a row */
     int64_t cuts;         /* the answer of store_cuts seen last */

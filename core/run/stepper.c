@@ -72,7 +72,7 @@ static bool take(struct stepper *stepper, struct turn *turn, struct error *error
 
 /* ---- a round ---- */
 
-/* The state of one round of turning, running and settling. */
+/* The state of one round of turns, runs and outcomes. */
 struct round {
     struct stepper *stepper;
     int64_t runs, max;        /* runs so far, and at most */

@@ -19,7 +19,7 @@ void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_m
 /* Notes that some unknown job may be takable now. */
 void prelock_blind(struct store *store);
 
-/* The offer goes with the transaction. */
+/* The capacity goes with the transaction. */
 extern const struct txn_hook prelock_hook;
 
 #endif

@@ -30,7 +30,7 @@
 
 /* In this order. Before the commit: what is told becomes jobs, jobs move the counters of their
  * batches, and then all rows that are kept back are written. After it: what was written is noted in
- * memory, signs of life go, and others are notified while the offer is still known; the files of
+ * memory, signs of life go, and others are notified while the capacity is still known; the files of
  * the dead come last. */
 static const struct txn_hook *const open_hooks[] = {
     &catalog_hook, &fleet_hook,   &incident_hook, &history_hook, &tell_hook,

@@ -1,4 +1,4 @@
-/* spec_fast_contract.c - a draft read in short is the draft that jansson reads, or is left to it.
+/* spec_fast_contract.c - a spec read in short is the spec that jansson reads, or is left to it.
  */
 #include "base/json.h"
 #include "job/spec_fast.h"
@@ -39,7 +39,7 @@ static bool same_payload(const json_t *value, const struct spec_fast *fast) {
     return same;
 }
 
-static bool same_draft(const json_t *spec, const struct spec_fast *fast) {
+static bool same_spec(const json_t *spec, const struct spec_fast *fast) {
     size_t keys = (fast->payload != NULL) + fast->priority_given + json_object_size(fast->rest);
     for (void *at = json_object_iter(fast->rest); at; at = json_object_iter_next(fast->rest, at))
         if (!json_equal(json_object_iter_value(at),
@@ -67,7 +67,7 @@ static int read_text(const char *text, size_t size) {
     bool read = spec_fast_read(&fast, copy, size, room, &used), same = true;
     if (read) {
         json_t *spec = json_read_within(text, size, JSON_DEPTH + 1, "text", NULL);
-        same = used <= most && same_draft(spec, &fast);
+        same = used <= most && same_spec(spec, &fast);
         json_decref(spec);
     }
     for (int i = 0; i < GUARD; i++)
@@ -179,7 +179,7 @@ static void add_value(struct text *out, int depth) {
     add_blank(out);
 }
 
-static void add_draft(struct text *out) {
+static void add_spec(struct text *out) {
     static const char *const keys[] = {"payload", "lane", "tenant", "priority", "root", "due"};
     text_add(out, "{ \"handler\": \"work\"");
     for (unsigned i = chance(4); i > 0; i--) {
@@ -199,7 +199,7 @@ static void made_up(void) {
     int read = 0, wrong = 0;
     for (int i = 0; i < TEXTS && wrong < 5; i++) {
         struct text text = {0};
-        add_draft(&text);
+        add_spec(&text);
         if (chance(4) == 0) /* one byte is another one */
             text.data[chance((unsigned)text.size)] = "\"\\{}[],:0.-e \t\x01\xFFn"[chance(17)];
         int how = read_text(text.data, text.size);
@@ -207,7 +207,7 @@ static void made_up(void) {
         wrong += how < 0;
         text_clear(&text);
     }
-    check("a draft in short is what jansson and json_write make of it", wrong == 0);
+    check("a spec in short is what jansson and json_write make of it", wrong == 0);
     check("a good part of them is read in short", read > TEXTS / 3 && read < TEXTS);
 }
 
@@ -234,7 +234,7 @@ static void reals(void) {
 }
 
 static void known(void) {
-    check("what most drafts have is read in short",
+    check("what most specs have is read in short",
           read_line("{\"handler\": \"work\", \"priority\": -7, \"payload\": {\"n\": [1, 2.5, \"a "
                     "\\\"b\\\" \xC3\xA4\", null]}, \"lane\": \"a\", \"category\": \"c\"}\r") == 1);
     check("other keys, escapes and numbers that are written otherwise are, too",
@@ -265,7 +265,7 @@ static void cut_off(void) {
     bool left = true;
     for (size_t size = 0; size < sizeof line - 1; size++)
         left = left && read_text(line, size) == 0;
-    check("a draft that is cut off anywhere is left to jansson", left);
+    check("a spec that is cut off anywhere is left to jansson", left);
 }
 
 int main(void) {

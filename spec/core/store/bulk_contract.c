@@ -1,4 +1,4 @@
-/* feed_contract.c - a list of jobs becomes the same rows as its jobs one by one. */
+/* bulk_contract.c - a list of jobs becomes the same rows as its jobs one by one. */
 #include "contract.h"
 #include "store/sqlite/connection.h"
 

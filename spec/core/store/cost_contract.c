@@ -22,10 +22,10 @@ static int64_t statements(struct store *store) {
     return status(store, SQLITE_STMTSTATUS_RUN);
 }
 
-static bool make(struct contract *c, int count, struct job draft) {
+static bool make(struct contract *c, int count, struct job job) {
     bool done = store_begin(c->store, STORE_COMMAND, &c->error);
     for (int i = 0; done && i < count; i++)
-        done = create(c, c->store, draft, NOW) != 0;
+        done = create(c, c->store, job, NOW) != 0;
     return store_commit(c->store, &c->error) && done;
 }
 

@@ -15,10 +15,10 @@ static int count_steps(unsigned kind, void *arg, void *statement, void *took) {
     return 0;
 }
 
-static bool make(struct contract *c, int count, const struct job *draft) {
+static bool make(struct contract *c, int count, const struct job *job) {
     bool done = store_begin(c->store, STORE_COMMAND, &c->error);
     for (int i = 0; done && i < count; i++)
-        done = create(c, c->store, *draft, NOW) != 0;
+        done = create(c, c->store, *job, NOW) != 0;
     return store_commit(c->store, &c->error) && done;
 }
 

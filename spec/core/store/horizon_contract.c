@@ -24,10 +24,10 @@ static int taken(struct contract *c, struct acquire acquire, bool *more) {
     return count;
 }
 
-static bool make(struct contract *c, struct job draft, int count) {
-    draft.retries = 3;
+static bool make(struct contract *c, struct job job, int count) {
+    job.retries = 3;
     for (int i = 0; i < count; i++)
-        if (!create(c, c->store, draft, NOW))
+        if (!create(c, c->store, job, NOW))
             return false;
     return true;
 }

@@ -300,15 +300,15 @@ static bool op_create(struct contract *c) {
     *job = (struct known){.key = rand() % 3 ? 0 : 1 + rand() % KEYS, .batch = rand() % 4};
     job->suspended = rand() % 10 == 0;
     struct known *held = holder(job->key);
-    struct job draft = {.priority = rand() % 10,
-                        .suspended = job->suspended,
-                        .retries = 2,
-                        .batch = job->batch,
-                        .unique_key = keys[job->key],
-                        .lane = rand() % 5 ? NULL : "lane",
-                        .instance = "i",
-                        .due = rand() % 10 ? 0 : NOW + 1};
-    job->id = create(c, c->store, draft, NOW);
+    struct job like = {.priority = rand() % 10,
+                       .suspended = job->suspended,
+                       .retries = 2,
+                       .batch = job->batch,
+                       .unique_key = keys[job->key],
+                       .lane = rand() % 5 ? NULL : "lane",
+                       .instance = "i",
+                       .due = rand() % 10 ? 0 : NOW + 1};
+    job->id = create(c, c->store, like, NOW);
     if (held)
         return job->id == 0 && c->error.code == ERROR_NONE;
     job->there = true;

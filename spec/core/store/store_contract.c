@@ -3,18 +3,18 @@
 
 static void creates(struct contract *c) {
     static const char payload[] = "{\"n\":9223372036854775807}";
-    struct job draft = {.handler = "billing/send",
-                        .priority = 7,
-                        .retries = 5,
-                        .lane = "a",
-                        .instance = "i",
-                        .root = "r",
-                        .activity = "act",
-                        .category = "cat",
-                        .tenant = "t",
-                        .payload = payload,
-                        .payload_size = sizeof payload - 1};
-    int64_t id = create(c, c->store, draft, NOW);
+    struct job job = {.handler = "billing/send",
+                      .priority = 7,
+                      .retries = 5,
+                      .lane = "a",
+                      .instance = "i",
+                      .root = "r",
+                      .activity = "act",
+                      .category = "cat",
+                      .tenant = "t",
+                      .payload = payload,
+                      .payload_size = sizeof payload - 1};
+    int64_t id = create(c, c->store, job, NOW);
     EXPECT(id == 1);
     FIELD(id, "handler", NOW, "billing/send");
     FIELD(id, "priority", NOW, "7");
