@@ -62,6 +62,8 @@ int64_t job_lane_id(const char *lane) {
 
 const char *job_reserved(const char *handler) {
     static const char *const prefixes[] = {"moonshift/", "process/"};
+    if (!strchr(handler, '/'))
+        return NULL;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (strncmp(handler, prefixes[i], strlen(prefixes[i])) == 0)
             return prefixes[i];

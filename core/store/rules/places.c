@@ -4,6 +4,8 @@
 #include "store/rules/limit.h"
 #include "store/rules/prelock.h"
 
+enum { FEW = 32 }; /* parts of `ready` */
+
 /* ---- ready, timer, parked ---- */
 
 void place_ready_later(struct store *store, const struct place_key *key) {
@@ -78,16 +80,34 @@ bool place_due_row(struct store *store, const struct job_row *row, struct error 
                   "iiiiz", row->stream, ~row->priority, row->place, row->id, row->lane);
 }
 
+/* Answers whether the rows go to few parts of `ready`, by the first hundred of them. To sort such
+ * rows costs more than it saves, as the page of each part stays at hand. */
+static enum answer released_to_few(struct store *store, int64_t from, int64_t to,
+                                   struct error *error) {
+    int64_t parts = 0;
+    enum answer found = db_value(&store->db, error, &parts,
+                                 "SELECT count(*) FROM (SELECT DISTINCT stream, priority FROM"
+                                 " (SELECT stream, priority FROM job WHERE id>?1 AND id<=?2"
+                                 " ORDER BY id LIMIT 100) AS first) AS parts",
+                                 "ii", from, to);
+    return found == YES && parts > FEW ? NO : found;
+}
+
+#define RELEASED                                                                                   \
+    "INSERT INTO ready(stream, rank, place, id, lane)"                                             \
+    " SELECT stream, ~priority, place, id, nullif(lane, 0) FROM job"                               \
+    " WHERE id>?1 AND id<=?2 AND (due IS NULL OR due<=?3)"
+
 bool place_released(struct store *store, int64_t from, int64_t to, int whole, time_ms now,
                     struct error *error) {
+    enum answer few = released_to_few(store, from, to, error);
+    if (few == FAILED)
+        return false;
     store->ring.everybody = true;
     prelock_blind(store);
     store->placed += to - from;
-    return db_run(&store->db, error,
-                  "INSERT INTO ready(stream, rank, place, id, lane)"
-                  " SELECT stream, ~priority, place, id, nullif(lane, 0) FROM job"
-                  " WHERE id>?1 AND id<=?2 AND (due IS NULL OR due<=?3) ORDER BY 1, 2, 3, 4",
-                  "iii", from, to, now) &&
+    return db_run(&store->db, error, few == YES ? RELEASED : RELEASED " ORDER BY 1, 2, 3, 4", "iii",
+                  from, to, now) &&
            (db_changes(&store->db) == whole ||
             db_run(&store->db, error,
                    "INSERT INTO timer(due, id, stream, rank, lane)"

@@ -1,6 +1,7 @@
 /* cost_contract.c - what a turn costs, in steps of the database's machine, not in time: rows that
  * are not acquirable cost nothing, however many there are (rules §2, §4). */
 #include "contract.h"
+#include "store/intake.h"
 #include "store/sqlite/connection.h"
 
 #define MANY 20000
@@ -345,6 +346,31 @@ static void a_walk(struct contract *c) {
     EXPECT(tenth > 0 && dearest > 0 && dearest <= 2 * tenth);
 }
 
+/* How many times the release of fifty jobs sorts them; -1: it went wrong. */
+static int64_t sorts(struct contract *c, int priorities) {
+    struct store_intake intake;
+    struct job_spec list[50];
+    bool more = false;
+    for (int i = 0; i < 50; i++) {
+        list[i] = completed((struct job_spec){.job = {.priority = i % priorities}});
+        list[i].next = i < 49 ? &list[i + 1] : NULL;
+    }
+    bool done = store_intake_begin(c->store, &intake, 50, NOW, &c->error) &&
+                store_intake_add(c->store, &intake, list, NOW, &c->error);
+    status(c->store, SQLITE_STMTSTATUS_SORT);
+    done = done && store_begin(c->store, STORE_COMMAND, &c->error) &&
+           store_intake_release(c->store, &intake, &more, NOW, &c->error) &&
+           store_commit(c->store, &c->error);
+    store_intake_leave(c->store, &intake);
+    return done ? status(c->store, SQLITE_STMTSTATUS_SORT) : -1;
+}
+
+static void a_file(struct contract *c) {
+    int64_t few = sorts(c, 10), many = sorts(c, 50);
+    EXPECT(few >= 0 && many == few + 1);
+    EXPECT(acquire_count(c, c->store, NOW) == 100);
+}
+
 static const struct check checks[] = {
     {"a long backlog of a busy lane is put aside 500 at a time", backlog},
     {"future timers cost a turn nothing", future_timers},
@@ -357,6 +383,7 @@ static const struct check checks[] = {
     {"statistics sort no table, however long", statistics},
     {"the oldest ready job is found in front of its level", the_oldest},
     {"a page of a walk through the log costs the same however deep it is", a_walk},
+    {"jobs of a file are sorted only if their priorities are many", a_file},
     {"at rest next to no page is kept in memory", a_rest},
 };
 
