@@ -5,6 +5,7 @@ from evidence import CANCELLED, DELETED, LOCK, MS, SECOND, SUCCESSFUL
 
 OWN = ("moonshift/", "batch/")        # handlers of the program, which write nothing down
 WORKERS = 2                           # of each executor, as the folder says
+STUCK = "handlerStuck"                # an incident that no death brings
 COMMIT = 5                            # ms by which two clocks' readings may differ
 
 
@@ -275,16 +276,18 @@ def suspended(evidence, report):
 def incidents(evidence, report):
     opened = collections.defaultdict(list)
     for row in evidence.dump["incident"]:
-        if row["job"] is not None and row["ended"] is None:
+        if row["job"] is not None and row["ended"] is None and row["type"] != STUCK:
             opened[row["job"]].append(row)
     for job in evidence.jobs.values():
         here, most, deaths, lives = 0, 0, 0, 0
         for row in job.rows:
+            if row["note"] == STUCK:
+                continue
             here += (row["what"] == "incident") - (row["what"] == "closed")
             most = max(most, here)
             deaths += row["what"] == "retries" and row["new"] == 0
             lives += row["what"] == "retries" and row["old"] == 0
-        made = len(job.of("incident"))
+        made = sum(row["note"] != STUCK for row in job.of("incident"))
         if job.id in evidence.dead or made:
             report.look()
         if most > 1:
@@ -292,9 +295,10 @@ def incidents(evidence, report):
         if made > deaths:
             report.violated("job %d died %d times and has %d incidents" % (
                 job.id, deaths, made), job.id)
-        if lives > len(job.of("closed")):
+        closed = sum(row["note"] != STUCK for row in job.of("closed"))
+        if lives > closed:
             report.violated("job %d got retries %d times, and %d incidents were closed" % (
-                job.id, lives, len(job.of("closed"))), job.id)
+                job.id, lives, closed), job.id)
         want = 1 if job.id in evidence.dead else 0
         if len(opened[job.id]) != want:
             report.violated("job %d is %s and has %d open incidents" % (

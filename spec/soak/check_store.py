@@ -13,7 +13,8 @@ RSS_MOST = 200 << 10   # KiB
 FILES_SLOPE = 0.5      # a second
 FILES_MOST = 120
 LOG_MOST = 64 << 20    # bytes of SQLite's log
-LONG = 20.0            # seconds that a process lives at least before its slope counts
+WARM = 25.0            # seconds until the caches of a process are full
+LONG = 20.0            # seconds that it lives at least after that before its slope counts
 
 
 def batches(evidence, report):
@@ -101,8 +102,10 @@ def resources(evidence, report):
 
 
 def excused(evidence, died):
-    """A start in a broken folder or on a full disk; or a HUP before the program could mind it. Who
-    runs already has to live on."""
+    """A start in a broken folder or on a full disk; a HUP before the program could mind it; or an
+    operator drained it while it held a run that does not end. Who runs already has to live on."""
+    if died.attempt == 0 and "event=drained " in evidence.logs.get("%s.log" % died.node, ""):
+        return True
     begun = max((e.t for e in evidence.by["N", "started"] if e.pid == died.pid), default=died.t)
     if died.node == "command" or died.t - begun > 2 * SECOND * evidence.slow:
         return False
@@ -121,7 +124,8 @@ def watch(evidence, report, who, entries):
     if any(a.retries and b.retries and c.retries
            for a, b, c in zip(entries, entries[1:], entries[2:])):
         report.violated("%s has children that nobody waits for" % who)
-    if entries[-1].t - entries[0].t < LONG * SECOND:
+    entries = [e for e in entries if e.t - entries[0].t >= WARM * SECOND]
+    if not entries or entries[-1].t - entries[0].t < LONG * SECOND:
         return
     for what, values, most in (("KiB", [e.attempt for e in entries], RSS_SLOPE),
                                ("files", [e.token for e in entries], FILES_SLOPE)):

@@ -178,6 +178,8 @@ def drain(evidence, report):
     for term in evidence.by["N", "term"]:
         report.look()
         end = exits.get(term.pid)
+        if end and end.attempt == -9 and term.pid in evidence.kills:
+            continue  # killed while it ended
         if not end:
             if term.pid not in evidence.kills or any(e.pid == term.pid
                                                      for e in evidence.by["N", "overdue"]):

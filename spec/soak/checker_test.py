@@ -319,7 +319,7 @@ class Retries(Checked):
 
     def incident(self, number=1, open_=True):
         self.story.row("incident", 1, new=number, note="failedJob")
-        self.story.dump["incident"].append({"id": number, "job": 1,
+        self.story.dump["incident"].append({"id": number, "job": 1, "type": "failedJob",
                                             "ended": None if open_ else BEGIN})
 
     def test_failures_until_death(self):
@@ -396,6 +396,11 @@ class Retries(Checked):
         self.story.row("retries", 1, old=0, new=1)
         self.story.row("retries", 1, old=1, new=0)
         self.bad("I10", "got retries 1 times, and 0 incidents were closed")
+
+    def test_an_incident_of_a_run_that_does_not_end(self):
+        self.story.row("incident", 1, new=1, note="handlerStuck")
+        self.story.row("closed", 1, new=1, note="handlerStuck")
+        self.assertEqual([], self.reports()["I10"].violations)
 
     def test_an_incident_of_the_living(self):
         self.failing(left=(2,))
@@ -571,6 +576,11 @@ class Times(Checked):
         self.term(500)
         self.good("I20")
 
+    def test_an_end_that_a_kill_overtakes(self):
+        self.story.line("N", "kill", pid=11, node="north")
+        self.term(500, code=-9, left=3)
+        self.assertEqual([], self.reports()["I20"].violations)
+
     def test_an_end_that_takes_too_long(self):
         self.term(5 * SECOND)
         self.bad("I20", "took 5.0 s")
@@ -706,6 +716,12 @@ class Rest(Checked):
     def test_an_executor_that_dies_of_a_full_disk(self):
         self.full(start=False)
         self.bad("I19", "died by itself: 74")
+
+    def test_an_executor_that_is_drained_beside_a_stuck_run(self):
+        self.story.line("N", "died", pid=11, node="north", attempt=0)
+        self.bad("I19", "died by itself")
+        self.story.logs["north.log"] = "level=warn event=drained stuck=1 end=status"
+        self.assertEqual([], self.reports()["I19"].violations)
 
     def test_an_executor_that_dies_by_itself(self):
         self.story.line("N", "died", pid=11, node="north", attempt=-11)

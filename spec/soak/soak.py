@@ -21,7 +21,7 @@ import producers
 import sampler
 import world as here
 
-QUIET = 40  # seconds that everything due may take, once nothing goes wrong any more
+QUIET = 40  # seconds until less is left, once nothing goes wrong any more
 
 
 class Soak:
@@ -98,8 +98,9 @@ class Soak:
         watcher.join()
 
     def drain(self):
+        """Waits as long as less and less is left, however slow the machine is."""
         self.note("drain")
-        end = time.monotonic() + QUIET * self.world.slow
+        end, least = time.monotonic() + QUIET * self.world.slow, None
         while time.monotonic() < end:
             left = self.world.ask(
                 "SELECT (SELECT count(*) FROM ready), (SELECT count(*) FROM timer),"
@@ -107,6 +108,8 @@ class Soak:
             if left and sum(left[0]) == 0:
                 self.note("quiet")
                 return
+            if left and (least is None or sum(left[0]) < least):
+                end, least = time.monotonic() + QUIET * self.world.slow, sum(left[0])
             time.sleep(0.2)
         self.note("stuck", note="%d ready, %d timers, %d parked, %d locked" % left[0] if left else
                   "the store cannot be read")
