@@ -55,6 +55,7 @@ class Executor:
             self.process.kill()
             self.process.wait()
             self.note("killed")
+            self.world.forget_the_dead()
 
     def terminate(self, limit):
         """Tells it to end, waits, and looks at what it has left behind."""

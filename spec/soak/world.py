@@ -77,6 +77,7 @@ class World:
         store.close()
 
     def leave(self):
+        self.forget_the_dead()
         if self.mounted:
             subprocess.run(["umount", self.disk], check=False)
             subprocess.run(["rm", "-f", os.path.join(self.root, "image")], check=False)
