@@ -69,7 +69,7 @@ static bool measure(struct bench *bench, struct error *error) {
     if (!all_phases(bench, error))
         return false;
     struct meter used = meter_since(&from);
-    return (json_put(bench->report, "peak_kb", json_integer(meter_memory_peak())) &&
+    return (json_put(bench->report, "peak_kb", json_integer(used.peak)) &&
             meter_put(bench->report, "seconds", (double)used.at / 1e6)) ||
            rig_no_memory(error);
 }

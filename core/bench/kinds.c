@@ -20,7 +20,6 @@ struct kind {
     struct rig rig;
     struct found { /* shared with the child processes */
         struct meter created, ran;
-        int64_t memory;
     } * found;
 };
 
@@ -62,7 +61,6 @@ static bool create(void *arg, struct error *error) {
     struct meter from = meter_read();
     bool fine = kind->bench->options->enqueue_from(kind->rig.engine, path, error);
     kind->found->created = meter_since(&from);
-    kind->found->memory = meter_memory_peak();
     rig_release(&kind->rig);
     return fine;
 }
@@ -75,10 +73,8 @@ static bool run(void *arg, struct error *error) {
     if (!freopen(path, "w", stderr))
         return error_set(error, ERROR_IO, "bench: \"%s\": cannot be opened", path);
     log_configure(LOG_LOGFMT, LOG_INFO);
-    bool fine = rig_drain(&kind->rig, text_of(kind, "what"), kind->bench->options->workers,
-                          kind->jobs + part_of(kind, "follows"), &kind->found->ran, error);
-    kind->found->memory = meter_memory_peak();
-    return fine;
+    return rig_drain(&kind->rig, text_of(kind, "what"), kind->bench->options->workers,
+                     kind->jobs + part_of(kind, "follows"), &kind->found->ran, error);
 }
 
 /* ---- the table ---- */
@@ -100,7 +96,7 @@ static bool put(struct kind *kind, json_t *list, double *base) {
     fine = fine && meter_put(row, "cpu_us", used->cpu * 1e6 / (double)runs) &&
            meter_put(row, "log_bytes", (double)used->writes.log / (double)runs) &&
            meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / (double)runs) &&
-           meter_put(row, "peak_kb", (double)kind->found->memory);
+           meter_put(row, "peak_kb", (double)used->peak);
     return json_array_append_new(list, row) == 0 && fine;
 }
 

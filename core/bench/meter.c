@@ -11,7 +11,7 @@ struct meter meter_read(void) {
     getrusage(RUSAGE_SELF, &used);
     double user = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
     double system = (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6;
-    return (struct meter){clock_monotonic_us(), user + system, store_writes()};
+    return (struct meter){clock_monotonic_us(), user + system, store_writes(), used.ru_maxrss};
 }
 
 struct meter meter_since(const struct meter *from) {
@@ -37,12 +37,6 @@ int64_t meter_memory(const char *statm) {
         resident = 0;
     fclose(file);
     return (int64_t)resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-int64_t meter_memory_peak(void) {
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_maxrss;
 }
 
 static int by_value(const void *left, const void *right) {

@@ -8,6 +8,7 @@ struct meter {
     int64_t at; /* microseconds */
     double cpu; /* seconds, user and system, of all threads */
     struct store_writes writes;
+    int64_t peak; /* kilobytes: the most memory that this process has had so far */
 };
 
 struct meter meter_read(void);
@@ -17,10 +18,8 @@ struct meter meter_since(const struct meter *from);
 /* So many a second, `span` in microseconds. */
 double meter_rate(int64_t count, int64_t span);
 
-/* Kilobytes in memory now, of the process whose /proc/…/statm this is (0: it has ended), and at
- * most so far of this one. */
+/* Kilobytes in memory now, of the process whose /proc/…/statm this is (0: it has ended). */
 int64_t meter_memory(const char *statm);
-int64_t meter_memory_peak(void);
 
 /* Sorts microseconds and reads one of them in milliseconds: part 0.5 is the median, 1 the most. */
 double meter_part(int64_t *values, size_t count, double part);
