@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define SNOOZES_KEPT 100 /* of one job, which may go on for ever */
-#define LINES_KEPT 1000  /* of one attempt, however many runs it took */
+#define LINES_KEPT 1000  /* of one attempt, however many runs it took; a run is kept whole */
 
 const char *history_end_name(int end) {
     static const char *const names[] = {"", "successful", "deleted", "cancelled"};
