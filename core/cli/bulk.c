@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/answers.h"
 #include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -33,7 +34,10 @@ struct bulk {
     struct lines lines;
     struct progress progress;
     int64_t good;
-    int64_t *bad; /* numbers of the bad lines, in order */
+    struct engine_check check;
+    struct answers answers; /* of the good ones */
+    size_t again;           /* second pass: good lines behind us */
+    int64_t *bad;           /* numbers of the bad lines, in order */
     size_t bad_count;
     size_t bad_passed;                  /* second pass: those behind us */
     struct arena texts;                 /* of the specs below */
@@ -142,9 +146,12 @@ static bool bad_add(struct bulk *bulk, const struct error *why, struct error *er
 static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
     struct engine_spec spec;
-    bool fine = line_read(bulk, &spec, &why) && engine_check_spec(bulk->engine, &spec, &why);
+    bool fine =
+        line_read(bulk, &spec, &why) && engine_check_spec(bulk->engine, &spec, &bulk->check, &why);
     engine_spec_clear(&spec);
     arena_empty(&bulk->texts);
+    if (fine)
+        answers_keep(&bulk->answers, (size_t)bulk->good, &bulk->check.answers);
     bulk->good += fine;
     if (fine)
         return true;
@@ -301,6 +308,7 @@ static bool line_write(struct bulk *bulk, struct error *error) {
         return false;
     if (!line_read(bulk, &bulk->specs[bulk->count], error))
         return say_nothing(bulk, bulk->lines.number, error);
+    bulk->specs[bulk->count].answers = answers_find(&bulk->answers, bulk->again++);
     bulk->lines_of[bulk->count++] = (struct late){bulk->lines.at + (off_t)(bulk->lines.size - size),
                                                   size, bulk->lines.number, 0};
     bulk->bytes += size;
@@ -389,6 +397,7 @@ static void bulk_end(struct bulk *bulk) {
     lines_close(&bulk->lines);
     chunk_clear(bulk);
     arena_clear(&bulk->texts);
+    answers_clear(&bulk->answers);
     free(bulk->bad);
     free(bulk);
 }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "engine/batch.h"
 #include "engine/engine_state.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A type of a folder, which does no operator's verb: a job for each id, its payload. */
@@ -135,13 +136,15 @@ static bool check_order(size_t at, const json_t *config, struct error *error) {
 
 static bool check_spec(struct engine *engine, const json_t *config, struct error *error) {
     struct error cause = {0};
+    struct engine_check check = {0};
     json_t *object = config ? json_copy((json_t *)(uintptr_t)config) : json_object();
     bool payload = object && json_object_get(object, "payload");
     if (payload)
         error_set(&cause, ERROR_INVALID, "payload: not of its own (each id is one)");
     bool fine = object && !payload &&
-                engine_check_spec(engine, &(struct engine_spec){.object = object}, &cause);
+                engine_check_spec(engine, &(struct engine_spec){.object = object}, &check, &cause);
     json_decref(object);
+    free(check.answers.unique);
     return fine || error_set(error, cause.code, "config of \"" ENQUEUE "\": %s", cause.text);
 }
 

@@ -1,20 +1,54 @@
 #include "base/crash_point.h"
 #include "engine/engine_state.h"
 #include "store/store.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROOM_KEPT = 4096 }; /* specs */
 
+static enum answer spec_overridden(struct engine *engine, const char *handler,
+                                   struct engine_check *check, struct error *error) {
+    if (strcmp(check->handler, handler) == 0)
+        return check->overridden ? YES : NO;
+    enum answer overridden = store_overridden(engine->store, handler, error);
+    if (overridden == FAILED)
+        return FAILED;
+    check->overridden = overridden == YES;
+    snprintf(check->handler, sizeof check->handler, "%s", handler);
+    return overridden;
+}
+
 /* The store's word goes before the function, and spares the call. */
 static bool spec_priority(struct engine *engine, struct script *script, struct job_spec *spec,
-                          struct error *error) {
-    enum answer overridden = store_overridden(engine->store, spec->job.handler, error);
+                          struct engine_check *check, struct error *error) {
+    enum answer overridden = spec_overridden(engine, spec->job.handler, check, error);
     return overridden == YES || (overridden == NO && script_priority(script, spec, error));
+}
+
+/* Asks the functions of its definition. */
+static bool spec_ask(struct engine *engine, struct script *script, struct job_spec *spec,
+                     struct engine_check *check, struct error *error) {
+    if (spec->needs_retries)
+        script_retries(script, spec);
+    return (!spec->needs_priority || spec_priority(engine, script, spec, check, error)) &&
+           (!spec->needs_unique || script_unique(script, spec, error));
+}
+
+/* They have been asked before. */
+static void spec_answer(struct job_spec *spec, const struct engine_answers *answers) {
+    if (spec->needs_retries)
+        spec->job.retries = answers->retries;
+    if (spec->needs_priority)
+        spec->job.priority = answers->priority;
+    if (spec->needs_unique)
+        spec->job.unique_key = answers->unique;
 }
 
 /* Completes a spec so that it can be written. job_spec_clear follows in any case. */
 static bool spec_complete(struct engine *engine, struct job_spec *spec,
-                          const struct engine_spec *said, time_ms now, struct error *error) {
+                          const struct engine_spec *said, struct engine_check *check, time_ms now,
+                          struct error *error) {
     struct spec_rules rules = spec_rules(engine->options.settings);
     if (!(said->object ? job_spec_read(spec, said->object, &rules, now, error)
                        : job_spec_fast(spec, &said->fast, &rules, now, error)))
@@ -29,10 +63,10 @@ static bool spec_complete(struct engine *engine, struct job_spec *spec,
     job_spec_define(spec, definition, &rules);
     if (!job_spec_keyed(spec, error))
         return false;
-    if (spec->needs_retries)
-        script_retries(generation->script, spec);
-    return (!spec->needs_priority || spec_priority(engine, generation->script, spec, error)) &&
-           (!spec->needs_unique || script_unique(generation->script, spec, error));
+    if (!said->answers)
+        return spec_ask(engine, generation ? generation->script : NULL, spec, check, error);
+    spec_answer(spec, said->answers);
+    return true;
 }
 
 static bool write_jobs(struct engine *engine, struct job_spec *specs, void *arg,
@@ -60,10 +94,11 @@ static size_t refused_of(const struct job_spec *specs, size_t count) {
 static bool create(struct engine *engine, const struct engine_spec *said, struct job_spec *specs,
                    size_t count, size_t *refused, engine_writer *write, void *arg,
                    struct error *error) {
+    struct engine_check check = {0};
     time_ms now = engine_now(engine);
     for (size_t i = 0; i < count; i++) {
         *refused = i;
-        if (!spec_complete(engine, &specs[i], &said[i], now, error))
+        if (!spec_complete(engine, &specs[i], &said[i], &check, now, error))
             return false;
         specs[i].next = i + 1 < count ? &specs[i + 1] : NULL;
     }
@@ -122,9 +157,18 @@ bool engine_enqueue(struct engine *engine, const struct engine_spec *specs, size
     return engine_create(engine, specs, count, created, refused, write_jobs, NULL, error);
 }
 
-bool engine_check_spec(struct engine *engine, const struct engine_spec *said, struct error *error) {
+bool engine_check_spec(struct engine *engine, const struct engine_spec *said,
+                       struct engine_check *check, struct error *error) {
     struct job_spec spec = {0};
-    bool ok = spec_complete(engine, &spec, said, engine_now(engine), error);
+    bool ok = spec_complete(engine, &spec, said, check, engine_now(engine), error);
+    bool asked = ok && (spec.needs_priority || spec.needs_unique || spec.needs_retries);
+    check->answers = (struct engine_answers){.known = asked};
+    if (asked) {
+        check->answers.priority = spec.job.priority;
+        check->answers.retries = spec.job.retries;
+        check->answers.unique = spec.unique;
+        spec.unique = NULL;
+    }
     job_spec_clear(&spec);
     return ok;
 }

@@ -39,10 +39,19 @@ bool engine_startable(struct engine *engine, struct error *error);
 /* Loads the folder's present files as a new generation. False: the old one stays. */
 bool engine_reload(struct engine *engine, struct folder *folder, struct error *error);
 
+/* What the functions of a definition said of a job. */
+struct engine_answers {
+    bool known; /* false: they were not asked */
+    int64_t priority;
+    int32_t retries;
+    char *unique; /* malloc'ed; NULL: no key, or not asked */
+};
+
 /* A job as its creator describes it. */
 struct engine_spec {
-    json_t *object;        /* as job_spec_read takes it; NULL: */
-    struct spec_fast fast; /* the same in short */
+    json_t *object;                       /* as job_spec_read takes it; NULL: */
+    struct spec_fast fast;                /* the same in short */
+    const struct engine_answers *answers; /* of engine_check_spec; NULL: the functions are asked */
 };
 static inline void engine_spec_clear(struct engine_spec *spec) {
     json_decref(spec->object);
@@ -53,8 +62,15 @@ static inline void engine_spec_clear(struct engine_spec *spec) {
  * spec that was wrong, or `count` if the error is no spec's fault. */
 bool engine_enqueue(struct engine *engine, const struct engine_spec *specs, size_t count,
                     struct created *created, size_t *refused, struct error *error);
+/* Specs that are completed one after the other. Zero-initialise. */
+struct engine_check {
+    struct engine_answers answers;  /* out, of the last one: what was asked; the caller's */
+    char handler[JOB_NAME_MAX + 1]; /* the last one whose override was looked for */
+    bool overridden;                /* it has one: then its function is not asked */
+};
 /* Reads and checks one spec without writing (the first pass of --from). */
-bool engine_check_spec(struct engine *engine, const struct engine_spec *spec, struct error *error);
+bool engine_check_spec(struct engine *engine, const struct engine_spec *spec,
+                       struct engine_check *check, struct error *error);
 
 /* True if nothing runs in this engine; else ERROR_CONFLICT. */
 bool engine_idle(const struct engine *engine, struct error *error);

@@ -60,6 +60,42 @@ describe("enqueue --from", function()
       "SELECT priority, lane_key, due FROM job ORDER BY id"))
   end)
 
+  it("asks a definition's functions once for each line", function()
+    write("handlers/asked.lua", [[
+      local asked = 0
+      local function count()
+        asked = asked + 1
+        return asked
+      end
+      return {
+        priority = count,
+        unique = function() return "k" .. count() end,
+        run = function() end,
+      }
+    ]])
+    local lines = {}
+    for i = 1, 4100 do
+      lines[i] = ('{"handler":"%s","payload":%d}\n'):format(i % 1000 == 0 and "asked" or "work", i)
+    end
+    lines[1500] = '{"handler":"asked","priority":"high"}\n'
+    write("many.jsonl", table.concat(lines))
+    assert.equal(0, (place.run("enqueue", "--from", "many.jsonl", "--skip-bad")))
+    assert.same({ "1000|1|k2", "2000|3|k4", "3000|5|k6", "4000|7|k8" }, process.sql(place.store,
+      "SELECT CAST(payload AS TEXT), priority, unique_key FROM job WHERE unique_key IS NOT NULL"
+      .. " ORDER BY id"))
+  end)
+
+  it("does not ask for a priority that is overridden", function()
+    write("handlers/never.lua",
+      'return { priority = function() error("asked") end, run = function() end }\n')
+    local line = '{"handler":"never"}\n'
+    write("never.jsonl", line:rep(3))
+    assert.equal(2, (place.run("enqueue", "--from", "never.jsonl")))
+    assert.equal(0, (place.run("definition", "priority", "never", "9")))
+    assert.equal(0, (place.run("enqueue", "--from", "never.jsonl")))
+    assert.same({ "9", "9", "9" }, process.sql(place.store, "SELECT priority FROM job"))
+  end)
+
   it("says in its document how many were skipped", function()
     local _, output = place.run("enqueue", "--from", "orders.jsonl", "--skip-bad", "--json")
     assert.equal('{"count":2,"first":1,"last":2,"kept":0,"replaced":0,"skipped":4}\n', output)
