@@ -84,6 +84,27 @@ MUTANTS = [
 """, """
     while (*list && number > (*list)->count) {
 """)]},
+    {"name": "gathers-for-itself", "by": "spec/core/engine/gather_contract",
+     "breaks": "a commit does not wait for the creators that it has just answered",
+     "changes": [("core/engine/gather.c", """
+    return (struct gather){.expected = answered + waiting, .patience = took / 2 + 1};
+""", """
+    return (struct gather){.expected = waiting, .patience = took / 2 + 1};
+""")]},
+    {"name": "reader-stays-young", "by": "spec/core/store/held_contract",
+     "breaks": "a reader that holds the log is as old as the last checkpoint",
+     "changes": [("core/store/sqlite/slots.c", """
+    if (head && (!since || !atomic_load_explicit(&head->held, memory_order_relaxed)))
+""", """
+    if (head)
+""")]},
+    {"name": "reader-of-nothing-unseen", "by": "spec/core/store/held_contract",
+     "breaks": "a reader that began with an empty log is not found",
+     "changes": [("core/store/sqlite/held.c", """
+    for (int i = 0; i < READERS; i++) {
+""", """
+    for (int i = 1; i < READERS; i++) {
+""")]},
     {"name": "spoilt-by-another", "by": "spec/core/store/mailbox_contract",
      "breaks": "a request of another process that cannot be written fails the one of the writer",
      "changes": [(ENQUEUE, """
