@@ -6,16 +6,19 @@
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
 
+enum { FEW = 128 }; /* jobs of one run */
+
 void store_set_capacity(struct store *store, struct capacity *capacity) {
     store->prelock = (struct prelock){.capacity = capacity};
 }
 
-/* True if there is room for all. Of more jobs the acquisition finds the best. */
+/* True if they are few and there is room for all. Of more jobs the acquisition finds the best, and
+ * takes no more than the workers will end soon. */
 static bool prelock_fits(const struct capacity *capacity, const struct job_spec *spec) {
-    int count = 0;
-    for (; spec && count <= capacity->room; spec = spec->next)
+    int count = 0, most = capacity->room < FEW ? capacity->room : FEW;
+    for (; spec && count <= most; spec = spec->next)
         count++;
-    return count <= capacity->room;
+    return count <= most;
 }
 
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
