@@ -1,3 +1,2 @@
--- The store lies beside this file. All VIP orders fit one page (128), so all are taken at once;
--- with a shorter queue a VIP whose lane is busy would see others taken meanwhile.
+-- The store lies beside this file.
 return { store = "sqlite:orders.db" }

@@ -44,7 +44,7 @@ describe("examples/orders", function()
         ["orders paid, other customers"] = "900 of 900",
         ["sum, other customers"] = "81150.11 of 81150.11",
         ["runs declined, each tried again"] = "124 of 100 orders",
-        ["VIPs first: the last one taken as"] = "number 100 of 1000",
+        ["VIPs first: the last one taken as"] = "number 20 of 100",
         ["first runs out of turn"] = "0",
         ["orders paid twice"] = "0",
       }, values)
