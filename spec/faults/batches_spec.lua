@@ -1,6 +1,6 @@
 -- kill -9 at random moments while a batch is filled, seeded and executed. The spec kills, and now
--- and then a run does, so that a late spec still has a death in the midst. What became of is read
--- with the database's own tool: each execution job leaves its ids as its result.
+-- and then a run does, so that a late spec still has a death in the midst. What became of the
+-- ids is read with the database's own tool: each execution job leaves its ids as its result.
 -- SPEC_KILLS sets the number of rounds, SPEC_BATCH that of the ids.
 local process = require "spec.support.process"
 
