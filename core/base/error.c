@@ -52,6 +52,10 @@ bool error_set(struct error *error, enum error_code code, const char *format, ..
     return false;
 }
 
+bool error_no_memory(struct error *error) {
+    return error_set(error, ERROR_FAILED, "out of memory");
+}
+
 const char *error_code_name(enum error_code code) {
     return codes[code].name;
 }

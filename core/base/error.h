@@ -42,6 +42,8 @@ static inline enum answer answer_not(enum answer answer) {
 /* Fills `error` (which may be NULL) and returns false, so that a failure path is one line. */
 bool error_set(struct error *error, enum error_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same for lack of memory, with ERROR_FAILED. */
+bool error_no_memory(struct error *error);
 
 /* The word programs see for a code ("not_found"); never NULL. */
 const char *error_code_name(enum error_code code);

@@ -65,13 +65,13 @@ static bool all_phases(struct bench *bench, struct error *error) {
 static bool measure(struct bench *bench, struct error *error) {
     struct meter from = meter_read();
     if (!put_asked(bench->report, bench->options))
-        return rig_no_memory(error);
+        return error_no_memory(error);
     if (!all_phases(bench, error))
         return false;
     struct meter used = meter_since(&from);
     return (json_put(bench->report, "peak_kb", json_integer(used.peak)) &&
             meter_put(bench->report, "seconds", (double)used.at / 1e6)) ||
-           rig_no_memory(error);
+           error_no_memory(error);
 }
 
 json_t *bench_run(const struct bench_options *options, struct error *error) {
@@ -83,7 +83,7 @@ json_t *bench_run(const struct bench_options *options, struct error *error) {
     bool fine = bench.report ? store_writes_start(options->sync, error) &&
                                    place_make(&bench.place, options->directory, error) &&
                                    measure(&bench, error)
-                             : rig_no_memory(error);
+                             : error_no_memory(error);
     place_clear(&bench.place);
     if (fine)
         return bench.report;

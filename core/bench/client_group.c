@@ -14,7 +14,7 @@ struct client_group *client_group_new(int count, struct error *error) {
     struct client_group *group =
         mmap(NULL, sizeof *group, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (group == MAP_FAILED) {
-        rig_no_memory(error);
+        error_no_memory(error);
         return NULL;
     }
     group->count = count;

@@ -78,13 +78,13 @@ static bool create(struct rig *rig, const struct asked *asked, struct client_gro
     char *payload = json_write(rig->payload, &party.payload_size);
     party.payload = payload;
     struct meter from = meter_read();
-    bool fine = payload || rig_no_memory(error);
+    bool fine = payload || error_no_memory(error);
     if (fine)
         fine = asked->clients > 1 ? client_group_fork(group, work, &party, error)
                                   : client_group_thread(group, work, &party, error);
     struct meter used = meter_since(&from);
     free(payload);
-    return fine && (put(rig->bench, asked, group, &used) || rig_no_memory(error));
+    return fine && (put(rig->bench, asked, group, &used) || error_no_memory(error));
 }
 
 /* The store is closed meanwhile: what is open would be open in a child, too. */

@@ -98,7 +98,7 @@ bool phase_from(struct bench *bench, struct error *error) {
     fine = fine && client_group_alone(enqueue_from, &from, error);
     double rate = meter_rate(jobs, clock_monotonic_us() - began);
     fine = fine &&
-           (meter_put(bench->report, "enqueue_from_per_second", rate) || rig_no_memory(error)) &&
+           (meter_put(bench->report, "enqueue_from_per_second", rate) || error_no_memory(error)) &&
            rig_drain(&rig, "draining", bench->options->workers, jobs, &unused, error);
     rig_close(&rig);
     return fine;
@@ -156,7 +156,7 @@ static bool watch(struct rig *rig, pid_t pid, int64_t scale, struct error *error
     double seconds = (double)(clock_monotonic_us() - at) / 1e6;
     if (to.memory == 0)
         return error_set(error, ERROR_FAILED, "idle: the executor has ended (see above)");
-    return put_idle(rig->bench, &from, &to, seconds) || rig_no_memory(error);
+    return put_idle(rig->bench, &from, &to, seconds) || error_no_memory(error);
 }
 
 bool phase_idle(struct bench *bench, struct error *error) {

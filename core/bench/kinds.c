@@ -46,7 +46,7 @@ static bool write_lines(void *arg, struct error *error) {
                               (json_int_t)kind->jobs);
     struct lua_program program = {.path = PROGRAM, .asked = asked};
     json_t *list = asked ? lua_program_run(&program, error) : NULL;
-    bool fine = list || (asked ? false : rig_no_memory(error));
+    bool fine = list || (asked ? false : error_no_memory(error));
     json_decref(list);
     json_decref(asked);
     return fine;
@@ -132,7 +132,7 @@ static bool measure(struct bench *bench, const json_t *row, struct found *found,
     kind.jobs = (llround(jobs) + 99) / 100 * 100;
     bool fine = place_goes_on(error) && work(&kind, error);
     rig_close(&kind.rig);
-    return fine && (put(&kind, list, base) || rig_no_memory(error));
+    return fine && (put(&kind, list, base) || error_no_memory(error));
 }
 
 static const char *name_of(const json_t *row) {
@@ -158,7 +158,7 @@ static bool measure_all(struct bench *bench, const json_t *kinds, struct found *
     json_t *list = json_array(), *row;
     size_t i;
     if (!json_put(bench->report, "work", list))
-        return rig_no_memory(error);
+        return error_no_memory(error);
     json_array_foreach((json_t *)kinds, i, row) {
         bool created = json_is_true(json_object_get(row, "created"));
         bool wanted =
@@ -199,13 +199,13 @@ static bool kinds_run(struct bench *bench, const json_t *kinds, struct error *er
     struct found *found =
         mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (found == MAP_FAILED)
-        return rig_no_memory(error);
+        return error_no_memory(error);
     int64_t from = clock_monotonic_us();
     bool fine =
-        (put_asked(bench) || rig_no_memory(error)) && measure_all(bench, kinds, found, error);
+        (put_asked(bench) || error_no_memory(error)) && measure_all(bench, kinds, found, error);
     munmap(found, sizeof *found);
     double seconds = (double)(clock_monotonic_us() - from) / 1e6;
-    return fine && (meter_put(bench->report, "seconds", seconds) || rig_no_memory(error));
+    return fine && (meter_put(bench->report, "seconds", seconds) || error_no_memory(error));
 }
 
 json_t *bench_work(const struct bench_options *options, struct error *error) {

@@ -38,7 +38,7 @@ static bool create(const struct rig *rig, struct engine *engine, struct error *e
     struct created created;
     struct engine_spec spec = {.object = rig_spec(rig, "noop", rig->payload, 0)};
     bool fine = spec.object ? engine_enqueue(engine, &spec, 1, &created, NULL, error)
-                            : rig_no_memory(error);
+                            : error_no_memory(error);
     json_decref(spec.object);
     return fine;
 }
@@ -86,7 +86,7 @@ static bool report(struct bench *bench, const char *prefix, const struct samples
         asked[i] = samples->begins[i] - samples->asked[i];
     }
     return (put(bench, prefix, "", told, count) && put(bench, prefix, "call_", asked, count)) ||
-           rig_no_memory(error);
+           error_no_memory(error);
 }
 
 /* The executor of this process, before the creator begins. */
@@ -123,7 +123,7 @@ static bool sample(struct bench *bench, bool process, struct error *error) {
     bool fine = rig_open(&rig, bench, SAMPLES, error);
     rig_release(&rig);
     if (samples == MAP_FAILED)
-        fine = fine && rig_no_memory(error);
+        fine = fine && error_no_memory(error);
     else
         fine = fine && group && measure(&rig, group, samples, process, error);
     rig_close(&rig);

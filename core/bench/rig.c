@@ -8,10 +8,6 @@
 
 enum { CHUNK = 1000, STALL = 60000 }; /* jobs a call; ms without an end */
 
-bool rig_no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 void rig_pause(int64_t microseconds) {
     nanosleep(&(struct timespec){microseconds / 1000000, microseconds % 1000000 * 1000}, NULL);
 }
@@ -84,7 +80,7 @@ bool rig_open(struct rig *rig, struct bench *bench, int64_t jobs, struct error *
     rig->seen = calloc((size_t)rig->room, sizeof *rig->seen);
     rig->payload = payload_make(bench->options->payload);
     if (!rig->seen || !rig->payload)
-        return rig_no_memory(error);
+        return error_no_memory(error);
     return rig_engine(rig, error);
 }
 
@@ -131,7 +127,7 @@ static bool bulk_chunk(struct rig *rig, const char *handler, json_t *payload, in
         fine = spec != NULL;
         made += fine;
     }
-    fine = (fine || rig_no_memory(error)) &&
+    fine = (fine || error_no_memory(error)) &&
            engine_enqueue(rig->engine, specs, made, created, NULL, error);
     while (made > 0)
         json_decref(specs[--made].object);

@@ -70,6 +70,5 @@ const char *rig_history(const struct bench_options *options);
 
 void rig_tell(const struct rig *rig, const char *doing, int64_t done, int64_t of);
 void rig_pause(int64_t microseconds);
-bool rig_no_memory(struct error *error);
 
 #endif

@@ -175,7 +175,8 @@ static bool measure(struct bench *bench, struct scale *scale, json_t *list, stru
     rig_close(&rig);
     fine = fine && rig_open(&rig, bench, 0, error);
     rig_release(&rig);
-    fine = fine && measure_ready(scale, error) && (put(bench, scale, list) || rig_no_memory(error));
+    fine =
+        fine && measure_ready(scale, error) && (put(bench, scale, list) || error_no_memory(error));
     rig_close(&rig);
     return fine;
 }
@@ -213,14 +214,14 @@ static bool measure_all(struct bench *bench, const int64_t *rows, size_t count,
     struct scale_found *found = mmap(NULL, sizeof *found * count, PROT_READ | PROT_WRITE,
                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!json_put(bench->report, "scale", list) || found == MAP_FAILED)
-        return rig_no_memory(error);
+        return error_no_memory(error);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         struct scale scale = {.found = &found[i], .rows = rows[i]};
         fine = has_room(bench, rows[i], error) && measure(bench, &scale, list, error);
     }
     munmap(found, sizeof *found * count);
-    return fine && (put_ratio(bench->report, list) || rig_no_memory(error));
+    return fine && (put_ratio(bench->report, list) || error_no_memory(error));
 }
 
 json_t *bench_scale(const struct bench_options *options, const int64_t *rows, size_t count,
@@ -230,7 +231,7 @@ json_t *bench_scale(const struct bench_options *options, const int64_t *rows, si
     bool fine = bench.report ? store_writes_start(options->sync, error) &&
                                    place_make(&bench.place, options->directory, error) &&
                                    measure_all(&bench, rows, count, error)
-                             : rig_no_memory(error);
+                             : error_no_memory(error);
     place_clear(&bench.place);
     if (fine)
         return bench.report;

@@ -17,7 +17,7 @@ static bool spec_make(struct rig *rig, const struct scale_rows *rows, struct job
     json_t *object = rig_spec(rig, "noop", rig->payload, rig->bench->options->priorities);
     bool fine = object && (!rows->later || json_put_time(object, "at", now + DAY)) &&
                 (!rows->lane || json_put_text(object, "lane", rows->lane));
-    fine = (fine || rig_no_memory(error)) && job_spec_read(spec, object, &rules, now, error);
+    fine = (fine || error_no_memory(error)) && job_spec_read(spec, object, &rules, now, error);
     json_decref(object);
     if (fine)
         job_spec_define(spec, definitions_find(engine_definitions(rig->engine), "noop"), &rules);
@@ -49,7 +49,7 @@ static bool write_all(struct store *store, struct job_spec *specs, struct error 
 bool scale_fill(struct rig *rig, const struct scale_rows *rows, struct error *error) {
     struct job_spec spec = {0};
     struct job_spec *specs = malloc(FILL_EACH * sizeof *specs);
-    bool fine = specs ? spec_make(rig, rows, &spec, error) : rig_no_memory(error);
+    bool fine = specs ? spec_make(rig, rows, &spec, error) : error_no_memory(error);
     for (int64_t done = 0; fine && done < rows->count; done += FILL_EACH) {
         int64_t left = rows->count - done;
         rig_tell(rig, rows->doing, done, rows->count);
@@ -103,7 +103,7 @@ static bool settle_one(struct store *store, struct job *job, int64_t lane_token,
     struct outcome *outcome = outcome_new(job, OUTCOME_SUCCESS);
     if (!outcome) {
         job_free(job);
-        return rig_no_memory(error);
+        return error_no_memory(error);
     }
     outcome->started = outcome->ended = now;
     outcome->lane_token = lane_token;

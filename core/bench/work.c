@@ -18,7 +18,7 @@ static int64_t file_size(const struct rig *rig, const char *name) {
 
 static bool put_rate(struct bench *bench, const char *key, int64_t jobs, int64_t span,
                      struct error *error) {
-    return meter_put(bench->report, key, meter_rate(jobs, span)) || rig_no_memory(error);
+    return meter_put(bench->report, key, meter_rate(jobs, span)) || error_no_memory(error);
 }
 
 /* ---- a backlog ---- */
@@ -32,14 +32,14 @@ static bool put_drain(struct rig *rig, int64_t jobs, const struct meter *used,
             meter_put(report, "syncs_per_10000", (double)used->writes.syncs * per) &&
             meter_put(report, "commits_per_10000", (double)used->writes.commits * per) &&
             meter_put(report, "log_bytes_per_job", (double)used->writes.log / (double)jobs)) ||
-           rig_no_memory(error);
+           error_no_memory(error);
 }
 
 static bool put_sizes(struct rig *rig, struct error *error) {
     json_t *report = rig->bench->report;
     return (meter_put(report, "database_kb", (double)file_size(rig, "bench.db")) &&
             meter_put(report, "log_kb", (double)file_size(rig, "bench.db-wal"))) ||
-           rig_no_memory(error);
+           error_no_memory(error);
 }
 
 static bool bulk_tell(void *arg, int64_t done) {
@@ -58,7 +58,7 @@ static bool enqueue_many(struct rig *rig, int64_t jobs, struct error *error) {
         .path = "core/bench/bulk.lua", .asked = asked, .tell = bulk_tell, .arg = rig};
     json_t *span = asked ? lua_program_run(&program, error) : NULL;
     bool fine =
-        (asked || rig_no_memory(error)) && span && place_goes_on(error) &&
+        (asked || error_no_memory(error)) && span && place_goes_on(error) &&
         put_rate(rig->bench, "enqueue_bulk_per_second", jobs, json_integer_value(span), error);
     json_decref(span);
     json_decref(asked);
@@ -93,7 +93,7 @@ bool phase_chains(struct bench *bench, struct error *error) {
                  (int)clamp(size - 10, 0, 190),
                  json_string_value(rig.payload) ? json_string_value(rig.payload) : "");
         json_t *payload = json_string(text);
-        fine = payload ? rig_feed(&rig, "chain", payload, chains, error) : rig_no_memory(error);
+        fine = payload ? rig_feed(&rig, "chain", payload, chains, error) : error_no_memory(error);
         json_decref(payload);
         rig_release(&rig);
         fine = fine &&

@@ -35,7 +35,7 @@ static int64_t spin_alone(const struct load *load, struct error *error) {
     json_t *took = asked ? lua_program_run(&program, error) : NULL;
     int64_t span = json_integer_value(took);
     if (!asked)
-        rig_no_memory(error);
+        error_no_memory(error);
     json_decref(took);
     json_decref(asked);
     return span;
@@ -98,5 +98,5 @@ bool phase_workers(struct bench *bench, struct error *error) {
     }
     return fine && ((put_pair(bench, "workers_speedup", &executor) &&
                      put_pair(bench, "workers_ceiling", &machine)) ||
-                    rig_no_memory(error));
+                    error_no_memory(error));
 }

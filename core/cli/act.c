@@ -64,7 +64,7 @@ static bool due_read(json_t *command, const struct flags *flags, struct error *e
 
 static bool recalculate_read(json_t *command, const struct flags *flags, struct error *error) {
     return json_put(command, "from_creation", json_boolean(flags_has(flags, "--from-creation"))) ||
-           error_set(error, ERROR_FAILED, "out of memory");
+           error_no_memory(error);
 }
 
 static bool cycle_read(json_t *command, const struct flags *flags, struct error *error) {
@@ -72,7 +72,7 @@ static bool cycle_read(json_t *command, const struct flags *flags, struct error 
     return (json_put_text(command, "cycle", flags->words[0]) &&
             (!zone || json_put_text(command, "zone", zone)) &&
             (!misfire || json_put_text(command, "misfire", misfire))) ||
-           error_set(error, ERROR_FAILED, "out of memory");
+           error_no_memory(error);
 }
 
 static const struct act {
@@ -105,7 +105,7 @@ static bool act_run(struct cli *cli, const struct flags *flags, struct error *er
         (!act->read || act->read(command, flags, error)))
         return give_command(cli, flags, command, act->done, error);
     json_decref(command);
-    return command ? false : error_set(error, ERROR_FAILED, "out of memory");
+    return command ? false : error_no_memory(error);
 }
 
 #define SELECTS                                                                                    \

@@ -76,10 +76,6 @@ static const struct column failed_columns[] = {
     {0},
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* ---- list ---- */
 
 static const struct listing listing = {ASK_BATCHES, list_columns, "batches"};
@@ -123,7 +119,7 @@ static bool failures_page(struct engine *engine, const json_t *filters, int64_t 
     if (json_array_size(jobs) < PAGE || json_array_size(list) == limit)
         *after = 0;
     json_decref(jobs);
-    return fine || no_memory(error);
+    return fine || error_no_memory(error);
 }
 
 /* At most `limit` ids that have failed for good: [{ id, job, message }]. A new reference or NULL.
@@ -135,7 +131,7 @@ static json_t *batch_failures(struct engine *engine, const json_t *batch, size_t
     json_t *filters = json_pack("{sO, ss+, sb}", "batch", json_object_get(batch, "id"), "handler",
                                 BATCH_HANDLERS, type ? type : "", "no_retries_left", 1);
     int64_t after = 0;
-    bool fine = (list && filters) || no_memory(error);
+    bool fine = (list && filters) || error_no_memory(error);
     do
         fine = fine && failures_page(engine, filters, &after, list, limit, error);
     while (fine && after);

@@ -46,10 +46,6 @@ struct making {
     int64_t batch, count;
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* ---- what it is told ---- */
 
 static bool number_put(json_t *object, const struct flags *flags, const char *flag, const char *key,
@@ -58,7 +54,7 @@ static bool number_put(json_t *object, const struct flags *flags, const char *fl
     if (!flags_has(flags, flag))
         return true;
     return flags_integer(flags, flag, INT64_MIN, INT64_MAX, &number, error) &&
-           (json_put(object, key, json_integer(number)) || no_memory(error));
+           (json_put(object, key, json_integer(number)) || error_no_memory(error));
 }
 
 static json_t *config_read(const struct flags *flags, struct error *error) {
@@ -81,25 +77,25 @@ static bool config_put(const struct making *making, const struct flags *flags, j
     return (!flags_has(flags, "--due") ||
             command_date(config, "due", flags_text(flags, "--due"), error)) &&
            (!making->enqueues || !handler || json_put_text(config, "handler", handler) ||
-            no_memory(error));
+            error_no_memory(error));
 }
 
 static bool text_put(json_t *spec, const struct flags *flags, const char *flag, const char *key,
                      struct error *error) {
     const char *text = flags_text(flags, flag);
-    return !text || json_put_text(spec, key, text) || no_memory(error);
+    return !text || json_put_text(spec, key, text) || error_no_memory(error);
 }
 
 static bool spec_read(struct making *making, const struct flags *flags, struct error *error) {
     json_t *spec = making->spec = json_object(), *config = config_read(flags, error);
     if (!config || !spec || !json_put(spec, "config", config))
-        return spec && config ? no_memory(error) : false;
+        return spec && config ? error_no_memory(error) : false;
     static const char *const numbers[][2] = {{"--per-seed", "jobs_per_seed"},
                                              {"--invocations", "invocations"},
                                              {"--job-retries", "retries"},
                                              {"--job-priority", "priority"}};
     if (!json_put_text(spec, "type", making->type))
-        return no_memory(error);
+        return error_no_memory(error);
     bool fine = config_put(making, flags, config, error) &&
                 text_put(spec, flags, "--name", "name", error) &&
                 text_put(spec, flags, "--on-complete", "on_complete", error);
@@ -170,7 +166,7 @@ static bool part_write(struct making *making, json_t *part, struct error *error)
 
 static bool part_add(struct making *making, json_t *part, json_t *id, struct error *error) {
     if (!id || json_array_append_new(part, id) != 0)
-        return id ? no_memory(error) : false;
+        return id ? error_no_memory(error) : false;
     return json_array_size(part) < BATCH_PART || part_write(making, part, error);
 }
 
@@ -215,7 +211,7 @@ static bool listed_add(struct making *making, const struct flags *flags, struct 
     json_t *part = json_array();
     const char *words = flags_text(flags, "--ids");
     if (!part)
-        return no_memory(error);
+        return error_no_memory(error);
     bool fine = engine_batch_check(making->engine, making->spec, error) &&
                 (words ? words_add(making, words, part, error)
                        : lines_add(making, flags_text(flags, "--ids-from"), part, error));

@@ -55,10 +55,6 @@ struct bulk {
     char hex[65];
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 static bool is_blank(const char *text) {
     return text[strspn(text, " \t\r")] == '\0';
 }
@@ -82,7 +78,7 @@ static json_t *object_read(const struct bulk *bulk, const char *text, size_t siz
              json_put(spec, "unchecked", json_true()))
         return spec;
     else
-        no_memory(error);
+        error_no_memory(error);
     json_decref(spec);
     return NULL;
 }
@@ -95,7 +91,7 @@ static bool text_read(struct bulk *bulk, const char *text, size_t size, struct e
     char *room = arena_room(&bulk->texts, size * JSON_GROWTH);
     *spec = (struct engine_spec){0};
     if (!room)
-        return no_memory(error);
+        return error_no_memory(error);
     if (!spec_fast_read(&spec->fast, text, size, room, &used)) {
         spec_fast_clear(&spec->fast);
         return (spec->object = object_read(bulk, text, size, error)) != NULL;
@@ -135,7 +131,7 @@ static bool bad_add(struct bulk *bulk, const struct error *why, struct error *er
         size_t room = bulk->bad_count ? bulk->bad_count * 2 : 1;
         int64_t *bad = realloc(bulk->bad, room * sizeof *bad);
         if (!bad)
-            return no_memory(error);
+            return error_no_memory(error);
         bulk->bad = bad;
     }
     bulk->bad[bulk->bad_count++] = bulk->lines.number;
@@ -351,7 +347,7 @@ static bool late_read(struct bulk *bulk, struct error *error) {
         const struct late *late = &bulk->late[i];
         char *text = malloc(late->size + 1);
         if (!text)
-            return no_memory(error);
+            return error_no_memory(error);
         bool fine = lines_get(&bulk->lines, late->at, text, late->size, error) &&
                     text_read(bulk, text, late->size, &bulk->specs[i], error);
         free(text);
@@ -428,7 +424,7 @@ bool bulk_enqueue(struct engine *engine, const struct bulk_options *options,
                   struct receipt *receipt, struct error *error) {
     struct bulk *bulk = calloc(1, sizeof *bulk);
     if (!bulk)
-        return no_memory(error);
+        return error_no_memory(error);
     bulk->engine = engine;
     bulk->options = options;
     bulk->receipt = receipt;

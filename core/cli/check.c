@@ -17,10 +17,6 @@ struct report {
     json_t *definitions, *schedules, *problems, *warnings;
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 static void report_clear(struct report *report) {
     json_decref(report->definitions);
     json_decref(report->schedules);
@@ -68,7 +64,7 @@ static bool definitions_shape(const struct folder *folder, struct report *report
         fine = object && json_array_append_new(report->definitions, object) == 0;
     }
     definitions_clear(&definitions);
-    return fine || no_memory(error);
+    return fine || error_no_memory(error);
 }
 
 #define DATES_SHOWN 3
@@ -102,7 +98,8 @@ static bool schedule_shape(const struct cli *cli, struct report *report, const j
                   json_object_get(spec, "handler"), "cycle", json_object_get(spec, "cycle"), "zone",
                   zone ? json_incref(zone) : json_string(cli->settings.zone), "file",
                   json_object_get(row, "file"), "next", dates);
-    return (shape && json_array_append_new(report->schedules, shape) == 0) || no_memory(error);
+    return (shape && json_array_append_new(report->schedules, shape) == 0) ||
+           error_no_memory(error);
 }
 
 static bool schedules_shape(const struct cli *cli, struct report *report, const json_t *rows,
@@ -121,8 +118,9 @@ static bool scripts_check(struct cli *cli, struct report *report, struct error *
         .hook = HOOK_ALWAYS,
     };
     struct script_report found;
-    bool fine = script_check(&options, &found, error) &&
-                (json_array_extend(report->problems, found.problems) == 0 || no_memory(error));
+    bool fine =
+        script_check(&options, &found, error) &&
+        (json_array_extend(report->problems, found.problems) == 0 || error_no_memory(error));
     fine = fine && definitions_shape(cli->folder, report, found.definitions, error) &&
            schedules_shape(cli, report, found.schedules, error);
     script_report_clear(&found);
@@ -154,13 +152,13 @@ static bool settings_shape(struct cli *cli, struct report *report, struct error 
     json_decref(values);
     if (fine && json_array_size(report->problems) == before)
         fine = problem_add(report, &first);
-    return fine || no_memory(error);
+    return fine || error_no_memory(error);
 }
 
 static bool report_make(struct cli *cli, struct report *report, struct error *error) {
     *report = (struct report){json_array(), json_array(), json_array(), NULL};
     if (!report->definitions || !report->schedules || !report->problems)
-        return no_memory(error);
+        return error_no_memory(error);
     report->warnings = cli->folder->warnings ? json_incref(cli->folder->warnings) : json_array();
     return settings_shape(cli, report, error) && scripts_check(cli, report, error);
 }
@@ -201,7 +199,7 @@ static bool schedules_print(json_t *schedules, struct error *error) {
         bool put = json_put_text(schedule, "dates", text.data ? text.data : "over");
         text_clear(&text);
         if (!put)
-            return no_memory(error);
+            return error_no_memory(error);
     }
     if (json_array_size(schedules))
         output_add("\n");

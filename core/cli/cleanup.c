@@ -117,7 +117,7 @@ static bool ended_run(struct cli *cli, const struct flags *flags, json_t *comman
     if (command && select_read(command, flags, own, select_flags, error))
         return give_command(cli, flags, command, done, error);
     json_decref(command);
-    return command ? false : error_set(error, ERROR_FAILED, "out of memory");
+    return command ? false : error_no_memory(error);
 }
 
 static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {

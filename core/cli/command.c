@@ -182,7 +182,7 @@ bool give_command(struct cli *cli, const struct flags *flags, json_t *command, c
                   struct error *error) {
     bool tries = flags_has(flags, "--dry-run"), fine = false;
     if (!command)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     fine = tries ? try_command(cli, flags, command, done, error)
                  : act(cli, flags, command, done, error);
     json_decref(command);
@@ -195,12 +195,12 @@ bool command_date(json_t *command, const char *key, const char *text, struct err
     if (!none && !moment_read(key, text, &at, error))
         return false;
     return (none ? json_put(command, key, json_null()) : json_put_time(command, key, at)) ||
-           error_set(error, ERROR_FAILED, "out of memory");
+           error_no_memory(error);
 }
 
 bool command_removal(json_t *command, const char *text, struct error *error) {
     if (!command)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     if (strcmp(text, "never") == 0 || strcmp(text, "computed") == 0)
         return json_put_text(command, "removal_time", text);
     return command_date(command, "removal_time", text, error);

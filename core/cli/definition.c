@@ -54,8 +54,7 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
                 (engine = setup_reader(cli, flags, error)) &&
                 (rows = list_ask(&list, engine, error));
     for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
-        fine = counts_write(json_array_get(rows, i)) ||
-               error_set(error, ERROR_FAILED, "out of memory");
+        fine = counts_write(json_array_get(rows, i)) || error_no_memory(error);
     if (fine && !flags_has(flags, "--sort"))
         fine = list_own_first(rows, (size_t)list.limit, error);
     if (fine)

@@ -70,7 +70,7 @@ static bool deleted_tell(const struct cli *cli, bool try, size_t count, struct e
 static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct command_run run = {.dry_run = flags_has(flags, "--dry-run")};
     json_t *ids = json_array();
-    bool fine = ids || error_set(error, ERROR_FAILED, "out of memory");
+    bool fine = ids || error_no_memory(error);
     for (int i = 0; fine && i < flags->word_count; i++) {
         int64_t id = 0;
         fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&

@@ -46,10 +46,6 @@ static const struct flag enqueue_flags[] = {
     {0},
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* Room for a text whose payload may be written with escapes throughout. */
 static size_t text_room(const struct settings *settings) {
     int64_t room = settings->payload_max > TEXT_MAX / 6 ? TEXT_MAX : settings->payload_max * 6;
@@ -68,7 +64,7 @@ static json_t *payload_read(size_t room, struct error *error) {
     if (ferror(stdin))
         error_set(error, ERROR_IO, "standard input: %s", strerror(errno));
     else if (text.failed)
-        no_memory(error);
+        error_no_memory(error);
     else if (text.size > room)
         error_set(error, ERROR_INVALID, "payload: longer than %zu bytes", room);
     else
@@ -85,7 +81,7 @@ static bool payload_put(const struct cli *cli, const struct flags *flags, json_t
     json_t *payload = strcmp(text, "-") == 0 ? payload_read(text_room(&cli->settings), error)
                                              : json_read(text, strlen(text), "payload", error);
     if (payload)
-        return json_put(spec, "payload", payload) || no_memory(error);
+        return json_put(spec, "payload", payload) || error_no_memory(error);
     struct error cause = *error;
     if (cause.code == ERROR_INVALID)
         error_set(error, cause.code,
@@ -96,7 +92,7 @@ static bool payload_put(const struct cli *cli, const struct flags *flags, json_t
 }
 
 static bool text_put(json_t *spec, const char *key, const char *text, struct error *error) {
-    return json_put_text(spec, key, text) || no_memory(error);
+    return json_put_text(spec, key, text) || error_no_memory(error);
 }
 
 /* A span is a text or a number of seconds. */
@@ -107,7 +103,7 @@ static bool span_put(const struct flags *flags, const char *flag, const char *ke
         return true;
     json_t *seconds = json_read(text, strlen(text), "", NULL);
     if (json_is_number(seconds))
-        return json_put(spec, key, seconds) || no_memory(error);
+        return json_put(spec, key, seconds) || error_no_memory(error);
     json_decref(seconds);
     struct span span;
     struct error why = {0};
@@ -120,7 +116,7 @@ static bool time_put(const struct flags *flags, json_t *spec, struct error *erro
     const char *text = flags_text(flags, "--at");
     time_ms at;
     return !text || (moment_read("--at", text, &at, error) &&
-                     (json_put_time(spec, "at", at) || no_memory(error)));
+                     (json_put_time(spec, "at", at) || error_no_memory(error)));
 }
 
 static bool texts_put(const struct flags *flags, json_t *spec, struct error *error) {
@@ -162,14 +158,14 @@ static bool values_put(const struct flags *flags, json_t *spec, struct error *er
             (retries == 0 || json_put(spec, "retries", json_integer(retries))) &&
             (!text || json_put(spec, "exclusive", json_boolean(exclusive))) &&
             (!flags_has(flags, "--unchecked") || json_put(spec, "unchecked", json_true()))) ||
-           no_memory(error);
+           error_no_memory(error);
 }
 
 /* What the command line says as job_spec_read takes it; NULL: error. */
 static json_t *spec_make(const struct cli *cli, const struct flags *flags, struct error *error) {
     json_t *spec = json_object();
     if (!spec)
-        no_memory(error);
+        error_no_memory(error);
     else if (texts_put(flags, spec, error) && values_put(flags, spec, error) &&
              payload_put(cli, flags, spec, error))
         return spec;
@@ -199,7 +195,7 @@ static bool counted_hash(struct counted *counted, const json_t *spec, int64_t co
     SHA2_CTX hash;
     char *text = json_write(spec, &size);
     if (!text)
-        return no_memory(error);
+        return error_no_memory(error);
     SHA256Init(&hash);
     SHA256Update(&hash, (const uint8_t *)&count, sizeof count);
     SHA256Update(&hash, (const uint8_t *)text, size);
@@ -293,7 +289,7 @@ static bool count_enqueue(const struct cli *cli, const struct flags *flags, stru
                           struct error *error) {
     struct counted *counted = calloc(1, sizeof *counted);
     if (!counted)
-        return no_memory(error);
+        return error_no_memory(error);
     for (size_t i = 0; i < COUNT_CHUNK; i++)
         counted->specs[i] = (struct engine_spec){.object = spec};
     counted->engine = engine;

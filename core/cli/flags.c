@@ -121,14 +121,10 @@ static bool unknown_flag(const struct cli_command *command, const char *name, st
     return false;
 }
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 static bool word_add(struct flags *flags, const char *word, struct error *error) {
     const char **words = realloc(flags->words, (size_t)(flags->word_count + 1) * sizeof *words);
     if (!words)
-        return no_memory(error);
+        return error_no_memory(error);
     flags->words = words;
     words[flags->word_count++] = word;
     return true;
@@ -139,7 +135,7 @@ static bool given_add(struct flags *flags, const struct flag *flag, char *name, 
     struct flag_given *given = realloc(flags->given, (flags->count + 1) * sizeof *given);
     if (!given) {
         free(name);
-        return no_memory(error);
+        return error_no_memory(error);
     }
     flags->given = given;
     given[flags->count++] = (struct flag_given){flag, name, value};
@@ -160,7 +156,7 @@ static bool flag_read(struct flags *flags, int argc, char **argv, int *at, struc
     const char *word = argv[*at], *equals = strchr(word, '=');
     char *name = equals ? strndup(word, (size_t)(equals - word)) : strdup(word);
     if (!name)
-        return no_memory(error);
+        return error_no_memory(error);
     const struct flag *flag = flag_find(flags->command, name);
     const char *value = equals ? equals + 1 : NULL;
     bool fine = true;

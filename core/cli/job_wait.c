@@ -27,10 +27,6 @@ struct wait {
     int64_t worst;   /* the first of those */
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* ---- what is asked ---- */
 
 static bool timeout_read(const struct flags *flags, time_ms *until, struct error *error) {
@@ -59,7 +55,7 @@ static json_t *ids_read(const struct flags *flags, struct error *error) {
     for (int i = 0; fine && i < flags->word_count; i++) {
         int64_t id;
         fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
-               (json_array_append_new(ids, json_integer(id)) == 0 || no_memory(error));
+               (json_array_append_new(ids, json_integer(id)) == 0 || error_no_memory(error));
     }
     if (fine)
         return ids;
@@ -123,7 +119,7 @@ static bool tell(struct wait *wait, int64_t id, const json_t *answer, struct err
         return true;
     char *text = output_value(json_object_get(answer, "text"), false);
     if (!text)
-        return no_memory(error);
+        return error_no_memory(error);
     output_add("%s\n", text);
     free(text);
     return true;

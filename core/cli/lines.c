@@ -112,7 +112,7 @@ bool lines_open(struct lines *lines, const char *path, size_t max, struct error 
     }
     lines->buffer = malloc(max + READ_SIZE + 1);
     if (!lines->buffer)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     if (!S_ISREG(lines->seen.st_mode) && !spool(lines, error))
         return false;
     lines->start = ftello(lines->file);

@@ -15,10 +15,6 @@
 #define SORT_MAX 64
 #define TITLE_SIZE 32
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* "--min-priority" as the store knows it: min_priority. */
 static void filter_key(const char *flag, char *key, size_t room) {
     size_t size = 0;
@@ -31,18 +27,18 @@ static void filter_key(const char *flag, char *key, size_t room) {
 static bool filter_add(json_t *filters, const char *key, json_t *value, struct error *error) {
     json_t *old = json_object_get(filters, key);
     if (!value)
-        return no_memory(error);
+        return error_no_memory(error);
     if (!old)
-        return json_object_set_new(filters, key, value) == 0 || no_memory(error);
+        return json_object_set_new(filters, key, value) == 0 || error_no_memory(error);
     if (!json_is_array(old)) {
         json_t *list = json_pack("[O]", old);
         if (!list || json_object_set_new(filters, key, list) != 0) {
             json_decref(value);
-            return no_memory(error);
+            return error_no_memory(error);
         }
         old = list;
     }
-    return json_array_append_new(old, value) == 0 || no_memory(error);
+    return json_array_append_new(old, value) == 0 || error_no_memory(error);
 }
 
 static bool integer_add(json_t *filters, const char *key, const char *flag, const char *text,
@@ -55,7 +51,7 @@ static bool integer_add(json_t *filters, const char *key, const char *flag, cons
 static bool list_add(json_t *filters, const char *key, const struct flag_given *given,
                      bool integers, struct error *error) {
     char *copy = strdup(given->value), *rest = copy;
-    bool fine = copy || no_memory(error);
+    bool fine = copy || error_no_memory(error);
     for (char *part; fine && (part = strsep(&rest, ","));)
         fine = integers ? integer_add(filters, key, given->name, part, error)
                         : filter_add(filters, key, json_string(part), error);
@@ -70,25 +66,25 @@ static bool payload_add(json_t *filters, const char *key, const char *text, stru
         return error_set(error, ERROR_USAGE, "--payload \"%s\": expected FIELD=VALUE", text);
     json_t *members = json_object_get(filters, key);
     if (!members && json_object_set_new(filters, key, members = json_object()) != 0)
-        return no_memory(error);
+        return error_no_memory(error);
     json_t *value = json_read(equals + 1, strlen(equals + 1), "", NULL);
     if (!value)
         value = json_string(equals + 1);
     if (!value)
-        return no_memory(error);
+        return error_no_memory(error);
     char *field = strndup(text, (size_t)(equals - text));
     bool fine = field && filter_add(members, field, value, error);
     if (!field)
         json_decref(value);
     free(field);
-    return fine || no_memory(error);
+    return fine || error_no_memory(error);
 }
 
 static bool switch_add(json_t *filters, const char *key, const struct flag_given *given,
                        struct error *error) {
     bool value;
     return flags_boolean(given->name, given->value, &value, error) &&
-           (json_object_set_new(filters, key, json_boolean(value)) == 0 || no_memory(error));
+           (json_object_set_new(filters, key, json_boolean(value)) == 0 || error_no_memory(error));
 }
 
 static bool time_add_filter(json_t *filters, const char *key, const struct flag_given *given,
@@ -119,7 +115,7 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
 }
 
 static bool put(json_t *object, const char *key, json_t *value, struct error *error) {
-    return (value && json_object_set_new(object, key, value) == 0) || no_memory(error);
+    return (value && json_object_set_new(object, key, value) == 0) || error_no_memory(error);
 }
 
 /* "lock-owner" as the store knows it: lock_owner. A new reference or NULL. */
@@ -216,12 +212,12 @@ static bool columns_read(struct list *list, const char *text, struct error *erro
     list->columns = calloc(count + 1, sizeof *list->columns);
     list->titles = calloc(count, TITLE_SIZE);
     if (!list->columns || !list->titles)
-        return no_memory(error);
+        return error_no_memory(error);
     bool fine = true;
     for (size_t n = 0; fine && n < count; n++) {
         size_t size = strcspn(text, ",");
         json_t *name = field_name(text, size);
-        fine = name ? column_add(list, n, json_string_value(name), error) : no_memory(error);
+        fine = name ? column_add(list, n, json_string_value(name), error) : error_no_memory(error);
         json_decref(name);
         text += size + (text[size] == ',');
     }
@@ -232,7 +228,7 @@ bool list_read_columns(struct list *list, const struct flags *flags, const struc
                        struct error *error) {
     const char *text = flags_text(flags, "--columns");
     *list = (struct list){.listing = listing, .limit = INT_MAX, .question = json_object()};
-    return (list->question || no_memory(error)) && (!text || columns_read(list, text, error));
+    return (list->question || error_no_memory(error)) && (!text || columns_read(list, text, error));
 }
 
 bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,
@@ -282,7 +278,7 @@ static bool rows_print(const struct cli *cli, const struct list *list, json_t *r
                        struct error *error) {
     if (cli->json && list->columns && !rows_narrow(rows, list->columns)) {
         json_decref(rows);
-        return no_memory(error);
+        return error_no_memory(error);
     }
     if (cli->json)
         return output_json(rows, error);
@@ -354,7 +350,7 @@ bool list_own_first(json_t *rows, size_t count, struct error *error) {
     bool fine = json_array_size(sorted) == json_array_size(rows) && json_array_clear(rows) == 0 &&
                 json_array_extend(rows, sorted) == 0;
     json_decref(sorted);
-    return fine || no_memory(error);
+    return fine || error_no_memory(error);
 }
 
 void list_warn(struct engine *engine) {

@@ -47,7 +47,7 @@ bool output_json(json_t *value, struct error *error) {
         text_add_visible(&visible, text, "");
     free(text);
     if (visible.failed || !visible.data)
-        return text_clear(&visible), error_set(error, ERROR_FAILED, "out of memory");
+        return text_clear(&visible), error_no_memory(error);
     output_check(fwrite(visible.data, 1, visible.size, stdout) == visible.size);
     output_add("\n");
     text_clear(&visible);

@@ -5,10 +5,6 @@
 
 enum { RUNS_KEPT = 1000 }; /* ids in a row, of an answer that is kept */
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 void receipt_start(struct receipt *receipt, const struct cli *cli, const struct flags *flags) {
     *receipt = (struct receipt){
         .json = cli->json,
@@ -47,7 +43,7 @@ bool receipt_add(struct receipt *receipt, const struct created *created, size_t 
     for (size_t i = 0; i < count; i++) {
         count_add(receipt, created[i].creation, 1);
         if (!run_add(receipt, created[i].id, created[i].creation == CREATION_CREATED))
-            return no_memory(error);
+            return error_no_memory(error);
     }
     receipt->count += (int64_t)count;
     return true;
@@ -110,7 +106,7 @@ static bool take_runs(struct receipt *receipt, const json_t *answer, struct erro
     if (json_array_size(runs) == 0 && receipt->count > 0)
         fine = run_add(receipt, whole(answer, "first"), false) &&
                run_add(receipt, whole(answer, "last"), false);
-    return fine || no_memory(error);
+    return fine || error_no_memory(error);
 }
 
 bool receipt_take(struct receipt *receipt, const json_t *answer, struct error *error) {
@@ -174,7 +170,7 @@ static bool document_print(const struct receipt *receipt, struct error *error) {
     if (fine)
         return output_json(document, error);
     json_decref(document);
-    return no_memory(error);
+    return error_no_memory(error);
 }
 
 bool receipt_print(struct receipt *receipt, struct error *error) {

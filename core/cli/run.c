@@ -182,7 +182,7 @@ static bool engines_add(struct watch *watch, struct cli *folders, int count, str
                                                   .follows = cli->deployment};
         struct attached_engine *engine =
             paths ? executor_attach(watch->executor, &options, error) : NULL;
-        fine = engine || (paths ? false : error_set(error, ERROR_FAILED, "out of memory"));
+        fine = engine || (paths ? false : error_no_memory(error));
         json_decref(paths);
         if (fine && watch->folders)
             folder_watch(watch, cli, engine);
@@ -277,7 +277,7 @@ static bool folders_run(struct cli *cli, const struct flags *flags, struct cli *
     struct watch watch = {.cli = cli};
     if (flags_has(flags, "--watch") &&
         !(watch.folders = calloc((size_t)count, sizeof *watch.folders)))
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     folders[0] = *cli;
     for (int i = 1; i < count; i++)
         folders[i].json = cli->json;
@@ -314,8 +314,7 @@ static bool run_run(struct cli *cli, const struct flags *flags, struct error *er
         return false;
     int count = flags->word_count > 1 ? flags->word_count : 1;
     struct cli *folders = calloc((size_t)count, sizeof *folders);
-    bool fine = folders ? folders_run(cli, flags, folders, count, error)
-                        : error_set(error, ERROR_FAILED, "out of memory");
+    bool fine = folders ? folders_run(cli, flags, folders, count, error) : error_no_memory(error);
     free(folders);
     return fine;
 }

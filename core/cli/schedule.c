@@ -109,7 +109,7 @@ static json_t *dates_make(const struct repeat *repeat, int count, struct error *
     if (dates && repeat_dates(dates, &cycle, repeat->origin, 0, count))
         return dates;
     json_decref(dates);
-    error_set(error, ERROR_FAILED, "out of memory");
+    error_no_memory(error);
     return NULL;
 }
 

@@ -2,10 +2,6 @@
 #include "cli/list.h"
 #include <stdio.h>
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* Who is named twice is meant once. */
 static bool id_add(json_t *ids, json_t *seen, int64_t id) {
     char key[24];
@@ -16,11 +12,11 @@ static bool id_add(json_t *ids, json_t *seen, int64_t id) {
 
 static bool ids_add(json_t *ids, const struct flags *flags, int from, struct error *error) {
     json_t *seen = json_object();
-    bool fine = seen || no_memory(error);
+    bool fine = seen || error_no_memory(error);
     for (int i = from; fine && i < flags->word_count; i++) {
         int64_t id;
         fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
-               (id_add(ids, seen, id) || no_memory(error));
+               (id_add(ids, seen, id) || error_no_memory(error));
     }
     json_decref(seen);
     return fine;
@@ -29,7 +25,7 @@ static bool ids_add(json_t *ids, const struct flags *flags, int from, struct err
 static bool ids_read(json_t *command, const struct flags *flags, int from, struct error *error) {
     json_t *ids = json_array();
     return ids && json_object_set_new(command, "ids", ids) == 0 ? ids_add(ids, flags, from, error)
-                                                                : no_memory(error);
+                                                                : error_no_memory(error);
 }
 
 bool select_read(json_t *command, const struct flags *flags, int from, const struct flag *filters,
@@ -44,7 +40,7 @@ bool select_read(json_t *command, const struct flags *flags, int from, const str
                                : "%s needs ids or a filter (such as --handler NAME)",
                          flags->command->name);
     if (fine && filtered)
-        fine = json_object_set(command, "query", list.filters) == 0 || no_memory(error);
+        fine = json_object_set(command, "query", list.filters) == 0 || error_no_memory(error);
     list_clear(&list);
     return fine && (filtered || ids_read(command, flags, from, error));
 }

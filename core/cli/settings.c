@@ -43,7 +43,7 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
         return output_json(list, error);
     if (flags_has(flags, "--names") && !names_put(list)) {
         json_decref(list);
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     }
     bool fine = table_print(columns, list, output_width(), error);
     json_decref(list);

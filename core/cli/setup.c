@@ -68,9 +68,9 @@ bool setup_apply(struct settings *settings, const struct folder *folder, const c
                  struct error *error) {
     json_t *paths = directory ? json_pack("[s]", directory) : json_array();
     if (!paths && !directory)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     if (!paths && utf8_valid(directory, strlen(directory), NULL))
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     bool fine = paths ? config_apply(settings, folder, paths, error)
                       : error_set(error, ERROR_INVALID, "folder: not valid UTF-8");
     json_decref(paths);

@@ -21,10 +21,6 @@ static const struct column unserved_columns[] = {
     {0},
 };
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 /* True if any of the columns behind the name holds more than 0. */
 static bool row_says_something(const json_t *row) {
     for (const struct column *column = definition_columns + 1; column->key; column++)
@@ -98,7 +94,7 @@ static json_t *log_text(const json_t *log) {
 static bool stats_print(const json_t *stats, struct error *error) {
     json_t *totals = json_copy(json_object_get(stats, "jobs"));
     json_t *rows = definitions_flat(json_object_get(stats, "definitions"));
-    bool fine = (totals && rows) || no_memory(error);
+    bool fine = (totals && rows) || error_no_memory(error);
     if (fine) {
         json_object_set(totals, "oldest ready", json_object_get(stats, "oldest_ready"));
         json_object_set(totals, "open incidents", json_object_get(stats, "open_incidents"));

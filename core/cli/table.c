@@ -290,5 +290,5 @@ bool table_print(const struct column *columns, const json_t *rows, int width, st
     for (long row = -1; fine && row < (long)table.row_count; row++)
         row_print(&table, row, width);
     table_clear(&table);
-    return fine || error_set(error, ERROR_FAILED, "out of memory");
+    return fine || error_no_memory(error);
 }

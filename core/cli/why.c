@@ -22,7 +22,7 @@ static bool why_run(struct cli *cli, const struct flags *flags, struct error *er
     if (text)
         output_add("%s\n", text);
     else if (answer)
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     bool fine = text != NULL;
     free(text);
     json_decref(answer);

@@ -109,8 +109,7 @@ static bool bulk_command_read(struct bulk_command *bulk, const json_t *object,
         bulk->query = json_incref((json_t *)(uintptr_t)command.query);
     if (bulk->query && bulk->config) /* by the time it is done some have ended */
         json_put(bulk->config, "ignore_missing", json_true());
-    return (bulk->config && (bulk->query || bulk->ids)) ||
-           error_set(error, ERROR_FAILED, "out of memory");
+    return (bulk->config && (bulk->query || bulk->ids)) || error_no_memory(error);
 }
 
 static bool at_once(struct engine *engine, const json_t *command, struct error *error) {
@@ -136,11 +135,10 @@ static json_t *spec_of(const struct engine *engine, const struct bulk_command *b
 bool bulk_command_give(struct engine *engine, json_t *command, struct command_run *run,
                        struct error *error) {
     struct bulk_command bulk;
-    json_t *spec = NULL;
-    bool done =
-        bulk_command_read(&bulk, command, error) && at_once(engine, bulk.now, error) &&
-        ((spec = spec_of(engine, &bulk)) || error_set(error, ERROR_FAILED, "out of memory")) &&
-        engine_batch_create(engine, spec, bulk.ids, bulk.query, run, error);
+    bool read = bulk_command_read(&bulk, command, error) && at_once(engine, bulk.now, error);
+    json_t *spec = read ? spec_of(engine, &bulk) : NULL;
+    bool done = spec ? engine_batch_create(engine, spec, bulk.ids, bulk.query, run, error)
+                     : read && error_no_memory(error);
     json_decref(spec);
     bulk_command_clear(&bulk);
     return done;

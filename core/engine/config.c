@@ -6,7 +6,7 @@ struct folder *config_folder(const json_t *paths, struct error *error) {
     size_t count = json_array_size(paths);
     const char **list = calloc(count + 1, sizeof *list);
     if (!list) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)

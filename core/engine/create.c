@@ -142,7 +142,7 @@ bool engine_create(struct engine *engine, const struct engine_spec *said, size_t
     struct spec_room room = room_take(engine, count);
     struct job_spec *specs = room.specs;
     if (!specs)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     bool ok = create(engine, said, specs, count, wrong, write, arg, error);
     for (size_t i = 0; i < count; i++) {
         created[i] = specs[i].reply;

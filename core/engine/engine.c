@@ -79,7 +79,7 @@ bool engine_adopt(struct engine *engine, struct generation *generation, struct g
         return false;
     struct generations *generations = generations_new(generation, engine->generations);
     if (!generations)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     *before = engine->generations;
     engine->generations = generations;
     return true;
@@ -140,14 +140,14 @@ struct engine *engine_open(const struct engine_options *options, struct error *e
     json_setup();
     struct engine *engine = calloc(1, sizeof *engine);
     if (!engine) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     engine->options = *options;
     engine->options.clock = clock_retain(options->clock ? options->clock : clock_system());
     engine->options.folder = options->folder ? folder_retain(options->folder) : NULL;
     engine->services = job_services_direct(engine);
-    if (engine->services ? begin(engine, error) : error_set(error, ERROR_FAILED, "out of memory"))
+    if (engine->services ? begin(engine, error) : error_no_memory(error))
         return engine;
     engine_close(engine);
     return NULL;

@@ -45,7 +45,7 @@ static bool check(struct generation *generation, const struct settings *settings
     if (!ok)
         first_problem(json_array_get(report.problems, 0), error);
     else if (!definitions_read(&generation->definitions, report.definitions))
-        ok = error_set(error, ERROR_FAILED, "out of memory");
+        ok = error_no_memory(error);
     generation->schedules = json_incref(report.schedules);
     script_report_clear(&report);
     return ok;
@@ -56,7 +56,7 @@ static struct generation *generation_new(struct folder *folder, struct error *er
     if (generation)
         generation->folder = folder_retain(folder);
     else
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     return generation;
 }
 
@@ -118,7 +118,7 @@ bool generation_deploy(struct generation *generation, struct store *store,
     const struct folder *folder = generation->folder;
     struct store_file *files = calloc(folder->count + 1, sizeof *files);
     if (!files)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     struct store_deployment content = {.name = folder->name,
                                        .hash = folder->hash,
                                        .files = files,

@@ -35,7 +35,7 @@ struct group_commit {
 struct group_commit *group_commit_new(struct engine *engine, struct error *error) {
     struct group_commit *group = calloc(1, sizeof *group);
     if (!group) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     group->engine = engine;
@@ -79,7 +79,7 @@ static bool write_list(struct group_commit *group, const struct waiter *list, si
     size_t count = count_of(list), at = 0;
     *refused = count;
     if (!make_room(group, count))
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     for (const struct waiter *waiter = list; waiter; waiter = waiter->next) {
         memcpy(&group->specs[at], waiter->specs, waiter->count * sizeof *waiter->specs);
         at += waiter->count;

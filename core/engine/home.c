@@ -56,7 +56,7 @@ bool home_default(struct settings *settings, const json_t *paths, struct error *
     struct text url = {0};
     url_add(&url, home, DEFAULT_FILE);
     bool fine = url.failed
-                    ? error_set(error, ERROR_FAILED, "out of memory")
+                    ? error_no_memory(error)
                     : settings_apply_text(settings, ORIGIN_DEFAULT, "store", url.data, error);
     text_clear(&url);
     return fine;

@@ -37,7 +37,7 @@ static bool request_keep(struct engine *engine, struct engine_request *request,
     json_t *answer = created ? request->answer(request->arg, created, count) : NULL;
     bool done = answer ? store_request_keep(engine->store, &request->asked, answer,
                                             engine_now(engine), error)
-                       : error_set(error, ERROR_FAILED, "out of memory");
+                       : error_no_memory(error);
     json_decref(answer);
     free(created);
     return done;

@@ -175,7 +175,7 @@ bool job_requests_progress(struct job_requests *requests, int64_t job, double fr
     if (request)
         return true;
     free(copy);
-    return refused ? closed(error) : error_set(error, ERROR_FAILED, "out of memory");
+    return refused ? closed(error) : error_no_memory(error);
 }
 
 time_ms job_requests_due(struct job_requests *requests) {

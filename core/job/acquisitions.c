@@ -59,7 +59,7 @@ bool acquisitions_set(json_t **field, const json_t *value, struct error *error) 
         return false;
     json_t *copy = json_object_size(value) ? json_deep_copy(value) : NULL;
     if (json_object_size(value) && !copy)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     json_decref(*field);
     *field = copy;
     return true;
@@ -87,7 +87,7 @@ bool acquisitions_apply(struct settings *settings, const struct settings *execut
     if (settings != executor) {
         char *name = strdup(executor->name);
         if (!name)
-            return error_set(error, ERROR_FAILED, "out of memory");
+            return error_no_memory(error);
         free(settings->name);
         settings->name = name;
         settings->workers_min = executor->workers_min;

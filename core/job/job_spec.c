@@ -111,7 +111,7 @@ static bool read_payload(struct job_spec *spec, const struct spec_rules *rules,
     size_t size;
     spec->payload = json_write(payload, &size);
     if (!spec->payload)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     return take_payload(spec, spec->payload, size, rules, error);
 }
 

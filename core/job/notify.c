@@ -41,7 +41,7 @@ bool notify_set(json_t **field, const json_t *value, const char *label, struct e
     }
     json_t *copy = json_object_size(value) ? json_deep_copy(value) : NULL;
     if (json_object_size(value) && !copy)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     json_decref(*field);
     *field = copy;
     return true;

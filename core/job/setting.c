@@ -22,10 +22,6 @@ static bool refuse(const struct target *target, const json_t *value, const char 
     return json_refuse(target->label, value, expected, target->error);
 }
 
-static bool no_memory(const struct target *target) {
-    return error_set(target->error, ERROR_FAILED, "out of memory");
-}
-
 static bool refuse_bounds(const struct target *target, const json_t *value, const char *kind) {
     char expected[128];
     snprintf(expected, sizeof expected, "%s from %lld to %lld", kind,
@@ -143,7 +139,7 @@ static bool set_text(const struct target *target, const json_t *value) {
                              json_string_length(value), (long long)target->setting->high);
         copy = strdup(text);
         if (!copy)
-            return no_memory(target);
+            return error_no_memory(target->error);
     }
     free(*field);
     *field = copy;
@@ -160,7 +156,7 @@ static bool set_store(const struct target *target, const json_t *value) {
     if (!text || !*text || !is_path(text))
         return set_text(target, value);
     json_t *url = json_sprintf("sqlite:%s", text);
-    bool fine = url ? set_text(target, url) : no_memory(target);
+    bool fine = url ? set_text(target, url) : error_no_memory(target->error);
     json_decref(url);
     return fine;
 }
@@ -175,7 +171,7 @@ static bool set_list(const struct target *target, const json_t *value) {
             return refuse(target, value, "a list of texts");
     json_t *copy = json_array_size(value) ? json_deep_copy(value) : NULL;
     if (json_array_size(value) && !copy)
-        return no_memory(target);
+        return error_no_memory(target->error);
     json_decref(*field);
     *field = copy;
     return true;
@@ -257,7 +253,7 @@ static bool set_range(const struct target *target, const json_t *value) {
     int64_t pair[2] = {INT64_MIN, INT64_MAX}, *field = target->field;
     json_t *given = pair_of(value);
     if (!given)
-        return no_memory(target);
+        return error_no_memory(target->error);
     bool fine = json_is_null(given) || read_pair(given, names, INT64_MIN, INT64_MAX, pair);
     json_decref(given);
     if (!fine)
@@ -273,7 +269,7 @@ static bool set_workers(const struct target *target, const json_t *value) {
     int *field = target->field;
     json_t *given = pair_of(value);
     if (!given)
-        return no_memory(target);
+        return error_no_memory(target->error);
     if (json_whole(given, low, high, &pair[0]))
         pair[1] = pair[0];
     bool fine = pair[1] > 0 || read_pair(given, names, low, high, pair);

@@ -106,10 +106,6 @@ const char *const *settings_names(void) {
     return names;
 }
 
-static bool no_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 static bool apply_default(struct settings *settings, const char *name, const char *text,
                           struct error *error) {
     return settings_apply_text(settings, ORIGIN_DEFAULT, name, text, error);
@@ -175,7 +171,7 @@ bool settings_copy(struct settings *copy, const struct settings *settings, struc
     *copy = *settings;
     for (size_t i = 0; i < ROWS; i++) /* all of them: none may stay shared */
         copied = copy_value(&table[i], copy) && copied;
-    return copied || no_memory(error);
+    return copied || error_no_memory(error);
 }
 
 static const struct setting *find(const char *name) {
@@ -288,7 +284,7 @@ bool settings_apply_text(struct settings *settings, enum setting_origin origin, 
     if (!utf8_valid(text, strlen(text), NULL))
         return error_set(error, code_of(origin), "%s: not valid UTF-8", name);
     json_t *value = setting_from_text(setting, text);
-    bool ok = value ? apply(settings, origin, setting, value, NULL, error) : no_memory(error);
+    bool ok = value ? apply(settings, origin, setting, value, NULL, error) : error_no_memory(error);
     json_decref(value);
     return ok;
 }

@@ -85,7 +85,7 @@ static bool asked_hash(struct asked *asked, const struct engine_spec *specs, siz
     for (size_t i = 0; i < count; i++) {
         char *text = json_dumps(specs[i].object, JSON_COMPACT | JSON_SORT_KEYS);
         if (!text)
-            return error_set(error, ERROR_FAILED, "out of memory");
+            return error_no_memory(error);
         SHA256Update(&hash, (const uint8_t *)text, strlen(text) + 1);
         free(text);
     }
@@ -249,7 +249,7 @@ static bool read_entries(lua_State *L, lua_Integer count, bool in_short, struct 
                          struct error *error) {
     entries->specs = malloc(((size_t)count + 1) * sizeof *entries->specs);
     if (!entries->specs)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     for (lua_Integer i = 1; i <= count; i++)
         if (!read_entry(L, i, in_short, entries, error))
             return false;

@@ -78,7 +78,7 @@ static struct served *served_new(struct lua_executor *executor, struct lua_engin
                                  struct error *error) {
     struct served *served = calloc(1, sizeof *served);
     if (!served) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     served->engine = engine;

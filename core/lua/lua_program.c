@@ -69,7 +69,7 @@ json_t *lua_program_run(const struct lua_program *program, struct error *error) 
     lua_State *L = luaL_newstate();
     json_t *result = NULL;
     if (!L) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     lua_pushcfunction(L, run);

@@ -10,7 +10,7 @@ static json_t *question_read(lua_State *L, json_t **box, json_t **filters, struc
     *filters = api_object(L, 3, "filters", error);
     *box = *filters ? api_object(L, 4, "question", error) : NULL;
     if (*box && json_object_set(*box, "filters", *filters) != 0)
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     return *box;
 }
 

@@ -35,10 +35,6 @@ struct executor {
     struct error fatal;        /* the first one */
 };
 
-static bool out_of_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 struct executor *executor_new(const struct executor_options *options, struct error *error) {
     const struct settings *settings = options->settings;
     struct pool_options pool = {.workers_min = settings->workers_min,
@@ -51,7 +47,7 @@ struct executor *executor_new(const struct executor_options *options, struct err
                                 .begins_arg = options->begins_arg};
     struct executor *executor = calloc(1, sizeof *executor);
     if (!executor) {
-        out_of_memory(error);
+        error_no_memory(error);
         return NULL;
     }
     executor->options = *options;
@@ -163,7 +159,7 @@ static struct acquisition *acquisition_new(struct executor *executor, const char
     bool first = !executor->acquisitions, program = executor->options.program && first;
     bool drain = executor->options.program || executor->options.drain;
     if (!acquisition) {
-        out_of_memory(error);
+        error_no_memory(error);
         return NULL;
     }
     struct loop_options options = {.ended = on_ended,
@@ -179,7 +175,7 @@ static struct acquisition *acquisition_new(struct executor *executor, const char
     if (acquisition->name && acquisition->loop)
         return acquisition;
     if (acquisition->loop)
-        out_of_memory(error);
+        error_no_memory(error);
     acquisition_free(acquisition);
     return NULL;
 }
@@ -246,7 +242,7 @@ static bool hand_over(struct acquisition *acquisition, struct attached_engine *e
     take_out(executor, engine);
     mutex_unlock(&executor->mutex);
     runner_free(engine->runner);
-    return out_of_memory(error);
+    return error_no_memory(error);
 }
 
 struct attached_engine *executor_attach(struct executor *executor,
@@ -256,7 +252,7 @@ struct attached_engine *executor_attach(struct executor *executor,
     struct acquisition *acquisition =
         engine ? acquire(executor, options->settings->acquisition, error) : NULL;
     if (!engine)
-        out_of_memory(error);
+        error_no_memory(error);
     if (!acquisition) {
         free(engine);
         return NULL;

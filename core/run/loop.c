@@ -102,7 +102,7 @@ static void ignore_signals(struct loop *loop, bool hold) {
 struct loop *loop_new(const struct loop_options *options, struct error *error) {
     struct loop *loop = calloc(1, sizeof *loop);
     if (!loop) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     loop->options = *options;

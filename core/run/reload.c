@@ -60,14 +60,14 @@ static bool keep_options(struct reload *reload, const struct reload_options *opt
     reload->options = *options;
     reload->options.clock = clock_retain(options->clock);
     reload->paths = json_deep_copy(options->paths);
-    return (reload->paths || error_set(error, ERROR_FAILED, "out of memory")) &&
+    return (reload->paths || error_no_memory(error)) &&
            settings_copy(&reload->settings, options->settings, error);
 }
 
 struct reload *reload_start(const struct reload_options *options, struct error *error) {
     struct reload *reload = calloc(1, sizeof *reload);
     if (!reload) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     mutex_init(&reload->mutex);

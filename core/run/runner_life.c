@@ -11,10 +11,6 @@ enum { LAST_WRITES = 800, LAST_WRITE = 100 };
 
 /* ---- beginning ---- */
 
-static bool out_of_memory(struct error *error) {
-    return error_set(error, ERROR_FAILED, "out of memory");
-}
-
 static void show(void *arg, const struct job *job, const char *text) {
     (void)arg;
     log_event(LOG_INFO, "print", "job:l handler:s text:s", job->id, job->handler, text);
@@ -66,7 +62,7 @@ static bool join_store(struct runner *runner, struct error *error) {
                                         : NULL;
     runner->gap_watch =
         gap_watch_new(runner->settings.store, &runner->settings, runner->options.clock);
-    return (runner->services && runner->gap_watch) || out_of_memory(error);
+    return (runner->services && runner->gap_watch) || error_no_memory(error);
 }
 
 static void started(struct runner *runner) {
@@ -86,7 +82,7 @@ static bool keep_options(struct runner *runner, const struct runner_options *opt
     runner->options.clock = clock_retain(options->clock);
     runner->options.folder = folder_retain(options->folder);
     runner->paths = options->paths ? json_deep_copy(options->paths) : NULL;
-    return (runner->paths || !options->paths || out_of_memory(error)) &&
+    return (runner->paths || !options->paths || error_no_memory(error)) &&
            settings_copy(&runner->settings, options->settings, error);
 }
 
@@ -109,7 +105,7 @@ static bool begin(struct runner *runner, const struct runner_options *options,
 struct runner *runner_new(const struct runner_options *options, struct error *error) {
     struct runner *runner = calloc(1, sizeof *runner);
     if (!runner) {
-        out_of_memory(error);
+        error_no_memory(error);
         return NULL;
     }
     mutex_init(&runner->mutex);

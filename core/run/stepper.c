@@ -18,7 +18,7 @@ struct stepper *stepper_new(struct engine *engine, struct error *error) {
     if (stepper)
         stepper->engine = engine;
     else
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     return stepper;
 }
 
@@ -152,7 +152,7 @@ static bool run_next(struct round *round, struct work_item *item, bool give_back
     struct outcome *outcome =
         back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(engine, NULL, job);
     if (!outcome)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     round->runs += !back;
     outcome->lane_ends = !item->jobs;
     outcome->lane_token = item->lane_token;
@@ -287,7 +287,7 @@ static bool execute(struct stepper *stepper, int64_t id, bool force, json_t **re
     struct job *job = engine_take(stepper->engine, id, force, &generation, error);
     struct outcome *outcome = job ? engine_run_job(stepper->engine, generation, job) : NULL;
     if (!outcome)
-        return job ? error_set(error, ERROR_FAILED, "out of memory") : false;
+        return job ? error_no_memory(error) : false;
     outcome->lane_ends = true;
     outcome->lane_token = outcome->job->token;
     struct error failure = {0};

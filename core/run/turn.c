@@ -75,7 +75,7 @@ struct turns *turns_new(struct store *store, const struct settings *settings, st
                         int workers, struct error *error) {
     struct turns *turns = calloc(1, sizeof *turns);
     if (!turns) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     turns->store = store;
@@ -223,8 +223,7 @@ static json_t *profile_new(const struct turns *turns) {
  * search for missing handlers read it in the store. */
 static bool publish(struct turns *turns, time_ms now, struct error *error) {
     json_t *profile = profile_new(turns);
-    bool ok = profile ? store_publish(turns->store, profile, now, error)
-                      : error_set(error, ERROR_FAILED, "out of memory");
+    bool ok = profile ? store_publish(turns->store, profile, now, error) : error_no_memory(error);
     json_decref(profile);
     return ok;
 }
@@ -288,7 +287,7 @@ static bool build(struct turn *turn, struct work *work, struct error *error) {
     work->capacity.jobs = NULL;
     bool ok = work_items_build(work->jobs, &turn->items);
     ok = work_items_build(created, &work->created) && ok;
-    return ok || error_set(error, ERROR_FAILED, "out of memory");
+    return ok || error_no_memory(error);
 }
 
 static bool commit(struct turns *turns, struct turn *turn, struct error *error) {

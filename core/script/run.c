@@ -101,7 +101,7 @@ static int64_t collect(struct run *run, struct job_spec *spec, struct error *err
         return 0;
     struct job_spec *copy = job_spec_copy(spec);
     if (!copy)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     *run->last_created = copy;
     run->last_created = &copy->next;
     return copy->job.id;
@@ -127,8 +127,7 @@ bool run_operate(struct run *run, json_t *object, struct error *error) {
                          command.name);
     if (!outcome->effects)
         outcome->effects = json_array();
-    return json_array_append(outcome->effects, object) == 0 ||
-           error_set(error, ERROR_FAILED, "out of memory");
+    return json_array_append(outcome->effects, object) == 0 || error_no_memory(error);
 }
 
 void run_lost(struct run *run, const struct error *error) {

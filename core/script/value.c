@@ -84,7 +84,7 @@ static json_t *refuse(const struct reader *reader, const struct step *step, cons
 
 static json_t *checked(const struct reader *reader, json_t *value) {
     if (!value)
-        error_set(reader->error, ERROR_FAILED, "out of memory");
+        error_no_memory(reader->error);
     return value;
 }
 
@@ -350,7 +350,7 @@ bool value_write(lua_State *L, int index, const char *what, struct text *out, st
         return true;
     json_t *value = value_to_json(L, index, what, error);
     if (value)
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     json_decref(value);
     text_clear(out);
     return false;

@@ -29,7 +29,7 @@ static bool put_new(json_t *object, const char *key, json_t *value, struct error
     }
     if (value && json_object_set_new(object, key, value) == 0)
         return true;
-    return error_set(error, ERROR_FAILED, "out of memory");
+    return error_no_memory(error);
 }
 
 /* handler, payload, options (arguments 2 to 4) as one object for job_spec_read; NULL: error. */

@@ -130,7 +130,7 @@ static bool member_settle(json_t *object, const char *key, const struct wall *wa
         return true;
     if (!instant_parse(text, wall, now, &time, NULL, &cause))
         return error_set(error, ERROR_INVALID, "%s: %s", key, cause.text);
-    return json_put_time(object, key, time) || error_set(error, ERROR_FAILED, "out of memory");
+    return json_put_time(object, key, time) || error_no_memory(error);
 }
 
 static bool members_settle(json_t *object, const struct wall *wall, time_ms now,

@@ -20,7 +20,7 @@ static bool join(struct pool *pool, struct client *client) {
 struct client *client_new(const struct client_options *options, struct error *error) {
     struct client *client = calloc(1, sizeof *client);
     if (!client) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     client->options = *options;
@@ -35,7 +35,7 @@ struct client *client_new(const struct client_options *options, struct error *er
     if (join(client->pool, client))
         return client;
     free(client);
-    error_set(error, ERROR_FAILED, "out of memory");
+    error_no_memory(error);
     return NULL;
 }
 

@@ -37,7 +37,7 @@ struct pool *pool_new(const struct pool_options *options, struct error *error) {
     struct pool *pool = calloc(1, sizeof *pool + (size_t)count * sizeof *pool->workers);
     if (!pool || !make_workers(pool, count)) {
         free_workers(pool);
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     pool->options = *options;

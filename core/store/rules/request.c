@@ -51,7 +51,7 @@ bool store_request_keep(struct store *store, const struct store_request *request
                                   "nttti", (int)SCOPE_OWNER, request->key, request->hash, text,
                                   now + store->settings->request_ttl) &&
                            CRASH_POINT("request_kept")
-                     : error_set(error, ERROR_FAILED, "out of memory");
+                     : error_no_memory(error);
     free(text);
     return done;
 }

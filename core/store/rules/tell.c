@@ -10,16 +10,12 @@
 #define EVENTS_MAX 500      /* in one job */
 #define INCIDENTS_SEEN 1000 /* the newest ones, of which those of one cause are counted */
 
-static bool no_memory(struct store *store, struct error *error) {
-    return db_no_memory(&store->db, error);
-}
-
 static bool note(struct store *store, json_t **list, json_t *what, time_ms now,
                  struct error *error) {
     store->tells.now = now;
     if (!*list)
         *list = json_array();
-    return json_array_append_new(*list, what) == 0 || no_memory(store, error);
+    return json_array_append_new(*list, what) == 0 || db_no_memory(&store->db, error);
 }
 
 /* A job of a handler that the folder names, or of ours. One that may not be (a full backlog) is

@@ -48,7 +48,7 @@ static bool find_streams(struct store *store, bool by_name, const json_t *value,
     json_decref(list);
     *streams = NULL;
     if (!text)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     struct row *row = db_query(&store->db, error, by_name ? names : either, "t", text);
     enum answer step = db_step(&store->db, row, error);
     if (step == YES && row_text(row, 0))

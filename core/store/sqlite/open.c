@@ -215,7 +215,7 @@ static struct store *open_once(const char *path, enum store_mode mode,
     struct sqlite *made = calloc(1, sizeof *made);
     struct store *store = made ? &made->store : NULL;
     if (!store) {
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     store->settings = settings;

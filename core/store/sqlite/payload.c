@@ -64,7 +64,7 @@ static bool path_add(struct text *path, const char *from, const char *name, stru
     while (at && (*at == '.' || *at == '['))
         at = *at == '.' ? path_name(path, at + 1) : path_element(path, at);
     if (path->failed)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     return (at && !*at) || refuse_path(name, error);
 }
 
@@ -104,7 +104,7 @@ static bool whole_name(struct text *path, const char *from, const char *name, st
     if (!strchr(name, '.') || strpbrk(name, "[]\"") || *name == '$')
         return true;
     text_add(path, "%s.\"%s\"", *from ? from : "$", name);
-    return !path->failed || error_set(error, ERROR_FAILED, "out of memory");
+    return !path->failed || error_no_memory(error);
 }
 
 /* Any of a list, at the path or at the other one (may be NULL); {} of Lua is an empty list. */

@@ -1,10 +1,6 @@
 #include "store/sqlite/sign.h"
 #include <stdlib.h>
 
-static bool no_memory(const struct store *store, struct error *error) {
-    return db_no_memory(&store->db, error);
-}
-
 bool sign_own(const struct store *store, int64_t byte) {
     for (size_t i = 0; i < sqlite_of(store)->signs.count; i++)
         if (sqlite_of(store)->signs.list[i] == byte)
@@ -18,7 +14,7 @@ bool sign_take(struct store *store, int64_t byte, struct error *error) {
         return true;
     int64_t *list = realloc(signs->list, (signs->count + 1) * sizeof *list);
     if (!list)
-        return no_memory(store, error);
+        return db_no_memory(&store->db, error);
     signs->list = list;
     if (!gate_take(&sqlite_of(store)->gate, byte, true))
         return error_set(error, ERROR_IO, "store \"%s\": cannot lock \"%s-gate\"", store->db.name,

@@ -165,7 +165,7 @@ static bool turn_settle(struct life *life, struct store *store, struct job *job,
                               .message = message};
     outcome.effects = turn_effects(life, store, job);
     if (!outcome.effects && strncmp(job->handler, COMMAND_RESERVED, strlen(COMMAND_RESERVED)) == 0)
-        return error_set(&life->error, ERROR_FAILED, "out of memory");
+        return error_no_memory(&life->error);
     turn_draw(life, &outcome, success);
     if (outcome.kind == OUTCOME_SUCCESS && !success && !outcome.effects && !lot(life, 4))
         outcome.created = child;
@@ -282,7 +282,7 @@ bool work_batch(struct life *life, struct store *store) {
     int64_t id = 0;
     json_t *ids = json_pack("[iiiii]", 1, 2, 3, 4, 5);
     struct store_batch begun = {.type = "enqueue", .jobs_per_seed = 1 + lot(life, 3)};
-    bool done = (ids || error_set(&life->error, ERROR_FAILED, "out of memory")) &&
+    bool done = (ids || error_no_memory(&life->error)) &&
                 store_batch_begin(store, &begun, life->now, &id, &life->error) &&
                 store_batch_add(store, id, ids, &life->error);
     done = done && store_batch_start(store, id, life->now, &life->error) &&

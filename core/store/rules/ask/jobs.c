@@ -216,7 +216,7 @@ static json_t *jobs_read(struct store *store, struct row *row, struct error *err
     json_t *json = job_to_json(&job);
     if (json && !jobs_put_cycle(store, json, &job)) {
         json_decref(json);
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
         return NULL;
     }
     if (json && job.state == JOB_LOCKED)

@@ -82,8 +82,7 @@ bool batch_job(struct store *store, const struct batch *batch, const struct batc
                 .payload_size = payload.size},
         .priority_given = batch->priority_given};
     defined_apply(what->defined ? what->defined : &defined, store, &spec);
-    bool done = payload.failed ? error_set(error, ERROR_FAILED, "out of memory")
-                               : store_create(store, &spec, 0, now, error);
+    bool done = payload.failed ? error_no_memory(error) : store_create(store, &spec, 0, now, error);
     text_clear(&payload);
     *id = spec.reply.id;
     return done;

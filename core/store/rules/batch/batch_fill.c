@@ -69,7 +69,7 @@ static bool fill_config(struct store *store, int64_t id, const json_t *config,
         return true;
     bool done = false;
     if (!text)
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     else if (json_depth(text, size) > JSON_DEPTH)
         error_set(error, ERROR_INVALID, "config: nested deeper than %d", JSON_DEPTH);
     else if (size > BATCH_CONFIG)
@@ -124,7 +124,7 @@ static bool fill_part(struct store *store, const struct batch *batch, const json
         free(text);
         return text ? error_set(error, ERROR_INVALID, "ids: %zu bytes in one part (at most %d)",
                                 size, PART_BYTES)
-                    : error_set(error, ERROR_FAILED, "out of memory");
+                    : error_no_memory(error);
     }
     bool done =
         db_run(&store->db, error, "INSERT INTO batch_part(batch, n, ids) VALUES(?1, ?2, ?3)", "iit",
@@ -187,9 +187,8 @@ static bool fill_found(struct store *store, const struct batch *batch, const int
     json_t *ids = json_array();
     for (size_t i = 0; ids && i < count; i++)
         json_array_append_new(ids, json_integer(list[i]));
-    bool done = count == 0 ||
-                (json_array_size(ids) == count ? fill_part(store, batch, ids, error)
-                                               : error_set(error, ERROR_FAILED, "out of memory"));
+    bool done = count == 0 || (json_array_size(ids) == count ? fill_part(store, batch, ids, error)
+                                                             : error_no_memory(error));
     json_decref(ids);
     return done;
 }
@@ -200,7 +199,7 @@ static bool fill_query(struct store *store, int64_t id, const json_t *filters,
     char *text = filters ? json_write(filters, NULL) : strdup("{}");
     bool done =
         text ? db_run(&store->db, error, "UPDATE batch SET query=?2 WHERE id=?1", "it", id, text)
-             : error_set(error, ERROR_FAILED, "out of memory");
+             : error_no_memory(error);
     free(text);
     return done;
 }

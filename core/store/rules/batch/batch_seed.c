@@ -49,7 +49,7 @@ static bool part_read(struct seeding *seeding, struct error *error) {
         return false;
     seeding->part = strdup(row_text(row, 0));
     row_done(row);
-    return seeding->part || error_set(error, ERROR_FAILED, "out of memory");
+    return seeding->part || error_no_memory(error);
 }
 
 static bool part_end(struct seeding *seeding, struct error *error) {
@@ -81,7 +81,7 @@ static bool seed_ids(struct seeding *seeding, struct text *ids, struct error *er
     for (int64_t i = 0; i < count; i++)
         if (!seed_id(seeding, ids, error))
             return false;
-    return !ids->failed || error_set(error, ERROR_FAILED, "out of memory");
+    return !ids->failed || error_no_memory(error);
 }
 
 /* ---- jobs ---- */

@@ -260,7 +260,7 @@ static bool clean_jobs(struct clean *clean) {
     struct found *found = malloc(sizeof *found);
     bool done = found ? clean_own_time(clean, found) && clean_by_ttl(clean, found) &&
                             clean_failures(clean, found)
-                      : error_set(clean->error, ERROR_FAILED, "out of memory");
+                      : error_no_memory(clean->error);
     free(found);
     return done;
 }
@@ -317,7 +317,7 @@ bool clean_count(struct store *store, const struct cleanup *plan, struct cleaned
     struct clean clean = {store, &whole, cleaned, now, CLEANUP_ROWS, error};
     struct found *found = malloc(sizeof *found);
     bool done =
-        (found || error_set(error, ERROR_FAILED, "out of memory")) && count_jobs(&clean, found) &&
+        (found || error_no_memory(error)) && count_jobs(&clean, found) &&
         count_kind(&clean, HISTORY_INCIDENTS, "SELECT count(*) FROM incident WHERE " MAY_GO) &&
         count_kind(&clean, HISTORY_BATCHES, "SELECT count(*) FROM batch WHERE " MAY_GO) &&
         count_kind(&clean, HISTORY_OPERATIONS,

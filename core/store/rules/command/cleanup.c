@@ -57,7 +57,7 @@ static bool chain_write(struct store *store, const struct chain *chain, struct e
     else if (text)
         done = db_run(&store->db, error, store->engine->sql->put_note, "tt", chain->key, text);
     else
-        error_set(error, ERROR_FAILED, "out of memory");
+        error_no_memory(error);
     free(text);
     json_decref(state);
     return done;
@@ -134,7 +134,7 @@ static bool chain_adjust(struct store *store, struct chain *chain, bool on_deman
                          struct error *error) {
     json_t *plan = cleanup_plan(store->settings, on_demand);
     if (!plan)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     bool same = chain->plan && json_equal(plan, chain->plan);
     if (!same && chain->plan && !chain_stop(store, chain, now, error)) {
         json_decref(plan);

@@ -114,7 +114,7 @@ static bool command_now(struct store *store, const json_t *object, struct comman
                         int64_t window, struct command_run *run, time_ms now, struct error *error) {
     struct step *step = calloc(1, sizeof *step);
     if (!step)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     step->window = window;
     if (!command->upto)
         command->upto = store->meta.next_id - 1; /* those created meanwhile are not meant */
@@ -133,7 +133,7 @@ static bool command_now(struct store *store, const json_t *object, struct comman
     if (done && (command->verb == COMMAND_CANCEL || command->verb == COMMAND_DELETE))
         done = stuck_among(store, step->ids, &run->stuck, error);
     if (done && step->more && !(run->rest = command_rest(object, command)))
-        done = error_set(error, ERROR_FAILED, "out of memory");
+        done = error_no_memory(error);
     free(step);
     return done;
 }
@@ -167,7 +167,7 @@ static bool command_later(struct store *store, const json_t *object, const struc
     char entity[JOB_NAME_MAX + 32], at[TIME_TEXT_SIZE], text[64];
     json_t *bare = json_copy((json_t *)(uintptr_t)object);
     if (!bare)
-        return error_set(error, ERROR_FAILED, "out of memory");
+        return error_no_memory(error);
     if (command->definition && !catalog_definition(&store->catalog, command->definition)) {
         json_decref(bare);
         return error_set(error, ERROR_NOT_FOUND, "unknown definition \"%s\"", command->definition);
@@ -211,7 +211,7 @@ static bool command_write(struct store *store, const json_t *command, struct com
 static bool preview_ids(struct store *store, struct command *command, int64_t *count, time_ms now,
                         struct error *error) {
     struct step *step = calloc(1, sizeof *step);
-    bool fine = step || error_set(error, ERROR_FAILED, "out of memory");
+    bool fine = step || error_no_memory(error);
     for (bool more = true; fine && more; more = fine && step->more) {
         step_slice(step, command);
         fine = commands_check(store, command, step->ids, now, error);

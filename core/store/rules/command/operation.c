@@ -24,7 +24,7 @@ static bool ids_write(struct text *text, struct ids ids, struct error *error) {
         text_add(text, "%c%lld", i ? ',' : '[', (long long)ids.list[i]);
     if (ids.count)
         text_add(text, "]");
-    return !text->failed || error_set(error, ERROR_FAILED, "out of memory");
+    return !text->failed || error_no_memory(error);
 }
 
 static bool operation_insert(struct store *store, const char *verb, const char *entity, int count,
@@ -35,8 +35,7 @@ static bool operation_insert(struct store *store, const char *verb, const char *
     char *query = wanted ? json_write(wanted, NULL) : NULL;
     struct text jobs = {0};
     bool done =
-        (query || !wanted || error_set(error, ERROR_FAILED, "out of memory")) &&
-        ids_write(&jobs, ids, error) &&
+        (query || !wanted || error_no_memory(error)) && ids_write(&jobs, ids, error) &&
         db_value(&store->db, error, &store->journal.written,
                  "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs)"
                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"

@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool no_memory(struct store *store, struct error *error) {
-    return db_no_memory(&store->db, error);
-}
-
 /* Ends the incidents that said no executor serves the handlers that this one serves from now on. */
 static bool handlers_found(struct store *store, const char *settings, time_ms now,
                            struct error *error) {
@@ -26,7 +22,7 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
     char *text = fine ? json_dumps(profile, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(profile);
     if (!text)
-        return no_memory(store, error);
+        return db_no_memory(&store->db, error);
     bool done =
         unit_begin(store, &own, error) &&
         db_run(&store->db, error, store->engine->sql->publish, "it", store->self.id, text) &&
@@ -88,7 +84,7 @@ static bool handlers_missed(struct store *store, const struct catalog_definition
                             time_ms now, time_ms grace, time_ms *next, struct error *error) {
     struct unserved *seen = handlers_seen(store, definition->id, now);
     if (!seen)
-        return no_memory(store, error);
+        return db_no_memory(&store->db, error);
     seen->look = store->looks;
     if (now < seen->since) /* the clock was set back */
         seen->since = now;
@@ -121,7 +117,7 @@ static bool handlers_forget(struct store *store, time_ms now, struct error *erro
     char *kept = handlers_kept(store);
     bool done = kept ? db_run(&store->db, error, store->engine->sql->unserved, "tint", kept, now,
                               (int)INCIDENT_RESOLVED, INCIDENT_MISSING_HANDLER)
-                     : no_memory(store, error);
+                     : db_no_memory(&store->db, error);
     free(kept);
     return done;
 }

@@ -39,8 +39,7 @@ static bool waiting_policy(struct row *row, struct waiting *waiting, struct erro
     strncat(waiting->schedule, name, JOB_NAME_MAX);
     waiting->paused = row_int32(row, 9) != 0;
     json_t *spec = text ? json_loads(text, 0, NULL) : json_object();
-    bool fine = spec ? schedule_policy_read(spec, &waiting->policy, error)
-                     : error_set(error, ERROR_FAILED, "out of memory");
+    bool fine = spec ? schedule_policy_read(spec, &waiting->policy, error) : error_no_memory(error);
     json_decref(spec);
     return fine;
 }

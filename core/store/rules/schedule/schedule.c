@@ -56,7 +56,7 @@ static bool declared_read(struct store *store, struct declared *declared,
                                   .definitions = deployment->definitions};
     if (declared->spec)
         declared->text = json_dumps(declared->spec, JSON_COMPACT | JSON_SORT_KEYS);
-    return declared->text || error_set(error, ERROR_FAILED, "out of memory");
+    return declared->text || error_no_memory(error);
 }
 
 static bool stored_read(struct store *store, const struct declared *declared, struct stored *stored,
