@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "bench/client_group.h"
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -2,7 +2,6 @@
  * processes that share nothing. */
 #include "base/clamp.h"
 #include "base/embedded.h"
-#include "base/json.h"
 #include "bench/client_group.h"
 #include "bench/phases.h"
 #include "lua/lua_program.h"

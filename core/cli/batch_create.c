@@ -9,7 +9,6 @@
 #include "cli/select.h"
 #include "cli/setup.h"
 #include "engine/batch.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define ENQUEUE "enqueue"

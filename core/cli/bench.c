@@ -1,5 +1,4 @@
 #include "bench/bench.h"
-#include "base/json.h"
 #include "cli/bulk.h"
 #include "cli/flags.h"
 #include "cli/output.h"

@@ -2,7 +2,6 @@
 #include "base/text.h"
 #include "cli/flags.h"
 #include "cli/output.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* What one shell needs: the frame of its script, and how a word with its meaning is written. */

@@ -2,7 +2,6 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
-#include <stdlib.h>
 
 static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};
 

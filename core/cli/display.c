@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

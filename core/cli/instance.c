@@ -2,7 +2,6 @@
  * that are suspended (rules §12). */
 #include "cli/command.h"
 #include "cli/list.h"
-#include "cli/setup.h"
 #include "cli/table.h"
 #include <string.h>
 

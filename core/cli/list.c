@@ -5,7 +5,6 @@
 #include "cli/moment.h"
 #include "cli/output.h"
 #include "cli/setup.h"
-#include "time/span.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "job/acquisitions.h"
 #include "run/executor.h"
 #include "script/folder.h"
-#include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "engine/home.h"
 #include "engine/stored_folder.h"
 #include "script/folder.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,6 @@
 #include "job/hook.h"
 #include "time/span.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

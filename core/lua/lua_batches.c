@@ -1,4 +1,3 @@
-#include "base/json.h"
 #include "engine/batch.h"
 #include "lua/lua_engine.h"
 #include "script/value.h"

@@ -1,5 +1,4 @@
 #include "base/arena.h"
-#include "base/json.h"
 #include "engine/intake.h"
 #include "lua/lua_engine.h"
 #include "script/value.h"

@@ -1,10 +1,7 @@
 #include "lua/lua_engine.h"
-#include "base/json.h"
 #include "engine/config.h"
 #include "engine/home.h"
 #include "script/value.h"
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct lua_engine *lua_engine_self(lua_State *L) {

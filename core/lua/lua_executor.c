@@ -1,4 +1,3 @@
-#include "base/json.h"
 #include "engine/config.h"
 #include "job/acquisitions.h"
 #include "lua/lua_engine.h"

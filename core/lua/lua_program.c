@@ -2,11 +2,9 @@
 #include "base/clock.h"
 #include "base/embedded.h"
 #include "lua/api.h"
-#include "lua/lua_engine.h"
 #include "script/value.h"
 #include <lauxlib.h>
 #include <lualib.h>
-#include <stdio.h>
 #include <string.h>
 
 /* "moonshift" and "moonshift.engine" out of the program itself. */

@@ -1,4 +1,3 @@
-#include "base/json.h"
 #include "lua/lua_engine.h"
 #include <string.h>
 

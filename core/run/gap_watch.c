@@ -1,5 +1,4 @@
 #include "run/gap_watch.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "store/store.h"

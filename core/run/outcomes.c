@@ -2,7 +2,6 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 

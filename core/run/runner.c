@@ -5,7 +5,6 @@
 #include "run/pool/estimate.h"
 #include "run/runner_state.h"
 #include "store/intake.h"
-#include "store/tidy.h"
 
 /* ms. A handler is missing only if no executor that starts at this moment has it. */
 enum { FULL_WAIT = 1000, MISSING_GRACE = 2000 };

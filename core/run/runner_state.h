@@ -11,7 +11,6 @@
 #include "run/reload.h"
 #include "run/runner.h"
 #include "run/turn.h"
-#include "store/tidy.h"
 #include <stdatomic.h>
 
 enum { FILE_STEP = 1000 }; /* ended jobs that are filed at once at most */

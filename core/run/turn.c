@@ -5,7 +5,6 @@
 #include "run/back_off.h"
 #include "run/lease.h"
 #include "run/outcomes.h"
-#include "store/tidy.h"
 #include <stdlib.h>
 
 enum { PROMOTE_MAX = 1000, SECOND = 1000 };

@@ -7,7 +7,6 @@
 #include "script/natives.h"
 #include "script/rules.h"
 #include "time/span.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* "moonshift.retry" -> "lua/moonshift/retry.lua"; NULL if it is none of ours. */

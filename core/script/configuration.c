@@ -1,5 +1,4 @@
 /* moonshift.lua, the folder's settings: evaluated in a bare, limited state. */
-#include "base/json.h"
 #include "script/natives.h"
 #include "script/value.h"
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "script/failure.h"
 #include "script/handle.h"
-#include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
 

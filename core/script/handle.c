@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "script/decode.h"
 #include "script/value.h"
-#include "time/span.h"
 #include <string.h>
 
 /* Of `job`, by number from 1: those of the list, then two that are made here. */

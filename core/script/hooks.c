@@ -6,10 +6,6 @@
 #include "job/hook.h"
 #include "script/failure.h"
 #include "script/handle.h"
-#include "script/natives.h"
-#include "script/value.h"
-#include "time/span.h"
-#include <stdlib.h>
 
 /* One call. */
 struct telling {

@@ -1,5 +1,4 @@
 #include "script/script.h"
-#include "base/json.h"
 #include "job/hook.h"
 #include "job/notify.h"
 #include "script/handle.h"

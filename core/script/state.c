@@ -1,7 +1,6 @@
 #include "script/state.h"
 #include "base/clamp.h"
 #include "base/text.h"
-#include "job/outcome.h"
 #include <lualib.h>
 #include <stdlib.h>
 #include <string.h>

@@ -68,6 +68,10 @@ static inline bool store_tend(struct store *store, enum store_chore chore, int l
 static inline void store_purge_behind(struct store *store);
 static inline bool store_has_pending_purge(const struct store *store); /* some are left */
 
+/* Files at most `limit` ended jobs by their number, so that the log of one job is found at once.
+ * *more: there are others. Questions are right in between. */
+bool store_file_ended(struct store *store, int limit, bool *more, struct error *error);
+
 /* ---- deployments and definitions ---- */
 
 struct store_file {
@@ -107,6 +111,13 @@ json_t *store_deployment_names(struct store *store, struct error *error);
 
 /* The files of a definition's deployment as [{ path, text }], or NULL with ERROR_NOT_FOUND. */
 json_t *store_deployment_files(struct store *store, int64_t deployment, struct error *error);
+
+/* Does a step in the search for a deployment that is not needed. A newer one of its name has been
+ * there for a day. No definition comes from it. No executor has it loaded or is registered for it
+ * alone. No job of it is left. A step reads a thousand jobs at most. *retired: the one that it has
+ * removed; 0: none. *more: call again soon, else the search has come round. */
+bool store_retire(struct store *store, int64_t *retired, bool *more, time_ms now,
+                  struct error *error);
 
 /* YES: the store knows this handler. `deployment` may be NULL. */
 enum answer store_knows(struct store *store, const char *handler, int64_t *deployment,

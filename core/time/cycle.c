@@ -1,5 +1,4 @@
 #include "time/cycle.h"
-#include <stdio.h>
 #include <string.h>
 
 #define PARTS_MAX 2

@@ -1,5 +1,4 @@
 #include "time/window.h"
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

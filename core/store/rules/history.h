@@ -4,7 +4,6 @@
 
 #include "job/outcome.h"
 #include "store/rules/row.h"
-#include "store/tidy.h"
 
 /* To what a job belonged: columns of what is kept of it, and the job's own. */
 #define BELONGS "instance, root_instance, activity, tenant, lane_key"

@@ -1,6 +1,5 @@
 #include "store/rules/stuck.h"
 #include "store/rules/incident.h"
-#include "time/span.h"
 #include <stdio.h>
 
 /* One more run of a job that has an open one tells the newer story. */

@@ -3,7 +3,6 @@
 #include "job/notify.h"
 #include "job/spec_fast.h"
 #include "store/rules/defined.h"
-#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "base/crash_point.h"
 #include "store/rules/engine.h"
 #include "store/rules/intake.h"
-#include "time/span.h"
 
 #define EXPIRED "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
 

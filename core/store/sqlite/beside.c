@@ -1,5 +1,4 @@
 #include "store/sqlite/beside.h"
-#include "base/crash_point.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
 #include "store/rules/history.h"
 #include "store/rules/places.h"
 #include "store/sqlite/connection.h"
-#include "store/sqlite/driver.h"
 #include <stdlib.h>
 
 enum { BULK_ROWS = 4096 };

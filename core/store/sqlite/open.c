@@ -1,5 +1,4 @@
 /* open.c - from a path to an open store, with a sentence for each way it can go wrong. */
-#include "store/rules/ask/query.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/history.h"

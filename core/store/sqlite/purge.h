@@ -18,7 +18,6 @@
 #define MOONSHIFT_STORE_SQLITE_PURGE_H
 
 #include "store/sqlite/connection.h"
-#include "store/tidy.h"
 
 /* In the transaction in which the job has succeeded. *left: its row stays behind; false: it does
  * not, and must go now. */

@@ -1,5 +1,4 @@
 /* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
-#include "base/crash_point.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
 #include "store/sqlite/engine.h"

@@ -3,7 +3,6 @@
 #include "store/sqlite/connection.h"
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

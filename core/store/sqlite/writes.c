@@ -3,7 +3,6 @@
  * A VFS of its own name in front of the system's: each file that is opened gets a copy of its
  * table of methods in which writing and syncing count first. A commit is the frame of the log that
  * says how large the database is now. */
-#include "store/sqlite/sqlite.h"
 #include "store/store.h"
 #include <errno.h>
 #include <sqlite3.h>

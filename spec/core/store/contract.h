@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "give.h"
-#include "store/tidy.h"
+#include "store/store.h"
 #include "time/span.h"
 #include <dirent.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "job/command.h"
 #include "power_disk.h"
 #include "store/batch.h"
-#include "store/tidy.h"
+#include "store/store.h"
 #include <stdio.h>
 #include <string.h>
 

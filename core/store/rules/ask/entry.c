@@ -2,7 +2,6 @@
 #include "base/json.h"
 #include "job/outcome.h"
 #include "store/rules/ask/query.h"
-#include "time/span.h"
 #include <string.h>
 
 static json_t *entry_executor(struct row *row) {

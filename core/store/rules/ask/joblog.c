@@ -6,13 +6,11 @@
  * page needs, so that a page costs its own length and not the store's. Where a clock was set back
  * the order of writing counts: `edge` is the time of an entry as far as its arm has come. */
 #include "store/rules/ask/joblog.h"
-#include "base/json.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/entry.h"
 #include "store/rules/ask/log_filters.h"
 #include "store/rules/ask/query.h"
 #include "store/rules/history.h"
-#include <stdio.h>
 #include <string.h>
 
 #define LOG_COLUMNS                                                                                \

@@ -4,7 +4,6 @@
  * are not: a failure is written some time after its instant, and a job may be written after others
  * that have higher numbers. So of these a while is looked at again each time, and what was there
  * before is known. */
-#include "base/json.h"
 #include "store/rules/ask/joblog.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* verify.c - is the store whole, and is every job in exactly one place? */
 #include "store/rules/ask/verify.h"
-#include "base/json.h"
 #include "store/rules/intake.h"
 
 #define NO_PURGE_PENDING                                                                           \

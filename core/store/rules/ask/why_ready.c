@@ -5,7 +5,6 @@
 #include "store/rules/cursor.h"
 #include "store/rules/fleet/unserved.h"
 #include "store/rules/rate_limit.h"
-#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* batch_list.c - questions about batches (rules §17): what is shown of one, and which match. */
-#include "base/json.h"
 #include "store/batch.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"

@@ -8,7 +8,6 @@
 #include "store/rules/command/operation.h"
 #include "store/rules/defined.h"
 #include "store/rules/stuck.h"
-#include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "store/rules/command/clean.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
-#include "time/span.h"
 #include <stdio.h>
 
 enum { FILE_FIRST = 100000 }; /* ended jobs that are filed by number before any is looked for */

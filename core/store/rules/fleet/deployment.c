@@ -1,7 +1,6 @@
 /* deployment.c - script folders as the store keeps them, and the definitions they declare
  * (rules §13). */
 #include "base/crash_point.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"

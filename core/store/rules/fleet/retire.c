@@ -3,7 +3,6 @@
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
 #include "store/rules/fleet/executor_list.h"
-#include "store/tidy.h"
 #include <stdio.h>
 
 enum { STEP_ROWS = 1000 };                        /* jobs that one step looks at */
