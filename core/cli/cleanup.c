@@ -65,8 +65,8 @@ static bool status_print(const json_t *status, bool jobs, struct error *error) {
     return table_print(job_columns, list, output_width(), error);
 }
 
-static bool status_show(struct cli *cli, const struct flags *flags, bool jobs,
-                        struct error *error) {
+/* With --dry-run, of a cleaning: what may go, without the jobs that will do it. */
+static bool status_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct engine *engine = setup_reader(cli, flags, error);
     json_t *status = engine ? engine_ask(engine, ASK_HISTORY, NULL, error) : NULL;
     engine_close(engine);
@@ -74,13 +74,9 @@ static bool status_show(struct cli *cli, const struct flags *flags, bool jobs,
         return false;
     if (cli->json)
         return output_json(status, error);
-    bool fine = status_print(status, jobs, error);
+    bool fine = status_print(status, !flags_has(flags, "--dry-run"), error);
     json_decref(status);
     return fine;
-}
-
-static bool status_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return status_show(cli, flags, true, error);
 }
 
 /* ---- cleaning ---- */
@@ -100,7 +96,7 @@ static bool clean_say(const struct cli *cli, const int64_t *ids, int count, stru
 static bool clean_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct command_run run = {0};
     if (flags_has(flags, "--dry-run"))
-        return status_show(cli, flags, false, error);
+        return status_run(cli, flags, error);
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
     json_t *command = json_pack("{ss}", "verb", "clean_history");
     bool fine = engine && engine_command(engine, command, &run, error);

@@ -35,8 +35,21 @@ static void stuck_say(const struct stuck_runs *stuck) {
                 stuck->at, stuck->count - 1);
 }
 
-static bool counted(const struct cli *cli, const struct command_run *run, const char *done,
-                    struct error *error) {
+static bool has_verb(const json_t *command, const char *verb) {
+    return strcmp(json_string_value(json_object_get(command, "verb")), verb) == 0;
+}
+
+/* What the command counts; of batches there is always one. */
+static const char *thing_of(const json_t *command) {
+    static const char *const things[] = {"incident", "schedule", "deployment", "executor"};
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        if (json_object_get(command, things[i]))
+            return things[i];
+    return has_verb(command, "set_batch_removal_time") ? "batch" : "job";
+}
+
+static bool counted(const struct cli *cli, const json_t *command, const struct command_run *run,
+                    const char *done, struct error *error) {
     const struct held *held = &run->held;
     size_t count = run->touched;
     int stuck = run->stuck.count;
@@ -48,26 +61,13 @@ static bool counted(const struct cli *cli, const struct command_run *run, const 
                                      stuck ? json_integer(stuck) : NULL),
                            error);
     held_text(held, stay);
-    output_add("%zu %s %s%s%s\n", count, count == 1 ? "job" : "jobs", done, held->jobs ? "; " : "",
-               stay);
+    output_add("%zu %s%s %s%s%s\n", count, thing_of(command), count == 1 ? "" : "s", done,
+               held->jobs ? "; " : "", stay);
     return true;
 }
 
-static bool has_verb(const json_t *command, const char *verb) {
-    return strcmp(json_string_value(json_object_get(command, "verb")), verb) == 0;
-}
-
-/* What the command counts; of batches there is always one. */
-static const char *thing_of(const json_t *command) {
-    if (json_object_get(command, "incident"))
-        return "incident";
-    if (has_verb(command, "set_batch_removal_time"))
-        return "batch";
-    return json_object_get(command, "schedule") ? "schedule" : "job";
-}
-
-bool try_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
-                 struct error *error) {
+static bool try(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
+                struct error *error) {
     struct command_run run = {.dry_run = true};
     struct engine *engine = setup_engine(cli, flags, STORE_READ, false, error);
     bool fine = engine && engine_command(engine, command, &run, error);
@@ -155,7 +155,7 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct en
         return true;
     }
     if (cli->json || !is_of_batch(command))
-        return counted(cli, run, done, error);
+        return counted(cli, command, run, done, error);
     output_add("batch %lld %s\n", (long long)json_integer_value(json_object_get(command, "batch")),
                done);
     return true;
@@ -183,8 +183,7 @@ bool give_command(struct cli *cli, const struct flags *flags, json_t *command, c
     bool tries = flags_has(flags, "--dry-run"), fine = false;
     if (!command)
         return error_no_memory(error);
-    fine = tries ? try_command(cli, flags, command, done, error)
-                 : act(cli, flags, command, done, error);
+    fine = tries ? try(cli, flags, command, done, error) : act(cli, flags, command, done, error);
     json_decref(command);
     return fine;
 }

@@ -17,14 +17,10 @@
 #define DRY_RUN_FLAG                                                                               \
     { "--dry-run", NULL, "say what it would do, change nothing" }
 
-/* Takes `command` over (NULL: memory is out). "3 jobs <done>", or the batch that does it, or what
- * will do it and when, or with --dry-run how many it would touch. */
+/* Takes `command` over (NULL: memory is out). "3 jobs <done>" or what else it counts, or the batch
+ * that does it, or what will do it and when, or with --dry-run how many it would touch. */
 bool give_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
                   struct error *error);
-
-/* With --dry-run: how many jobs it would touch, or incidents or schedules if it is for one. */
-bool try_command(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
-                 struct error *error);
 
 /* command[key] = the date that a flag or word gives; "none" and NULL: null. */
 bool command_date(json_t *command, const char *key, const char *text, struct error *error);

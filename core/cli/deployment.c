@@ -1,7 +1,9 @@
+#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include <string.h>
 
 static const struct flag list_flags[] = {COLUMNS_FLAG, {0}};
 
@@ -31,8 +33,9 @@ static bool registered_tell(const struct cli *cli, const char *executor, bool re
     return true;
 }
 
-static bool registered_set(struct cli *cli, const struct flags *flags, bool registered,
-                           struct error *error) {
+/* "register" and "unregister" differ in one word. */
+static bool registered_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    bool registered = strcmp(flags->command->name, "deployment register") == 0;
     int64_t id;
     struct command_run run = {0};
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
@@ -48,39 +51,18 @@ static bool registered_set(struct cli *cli, const struct flags *flags, bool regi
     return fine && registered_tell(cli, name, registered, run.touched, error);
 }
 
-static bool register_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return registered_set(cli, flags, true, error);
-}
-
-static bool unregister_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    return registered_set(cli, flags, false, error);
-}
-
-static bool deleted_tell(const struct cli *cli, bool try, size_t count, struct error *error) {
-    if (cli->json)
-        return output_json(try ? json_pack("{sI,sb}", "count", (json_int_t)count, "dry_run", 1)
-                               : json_pack("{sI}", "count", (json_int_t)count),
-                           error);
-    output_add("%zu deployment%s %sdeleted\n", count, count == 1 ? "" : "s",
-               try ? "would be " : "");
-    return true;
-}
-
 static bool delete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct command_run run = {.dry_run = flags_has(flags, "--dry-run")};
     json_t *ids = json_array();
-    bool fine = ids || error_no_memory(error);
-    for (int i = 0; fine && i < flags->word_count; i++) {
+    for (int i = 0; i < flags->word_count; i++) {
         int64_t id = 0;
-        fine = flags_number("id", flags->words[i], 1, INT64_MAX, &id, error) &&
-               json_array_append_new(ids, json_integer(id)) == 0;
+        if (!flags_number("id", flags->words[i], 1, INT64_MAX, &id, error)) {
+            json_decref(ids);
+            return false;
+        }
+        json_array_append_new(ids, json_integer(id));
     }
-    struct engine *engine = fine ? setup_engine(cli, flags, STORE_WRITE, false, error) : NULL;
     json_t *command = json_pack("{ss,so}", "verb", "delete_deployment", "deployment", ids);
-    fine = engine && engine_command(engine, command, &run, error);
-    json_decref(command);
-    engine_close(engine);
-    return fine && deleted_tell(cli, run.dry_run, run.touched, error);
+    return give_command(cli, flags, command, "deleted", error);
 }
 
 static const struct flag delete_flags[] = {
@@ -100,11 +82,11 @@ const struct cli_command deployment_commands[] = {
     {"deployment register", "ID [--name NODE]",
      "let deployment-aware executors of a name run its jobs",
      "Loading a folder registers it; an executor that runs notices at once.", register_flags, 1, 1,
-     false, false, register_run},
+     false, false, registered_run},
     {"deployment unregister", "ID [--name NODE]",
      "keep deployment-aware executors of a name from its jobs",
      "The next start of an executor that loads this folder registers it again.", register_flags, 1,
-     1, false, false, unregister_run},
+     1, false, false, registered_run},
     {"deployment delete", "ID… [--dry-run]",
      "remove deployments that nobody needs, with their files",
      "Refused while jobs or executors need one, and for the newest of each name. What became of "

@@ -1,5 +1,6 @@
 #include "cli/executor.h"
 #include "base/json.h"
+#include "cli/command.h"
 #include "cli/list.h"
 #include "cli/output.h"
 #include "cli/setup.h"
@@ -89,21 +90,11 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
 
 /* "drain" and "resume" differ in one word. */
 static bool drain_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct command_run run = {0};
     bool draining = strcmp(flags->command->name, "executor drain") == 0;
-    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
     json_t *command =
         json_pack("{ss,ss}", "verb", draining ? "drain" : "resume", "executor", flags->words[0]);
-    bool fine = engine && engine_command(engine, command, &run, error);
-    json_decref(command);
-    engine_close(engine);
-    size_t touched = run.touched;
-    if (fine && cli->json)
-        return output_json(json_pack("{sI}", "count", (json_int_t)touched), error);
-    if (fine)
-        output_add("%zu %s %s\n", touched, touched == 1 ? "executor" : "executors",
-                   draining ? "told to drain" : "told to work again");
-    return fine;
+    return give_command(cli, flags, command, draining ? "told to drain" : "told to work again",
+                        error);
 }
 
 const struct cli_command executor_commands[] = {

@@ -63,32 +63,13 @@ static bool show_run(struct cli *cli, const struct flags *flags, struct error *e
     return fine;
 }
 
-static bool act(struct cli *cli, const struct flags *flags, json_t *command, const char *done,
-                struct error *error) {
-    struct command_run run = {0};
-    if (flags_has(flags, "--dry-run")) {
-        bool tried = try_command(cli, flags, command, done, error);
-        json_decref(command);
-        return tried;
-    }
-    struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
-    bool fine = engine && engine_command(engine, command, &run, error);
-    engine_close(engine);
-    json_decref(command);
-    if (fine && cli->json)
-        return output_json(json_pack("{sI}", "count", (json_int_t)1), error);
-    if (fine)
-        output_add("1 incident %s\n", done);
-    return fine;
-}
-
 static bool annotate_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
-           act(cli, flags,
-               json_pack("{ss,sI,ss}", "verb", "annotate", "incident", (json_int_t)id, "note",
-                         flags->words[1]),
-               "annotated", error);
+           give_command(cli, flags,
+                        json_pack("{ss,sI,ss}", "verb", "annotate", "incident", (json_int_t)id,
+                                  "note", flags->words[1]),
+                        "annotated", error);
 }
 
 static const struct flag annotate_flags[] = {DRY_RUN_FLAG, {0}};
@@ -102,10 +83,10 @@ static const struct flag resolve_flags[] = {
 static bool resolve_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
-           act(cli, flags,
-               json_pack("{ss,sI,ss?}", "verb", "resolve", "incident", (json_int_t)id, "note",
-                         flags_text(flags, "--note")),
-               "resolved", error);
+           give_command(cli, flags,
+                        json_pack("{ss,sI,ss?}", "verb", "resolve", "incident", (json_int_t)id,
+                                  "note", flags_text(flags, "--note")),
+                        "resolved", error);
 }
 
 static bool removal_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -115,7 +96,7 @@ static bool removal_run(struct cli *cli, const struct flags *flags, struct error
     json_t *command =
         json_pack("{ss, sI}", "verb", "set_incident_removal_time", "incident", (json_int_t)id);
     if (command_removal(command, flags->words[1], error))
-        return act(cli, flags, command, "changed", error);
+        return give_command(cli, flags, command, "changed", error);
     json_decref(command);
     return false;
 }

@@ -31,15 +31,10 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
 
 /* ---- verbs ---- */
 
-/* Takes `command` over. */
-static bool verb_try(struct cli *cli, const struct flags *flags, json_t *command, const char *word,
-                     struct error *error) {
-    const char *done = "run";
-    if (strcmp(word, "run") != 0)
-        done = strcmp(word, "pause") == 0 ? "paused" : "resumed";
-    bool fine = try_command(cli, flags, command, done, error);
-    json_decref(command);
-    return fine;
+static const char *done_of(const char *word) {
+    if (strcmp(word, "run") == 0)
+        return "run";
+    return strcmp(word, "pause") == 0 ? "paused" : "resumed";
 }
 
 static bool verb_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -49,7 +44,7 @@ static bool verb_run(struct cli *cli, const struct flags *flags, struct error *e
     snprintf(verb, sizeof verb, "%s_schedule", word);
     json_t *command = json_pack("{ss,ss}", "verb", verb, "schedule", name);
     if (flags_has(flags, "--dry-run"))
-        return verb_try(cli, flags, command, word, error);
+        return give_command(cli, flags, command, done_of(word), error);
     struct engine *engine = setup_engine(cli, flags, STORE_WRITE, false, error);
     bool fine = engine && engine_command(engine, command, &run, error);
     engine_close(engine);
