@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "job/job.h"
 #include "time/zone.h"
+#include <stddef.h>
 #include <string.h>
 
 enum key {
@@ -147,39 +148,13 @@ static bool read_at(struct command *command, const json_t *value, struct error *
     return json_is_null(value) || read_instant(command, "at", value, &command->at, error);
 }
 
-static bool read_flag(const struct command *command, const char *key, const json_t *value,
-                      bool *flag, struct error *error) {
+/* `at`: where the flag is in the command. */
+static bool read_flag(struct command *command, const char *key, size_t at, const json_t *value,
+                      struct error *error) {
+    bool *flag = (bool *)((char *)command + at);
     *flag = json_is_true(value);
     return json_is_boolean(value) || json_is_null(value) ||
            refuse(command, key, value, "true or false", error);
-}
-
-static bool read_cascade(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "cascade", value, &command->cascade, error);
-}
-
-static bool read_from_creation(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "from_creation", value, &command->from_creation, error);
-}
-
-static bool read_include_jobs(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "include_jobs", value, &command->include_jobs, error);
-}
-
-static bool read_history(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "history", value, &command->history, error);
-}
-
-static bool read_jobs_only(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "jobs_only", value, &command->jobs_only, error);
-}
-
-static bool read_ended(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "ended", value, &command->ended, error);
-}
-
-static bool read_ignore_missing(struct command *command, const json_t *value, struct error *error) {
-    return read_flag(command, "ignore_missing", value, &command->ignore_missing, error);
 }
 
 /* A process has no verb of its own yet: nothing would take it away again. */
@@ -234,25 +209,26 @@ static const struct {
     const char *name;
     enum key bit;
     bool (*read)(struct command *command, const json_t *value, struct error *error);
+    size_t flag; /* where it is; read NULL */
 } keys[] = {
-    {"retries", KEY_RETRIES, read_retries},
-    {"priority", KEY_PRIORITY, read_priority},
-    {"due", KEY_DUE, read_due},
-    {"cascade", KEY_CASCADE, read_cascade},
-    {"include_jobs", KEY_INCLUDE_JOBS, read_include_jobs},
-    {"note", KEY_NOTE, read_note},
-    {"at", KEY_AT, read_at},
-    {"from_creation", KEY_FROM_CREATION, read_from_creation},
-    {"removal_time", KEY_REMOVAL_TIME, read_removal_time},
-    {"history", KEY_HISTORY, read_history},
-    {"ended", KEY_ENDED, read_ended},
-    {"jobs_only", KEY_JOBS_ONLY, read_jobs_only},
-    {"ignore_missing", KEY_IGNORE_MISSING, read_ignore_missing},
-    {"reason", KEY_REASON, read_reason},
-    {"cycle", KEY_CYCLE, read_cycle},
-    {"zone", KEY_ZONE, read_zone},
-    {"misfire", KEY_MISFIRE, read_misfire},
-    {"executor", KEY_EXECUTOR, read_executor},
+    {"retries", KEY_RETRIES, read_retries, 0},
+    {"priority", KEY_PRIORITY, read_priority, 0},
+    {"due", KEY_DUE, read_due, 0},
+    {"cascade", KEY_CASCADE, NULL, offsetof(struct command, cascade)},
+    {"include_jobs", KEY_INCLUDE_JOBS, NULL, offsetof(struct command, include_jobs)},
+    {"note", KEY_NOTE, read_note, 0},
+    {"at", KEY_AT, read_at, 0},
+    {"from_creation", KEY_FROM_CREATION, NULL, offsetof(struct command, from_creation)},
+    {"removal_time", KEY_REMOVAL_TIME, read_removal_time, 0},
+    {"history", KEY_HISTORY, NULL, offsetof(struct command, history)},
+    {"ended", KEY_ENDED, NULL, offsetof(struct command, ended)},
+    {"jobs_only", KEY_JOBS_ONLY, NULL, offsetof(struct command, jobs_only)},
+    {"ignore_missing", KEY_IGNORE_MISSING, NULL, offsetof(struct command, ignore_missing)},
+    {"reason", KEY_REASON, read_reason, 0},
+    {"cycle", KEY_CYCLE, read_cycle, 0},
+    {"zone", KEY_ZONE, read_zone, 0},
+    {"misfire", KEY_MISFIRE, read_misfire, 0},
+    {"executor", KEY_EXECUTOR, read_executor, 0},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -399,7 +375,8 @@ static bool read_keys(struct command *command, const json_t *object, struct erro
             i++;
         if (i == KEYS)
             return unknown_key(command, key, known, error);
-        if (!keys[i].read(command, value, error))
+        if (keys[i].read ? !keys[i].read(command, value, error)
+                         : !read_flag(command, key, keys[i].flag, value, error))
             return false;
         given |= (int)keys[i].bit;
     }
