@@ -1,4 +1,4 @@
-#include "cli/examples.h"
+#include "cli/help.h"
 #include <string.h>
 
 #define LINE(text) "  moonshift " text "\n"

@@ -1,5 +1,4 @@
 #include "cli/help.h"
-#include "cli/examples.h"
 #include "cli/flags.h"
 #include "cli/output.h"
 #include "cli/table.h"

@@ -15,4 +15,7 @@ bool help_topic(const char *first, const char *second, struct error *error);
 
 bool help_version(bool json, struct error *error);
 
+/* What the page of a verb shows by example: command lines, each with its newline; NULL: none. */
+const char *examples_of(const char *verb);
+
 #endif

@@ -1,5 +1,5 @@
 #include "store/store.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/engine.h"
 #include <string.h>
 
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,

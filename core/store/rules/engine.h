@@ -8,7 +8,12 @@
 struct catalog_stream;
 struct filter;
 struct query;
-struct verify_rule;
+
+/* A question of store_verify: it answers with the ids for which its sentence is true, at most a
+ * hundred. */
+struct verify_rule {
+    const char *sql, *subject, *says; /* says NULL: the answer is the sentence */
+};
 
 /* What is written in several transactions, as a number of its own. */
 #define SIGN_INTAKE(id) (((int64_t)1 << 40) + (id))

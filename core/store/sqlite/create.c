@@ -1,6 +1,5 @@
 /* create.c - new jobs: their definition, their stream, the wide row and the one narrow row
  * (rules §1; §7: an override on the definition; §12: suspended ones). */
-#include "store/sqlite/create.h"
 #include "base/crash_point.h"
 #include "store/rules/backlog.h"
 #include "store/rules/fair_share.h"
@@ -12,6 +11,7 @@
 #include "store/rules/stream.h"
 #include "store/rules/tell.h"
 #include "store/rules/unique.h"
+#include "store/sqlite/connection.h"
 #include "store/sqlite/engine.h"
 
 static void create_priority(struct job_spec *spec, const struct catalog_stream *stream) {

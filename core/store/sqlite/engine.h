@@ -1,9 +1,15 @@
-/* engine.h - the functions of the SQLite engine, in the order of store/ops.h. */
+/* engine.h - the SQLite engine: how it is opened, its functions, and what the rules ask of it. */
 #ifndef MOONSHIFT_STORE_SQLITE_ENGINE_H
 #define MOONSHIFT_STORE_SQLITE_ENGINE_H
 
 #include "store/ops.h"
+#include "store/rules/engine.h"
 
+/* `path` NULL: in memory. */
+struct store *sqlite_open(const char *path, enum store_mode mode, const struct settings *settings,
+                          struct error *error);
+
+/* In the order of store/ops.h; at last what sqlite_tend does. */
 void sqlite_close(struct store *store);
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error);
 bool sqlite_commit(struct store *store, struct error *error);
@@ -58,5 +64,26 @@ bool sqlite_purge(struct store *store, bool idle, struct error *error);
 time_ms sqlite_now(struct store *store, time_ms own);
 bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *more,
                  struct error *error);
+
+/* ---- for rules/engine.h ---- */
+
+/* What the rules ask in SQLite's own words. */
+extern const struct store_sql sqlite_sql;
+extern const struct verify_rule sqlite_verify[];
+
+/* One more job of the same stream, like one that was there before; fills in what is new. */
+bool create_occurrence(struct store *store, struct job_spec *spec,
+                       const struct catalog_stream *stream, time_ms now, struct error *error);
+
+/* Adds " AND j.id IN (…)" to a question that has a WHERE, if it is for suspended jobs, or for those
+ * of some handlers or definitions, and there are few of them. Such jobs are found through the
+ * narrow tables: reading every wide row of a large store would take seconds. Changes no answer. */
+bool few_add(struct store *store, struct query *query, const json_t *wanted, struct error *error);
+
+/* Makes the SQL function payload_fits known to the connection. */
+bool payload_attach(struct store *store, struct error *error);
+/* The filter "payload": fields by their path; tables go deeper, a list is any of its values. */
+bool payload_filter(struct query *query, const struct filter *filter, const json_t *value,
+                    struct error *error);
 
 #endif

@@ -1,5 +1,6 @@
-#include "store/sqlite/few.h"
 #include "base/json.h"
+#include "store/rules/ask/query.h"
+#include "store/sqlite/engine.h"
 #include <stdlib.h>
 #include <string.h>
 

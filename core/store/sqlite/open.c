@@ -7,16 +7,11 @@
 #include "store/rules/rate_limit.h"
 #include "store/rules/tell.h"
 #include "store/sqlite/beside.h"
-#include "store/sqlite/create.h"
 #include "store/sqlite/engine.h"
-#include "store/sqlite/few.h"
 #include "store/sqlite/held.h"
 #include "store/sqlite/location.h"
-#include "store/sqlite/payload.h"
 #include "store/sqlite/purge.h"
 #include "store/sqlite/sign.h"
-#include "store/sqlite/sqlite.h"
-#include "store/sqlite/statements.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* payload.c - jobs by what is in their payload (rules §20). A field is a path: names joined by
  * dots, elements of an array in brackets. */
-#include "store/sqlite/payload.h"
 #include "base/json.h"
+#include "store/rules/ask/query.h"
 #include "store/sqlite/driver.h"
+#include "store/sqlite/engine.h"
 #include <string.h>
 
 #define DEPTH_MAX 64

@@ -1,7 +1,6 @@
 /* statements.c - what the rules ask in SQLite's own words, mostly for JSON. */
-#include "store/sqlite/statements.h"
 #include "job/hook.h"
-#include "store/rules/ask/verify.h"
+#include "store/sqlite/engine.h"
 
 const struct store_sql sqlite_sql = {
     .commits = "PRAGMA data_version",

@@ -8,7 +8,6 @@
 #include "store/rules/ask/joblog.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/entry.h"
-#include "store/rules/ask/log_filters.h"
 #include "store/rules/ask/query.h"
 #include "store/rules/history.h"
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
 #define MOONSHIFT_STORE_RULES_ASK_JOBLOG_H
 
+#include "store/rules/ask/query.h"
 #include "store/rules/command/commands.h"
 
 /* The jobs of one step in the order of their ends, from where the command stands; `after` and
@@ -12,6 +13,9 @@ bool joblog_step(struct store *store, struct step *step, struct command *command
 /* How many they are. */
 bool joblog_count(struct store *store, const struct command *command, int64_t *count,
                   struct error *error);
+
+/* The filters of an entry `g`; ends with a NULL name. */
+extern const struct filter log_filters[];
 
 /* Where entries are told from. */
 enum log_arm {

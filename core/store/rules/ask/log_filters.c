@@ -1,5 +1,6 @@
-#include "store/rules/ask/log_filters.h"
 #include "job/outcome.h"
+#include "store/rules/ask/joblog.h"
+#include "store/rules/ask/query.h"
 #include <string.h>
 
 static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
