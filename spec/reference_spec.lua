@@ -190,7 +190,7 @@ describe("the annotations", function()
       ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters" },
       ["moonshift.instance_filters"] = { ask .. "lists.c", "instance_filters" },
       ["moonshift.log_filters"] = { ask .. "log_filters.c", "log_filters" },
-      ["moonshift.batch_filters"] = { "core/store/rules/batch/batch_list.c", "filters" },
+      ["moonshift.batch_filters"] = { "core/store/rules/batch/list.c", "filters" },
     }
     for name, at in pairs(tables) do
       local there = {}

@@ -13,9 +13,9 @@ end
 -- Where a job waits or runs: what every turn does is the engine's, the rest is common.
 local both = { rules "places", engine "places_hot" }
 -- What has ended: written as it happens, removed by age, and with its batch.
-local history = { rules "history", rules "command/clean", rules "batch/batch_forget" }
+local history = { rules "history", rules "command/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
-local batch = { rules "batch/batch_fill", rules "batch/batch_seed", rules "batch/batch_commands",
+local batch = { rules "batch/fill", rules "batch/seed", rules "batch/commands",
   rules "left" }
 
 local function with(list, ...)
@@ -39,7 +39,7 @@ local writers = {
     engine "purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "incident", rules "stuck", rules "fleet/handlers", rules "command/clean",
-    rules "batch/batch_forget", engine "statements" },
+    rules "batch/forget", engine "statements" },
   stuck = { rules "stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
@@ -66,14 +66,14 @@ local writers = {
   location = { engine "location" },
 
   batch = with(batch, rules "batch/batch", rules "command/clean"),
-  batch_config = { rules "batch/batch_fill", rules "batch/batch_commands", rules "left",
+  batch_config = { rules "batch/fill", rules "batch/commands", rules "left",
     rules "command/clean" },
   batch_part = batch,
   -- A cycle goes on by itself; a command, a file or the end of an intake changes it.
   cycle = { rules "schedule/cycle", rules "schedule/schedule", rules "command/recycle",
     rules "intake" },
   schedule = { rules "schedule/schedule", rules "schedule/cycle",
-    rules "schedule/schedule_commands" },
+    rules "schedule/commands" },
   occurrence = { rules "schedule/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.

@@ -762,7 +762,7 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """)]},
     {"name": "batch-ends-with-failures", "by": "spec/core/store/batch_contract",
      "breaks": "a batch is over although some of its jobs are dead",
-     "changes": [("core/store/rules/batch/batch_seed.c", """
+     "changes": [("core/store/rules/batch/seed.c", """
     bool over = batch->open == 0 && batch->made == batch->total;
 """, """
     bool over = batch->open == batch->failed && batch->made == batch->total;

@@ -1,4 +1,4 @@
-/* schedules.c - questions about schedules. */
+/* list.c - questions about schedules. */
 #include "base/json.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"

@@ -1,4 +1,4 @@
-/* batch_list.c - questions about batches (rules §17): what is shown of one, and which match. */
+/* list.c - questions about batches (rules §17): what is shown of one, and which match. */
 #include "store/batch.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"

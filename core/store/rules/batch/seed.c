@@ -1,4 +1,4 @@
-/* batch_seed.c - what the seed and the monitor of a batch do with their success (rules §17): the
+/* seed.c - what the seed and the monitor of a batch do with their success (rules §17): the
  * next execution jobs, and the end. The ids go from the parts to the jobs as text. */
 #include "base/crash_point.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-/* batch_fill.c - how a batch begins: its row, its ids in parts, at last its seed (rules §17). */
+/* fill.c - how a batch begins: its row, its ids in parts, at last its seed (rules §17). */
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "job/command.h"

@@ -1,4 +1,4 @@
-/* schedule_commands.c - what an operator does to a schedule: pause, resume, run now (rules §20). */
+/* commands.c - what an operator does to a schedule: pause, resume, run now (rules §20). */
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
 #include "store/rules/engine.h"

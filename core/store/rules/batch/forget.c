@@ -1,4 +1,4 @@
-/* batch_forget.c - the history of a batch's jobs goes with it (rules §17). */
+/* forget.c - the history of a batch's jobs goes with it (rules §17). */
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/clean.h"
 
