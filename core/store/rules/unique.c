@@ -21,6 +21,13 @@ static enum answer unique_waits(struct store *store, const char *key, int64_t in
     return FAILED;
 }
 
+enum answer unique_taken(struct store *store, int64_t definition, const char *key, int64_t *job,
+                         struct error *error) {
+    return db_value(&store->db, error, job,
+                    "SELECT job FROM unique_key WHERE definition=?1 AND key=?2", "it", definition,
+                    key);
+}
+
 enum answer unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
                         struct unique_holder *holder, struct error *error) {
     struct row *row =

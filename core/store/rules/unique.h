@@ -16,6 +16,10 @@ struct unique_holder {
     bool own;      /* it was written in the intake that is being filled: in no place yet */
 };
 
+/* NO: the key is free. YES: *job has held it, and may be gone. */
+enum answer unique_taken(struct store *store, int64_t definition, const char *key, int64_t *job,
+                         struct error *error);
+
 /* Who holds the key. ERROR_CONFLICT: a job that is being written by
  * somebody else, and may yet never be there. */
 enum answer unique_find(struct store *store, int64_t definition, const char *key, time_ms now,

@@ -301,6 +301,13 @@ bool bulk_add(struct bulk *bulk, struct db *db, const struct job *job, time_ms p
     return bulk->count < BULK_ROWS || bulk_flush(bulk, db, true, error);
 }
 
+bool bulk_has(const struct bulk *bulk, int64_t job) {
+    for (size_t i = bulk->count; i > 0; i--)
+        if (bulk->rows[i - 1].job->id == job)
+            return true;
+    return false;
+}
+
 static bool row_belongs(const struct job *job) {
     return job->instance || job->root || job->activity || job->tenant || job->lane;
 }

@@ -38,6 +38,9 @@ static inline bool bulk_flush(struct bulk *bulk, struct db *db, bool done, struc
     return bulk->count ? bulk_write(bulk, db, done, error) : done;
 }
 
+/* True if the rows of this job are kept. */
+bool bulk_has(const struct bulk *bulk, int64_t job);
+
 /* Keeps the lock of a job that has been taken for later; the job must stay until then. */
 bool bulk_take(struct bulk *bulk, struct db *db, const struct job *job, struct error *error);
 /* Writes the locks that are kept. */

@@ -94,7 +94,7 @@ static enum answer create_halted(struct store *store, const struct job *job, str
 
 /* It only needs rows of its own: nobody asks for them before the others are there. */
 static bool create_is_plain(const struct store *store, const struct job *job) {
-    return sqlite_of(store)->bulk.open && job->retries > 0 && !job->unique_key && !job->repeat;
+    return sqlite_of(store)->bulk.open && job->retries > 0 && !job->repeat;
 }
 
 /* Is locked at once, or will have a narrow row. */
@@ -162,6 +162,20 @@ static bool create_meet(struct store *store, struct job_spec *spec,
     return !replaces || later || replace_job(store, spec, holder->job, now, error);
 }
 
+/* Does another job hold its key? That one may be among those that are written later. */
+static enum answer create_held(struct store *store, int64_t definition, const struct job *job,
+                               time_ms now, struct unique_holder *holder, struct error *error) {
+    int64_t other = 0;
+    struct bulk *bulk = &sqlite_of(store)->bulk;
+    enum answer taken =
+        job->unique_key ? unique_taken(store, definition, job->unique_key, &other, error) : NO;
+    if (taken != YES)
+        return taken;
+    if (bulk_has(bulk, other) && !bulk_flush(bulk, &store->db, true, error))
+        return FAILED;
+    return unique_find(store, definition, job->unique_key, now, holder, error);
+}
+
 static bool create_one(struct store *store, struct job_spec *spec, int64_t deployment, time_ms now,
                        struct error *error) {
     struct job *job = &spec->job;
@@ -172,9 +186,7 @@ static bool create_one(struct store *store, struct job_spec *spec, int64_t deplo
     if (!stream)
         return false;
     const struct catalog_definition *definition = stream->definition;
-    enum answer held =
-        job->unique_key ? unique_find(store, definition->id, job->unique_key, now, &holder, error)
-                        : NO;
+    enum answer held = create_held(store, definition->id, job, now, &holder, error);
     if (held != NO)
         return held == YES && create_meet(store, spec, stream, &holder, now, error);
     if (!spec->schedule && !backlog_check(store, definition, job, error))
