@@ -122,16 +122,28 @@ def serves(node, priority):
     return priority >= 20 if node == "north" else priority <= 60
 
 
+def first_wait(job, acknowledged):
+    """Of a job's first run: since when it could be taken, when it was. Who had taken the job before
+    may have given it back."""
+    first = min(job.runs, key=lambda run: run.start)
+    since = acknowledged
+    for row in job.rows:
+        if row["what"] == "lock" and row["token"] == first.token:
+            return first, since, row["t"]
+        if row["what"] == "unlock":
+            since = max(since, row["t"])
+    return first, since, first.start
+
+
 def priority(evidence, report):
     """No job of the storm is taken while one that is more important was there for the whole window."""
     window = WINDOW * SECOND * evidence.slow
     waits = []  # of each: priority, since when it could be taken, when it was, by whom
     for job in evidence.jobs.values():
         answer = evidence.answers.get(job.marker)
-        locks = job.of("lock")
-        if job.handler == "plain" and job.runs and locks and answer and answer.event == "ack":
-            first = min(job.runs, key=lambda run: run.start)
-            waits.append((first.priority, answer.t, locks[0]["t"], first.node, job.id))
+        if job.handler == "plain" and job.runs and answer and answer.event == "ack":
+            first, since, taken = first_wait(job, answer.t)
+            waits.append((first.priority, since, taken, first.node, job.id))
     for mine, _, taken, node, job in waits:
         if node not in ("north", "south") or not evidence.calm(taken - window, taken):
             continue

@@ -520,6 +520,18 @@ class Times(Checked):
         self.storm(40, 60)
         self.bad("I12", "job 1 of priority 40 was taken by north")
 
+    def test_the_less_important_goes_first_as_another_executor_gives_it_back(self):
+        for job, level in ((1, 40), (2, 60)):
+            self.story.create(job, "plain", priority=level)
+        self.story.wait(SECOND)
+        self.story.lock(1)
+        self.story.wait(300)
+        self.story.unlock(1)
+        for job, level in ((2, 60), (1, 40)):
+            self.story.run(job, "plain", ms=50, priority=level)
+            self.story.ended(job)
+        self.good("I12")
+
     def test_one_that_this_executor_may_not_take(self):
         self.storm(60, 10)
         self.story.dump["witness"][1]["at"] += 0
