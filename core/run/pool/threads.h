@@ -11,7 +11,8 @@
 #include "run/pool/work_item.h"
 #include <stdatomic.h>
 
-enum { URGENT = 1 << 20 }; /* what an urgent outcome counts; more than may come together */
+/* What an urgent outcome counts: more than may come together. An int holds a full queue of them. */
+enum { URGENT = 1024 };
 
 enum worker_state {
     WORKER_NONE, /* no thread */

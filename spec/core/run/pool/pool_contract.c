@@ -315,6 +315,21 @@ static void what_was_created_does_not_wait(struct contract *c) {
     CLOSE;
 }
 
+/* As many as wait while the store is locked: their weights must not add up to nothing. */
+static void however_many_are_urgent_none_waits(struct contract *c) {
+    enum { JOBS = 4096 };
+    OPEN(1);
+    EXPECT(busy(&site, 4));
+    for (int i = 0; i < JOBS; i++)
+        deliver(&site, 1);
+    deliver(&site, 0);
+    EXPECT(!client_patient(site.client, false, 16));
+    outcome_free_list(client_outcomes(site.client));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 5));
+    CLOSE;
+}
+
 static void outcomes_do_not_wait_once_workers_might(struct contract *c) {
     OPEN(1);
     EXPECT(busy(&site, 3) && deliver(&site, 0) && !client_patient(site.client, false, 16));
@@ -472,6 +487,7 @@ static const struct check checks[] = {
     {"what is given back teaches nothing of its time",
      what_is_given_back_teaches_nothing_of_its_time},
     {"what was created does not wait", what_was_created_does_not_wait},
+    {"however many are urgent, none waits", however_many_are_urgent_none_waits},
     {"outcomes do not wait once workers might", outcomes_do_not_wait_once_workers_might},
     {"suspects run one at a time", suspects_run_one_at_a_time},
 };
