@@ -55,13 +55,15 @@ describe("bench", function()
     local function files()
       return select(2, process.run("ls " .. process.quote(place)))
     end
-    local pid = process.start("/dev/null", "bench", "--dir", place, "--only", "clients,life")
-    process.await("the store", 20, function()
-      return files() ~= ""
-    end)
-    process.kill(pid, "TERM")
-    process.await_end(pid, 20)
-    assert.equal("", files())
+    for _, words in ipairs { { "--only", "clients,life" }, { "--work" } } do
+      local pid = process.start("/dev/null", "bench", "--dir", place, table.unpack(words))
+      process.await("the store", 20, function()
+        return files() ~= ""
+      end)
+      process.kill(pid, "TERM")
+      process.await_end(pid, 20)
+      assert.equal("", files())
+    end
   end)
 
   it("shows a person what was measured, and no more", function()
