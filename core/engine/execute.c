@@ -30,7 +30,7 @@ struct job *engine_take(struct engine *engine, int64_t id, bool force,
                         struct generation **generation, struct error *error) {
     struct job *job = NULL;
     *generation = generation_of(engine, id, error);
-    if (!*generation || !store_begin(engine->store, STORE_COMMAND, error))
+    if (!*generation || !store_begin(engine->store, STORE_TURN, error))
         return NULL;
     if (engine_end(engine, store_take(engine->store, id, force, engine_now(engine), &job, error),
                    error))

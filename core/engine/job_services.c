@@ -136,7 +136,7 @@ static bool extend(void *arg, const struct job *job, time_ms until, struct error
     struct engine *engine = services->engine;
     if (!engine)
         return job_requests_extend(services->requests, job->id, job->token, until, error);
-    return store_begin(engine->store, STORE_COMMAND, error) &&
+    return store_begin(engine->store, STORE_TURN, error) &&
            engine_end(engine, store_extend(engine->store, job->id, job->token, until, error),
                       error);
 }
@@ -148,7 +148,7 @@ static bool progress(void *arg, const struct job *job, double fraction, const ch
     if (!engine)
         return job_requests_progress(services->requests, job->id, fraction, text, error);
     time_ms now = engine_now(engine);
-    return store_begin(engine->store, STORE_COMMAND, error) &&
+    return store_begin(engine->store, STORE_TURN, error) &&
            engine_end(engine, store_progress(engine->store, job->id, fraction, text, now, error),
                       error);
 }

@@ -296,10 +296,17 @@ static bool commit(struct turns *turns, struct turn *turn, struct error *error) 
     return ok;
 }
 
+static enum store_purpose purpose(const struct turns *turns, const struct work *work) {
+    const struct outcome *outcome = turns->outcomes.list;
+    while (outcome && !outcome->effects)
+        outcome = outcome->next;
+    return outcome || work->reaps ? STORE_COMMAND : STORE_TURN;
+}
+
 /* One transaction. False: rolled back, nothing is held. */
 static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
                     struct error *error) {
-    if (!store_begin(turns->store, STORE_TURN, error))
+    if (!store_begin(turns->store, purpose(turns, work), error))
         return false;
     CRASH_POINT("turn_begun");
     bool ok = write(turns, turn, work, error);

@@ -36,7 +36,8 @@ static inline void store_budget(struct store *store, time_ms until);
 const char *store_name(const struct store *store);
 enum store_kind store_kind(const struct store *store);
 
-/* What a transaction is for: many turns and creations may run at once, a command runs alone. */
+/* What a transaction is for: many turns and creations may run at once, a command runs alone. A turn
+ * that reaps, or settles a run with effects, is a command. */
 enum store_purpose { STORE_TURN, STORE_COMMAND };
 
 /* One write transaction. */

@@ -234,10 +234,12 @@ MUTANTS = [
     if (outcome->created) {
 """, """
     if (outcome->created) {
-        struct prelock kept = store->prelock;
+        struct open_capacity open = store->open;
+        struct prelock kept = sqlite_of(store)->prelock;
         if (!store_commit(store, error) || !store_begin(store, STORE_TURN, error))
             return false;
-        store->prelock = kept;
+        store->open = open;
+        sqlite_of(store)->prelock = kept;
 """)]},
     {"name": "thousands-untold", "by": "spec/core/store/settle_bulk_contract",
      "breaks": "of more ends than fit into memory at once the history keeps the last ones",
@@ -423,7 +425,7 @@ MUTANTS = [
 """)]},
     {"name": "created-and-taken", "by": "spec/core/run/turn_contract",
      "breaks": "a job is locked as it is created, although better ones wait",
-     "changes": [("core/store/rules/prelock.c", """
+     "changes": [("core/store/sqlite/prelock.c", """
         (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
 """, """
         (capacity->ready.left && own.id < 0))
@@ -584,7 +586,7 @@ MUTANTS = [
 """)]},
     {"name": "draining-and-taking", "by": "spec/core/run/turn_contract",
      "breaks": "an executor that is drained takes what its own jobs create",
-     "changes": [("core/store/rules/prelock.c", """
+     "changes": [("core/store/sqlite/prelock.c", """
     if (store->self.draining || job->suspended || !due || job->repeat ||
 """, """
     if (job->suspended || !due || job->repeat ||
@@ -600,12 +602,12 @@ MUTANTS = [
 """)]},
     {"name": "pre-locked-lost", "by": "I18",
      "breaks": "a job that is locked when it is created is never begun",
-     "changes": [("core/store/rules/prelock.c", """
-    prelock_insert(&store->prelock, copy);
+     "changes": [("core/store/sqlite/prelock.c", """
+    prelock_insert(store, copy);
     capacity->room--;
 """, """
     if (copy->id % 3)
-        prelock_insert(&store->prelock, copy);
+        prelock_insert(store, copy);
     capacity->room--;
 """)]},
     {"name": "follow-up-lost", "by": "I18",

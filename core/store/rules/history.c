@@ -151,7 +151,7 @@ bool history_say(struct store *store, const struct outcome *outcome, struct erro
 bool store_line(struct store *store, int64_t job, int32_t attempt, const char *text, time_ms now,
                 struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done = history_write_lines(store, job, attempt, json_pack("[s]", text), now, error);
     return unit_end(store, own, done, error);
@@ -160,7 +160,7 @@ bool store_line(struct store *store, int64_t job, int32_t attempt, const char *t
 bool store_progress(struct store *store, int64_t job, double fraction, const char *text,
                     time_ms now, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     store->progress = true;
     bool done = db_run(&store->db, error,
@@ -208,7 +208,7 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
     bool own = false;
     int64_t filed = 0, last = 0;
     *more = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done =
         history_filed(store, &filed, error) &&

@@ -24,7 +24,7 @@ bool store_intake_begin(struct store *store, struct store_intake *intake, int64_
                         time_ms now, struct error *error) {
     bool own = false;
     *intake = (struct store_intake){0};
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     if (unit_end(store, own, begin_row(store, intake, count, now, error), error))
         return true;
@@ -49,7 +49,7 @@ bool store_intake_add(struct store *store, struct store_intake *intake, struct j
                       time_ms now, struct error *error) {
     bool own = false;
     int64_t next = intake->next;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     if (unit_end(store, own, add(store, intake, specs, now, error), error))
         return true;
@@ -149,7 +149,7 @@ static bool step(struct store *store, int64_t id, bool *more, time_ms now, struc
 bool store_intake_step(struct store *store, const struct store_intake *intake, bool *more,
                        time_ms now, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     return unit_end(store, own, step(store, intake->id, more, now, error), error);
 }

@@ -98,7 +98,7 @@ bool store_clear_left(struct store *store, struct store_left *left, time_ms now,
         found = find(store, left, true, &id, error);
     if (found != YES)
         return found == NO;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     return unit_end(store, own, clear(store, left, now, error), error);
 }

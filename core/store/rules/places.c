@@ -1,8 +1,8 @@
 #include "store/rules/places.h"
 #include "base/crash_point.h"
+#include "store/rules/capacity.h"
 #include "store/rules/incident.h"
 #include "store/rules/limit.h"
-#include "store/rules/prelock.h"
 
 enum { FEW = 32 }; /* parts of `ready` */
 
@@ -10,7 +10,7 @@ enum { FEW = 32 }; /* parts of `ready` */
 
 void place_ready_later(struct store *store, const struct place_key *key) {
     ring_note(&store->ring, key->stream, ~key->rank);
-    prelock_ready(store, key->stream, ~key->rank, key->place, key->id);
+    capacity_ready(store, key->stream, ~key->rank, key->place, key->id);
     store->placed++;
 }
 
@@ -104,7 +104,7 @@ bool place_released(struct store *store, int64_t from, int64_t to, int whole, ti
     if (few == FAILED)
         return false;
     store->ring.everybody = true;
-    prelock_blind(store);
+    capacity_blind(store);
     store->placed += to - from;
     return db_run(&store->db, error, few == YES ? RELEASED : RELEASED " ORDER BY 1, 2, 3, 4", "iii",
                   from, to, now) &&
@@ -148,7 +148,7 @@ bool place_uncount_owner(struct store *store, int64_t owner, struct error *error
                 "i", owner))
         return false;
     if (db_changes(&store->db)) {
-        prelock_blind(store);
+        capacity_blind(store);
         store->ring.everybody = true;
     }
     return true;

@@ -40,7 +40,6 @@ struct self {
     int64_t id; /* 0: not joined */
     time_ms lease, lease_until;
     time_ms now;                   /* the latest it was told */
-    bool checkpointer;             /* it alone moves the log into its place */
     bool steady;                   /* time passes by itself: its clock is the system's */
     bool draining;                 /* it takes nothing more */
     char owner[JOB_NAME_MAX + 24]; /* "name/id", as its locks are shown */
@@ -65,13 +64,9 @@ struct journal {
     struct held held;    /* of the jobs that the verb activates, those that stay suspended */
 };
 
-/* What the open transaction may lock as it is created; see prelock.c. */
-struct prelock {
+/* What the joined executor can begin at once; see capacity.h. */
+struct open_capacity {
     struct capacity *capacity; /* NULL: nothing */
-    struct outcome *creator;   /* whose jobs are being created; NULL: none */
-    bool fits;                 /* there is room for all of them */
-    bool keeps;                /* their rows are kept in the bulk until store_settle_end */
-    struct job *last;          /* of the capacity's jobs */
     int64_t stream;            /* asked about last */
     bool served;               /* that stream, by the joined executor */
 };
@@ -127,7 +122,7 @@ struct store {
     int64_t deployed; /* that this connection has loaded last; 0: none */
     struct retiring retiring;
     struct journal journal;
-    struct prelock prelock;
+    struct open_capacity open;
     struct held_config config;
     struct tally tally;
     struct filling filling;
@@ -139,6 +134,7 @@ struct store {
     bool changed; /* something became ready in a transaction without a capacity */
     const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
     bool writing;                        /* a transaction is open, */
+    enum store_purpose purpose;          /* for this, */
     bool looking;                        /* or one that only reads */
     struct meta meta, stored;            /* as used, and as the table has it */
     int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
@@ -151,10 +147,15 @@ struct store {
     int64_t looks; /* of store_missing */
 };
 
-/* A unit of work: in the open transaction, or in one of its own. */
-static inline bool unit_begin(struct store *store, bool *own, struct error *error) {
+/* A unit of work: in the open transaction, or in one of its own. A command that begins within a
+ * turn is refused: an engine on which turns run side by side could not exclude them any more. */
+static inline bool unit_begin(struct store *store, enum store_purpose purpose, bool *own,
+                              struct error *error) {
     *own = !store->writing;
-    return !*own || store_begin(store, STORE_COMMAND, error);
+    if (*own)
+        return store_begin(store, purpose, error);
+    return purpose <= store->purpose ||
+           error_set(error, ERROR_FAILED, "store \"%s\": a command within a turn", store->db.name);
 }
 /* Ends it; with `done` false, or if the commit fails, what was its own is rolled back. */
 static inline bool unit_end(struct store *store, bool own, bool done, struct error *error) {

@@ -354,9 +354,9 @@ bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms 
     store->rate_clock.next = TIME_NEVER;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    taking_open(store->prelock.capacity);
+    taking_open(store->open.capacity);
     CRASH_POINT("acquire_begun");
     /* Rows that were kept back are written first; a monitor may become ready by that. */
     bool written = bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
@@ -369,7 +369,7 @@ bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms 
     done = done && (store->self.draining || taking_all(&taking, store, more, error));
     store->met.starved = taking.starved;
     sqlite_of(store)->bulk.count = 0;
-    taking_close(&taking, store->prelock.capacity, *more);
+    taking_close(&taking, store->open.capacity, *more);
     merge_end(&taking.merge);
     free(taking.lanes);
     if (unit_end(store, own, done, error)) {

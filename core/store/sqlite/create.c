@@ -4,7 +4,6 @@
 #include "store/rules/backlog.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
-#include "store/rules/prelock.h"
 #include "store/rules/replace.h"
 #include "store/rules/row.h"
 #include "store/rules/schedule/cycle.h"
@@ -13,6 +12,7 @@
 #include "store/rules/unique.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/engine.h"
+#include "store/sqlite/prelock.h"
 
 static void create_priority(struct job_spec *spec, const struct catalog_stream *stream) {
     if (stream->definition->overridden && !spec->priority_given)
@@ -199,10 +199,10 @@ static bool create_one(struct store *store, struct job_spec *spec, int64_t deplo
 bool sqlite_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                    struct error *error) {
     bool own = false, done = true;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    bool keeps = store->prelock.keeps;
-    sqlite_of(store)->bulk.open = keeps || (specs && specs->next && !store->prelock.capacity);
+    bool keeps = sqlite_of(store)->prelock.keeps;
+    sqlite_of(store)->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
     for (struct job_spec *spec = specs; done && spec; spec = spec->next) {
         spec->reply = (struct created){0};
         done = create_one(store, spec, deployment, now, error);
@@ -217,7 +217,7 @@ bool sqlite_create(struct store *store, struct job_spec *specs, int64_t deployme
 
 int64_t sqlite_reserve_ids(struct store *store, int count, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return 0;
     int64_t first = store->meta.next_id;
     store->meta.next_id += count;

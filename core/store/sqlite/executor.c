@@ -119,7 +119,7 @@ bool sqlite_join(struct store *store, struct store_executor *executor, time_ms n
     store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
     store->self.steady = executor->serves && executor->serves->steady;
     store->rate_clock = (struct rate_clock){.next = TIME_NEVER};
-    store->self.checkpointer =
+    sqlite_of(store)->checkpointer =
         sqlite_of(store)->path && gate_take(&sqlite_of(store)->gate, GATE_CHECKPOINTER, true);
     snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
     executor->id = id;
@@ -131,7 +131,7 @@ bool sqlite_renew(struct store *store, time_ms now, time_ms lease, struct error 
     bool own = false;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done = db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1 AND state<>?2",
                        "in", store->self.id, (int)EXECUTOR_LIVE);
@@ -172,8 +172,9 @@ bool sqlite_leave(struct store *store, struct error *error) {
     if (!begun || !unit_end(store, true, leave_rows(store, error), error))
         return false;
     CRASH_POINT("left");
-    if (store->self.checkpointer)
+    if (sqlite_of(store)->checkpointer)
         gate_drop(&sqlite_of(store)->gate, GATE_CHECKPOINTER);
+    sqlite_of(store)->checkpointer = false;
     store->self = (struct self){0};
     purge_clear(&sqlite_of(store)->purge);
     store->peers.version = 0;
@@ -210,7 +211,7 @@ bool sqlite_has_changes(struct store *store) {
 bool sqlite_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
                        struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done = db_run(&store->db, error,
                        "INSERT INTO metric(executor, definition, name, value)"

@@ -99,7 +99,7 @@ static bool write_all(struct round *round, struct error *error) {
 
 static bool commit(struct round *round, struct error *error) {
     round->count = 0;
-    if (!store_begin(round->store, STORE_COMMAND, error))
+    if (!store_begin(round->store, STORE_TURN, error))
         return false;
     round->spoilt = !write_all(round, error);
     if (!round->spoilt)

@@ -1,8 +1,8 @@
 /* places_hot.c - the places as a turn changes them: acquiring, settling, creating, lanes. */
 #include "base/crash_point.h"
+#include "store/rules/capacity.h"
 #include "store/rules/limit.h"
 #include "store/rules/places.h"
-#include "store/rules/prelock.h"
 
 /* ---- ready, timer, parked ---- */
 
@@ -114,8 +114,8 @@ bool place_uncount_run(struct store *store, int64_t stream, int64_t token, struc
     const struct catalog_definition *of = limit_of(store, stream);
     if (!of)
         return true;
-    prelock_blind(store);
-    if (!store->prelock.capacity || of->cluster_limit) {
+    capacity_blind(store);
+    if (!store->open.capacity || of->cluster_limit) {
         ring_note(&store->ring, stream, INT64_MIN);
         ring_note(&store->ring, stream, INT64_MAX);
     }

@@ -315,7 +315,7 @@ bool sqlite_purge(struct store *store, bool idle, struct error *error) {
     bool own = false;
     if (!store_has_pending_purge(store))
         return true;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     return unit_end(store, own, idle ? step_idle(store, STEP_ROWS, error) : step_turn(store, error),
                     error);
@@ -334,7 +334,7 @@ void purge_rest(struct store *store) {
     time_ms end = clock_monotonic() + REST_TIME;
     bool own = false, done = true;
     while (done && store_has_pending_purge(store) && clock_monotonic() < end && !store->writing)
-        done = unit_begin(store, &own, &ignored) &&
+        done = unit_begin(store, STORE_TURN, &own, &ignored) &&
                unit_end(store, own, step_idle(store, REST_ROWS, &ignored), &ignored);
 }
 

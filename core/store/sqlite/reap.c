@@ -75,7 +75,7 @@ bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
                  struct error *error) {
     bool own = false, changed = false;
     *reaped = (struct store_reaped){0};
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = reap_all(store, now, reaped, &changed, error);
     if (done && changed) {

@@ -5,19 +5,20 @@
 #include "store/rules/admission.h"
 #include "store/rules/backlog.h"
 #include "store/rules/batch/batch.h"
+#include "store/rules/capacity.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/history.h"
 #include "store/rules/incident.h"
 #include "store/rules/limit.h"
 #include "store/rules/places.h"
-#include "store/rules/prelock.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
 #include "store/rules/schedule/occurrence.h"
 #include "store/rules/stuck.h"
 #include "store/rules/tell.h"
 #include "store/sqlite/engine.h"
+#include "store/sqlite/prelock.h"
 #include "store/sqlite/purge.h"
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +260,7 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
     if (!fenced && job->repeat && !occurrence_over(store, job->id, job->token, error))
         return false;
     if (job->crashes) /* another suspect may run now */
-        prelock_blind(store);
+        capacity_blind(store);
     if (fenced ? !settle_kind(store, outcome, how, now, settled, error) ||
                      !settle_created(store, outcome, now, error)
                : !history_late_lines(store, outcome, error))
@@ -301,7 +302,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
 /* True if settling this outcome reads no other job's row, so its writes may be kept back. */
 static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
-    return store->prelock.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
+    return store->open.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
            !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream);
 }
 
@@ -455,15 +456,15 @@ bool sqlite_settle_end(struct store *store, struct error *error) {
 bool sqlite_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                    struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    bool *keeps = &sqlite_of(store)->prelock.keeps;
+    if (!unit_begin(store, outcome->effects ? STORE_COMMAND : STORE_TURN, &own, error))
         return false;
     outcome->undone = false;
     bool refusable = settle_refusable(store, outcome);
-    store->prelock.keeps = !refusable && settle_is_plain(store, outcome);
-    bool done =
-        (store->prelock.keeps || bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error)) &&
-        (refusable ? settle_carefully(store, outcome, now, settled, error)
-                   : settle_run(store, outcome, now, settled, error));
-    store->prelock.keeps = false;
+    *keeps = !refusable && settle_is_plain(store, outcome);
+    bool done = (*keeps || bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error)) &&
+                (refusable ? settle_carefully(store, outcome, now, settled, error)
+                           : settle_run(store, outcome, now, settled, error));
+    *keeps = false;
     return unit_end(store, own, done, error);
 }

@@ -99,7 +99,7 @@ bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struc
     *job = NULL;
     if (!store->self.id)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done =
         (now < store->self.lease_until || store_renew(store, now, store->self.lease, error)) &&
@@ -114,7 +114,7 @@ bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struc
 bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms until,
                    struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done = place_extend(store, job, token, until, error);
     if (done && !db_changes(&store->db))

@@ -10,7 +10,7 @@ time_ms sqlite_now(struct store *store, time_ms own) {
 static bool tend_tidy(struct store *store, int limit, bool *more, struct error *error) {
     bool own = false;
     *more = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     bool done = store_file_ended(store, limit, more, error) && sqlite_purge(store, true, error);
     if (!unit_end(store, own, done, error))

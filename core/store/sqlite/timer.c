@@ -27,7 +27,7 @@ bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, str
     *count = 0;
     if (limit < 1)
         return true;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     if (store->meta.fair)
         return unit_end(store, own,

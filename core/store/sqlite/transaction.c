@@ -66,7 +66,6 @@ static bool begin_late(struct store *store, time_ms begun, struct error *error) 
 }
 
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error) {
-    (void)purpose; /* there is one writer at a time */
     if (store->mode == STORE_READ)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
                          store->db.name);
@@ -92,6 +91,7 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
         return code == SQLITE_BUSY ? begin_late(store, begun, error) : db_fail(&store->db, error);
     }
     store->writing = true;
+    store->purpose = purpose; /* there is one writer at a time, so nothing else follows */
     CRASH_POINT("transaction_begun");
     if (intact_begun(store, error) && migrate_current(store, error) && meta_read(store, error))
         return true;
@@ -196,15 +196,16 @@ bool sqlite_checkpoint(struct store *store, int pages, struct error *error) {
         return true;
     if (pages > 0 && sqlite_of(store)->connection.log_pages <= pages)
         return true;
-    if (!store->self.checkpointer && !gate_take(&sqlite_of(store)->gate, GATE_CHECKPOINTER, true))
+    if (!sqlite_of(store)->checkpointer &&
+        !gate_take(&sqlite_of(store)->gate, GATE_CHECKPOINTER, true))
         return true;
     if (store->self.id)
-        store->self.checkpointer = true;
+        sqlite_of(store)->checkpointer = true;
     bool done = true;
     if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true))
         done = checkpoint_run(store, pages <= 0 || checkpoint_log_size(store) > LOG_KEPT, error);
     gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
-    if (!store->self.checkpointer)
+    if (!sqlite_of(store)->checkpointer)
         gate_drop(&sqlite_of(store)->gate, GATE_CHECKPOINTER);
     return done;
 }

@@ -86,7 +86,7 @@ bool store_batch_begin(struct store *store, const struct store_batch *batch, tim
                        int64_t *id, struct error *error) {
     bool own = false;
     *id = 0;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     int64_t made = 0;
     bool done = fill_row(store, batch, now, &made, error);
@@ -176,7 +176,7 @@ static bool fill_add(struct store *store, int64_t id, const json_t *ids, struct 
 
 bool store_batch_add(struct store *store, int64_t id, const json_t *ids, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     return unit_end(store, own, fill_add(store, id, ids, error), error);
 }
@@ -211,7 +211,7 @@ bool store_batch_find(struct store *store, int64_t id, const json_t *filters, in
     int64_t list[BATCH_PART];
     size_t count = 0;
     *more = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = fill_find(store, id, &batch, error) &&
                 (*after > 0 || fill_query(store, id, filters, error)) &&
@@ -250,7 +250,7 @@ static bool fill_start(struct store *store, int64_t id, time_ms now, struct erro
 
 bool store_batch_start(struct store *store, int64_t id, time_ms now, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     return unit_end(store, own, fill_start(store, id, now, error), error);
 }
@@ -267,7 +267,7 @@ static bool fill_abandon(struct store *store, int64_t id, struct error *error) {
 
 bool store_batch_abandon(struct store *store, int64_t id, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     return unit_end(store, own, fill_abandon(store, id, error), error);
 }

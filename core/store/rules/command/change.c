@@ -89,7 +89,7 @@ static bool change_all(struct store *store, const struct change *change, struct 
 bool change_run(struct store *store, const struct change *change, struct ids ids,
                 struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     return unit_end(store, own, change_all(store, change, ids, error), error);
 }

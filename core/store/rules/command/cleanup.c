@@ -169,7 +169,7 @@ bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error
         db_value(&store->db, error, &one, "SELECT 1 FROM meta WHERE key='" CHAIN_WINDOW "'", "");
     if (known == FAILED || (!known && !windowed))
         return known != FAILED;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = chain_read(store, CHAIN_WINDOW, &chain, error) &&
                 (windowed ? chain_adjust(store, &chain, false, now, error)
@@ -196,7 +196,7 @@ bool cleanup_begin(struct store *store, int64_t ids[COMMAND_MADE], int *count, t
     char text[32];
     struct chain chain;
     *count = 0;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = chain_revive(store, now, error) && chain_read(store, CHAIN_DEMAND, &chain, error) &&
                 chain_adjust(store, &chain, true, now, error);

@@ -195,7 +195,7 @@ static bool command_give(struct store *store, const json_t *object, int64_t wind
 static bool command_write(struct store *store, const json_t *command, struct command_run *run,
                           time_ms now, struct error *error) {
     bool own = false;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = command_give(store, command, 0, run, now, error) && CRASH_POINT("verb_written");
     if (unit_end(store, own, done, error))

@@ -277,7 +277,7 @@ bool store_deploy(struct store *store, struct store_deployment *deployment,
         deployment->known ? NO : deploy_known(store, deployment, executor_name, id, error);
     if (known == NO)
         known =
-            unit_begin(store, &own, error) &&
+            unit_begin(store, STORE_COMMAND, &own, error) &&
                     unit_end(store, own,
                              deploy_write(store, deployment, executor_name, now, id, error), error)
                 ? YES

@@ -24,7 +24,7 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
     if (!text)
         return db_no_memory(&store->db, error);
     bool done =
-        unit_begin(store, &own, error) &&
+        unit_begin(store, STORE_TURN, &own, error) &&
         db_run(&store->db, error, store->engine->sql->publish, "it", store->self.id, text) &&
         handlers_found(store, text, now, error);
     free(text);
@@ -126,7 +126,7 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
                    time_ms *next, struct error *error) {
     bool own = false, done = true;
     *next = TIME_NEVER;
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
     store->looks++;
     for (size_t i = 0; done && i < store->catalog.stream_count; i++) {

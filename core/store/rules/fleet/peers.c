@@ -116,7 +116,7 @@ static bool peer_wants(const struct store *store, const struct peer *peer) {
 
 static void ring_others(struct store *store) {
     bool something = store->ring.everybody || store->ring.count;
-    store->changed = store->changed || (something && !store->prelock.capacity);
+    store->changed = store->changed || (something && !store->open.capacity);
     if (store->kind != STORE_MEMORY && something)
         for (size_t i = 0; i < store->peers.count; i++)
             if (peer_wants(store, &store->peers.list[i]))

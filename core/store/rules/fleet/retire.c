@@ -213,7 +213,7 @@ static bool retire_now(struct store *store, const struct executor_list *executor
 static bool retire_end(struct store *store, int64_t *retired, time_ms now, struct error *error) {
     bool own = false;
     struct executor_list executors = {0};
-    if (!unit_begin(store, &own, error))
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
     bool done = executor_list_take(&executors, store, false, now, error) &&
                 retire_now(store, &executors, retired, now, error);

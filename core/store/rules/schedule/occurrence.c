@@ -1,5 +1,5 @@
 #include "store/rules/schedule/occurrence.h"
-#include "store/rules/prelock.h"
+#include "store/rules/capacity.h"
 
 bool occurrence_begin(struct store *store, const char *schedule, int64_t job, time_ms now,
                       struct error *error) {
@@ -13,7 +13,7 @@ bool occurrence_begin(struct store *store, const char *schedule, int64_t job, ti
 
 /* The next one stands ready and was passed over; who serves it is not looked at. */
 static void stir(struct store *store) {
-    prelock_blind(store);
+    capacity_blind(store);
     store->ring.everybody = true;
     store->changed = true;
 }

@@ -1,16 +1,12 @@
-#include "store/rules/prelock.h"
+#include "store/sqlite/prelock.h"
 #include "base/crash_point.h"
-#include "store/rules/fleet/serves.h"
+#include "store/rules/capacity.h"
 #include "store/rules/limit.h"
 #include "store/rules/places.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
 
 enum { FEW = 128 }; /* jobs of one run */
-
-void store_set_capacity(struct store *store, struct capacity *capacity) {
-    store->prelock = (struct prelock){.capacity = capacity};
-}
 
 /* True if they are few and there is room for all. Of more jobs the acquisition finds the best, and
  * takes no more than the workers will end soon. */
@@ -22,66 +18,26 @@ static bool prelock_fits(const struct capacity *capacity, const struct job_spec 
 }
 
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
-    struct prelock *prelock = &store->prelock;
-    prelock->creator = creator;
+    const struct capacity *capacity = store->open.capacity;
+    sqlite_of(store)->prelock.creator = creator;
     /* An outcome that may be refused is undone alone, together with the jobs that it created. */
-    prelock->fits =
-        prelock->capacity && !refusable && prelock_fits(prelock->capacity, creator->created);
+    sqlite_of(store)->prelock.fits =
+        capacity && !refusable && prelock_fits(capacity, creator->created);
 }
 
 void prelock_end(struct store *store) {
-    store->prelock.creator = NULL;
-}
-
-void prelock_blind(struct store *store) {
-    if (store->prelock.capacity)
-        store->prelock.capacity->ready.blind = store->prelock.capacity->ready.look = true;
-}
-
-/* YES: the executor takes jobs of this stream. */
-static enum answer prelock_serves(struct store *store, int64_t id, struct error *error) {
-    struct prelock *prelock = &store->prelock;
-    const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
-    struct serves serves;
-    if (prelock->stream == id)
-        return prelock->served ? YES : NO;
-    if (!stream)
-        return NO;
-    bool begun = serves_begin(&serves, store, prelock->capacity->acquire, error);
-    prelock->served = begun && serves_stream(&serves, stream);
-    prelock->stream = begun ? id : NO;
-    serves_end(&serves);
-    if (!begun)
-        return FAILED;
-    return prelock->served ? YES : NO;
-}
-
-static bool prelock_in_range(const struct capacity *capacity, int64_t priority) {
-    return priority >= capacity->acquire->priority_min &&
-           priority <= capacity->acquire->priority_max;
-}
-
-void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_ms place,
-                   int64_t id) {
-    struct capacity *capacity = store->prelock.capacity;
-    const struct catalog_stream *of = capacity ? catalog_stream(&store->catalog, stream) : NULL;
-    if (!of || !prelock_in_range(capacity, priority) || prelock_serves(store, stream, NULL) == NO)
-        return;
-    struct sort_key ready = {priority, place, id, of->type == JOB_TIMER};
-    if (!capacity->ready.left || acquire_before(capacity->acquire, &ready, &capacity->ready.best))
-        capacity->ready.best = ready;
-    capacity->ready.left = capacity->ready.look = true;
+    sqlite_of(store)->prelock.creator = NULL;
 }
 
 /* YES: an acquisition could take the job now, as far as the job itself decides. */
 static enum answer prelock_allowed(struct store *store, const struct job *job, time_ms now,
                                    struct error *error) {
-    const struct capacity *capacity = store->prelock.capacity;
+    const struct capacity *capacity = store->open.capacity;
     bool due = job->due == TIME_NONE ? !capacity->acquire->ensure_due_date : job->due <= now;
     if (store->self.draining || job->suspended || !due || job->repeat ||
-        now >= store->self.lease_until || !prelock_in_range(capacity, job->priority))
+        now >= store->self.lease_until)
         return NO;
-    return prelock_serves(store, job->stream, error);
+    return capacity_takes(store, job->stream, job->priority, error);
 }
 
 /* Locks the job in memory. Its row of `locked` follows with the job's row. */
@@ -104,13 +60,12 @@ static struct job *prelock_copy(const struct store *store, const struct job *job
 /* ---- follow-ups ---- */
 
 static bool prelock_is_follow_up(const struct store *store, const struct job *job) {
-    const struct prelock *prelock = &store->prelock;
-    return job->lane_id && job->lane_id == prelock->creator->job->lane_id &&
-           prelock->capacity->follows > 0;
+    return job->lane_id && job->lane_id == sqlite_of(store)->prelock.creator->job->lane_id &&
+           store->open.capacity->follows > 0;
 }
 
 static enum answer prelock_follow(struct store *store, struct job *job, struct error *error) {
-    struct outcome *creator = store->prelock.creator;
+    struct outcome *creator = sqlite_of(store)->prelock.creator;
     int64_t one = 0;
     enum answer held =
         db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2", "ii",
@@ -118,13 +73,13 @@ static enum answer prelock_follow(struct store *store, struct job *job, struct e
     if (held != YES || rate_limit_of(store, job->stream))
         return held == FAILED ? FAILED : NO;
     const struct catalog_definition *limited = limit_of(store, job->stream);
-    int64_t free = limited ? limit_free(store, limited, store->self.id, error) : YES;
+    int64_t free = limited ? limit_free(store, limited, store->self.id, error) : 1;
     if (free <= 0)
         return free < 0 ? FAILED : NO;
     struct job **end = &creator->follows;
     while (*end)
         end = &(*end)->next;
-    store->prelock.capacity->follows--;
+    store->open.capacity->follows--;
     return prelock_lock(store, job, error) && (*end = prelock_copy(store, job, error)) ? YES
                                                                                        : FAILED;
 }
@@ -132,8 +87,9 @@ static enum answer prelock_follow(struct store *store, struct job *job, struct e
 /* ---- what would be next anyway ---- */
 
 /* Inserts the job, best first. It mostly goes to the end: later jobs stand later. */
-static void prelock_insert(struct prelock *prelock, struct job *job) {
-    struct capacity *capacity = prelock->capacity;
+static void prelock_insert(struct store *store, struct job *job) {
+    struct capacity *capacity = store->open.capacity;
+    struct prelock *prelock = &sqlite_of(store)->prelock;
     struct sort_key own = acquire_sort_key(job), other;
     struct job **at = &capacity->jobs;
     if (*at) {
@@ -153,9 +109,9 @@ static void prelock_insert(struct prelock *prelock, struct job *job) {
 }
 
 static enum answer prelock_next(struct store *store, struct job *job, struct error *error) {
-    struct capacity *capacity = store->prelock.capacity;
+    struct capacity *capacity = store->open.capacity;
     struct sort_key own = acquire_sort_key(job);
-    if (capacity->ready.blind || !store->prelock.fits || limit_of(store, job->stream) ||
+    if (capacity->ready.blind || !sqlite_of(store)->prelock.fits || limit_of(store, job->stream) ||
         rate_limit_of(store, job->stream) || store->meta.fair ||
         (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
         return NO;
@@ -167,13 +123,13 @@ static enum answer prelock_next(struct store *store, struct job *job, struct err
     struct job *copy = prelock_lock(store, job, error) ? prelock_copy(store, job, error) : NULL;
     if (!copy)
         return FAILED;
-    prelock_insert(&store->prelock, copy);
+    prelock_insert(store, copy);
     capacity->room--;
     return YES;
 }
 
 enum answer prelock(struct store *store, struct job *job, time_ms now, struct error *error) {
-    if (!store->prelock.capacity || !store->prelock.creator)
+    if (!store->open.capacity || !sqlite_of(store)->prelock.creator)
         return NO;
     enum answer allowed = prelock_allowed(store, job, now, error);
     if (allowed != YES)
@@ -184,7 +140,7 @@ enum answer prelock(struct store *store, struct job *job, time_ms now, struct er
 }
 
 static void prelock_over(struct store *store) {
-    store->prelock = (struct prelock){0};
+    sqlite_of(store)->prelock = (struct prelock){0};
 }
 
 const struct txn_hook prelock_hook = {.committed = prelock_over, .rolled_back = prelock_over};

@@ -1,9 +1,9 @@
 /* prelock.h - new jobs that are locked as they are created: follow-ups in the lane of the run that
  * creates them, and jobs that would be acquired next anyway (rules §4). */
-#ifndef MOONSHIFT_STORE_RULES_PRELOCK_H
-#define MOONSHIFT_STORE_RULES_PRELOCK_H
+#ifndef MOONSHIFT_STORE_SQLITE_PRELOCK_H
+#define MOONSHIFT_STORE_SQLITE_PRELOCK_H
 
-#include "store/rules/state.h"
+#include "store/sqlite/connection.h"
 
 /* The jobs that a run has created are about to be written; and they are. */
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable);
@@ -13,13 +13,7 @@ void prelock_end(struct store *store);
  * (place_row). */
 enum answer prelock(struct store *store, struct job *job, time_ms now, struct error *error);
 
-/* Notes a job that has become ready: a job that stands behind it is not next any more. */
-void prelock_ready(struct store *store, int64_t stream, int64_t priority, time_ms place,
-                   int64_t id);
-/* Notes that some unknown job may be takable now. */
-void prelock_blind(struct store *store);
-
-/* The capacity goes with the transaction. */
+/* What was noted goes with the transaction. */
 extern const struct txn_hook prelock_hook;
 
 #endif
