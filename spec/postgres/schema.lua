@@ -16,6 +16,12 @@ local changes = {
   { "=~", "= ~" },
 }
 
+-- What a server has to bring for the rules' lists of texts.
+local aggregate = [[
+CREATE AGGREGATE json_group_array(text)
+  (SFUNC = array_append, STYPE = text[], FINALFUNC = array_to_json);
+]]
+
 function schema.of(path)
   local file = assert(io.open(path))
   local text = file:read("a")
@@ -23,7 +29,7 @@ function schema.of(path)
   for _, change in ipairs(changes) do
     text = text:gsub(change[1], change[2])
   end
-  return text
+  return text .. aggregate
 end
 
 return schema

@@ -16,21 +16,24 @@
     "job, outcome, at, executor, started, attempt, retries, due, priority, reason, message,"       \
     " result, stream, batch, removal, " BELONGS
 
+/* No number; a bare NULL would be taken for a text. */
+#define NONE "CAST(NULL AS bigint)"
+
 /* Of an ended row `e`. */
 #define LOG_END                                                                                    \
     "SELECT e.job, CASE e.outcome WHEN 1 THEN 'successful' WHEN 2 THEN 'deleted' ELSE 'cancelled'" \
     " END AS outcome, e.at, e.executor, e.started, e.attempt, e.retries, e.due, e.priority,"       \
-    " NULL AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"              \
+    " " NONE " AS reason, e.message, e.result, e.stream, e.batch, e.removal, e.instance,"          \
     " e.root_instance, e.activity, e.tenant, e.lane_key, 3 AS rank, e.seq AS place"                \
     " FROM "
 
 /* A creation, of a row named `r` and the job's first failure `a`, whose values are older. */
 #define LOG_BIRTH(id, root)                                                                        \
-    "SELECT " id " AS job, 'created' AS outcome, r.created AS at, NULL AS executor,"               \
-    " NULL AS started, 1 AS attempt, coalesce(a.retries, r.retries) AS retries,"                   \
+    "SELECT " id " AS job, 'created' AS outcome, r.created AS at, " NONE " AS executor,"           \
+    " " NONE " AS started, 1 AS attempt, coalesce(a.retries, r.retries) AS retries,"               \
     " CASE WHEN a.job IS NULL THEN r.due ELSE a.due END AS due,"                                   \
-    " coalesce(a.priority, r.priority) AS priority, NULL AS reason, NULL AS message,"              \
-    " NULL AS result, r.stream, r.batch, NULL AS removal, r.instance, r." root                     \
+    " coalesce(a.priority, r.priority) AS priority, " NONE " AS reason, NULL AS message,"          \
+    " NULL AS result, r.stream, r.batch, " NONE " AS removal, r.instance, r." root                 \
     " AS root_instance, r.activity, r.tenant, r.lane_key, 1 AS rank, " id " AS place FROM "
 
 #define LOG_FIRST(id) " LEFT JOIN attempt a ON a.job=" id " AND a.n=1"
@@ -42,13 +45,13 @@ static const char *const log_arms[ARMS] = {
     [ARM_ENDED_TAIL] = LOG_END "ended e WHERE e.seq>",
     [ARM_FAILED] =
         "SELECT job, 'failed' AS outcome, at, executor, started, n AS attempt, retries, due,"
-        " priority, reason, message, NULL AS result, stream, batch, NULL AS removal, " BELONGS
+        " priority, reason, message, NULL AS result, stream, batch, " NONE " AS removal, " BELONGS
         ", 2 AS rank, n AS place"
         " FROM attempt",
     [ARM_SNOOZED] =
         "SELECT job, 'snoozed' AS outcome, at, executor, started, n AS attempt, retries,"
-        " until AS due, priority, NULL AS reason, message, NULL AS result, stream, batch,"
-        " NULL AS removal, " BELONGS ", 2 AS rank, seq AS place FROM snooze",
+        " until AS due, priority, " NONE " AS reason, message, NULL AS result, stream, batch,"
+        " " NONE " AS removal, " BELONGS ", 2 AS rank, seq AS place FROM snooze",
     [ARM_CREATED] = LOG_BIRTH("r.id", "root") "live r" LOG_FIRST("r.id"),
     [ARM_CREATED_FILED] =
         LOG_BIRTH("b.job", "root_instance") "ended_by_job b JOIN ended r ON r.seq=b.seq" LOG_FIRST(
@@ -189,10 +192,10 @@ static void log_edge(struct query *query, const struct log_question *question, e
     const char *most = question->page.descending ? "min" : "max";
     text_add(&query->sql, "SELECT *, ");
     if (reached->nth)
-        text_add(&query->sql, "%s(%lld, %s(at) OVER (ORDER BY nth))", most,
-                 (long long)reached->edge, most);
-    else
-        text_add(&query->sql, "%s(at) OVER (ORDER BY nth)", most);
+        text_add(&query->sql, "CASE WHEN %s(at) OVER (ORDER BY nth)%s%lld THEN %lld ELSE ", most,
+                 question->page.descending ? ">" : "<", (long long)reached->edge,
+                 (long long)reached->edge);
+    text_add(&query->sql, "%s(at) OVER (ORDER BY nth)%s", most, reached->nth ? " END" : "");
     text_add(&query->sql, " AS edge");
 }
 
@@ -230,7 +233,7 @@ static bool log_add_arm(struct query *query, const struct log_question *question
         return false;
     log_go_on(query, question, arm);
     log_order(query, question, arm);
-    query_add(query, "))");
+    query_add(query, ") AS s) AS n");
     return true;
 }
 
@@ -248,7 +251,7 @@ static void log_page(struct query *query, const struct log_question *question) {
     "json_group_array(lines) FROM"                                                                 \
     " (SELECT lines FROM line WHERE job=g.job AND n=g.attempt AND g.outcome NOT IN ('created', "   \
     "'snoozed')"                                                                                   \
-    " ORDER BY seq)) FROM (SELECT " LOG_COLUMNS ", rank, nth, edge, arm, place FROM ("
+    " ORDER BY seq) AS s) FROM (SELECT " LOG_COLUMNS ", rank, nth, edge, arm, place FROM ("
 #define LOG_NAMES                                                                                  \
     ") g LEFT JOIN stream s ON s.id=g.stream LEFT JOIN definition d ON d.id=s.definition"          \
     " LEFT JOIN executor e ON e.id=g.executor"
@@ -272,7 +275,7 @@ static bool log_build(struct store *store, struct query *query, const struct log
     query_add(query, LOG_NAMED);
     if (!log_add_arms(store, query, question, error))
         return false;
-    query_add(query, ")");
+    query_add(query, ") AS a");
     log_page(query, question);
     text_add(&query->sql, " LIMIT %d OFFSET %lld",
              question->tail ? ARMS * question->page.limit : question->page.limit,

@@ -101,7 +101,7 @@ static const struct filter filters[] = {
     {"timer", filter_flag, BY_STREAM "s.type=1)", NULL},
     {"message_job", filter_flag, BY_STREAM "s.type=0)", NULL},
     {"with_exception", filter_flag, "j.message IS NOT NULL", NULL},
-    {"exception", filter_text, "instr(j.message, ", ")>0"},
+    {"exception", filter_text, "j.message", NULL},
     {"min_priority", filter_number, "j.priority>=", NULL},
     {"max_priority", filter_number, "j.priority<=", NULL},
     {"due_before", filter_time, "j.due<", NULL},

@@ -12,7 +12,7 @@ static const struct filter incident_filters[] = {
     {"definition", filter_definition, "i.definition IN (SELECT d.id FROM definition d WHERE ", ")"},
     {"handler", filter_texts, "d.name", NULL},
     {"open", filter_flag, "i.ended IS NULL", NULL},
-    {"message", filter_text, "instr(i.message, ", ")>0"},
+    {"message", filter_text, "i.message", NULL},
     {"instance", filter_texts, "i.instance", NULL},
     {"root_instance", filter_texts, "i.root_instance", NULL},
     {"activity", filter_texts, "i.activity", NULL},

@@ -63,7 +63,7 @@ const struct filter log_filters[] = {
     {"deployment", filter_numbers, LOG_STREAM "nullif(s.deployment, 0)", ")"},
     {"executor", filter_executor, "g.executor", NULL},
     {"reason", filter_reason, "g.reason", NULL},
-    {"message", filter_text, "instr(g.message, ", ")>0"},
+    {"message", filter_text, "g.message", NULL},
     {"min_priority", filter_number, "g.priority>=", NULL},
     {"max_priority", filter_number, "g.priority<=", NULL},
     {"after", filter_time, "g.at>=", NULL},

@@ -193,9 +193,15 @@ bool filter_text(struct query *query, const struct filter *filter, const json_t 
                  struct error *error) {
     if (!json_is_string(value))
         return filter_refuse(filter, "a text", error);
+    bool any = *json_string_value(value) == '\0';
+    query_add(query, any ? "" : "replace(");
     query_add(query, filter->sql);
+    query_add(query, any ? " IS NOT NULL" : ", ");
+    if (any)
+        return true;
     query_bind(query, value);
-    filter_close(query, filter);
+    query_add(query, ", '')<>");
+    query_add(query, filter->sql);
     return true;
 }
 

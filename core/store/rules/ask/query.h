@@ -46,8 +46,10 @@ filter_add filter_executor;
 filter_add filter_definition;
 /* true: (sql), false: NOT (sql). */
 filter_add filter_flag;
-/* sql ? after, one number; one ISO time, one text. */
-filter_add filter_number, filter_time, filter_text;
+/* sql ? after, one number; one ISO time. */
+filter_add filter_number, filter_time;
+/* The text `sql` contains this one. */
+filter_add filter_text;
 /* Adds " WHERE …" for all filters (may be NULL); unknown names are refused with "did you mean". The
  * table ends with a NULL name. */
 bool query_where(struct query *query, const json_t *filters, const struct filter *table,
