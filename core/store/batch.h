@@ -42,8 +42,9 @@ bool store_batch_begin(struct store *store, const struct store_batch *batch, tim
                        int64_t *id, struct error *error);
 /* Adds one part: an array of 1 to 1 000 values. ERROR_CONFLICT: it is not being filled. */
 bool store_batch_add(struct store *store, int64_t id, const json_t *ids, struct error *error);
-/* Adds the next jobs that match the filters, at most 1 000 with ids above *after, which goes on;
- * jobs created after the batch was begun are not meant. *more: call again. */
+/* Adds the next jobs that match the filters, at most 1 000 with ids above *after, which goes on.
+ * All that were there when the batch was begun are meant. Of those created since, only a job with
+ * an id drawn before may be among them. *more: call again. */
 bool store_batch_find(struct store *store, int64_t id, const json_t *filters, int64_t *after,
                       bool *more, time_ms now, struct error *error);
 /* Ends filling: the seed job is there. ERROR_INVALID if there are no ids: delete it then with

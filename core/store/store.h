@@ -177,8 +177,8 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
  * As the last transaction saw it; reads nothing. */
 bool store_misses(const struct store *store, const struct acquire *serves);
 
-/* True if some other executor is provably dead or its lease has run out at `now`: two system calls
- * at the most per known executor, no read of the database. */
+/* True if some other executor is provably dead or its lease has run out at `now`, as far as an
+ * engine knows without reading the database. A file costs two system calls for each executor. */
 bool store_sees_dead(struct store *store, time_ms now);
 
 struct store_reaped {

@@ -100,16 +100,14 @@ bool intake_advance(struct store *store, const struct intake *intake, int64_t to
 
 /* They counted since they were written. */
 static bool uncount(struct store *store, int64_t from, int64_t to, struct error *error) {
-    struct row *rows = store->catalog.backlogs
-                           ? db_query(&store->db, error,
-                                      "SELECT stream, coalesce(lane, 0), count(*) FROM job"
-                                      " WHERE id>?1 AND id<=?2 GROUP BY stream, lane",
-                                      "ii", from, to)
-                           : NULL;
-    enum answer step = rows != NULL;
-    if (!rows && store->catalog.backlogs)
-        step = FAILED;
-    while (step == YES && (step = db_step(&store->db, rows, error)) == YES)
+    if (!store->catalog.backlogs)
+        return true;
+    struct row *rows = db_query(&store->db, error,
+                                "SELECT stream, coalesce(lane, 0), count(*) FROM job"
+                                " WHERE id>?1 AND id<=?2 GROUP BY stream, lane",
+                                "ii", from, to);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
         if (!backlog_move(store, row_int(rows, 0), row_int(rows, 1), -row_int32(rows, 2), error)) {
             row_done(rows);
             return false;

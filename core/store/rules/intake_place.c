@@ -31,7 +31,7 @@ static bool find_suspended(struct store *store, struct job_row *row, struct erro
                                        "SELECT 1 FROM job j JOIN suspended_instance s"
                                        " ON s.instance=j.instance WHERE j.id=?1",
                                        "i", row->id)
-                            : 0;
+                            : NO;
     if (found == YES)
         row->suspended |= SUSPENDED_INSTANCE;
     return found != FAILED;
@@ -47,16 +47,21 @@ static bool place_one(struct store *store, int64_t id, time_ms now, struct error
            tell_placed(store, &row, now, error);
 }
 
-/* Up to `to`. */
+/* Those above `from`, up to `to`; it reaches not further than SINGLE_ROWS of them. */
 static bool place_each(struct store *store, int64_t from, int64_t to, time_ms now,
                        struct error *error) {
-    enum answer found;
-    while ((found = db_value(&store->db, error, &from,
-                             "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1", "ii",
-                             from, to)) == YES)
-        if (!place_one(store, from, now, error))
-            return false;
-    return found == NO;
+    int64_t ids[SINGLE_ROWS];
+    size_t count = 0;
+    struct row *rows =
+        db_query(&store->db, error, "SELECT id FROM job WHERE id>?1 AND id<=?2 LIMIT ?3", "iin",
+                 from, to, (int)SINGLE_ROWS);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        ids[count++] = row_int(rows, 0);
+    bool done = step == NO && db_want(&store->db, ids, count, error);
+    for (size_t i = 0; done && i < count; i++)
+        done = place_one(store, ids[i], now, error);
+    return done;
 }
 
 bool intake_place(struct store *store, const struct intake *intake, bool *more, time_ms now,

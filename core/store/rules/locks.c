@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { WANTED = 1000 }; /* rows that are asked for at once */
+
 struct pair { /* a job and its token, or a lane and its token */
     int64_t id, token;
 };
@@ -101,6 +103,16 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
            (!row.repeats || occurrence_left(store, &row, error));
 }
 
+/* Says which rows are read next. */
+static bool locks_want(struct store *store, const struct pair *locks, int64_t count,
+                       struct error *error) {
+    int64_t ids[WANTED];
+    size_t most = count < WANTED ? (size_t)count : WANTED;
+    for (size_t i = 0; i < most; i++)
+        ids[i] = locks[i].id;
+    return db_want(&store->db, ids, most, error);
+}
+
 /* A lane of which a job is still locked (its lock was extended) goes on. */
 static struct row *locks_lanes(struct store *store, int64_t owner, struct error *error) {
     return db_query(&store->db, error,
@@ -119,7 +131,8 @@ bool locks_free(struct store *store, const struct locks_free *what, struct error
                                 &locks, error);
     bool done = count >= 0;
     for (int64_t i = 0; done && i < count; i++)
-        done = locks_free_one(store, what, &locks[i], error);
+        done = (i % WANTED != 0 || locks_want(store, &locks[i], count - i, error)) &&
+               locks_free_one(store, what, &locks[i], error);
     free(locks);
     if (!done)
         return false;

@@ -36,7 +36,7 @@ bool replace_job(struct store *store, const struct job_spec *spec, int64_t holde
     const struct job *new = &spec->job;
     struct job_row old;
     bool placeless = store->intake != NULL; /* its own: nobody sees it yet */
-    if ((placeless ? row_load_placeless : row_load)(store, holder, &old, error) <= 0)
+    if ((placeless ? row_load_placeless : row_load)(store, holder, &old, error) != YES)
         return false;
     struct job_row row = old;
     row.stream = replace_stream(store, new, old.stream, error);

@@ -176,6 +176,12 @@ static inline int64_t meta_id(struct store *store) {
     return store->meta.next_id++;
 }
 
+/* Every job that is there has an id up to this one. A job that comes later may have one below: ids
+ * are drawn ahead. */
+static inline int64_t meta_bound(const struct store *store) {
+    return store->meta.next_id - 1;
+}
+
 static inline int64_t meta_token(struct store *store) {
     return store->meta.next_token++;
 }

@@ -100,13 +100,13 @@ static bool create_is_plain(const struct store *store, const struct job *job) {
 /* Is locked at once, or will have a narrow row. */
 static bool create_later(struct store *store, struct job *job, time_ms place, time_ms now,
                          struct error *error) {
-    int locked = store->intake ? 1 : prelock(store, job, now, error);
+    enum answer locked = store->intake ? YES : prelock(store, job, now, error);
     const struct place_key key = {job->stream, ~job->priority, place, job->id, job->lane_id};
-    if (locked == 0 && job->state == JOB_READY)
+    if (locked == NO && job->state == JOB_READY)
         place_ready_later(store, &key);
-    else if (locked == 0 && job->state != JOB_SUSPENDED)
+    else if (locked == NO && job->state != JOB_SUSPENDED)
         ring_note(&store->ring, job->stream, job->priority);
-    return locked >= 0 && bulk_add(&sqlite_of(store)->bulk, &store->db, job, place, error);
+    return locked != FAILED && bulk_add(&sqlite_of(store)->bulk, &store->db, job, place, error);
 }
 
 static bool create_written(struct store *store, struct job_spec *spec,

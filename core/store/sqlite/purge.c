@@ -247,7 +247,7 @@ static bool search_over(struct store *store, struct error *error) {
 
 /* Up to the newest job there is; one that is under way begins anew. */
 static bool search_begin(struct store *store, struct error *error) {
-    return search_put(store, 0, store->meta.next_id - 1, error);
+    return search_put(store, 0, meta_bound(store), error);
 }
 
 static bool search_remove(struct store *store, int64_t from, int64_t to, struct error *error) {

@@ -20,6 +20,8 @@ bool change_check(struct store *store, const struct change *change, struct ids i
     if (ids.count > COMMAND_IDS)
         return error_set(error, ERROR_INVALID, "%zu jobs at once (at most %d)", ids.count,
                          COMMAND_IDS);
+    if (!db_want(&store->db, ids.list, ids.count, error))
+        return false;
     for (size_t i = 0; i < ids.count; i++)
         if (!change_load(store, ids.list[i], &row, error) ||
             (change->check && !change->check(store, change, &row, error)))
@@ -67,8 +69,7 @@ static bool change_all(struct store *store, const struct change *change, struct 
                        struct error *error) {
     struct common before = {0}, after = {0};
     struct job_row row;
-    if (!change_check(store, change, ids, error) ||
-        !db_want(&store->db, ids.list, ids.count, error))
+    if (!change_check(store, change, ids, error))
         return false;
     for (size_t i = 0; i < ids.count; i++) {
         /* The same id twice may be gone by now. */

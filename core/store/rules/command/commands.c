@@ -116,7 +116,7 @@ static bool command_now(struct store *store, const json_t *object, struct comman
         return error_no_memory(error);
     step->window = window;
     if (!command->upto)
-        command->upto = store->meta.next_id - 1; /* those created meanwhile are not meant */
+        command->upto = meta_bound(store); /* so that it ends although others are created */
     store->journal.entry = store->journal.written = command->entry;
     store->journal.held = command->held;
     store->journal.query = command->query;

@@ -207,14 +207,17 @@ static bool change_read(struct store *store, const struct command *command, enum
 static bool ids_known(struct store *store, const struct command *command, struct ids *ids,
                       int64_t known[COMMAND_IDS], struct error *error) {
     size_t count = 0;
+    struct job_row row;
     if (!command->ignore_missing || ids->count > COMMAND_IDS)
         return true;
+    if (!db_want(&store->db, ids->list, ids->count, error))
+        return false;
     for (size_t i = 0; i < ids->count; i++) {
-        enum answer found = db_value(&store->db, error, &known[count],
-                                     "SELECT id FROM live WHERE id=?1", "i", ids->list[i]);
+        enum answer found = row_load(store, ids->list[i], &row, error);
         if (found == FAILED)
             return false;
-        count += (size_t)found;
+        if (found == YES)
+            known[count++] = ids->list[i];
     }
     *ids = (struct ids){known, count};
     return true;
