@@ -15,7 +15,7 @@ void capacity_ready(struct store *store, int64_t stream, int64_t priority, time_
 /* Notes that some unknown job may be takable now. */
 void capacity_blind(struct store *store);
 
-/* The offer goes with the transaction. */
+/* It goes with the transaction. */
 extern const struct txn_hook capacity_hook;
 
 #endif
