@@ -31,8 +31,8 @@ local writers = {
   job = { engine "create", engine "bulk", rules "row", engine "purge" },
   conflicts = { rules "row" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = with(history, engine "bulk", rules "command/removal"),
-  ended_by_job = history, ended_by_instance = { rules "history", rules "command/clean" },
+  ended = { rules "history", engine "bulk", rules "command/removal" },
+  ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
   attempt = history, line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
   progress = { rules "history", engine "settle", rules "command/job_commands", engine "executor",
@@ -78,7 +78,7 @@ local writers = {
 
   -- Its keys belong to different nouns; the counters are those of state.c.
   meta = { rules "state", engine "purge", rules "history", rules "fair_share",
-    rules "command/clean", rules "command/cleanup", rules "fleet/retire",
+    rules "command/cleanup", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }
 

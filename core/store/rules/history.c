@@ -27,6 +27,33 @@ static bool history_hush(struct store *store, int64_t job, int attempt, struct e
             db_run(&store->db, error, "DELETE FROM snooze WHERE job=?1", "i", job));
 }
 
+/* The entry written last gets a number above that of a newer one that was removed. */
+static bool history_number(struct store *store, struct error *error) {
+    int64_t number = store->meta.ended + 1;
+    if (number == 1)
+        return true;
+    store->meta.ended = 0;
+    return db_run(&store->db, error,
+                  "UPDATE ended SET seq=?1 WHERE seq=(SELECT max(seq) FROM ended) AND seq<?1", "i",
+                  number);
+}
+
+bool history_remove(struct store *store, int64_t job, int64_t seq, struct error *error) {
+    int64_t last = 0;
+    if (!db_run(&store->db, error, "DELETE FROM ended_by_job WHERE job=?1 AND seq=?2", "ii", job,
+                seq) ||
+        !db_run(&store->db, error,
+                "DELETE FROM ended_by_instance WHERE seq=?1 AND instance="
+                "(SELECT instance FROM ended WHERE seq=?1)",
+                "i", seq) ||
+        !db_run(&store->db, error, "DELETE FROM ended WHERE seq=?1", "i", seq) ||
+        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
+        return false;
+    if (last < seq && store->meta.ended < seq)
+        store->meta.ended = seq;
+    return true;
+}
+
 bool history_removed(struct store *store, const struct job_row *row, enum history_end end,
                      time_ms now, struct error *error) {
     if (store->settings->history != HISTORY_FULL)
@@ -36,7 +63,8 @@ bool history_removed(struct store *store, const struct job_row *row, enum histor
                   " due, priority, batch, " BELONGS ")"
                   " SELECT id, stream, ?2, ?3, ?4, retries, attempt, created, due, priority,"
                   " batch, " BELONGS_TO " FROM job WHERE id=?1",
-                  "inzi", row->id, (int)end, store->self.id, now);
+                  "inzi", row->id, (int)end, store->self.id, now) &&
+           history_number(store, error);
 }
 
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
@@ -44,7 +72,7 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
     const struct job *job = outcome->job;
     if (store->settings->history != HISTORY_FULL)
         return history_hush(store, job->id, job->attempt, error);
-    if (outcome->fenced && end == ENDED_SUCCESSFUL)
+    if (outcome->fenced && end == ENDED_SUCCESSFUL && !store->meta.ended)
         return store->engine->ended(store, outcome, error);
     return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
@@ -53,7 +81,8 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
                   "iinzTinntiTizttttt", job->id, job->stream, (int)end, job->owner,
                   outcome->started, outcome->ended, job->retries, job->attempt, outcome->result,
                   job->created, job->due, job->priority, job->batch, job->instance, job->root,
-                  job->activity, job->tenant, job->lane);
+                  job->activity, job->tenant, job->lane) &&
+           history_number(store, error);
 }
 
 bool history_snoozed(struct store *store, const struct outcome *outcome, const struct job_row *row,
@@ -173,17 +202,10 @@ bool store_progress(struct store *store, int64_t job, double fraction, const cha
 
 /* ---- the indexes by job and by instance, behind ---- */
 
-/* The key goes along when the newest rows are ever removed: nothing is filed then. */
 bool history_filed(struct store *store, int64_t *filed, struct error *error) {
-    int64_t last = 0;
     *filed = 0;
-    if (db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='filed'", "") ==
-            FAILED ||
-        db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
-        return false;
-    if (*filed > last)
-        *filed = 0;
-    return true;
+    return db_value(&store->db, error, filed, "SELECT value FROM meta WHERE key='filed'", "") !=
+           FAILED;
 }
 
 static bool history_file(struct store *store, int64_t from, int64_t to, struct error *error) {

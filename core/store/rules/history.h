@@ -17,6 +17,8 @@ const char *history_end_name(int end);
 bool history_removed(struct store *store, const struct job_row *row, enum history_end end,
                      time_ms now, struct error *error);
 /* A job that its run ended. */
+/* Removes an entry. Its number does not come again: who follows the log has read as far as that. */
+bool history_remove(struct store *store, int64_t job, int64_t seq, struct error *error);
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
                    struct error *error);
 /* A failure, with the values from before it. */

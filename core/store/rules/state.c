@@ -36,8 +36,9 @@ bool meta_read(struct store *store, struct error *error) {
                   {"turn", &meta->turn},
                   {"sweep_from", &meta->purge_from},
                   {"sweep_to", &meta->purge_to},
-                  {"cuts", &meta->cuts}};
-    meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = 0;
+                  {"cuts", &meta->cuts},
+                  {"ended", &meta->ended}};
+    meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = meta->ended = 0;
     struct row *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
@@ -57,17 +58,23 @@ static bool meta_put(struct store *store, const char *key, int64_t value, int64_
            db_run(&store->db, error, "UPDATE meta SET value=?2 WHERE key=?1", "ti", key, value);
 }
 
+/* The same of a key that may not be there yet. */
+static bool meta_add(struct store *store, const char *key, int64_t value, int64_t stored,
+                     struct error *error) {
+    return value == stored || db_run(&store->db, error,
+                                     "INSERT INTO meta(key, value) VALUES(?1, ?2)"
+                                     " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
+                                     "ti", key, value);
+}
+
 bool meta_write(struct store *store, struct error *error) {
     const struct meta *meta = &store->meta, *stored = &store->stored;
     bool done = meta_put(store, "next_id", meta->next_id, stored->next_id, error) &&
                 meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
                 meta_put(store, "catalog", meta->catalog, stored->catalog, error);
     return done && meta_put(store, "executors", meta->executors, stored->executors, error) &&
-           (meta->cuts == stored->cuts ||
-            db_run(&store->db, error,
-                   "INSERT INTO meta(key, value) VALUES('cuts', ?1)"
-                   " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
-                   "i", meta->cuts));
+           meta_add(store, "cuts", meta->cuts, stored->cuts, error) &&
+           meta_add(store, "ended", meta->ended, stored->ended, error);
 }
 
 int64_t store_cuts(struct store *store, bool ask) {

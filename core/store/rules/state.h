@@ -15,8 +15,9 @@ struct meta {
     int64_t next_id, next_token, catalog, executors;
     int64_t fair, turn; /* enum fair_by, and where its turns began; see fair_share.h */
     int64_t purge_from,
-        purge_to; /* ids among which tombstones are searched for; 0: none; see purge.h */
-    int64_t cuts; /* how often a verb has taken a lock from a run */
+        purge_to;  /* ids among which tombstones are searched for; 0: none; see purge.h */
+    int64_t cuts;  /* how often a verb has taken a lock from a run */
+    int64_t ended; /* the number of the newest entry of the history, if that was removed; else 0 */
 };
 
 /* How far the turns that are over have been looked for. */

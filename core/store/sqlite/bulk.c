@@ -4,6 +4,7 @@
 #include "store/rules/places.h"
 #include "store/sqlite/connection.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { BULK_ROWS = 4096 };
 
@@ -345,8 +346,19 @@ bool bulk_settle(struct bulk *bulk, struct db *db, const struct outcome *outcome
 
 /* ---- the transaction ---- */
 
+/* Of the entries that are kept back the first one is written alone where its number is not simply
+ * the next. */
+static bool bulk_number(struct store *store, struct bulk *endings, struct error *error) {
+    if (!store->meta.ended || !endings->count)
+        return true;
+    const struct outcome *first = endings->rows[0].outcome;
+    memmove(endings->rows, endings->rows + 1, --endings->count * sizeof *endings->rows);
+    return history_ended(store, first, ENDED_SUCCESSFUL, error);
+}
+
 static bool bulk_before_commit(struct store *store, struct error *error) {
-    return bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
+    return bulk_number(store, &sqlite_of(store)->endings, error) &&
+           bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
            bulk_settled(&sqlite_of(store)->endings, &store->db, error);
 }
 

@@ -104,12 +104,51 @@ static void between(struct contract *c) {
     end(&reader);
 }
 
+static bool ends(struct contract *c, time_ms now) {
+    struct job *job = NULL;
+    return create(c, c->store, (struct job){.retries = 3}, now) &&
+           (job = acquire_one(c, c->store, now)) && settle(c, c->store, job, good, now) == SETTLED;
+}
+
+/* Of the entries that were told the newest is removed. What follows has a number of its own, alone
+ * or with others in one transaction. */
+static void removed(struct contract *c) {
+    struct reader reader = {0};
+    EXPECT(ends(c, NOW) && begin(c, &reader, 10));
+    EXPECT(ends(c, NOW + 1) && ends(c, NOW + 2));
+    NEXT(NOW + 2, "created 2, successful 2, created 3, successful 3");
+    EXPECT(contract_operate(c, "{ss,si}", "verb", "delete_history", "ids", 3));
+    NEXT(NOW + 3, "");
+    EXPECT(ends(c, NOW + 4));
+    NEXT(NOW + 4, "created 4, successful 4");
+    EXPECT(contract_operate(c, "{ss,s[ii]}", "verb", "delete_history", "ids", 4, 2));
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error) && ends(c, NOW + 5) && ends(c, NOW + 6));
+    EXPECT(store_commit(c->store, &c->error));
+    NEXT(NOW + 6, "created 5, successful 5, created 6, successful 6");
+    NEXT(NOW + 7, "");
+    end(&reader);
+}
+
+/* The entries of a turn that also removes the newest one are written behind. */
+static void removed_meanwhile(struct contract *c) {
+    struct reader reader = {0};
+    EXPECT(ends(c, NOW) && ends(c, NOW) && begin(c, &reader, 10));
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error) && ends(c, NOW + 1) && ends(c, NOW + 2));
+    EXPECT(contract_operate(c, "{ss,si}", "verb", "delete_history", "ids", 2));
+    EXPECT(store_commit(c->store, &c->error));
+    NEXT(NOW + 2, "created 3, successful 3, created 4, successful 4");
+    NEXT(NOW + 3, "");
+    end(&reader);
+}
+
 int main(void) {
     static const struct check checks[] = {
         {"each entry is told once, after the newest that were there", once},
         {"a failure that is written late is told", late},
         {"so is a creation with a lower id", low_id},
         {"a job that comes and goes between two looks is told from the beginning", between},
+        {"entries behind a removed one are told, and no others", removed},
+        {"also where it is removed in the turn that writes them", removed_meanwhile},
     };
     return contract_run(checks, sizeof checks / sizeof checks[0], false);
 }

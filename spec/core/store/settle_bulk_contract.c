@@ -150,6 +150,23 @@ static void effects(struct contract *c) {
     forget();
 }
 
+/* The newest end is removed while those of a list are kept back: they are numbered behind it. */
+static void behind(struct contract *c) {
+    EXPECT(create_many(c, RUNS) && begin(c, c->store, 2));
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error) && all(settle_list(c, c->store), 2));
+    EXPECT(store_commit(c->store, &c->error));
+    int64_t newest = list[1].job->id, last = number(c, "SELECT max(seq) FROM ended");
+    forget();
+    EXPECT(begin(c, c->store, RUNS - 2) && store_begin(c->store, STORE_COMMAND, &c->error));
+    EXPECT(all(settle_list(c, c->store), RUNS - 2) && list[0].fenced);
+    EXPECT(contract_operate(c, "{ss,sI}", "verb", "delete_history", "ids", (json_int_t)newest));
+    EXPECT(store_commit(c->store, &c->error));
+    EXPECT(number(c, "SELECT count(*) FROM ended") == RUNS - 1);
+    EXPECT(number(c, "SELECT min(seq) FROM ended WHERE seq>=2") == last + 1);
+    EXPECT(number(c, "SELECT max(seq) FROM ended") == last + RUNS - 2);
+    forget();
+}
+
 /* The locks of two executors lie side by side. */
 static void side_by_side(struct contract *c) {
     struct store_executor self;
@@ -191,6 +208,7 @@ static const struct check checks[] = {
     {"what is not plain ends by itself among them", some},
     {"what an operator has changed ends by itself", edited},
     {"a verb of one run counts for the ends behind it", effects},
+    {"are numbered behind an end that is removed meanwhile", behind},
     {"the locks of others stay", side_by_side},
     {"another owner's locks stay", foreign},
 };

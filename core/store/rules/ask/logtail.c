@@ -93,16 +93,9 @@ static void forget(struct store_tail *tail) {
 
 /* ---- what is new ---- */
 
-/* Ends that are removed may leave their numbers to new ones. */
 static bool find_ends(struct store_tail *tail, struct error *error) {
-    struct store *store = tail->store;
-    int64_t last = 0;
-    if (db_value(&store->db, error, &last, "SELECT coalesce(max(seq), 0) FROM ended", "") == FAILED)
-        return false;
-    if (last < tail->from.seq)
-        tail->from.seq = 0;
     tail->from.upto = tail->from.seq;
-    return db_value(&store->db, error, &tail->from.upto,
+    return db_value(&tail->store->db, error, &tail->from.upto,
                     "SELECT coalesce(max(seq), ?1) FROM"
                     " (SELECT seq FROM ended WHERE seq>?1 ORDER BY seq LIMIT ?2) AS s",
                     "in", tail->from.seq, JOBLOG_TAIL) != FAILED;

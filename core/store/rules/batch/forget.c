@@ -1,6 +1,6 @@
 /* forget.c - the history of a batch's jobs goes with it (rules §17). */
 #include "store/rules/batch/batch.h"
-#include "store/rules/command/clean.h"
+#include "store/rules/history.h"
 
 struct forgotten {
     int64_t job, seq; /* seq 0: of an attempt */
@@ -8,9 +8,7 @@ struct forgotten {
 
 /* Everything that is known of a job that has ended. */
 static bool forget_job(struct store *store, const struct forgotten *one, struct error *error) {
-    return db_run(&store->db, error, "DELETE FROM ended_by_job WHERE job=?1 AND seq=?2", "ii",
-                  one->job, one->seq) &&
-           db_run(&store->db, error, "DELETE FROM ended WHERE seq=?1", "i", one->seq) &&
+    return (!one->seq || history_remove(store, one->job, one->seq, error)) &&
            db_run(&store->db, error, "DELETE FROM attempt WHERE job=?1", "i", one->job) &&
            db_run(&store->db, error, "DELETE FROM line WHERE job=?1", "i", one->job) &&
            db_run(&store->db, error, "DELETE FROM snooze WHERE job=?1", "i", one->job) &&
@@ -45,5 +43,5 @@ bool batch_forget(struct store *store, int64_t batch, int limit, int *count, str
     bool done = *count >= 0;
     for (int i = 0; done && i < *count; i++)
         done = forget_job(store, &list[i], error);
-    return done && clean_refile(store, error);
+    return done;
 }

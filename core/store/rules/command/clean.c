@@ -57,20 +57,7 @@ bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bo
         return true;
     --*room;
     CRASH_POINT("cleanup_hollowed");
-    return db_run(&store->db, error, "DELETE FROM ended_by_job WHERE job=?1 AND seq=?2", "ii",
-                  ended->job, ended->seq) &&
-           db_run(&store->db, error,
-                  "DELETE FROM ended_by_instance WHERE seq=?1 AND instance="
-                  "(SELECT instance FROM ended WHERE seq=?1)",
-                  "i", ended->seq) &&
-           db_run(&store->db, error, "DELETE FROM ended WHERE seq=?1", "i", ended->seq);
-}
-
-bool clean_refile(struct store *store, struct error *error) {
-    return db_run(&store->db, error,
-                  "UPDATE meta SET value=(SELECT coalesce(max(seq), 0) FROM ended)"
-                  " WHERE key='filed' AND value>(SELECT coalesce(max(seq), 0) FROM ended)",
-                  "");
+    return history_remove(store, ended->job, ended->seq, error);
 }
 
 /* ---- ended jobs ---- */
@@ -278,8 +265,7 @@ bool clean_run(struct store *store, struct cleanup *plan, struct cleaned *cleane
                 clean_kind(&clean, HISTORY_OPERATIONS,
                            "DELETE FROM operation WHERE id IN (SELECT id FROM (SELECT id, at"
                            " FROM operation ORDER BY id LIMIT 2000) AS o WHERE at<=?1 AND ?3>0"
-                           " LIMIT ?2)") &&
-                clean_refile(store, error);
+                           " LIMIT ?2)");
     cleaned->more = cleaned->more || clean.room < 1;
     return done;
 }

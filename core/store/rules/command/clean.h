@@ -24,7 +24,4 @@ bool clean_count(struct store *store, const struct cleanup *plan, struct cleaned
 bool clean_job(struct store *store, const struct ended *ended, int64_t *room, bool *gone,
                struct error *error);
 
-/* After the newest rows may have gone: what is filed by job must not be beyond them. */
-bool clean_refile(struct store *store, struct error *error);
-
 #endif

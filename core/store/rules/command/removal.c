@@ -127,6 +127,5 @@ bool history_command(struct store *store, struct command *command, struct step *
     if (!removal_check(store, command, error) || !removal_select(store, command, step, error))
         return false;
     return removal_each(store, command, step, error) &&
-           (command->verb != COMMAND_DELETE_HISTORY || clean_refile(store, error)) &&
            (step->ids.count == 0 || removal_log(store, command, step, now, error));
 }
