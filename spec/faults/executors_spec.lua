@@ -171,10 +171,10 @@ describe("executors", function()
 
   it("begin nothing of what one held that was stopped beyond its lock", function()
     enqueue("gated", 1, "--priority", "5")
-    local ids = enqueue("work", 100)
+    local ids = enqueue("work", 60) -- a millisecond each, and no more than a tenth of a second
     local first = start("--workers", "1", "--lock-time", "PT1S")
     process.await("the locks", 5, function()
-      return rows("SELECT count(*) FROM locked")[1] == "101"
+      return rows("SELECT count(*) FROM locked")[1] == "61"
     end)
     process.freeze(first, place.store)
     start("--workers", "2")
