@@ -86,11 +86,27 @@ struct json_key {
     uint64_t mark; /* its size and first bytes */
 };
 
+/* Loads what there is of the first eight bytes, in some order. */
+static inline uint64_t json_key_bytes(const char *text, size_t size) {
+    uint64_t bytes = 0;
+    uint32_t first = 0, last = 0;
+    if (size >= sizeof bytes) {
+        memcpy(&bytes, text, sizeof bytes);
+    } else if (size >= sizeof first) {
+        memcpy(&first, text, sizeof first);
+        memcpy(&last, text + size - sizeof last, sizeof last);
+        bytes = (uint64_t)last << 32 | first;
+    } else if (size > 0) {
+        first = (unsigned char)text[0];
+        last = (unsigned char)text[size - 1];
+        bytes = (uint64_t)(unsigned char)text[size / 2] << 16 | last << 8 | first;
+    }
+    return bytes;
+}
+
 /* Makes a key; the text stays the caller's. */
 static inline struct json_key json_key(const char *text, size_t size) {
-    uint64_t mark = 0;
-    memcpy(&mark, text, size < sizeof mark ? size : sizeof mark);
-    return (struct json_key){text, size, mark ^ (uint64_t)size << 56};
+    return (struct json_key){text, size, json_key_bytes(text, size) ^ (uint64_t)size << 56};
 }
 
 static inline bool json_key_same(const struct json_key *one, const struct json_key *other) {
