@@ -60,6 +60,12 @@ static int gather(lua_State *L) {
     return 2;
 }
 
+static int file(lua_State *L) {
+    lua_pushinteger(L, back_off_file((int)luaL_checkinteger(L, 1), luaL_checknumber(L, 2),
+                                     luaL_checknumber(L, 3)));
+    return 1;
+}
+
 static int page(lua_State *L) {
     struct settings settings = settings_of(L);
     int level = (int)luaL_checkinteger(L, 2), room = (int)luaL_checkinteger(L, 3);
@@ -101,10 +107,15 @@ static int after(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"idle_wait", idle_wait}, {"failure_wait", failure_wait},
-    {"full_wait", full_wait}, {"page", page},
-    {"gather", gather},       {"retry_wait", retry_wait},
-    {"after", after},         {NULL, NULL},
+    {"idle_wait", idle_wait},
+    {"failure_wait", failure_wait},
+    {"full_wait", full_wait},
+    {"page", page},
+    {"gather", gather},
+    {"retry_wait", retry_wait},
+    {"file", file},
+    {"after", after},
+    {NULL, NULL},
 };
 
 int luaopen_moonshift_back_off(lua_State *L) {

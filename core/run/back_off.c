@@ -3,6 +3,7 @@
 
 enum { GATHER = 8, GATHER_MAX = 50, GATHER_COMMITS = 10, SLOW_COMMIT = 1 };
 enum { GATHERED = 16, GATHERED_SLOWLY = 1000 };
+enum { FILE_LEAST = 50, FILE_MOST = 4000, FILE_TIME = 5 };
 enum { LEVEL_MAX = 30, RETRY_FIRST = 100, RETRY_MAX = 5000 };
 
 /* base * factor^(level - 1), never above `cap`; stops multiplying as soon as the cap is reached. */
@@ -44,6 +45,13 @@ time_ms back_off_gather(double commit_ms, int *most) {
     if (!slow || time <= GATHER)
         return GATHER;
     return time < GATHER_MAX ? (time_ms)time : GATHER_MAX;
+}
+
+int back_off_file(int step, double took, double commit_ms) {
+    int next = took - commit_ms > FILE_TIME ? step / 2 : step * 2;
+    if (next < FILE_LEAST)
+        return FILE_LEAST;
+    return next < FILE_MOST ? next : FILE_MOST;
 }
 
 time_ms back_off_retry_wait(int level) {

@@ -29,6 +29,10 @@ int back_off_page(const struct settings *settings, int level, int room);
  * 8 ms and 16. If a commit takes more than 1 ms they wait for ten times as long as it takes, 50 ms
  * at most. */
 time_ms back_off_gather(double commit_ms, int *most);
+/* How many ended jobs the next step files, after one of `step` jobs took `took` ms: twice as many,
+ * or half as many if that was more than 5 ms beside the commit. A commit takes as long for a few
+ * jobs. 50 to 4000. */
+int back_off_file(int step, double took, double commit_ms);
 /* After the n-th error in a row that will pass (a busy store): 0.1, 0.2, 0.4 … 5 s. */
 time_ms back_off_retry_wait(int level);
 

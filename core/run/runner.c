@@ -12,7 +12,6 @@ enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
 enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
-enum { FILE_STEP_MIN = 50, FILE_TIME = 2 };   /* ended jobs; ms */
 enum { PAGES_IDLE = 250, PAGES_BUSY = 1000 }; /* of the log, before a checkpoint */
 enum { CUT_AGAIN = 50 };
 
@@ -226,13 +225,6 @@ static void tidied(struct runner *runner, bool done, const struct error *error) 
 }
 
 /* Numbers far apart are on a page each: after a step that took long the next is a shorter one. */
-static void pace_filing(struct runner *runner, time_ms took) {
-    int step = took > FILE_TIME ? runner->file_step / 2 : runner->file_step * 2;
-    if (step < FILE_STEP_MIN)
-        step = FILE_STEP_MIN;
-    runner->file_step = step < FILE_STEP ? step : FILE_STEP;
-}
-
 static void file_ended(struct runner *runner) {
     struct error error = {0};
     time_ms begun = clock_monotonic();
@@ -241,7 +233,8 @@ static void file_ended(struct runner *runner) {
     tidied(runner,
            store_tend(runner->store, CHORE_TIDY, runner->file_step, &runner->untidy, &error),
            &error);
-    pace_filing(runner, clock_monotonic() - begun);
+    runner->file_step =
+        back_off_file(runner->file_step, (double)(clock_monotonic() - begun), runner->commit);
 }
 
 static void purge(struct runner *runner) {

@@ -13,7 +13,7 @@
 #include "run/turn.h"
 #include <stdatomic.h>
 
-enum { FILE_STEP = 1000 }; /* ended jobs that are filed at once at most */
+enum { FILE_STEP = 1000 }; /* ended jobs that are filed by the first step */
 
 enum stage { WORKING, STOPPING, CUTTING, ENDED };
 

@@ -211,7 +211,7 @@ bool history_filed(struct store *store, int64_t *filed, struct error *error) {
 static bool history_file(struct store *store, int64_t from, int64_t to, struct error *error) {
     return db_run(&store->db, error,
                   "INSERT INTO ended_by_job(job, seq)"
-                  " SELECT job, seq FROM ended WHERE seq>?1 AND seq<=?2 ORDER BY job, seq"
+                  " SELECT job, seq FROM ended WHERE seq>?1 AND seq<=?2"
                   " ON CONFLICT DO NOTHING",
                   "ii", from, to) &&
            db_run(&store->db, error,

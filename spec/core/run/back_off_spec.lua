@@ -121,6 +121,23 @@ describe("back_off.after", function()
   end)
 end)
 
+describe("back_off.file", function()
+  it("doubles the step while it is short, up to 4000 jobs", function()
+    assert.equal(2000, back_off.file(1000, 5, 0))
+    assert.equal(4000, back_off.file(4000, 1, 0))
+  end)
+
+  it("halves the step that took long, down to 50 jobs", function()
+    assert.equal(500, back_off.file(1000, 6, 0))
+    assert.equal(50, back_off.file(60, 1000, 0))
+  end)
+
+  it("leaves out what a commit takes", function()
+    assert.equal(2000, back_off.file(1000, 20, 16))
+    assert.equal(500, back_off.file(1000, 20, 14))
+  end)
+end)
+
 describe("back_off.gather", function()
   it("is short where a commit is cheap", function()
     assert.same({ 8, 16 }, { back_off.gather(0) })
