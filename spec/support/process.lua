@@ -1,6 +1,7 @@
 -- Real processes for the fault specs: start, signal, wait, read. Everything is started through the
 -- shell; nothing here knows how moonshift works inside.
 local statuses = {} -- by pid: the folder in which it will stand
+local births = {} -- by pid: when the process was started that has it here, false: it had ended
 local process = { environment = "" } -- environment: "NAME=value" words for what is started
 
 local root = io.popen("pwd"):read("l")
@@ -39,6 +40,20 @@ function process.moonshift(...)
   return process.run(process.command(...))
 end
 
+-- Of a process that is there: its state, the number of its threads, and when it was started.
+local function stat(pid)
+  local file = io.open(("/proc/%d/stat"):format(pid))
+  local text = file and file:read("a")
+  if file then
+    file:close()
+  end
+  local state, rest = (text or ""):match("^%d+ %b() (%a) (.*)")
+  if state then
+    local threads, birth = rest:match(("%S+ "):rep(16) .. "(%d+) %S+ (%d+)")
+    return state, tonumber(threads), birth
+  end
+end
+
 -- Starts the program in the background; output goes to `log`. Returns its pid.
 function process.start(log, ...)
   local line = ("exec env %s %s >>%s 2>&1 </dev/null"):format(process.environment,
@@ -46,6 +61,7 @@ function process.start(log, ...)
   local pipe = io.popen(("sh -c %s & echo $!"):format(process.quote(line)))
   local pid = pipe:read("n")
   pipe:close()
+  births[pid] = select(3, stat(pid)) or false
   return pid
 end
 
@@ -60,6 +76,7 @@ function process.start_watched(log, ...)
     return tonumber(process.read(name .. "/pid"))
   end)
   statuses[pid] = name
+  births[pid] = select(3, stat(pid)) or false
   return pid
 end
 
@@ -72,8 +89,11 @@ function process.await_status(pid, seconds)
   return status
 end
 
+-- No other process is struck that has the pid of one that was started here and has ended.
 function process.kill(pid, signal)
-  return os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid))
+  if births[pid] == nil or process.alive(pid) then
+    os.execute(("kill -%s %d 2>/dev/null"):format(signal or "KILL", pid))
+  end
 end
 
 -- A process that has the store open gets STOP while another one may write: so it is in no
@@ -87,17 +107,11 @@ function process.freeze(pid, store)
 end
 
 -- True while a thread of the process is there. The first one may be a zombie already while another
--- one still holds the files.
+-- one still holds the files. Another process may have got the pid since.
 function process.alive(pid)
-  local file = io.open(("/proc/%d/stat"):format(pid))
-  local text = file and file:read("a")
-  if not text then
-    return false
-  end
-  file:close()
-  local state, rest = text:match("^%d+ %b() (%a) (.*)")
-  local threads = tonumber(rest:match(("%S+ "):rep(16) .. "(%d+)"))
-  return state ~= "Z" or threads > 1
+  local state, threads, birth = stat(pid)
+  return state ~= nil and (births[pid] == nil or births[pid] == birth)
+    and (state ~= "Z" or threads > 1)
 end
 
 function process.pause(seconds)
