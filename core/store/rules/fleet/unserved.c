@@ -93,25 +93,6 @@ static bool next_range(const struct executor_list *executors, const struct catal
     return found;
 }
 
-/* What is left between the ranges of those who serve the stream. */
-static bool holes_between(struct unserved_list *all, const struct executor_list *executors,
-                          const struct catalog_stream *stream) {
-    struct hole hole = {stream, SERVES_STREAM, INT64_MIN, INT64_MAX, false, 0};
-    int64_t from = INT64_MIN, min = 0, max = 0;
-    while (next_range(executors, stream, false, from, &min, &max)) {
-        hole.min = from;
-        hole.max = min - (min > INT64_MIN);
-        if (min > from && !hole_add(all, hole))
-            return false;
-        if (max == INT64_MAX)
-            return true;
-        from = max + 1;
-    }
-    hole.min = from;
-    hole.max = INT64_MAX;
-    return hole_add(all, hole);
-}
-
 /* The parts of a range that are served, but not to jobs without a due date. */
 static bool undated_between(struct unserved_list *all, const struct executor_list *executors,
                             struct hole hole) {
@@ -128,15 +109,21 @@ static bool undated_between(struct unserved_list *all, const struct executor_lis
     return true;
 }
 
-/* What is left between the ranges of those who take jobs without a due date. */
-static bool holes_undated(struct unserved_list *all, const struct executor_list *executors,
-                          const struct catalog_stream *stream) {
-    struct hole hole = {stream, SERVES_STREAM, INT64_MIN, INT64_MAX, true, 0};
+static bool hole_found(struct unserved_list *all, const struct executor_list *executors,
+                       struct hole hole) {
+    return hole.undated ? undated_between(all, executors, hole) : hole_add(all, hole);
+}
+
+/* What is left between the ranges of those who serve the stream; `undated`: of those who take jobs
+ * without a due date, as far as others serve it. */
+static bool holes_between(struct unserved_list *all, const struct executor_list *executors,
+                          const struct catalog_stream *stream, bool undated) {
+    struct hole hole = {stream, SERVES_STREAM, INT64_MIN, INT64_MAX, undated, 0};
     int64_t from = INT64_MIN, min = 0, max = 0;
-    while (next_range(executors, stream, true, from, &min, &max)) {
+    while (next_range(executors, stream, undated, from, &min, &max)) {
         hole.min = from;
         hole.max = min - (min > INT64_MIN);
-        if (min > from && !undated_between(all, executors, hole))
+        if (min > from && !hole_found(all, executors, hole))
             return false;
         if (max == INT64_MAX)
             return true;
@@ -144,7 +131,7 @@ static bool holes_undated(struct unserved_list *all, const struct executor_list 
     }
     hole.min = from;
     hole.max = INT64_MAX;
-    return undated_between(all, executors, hole);
+    return hole_found(all, executors, hole);
 }
 
 static bool is_dating(const struct executor_list *executors) {
@@ -163,8 +150,8 @@ static bool holes_find(struct unserved_list *all, const struct store *store,
         enum serves_stage stage = executor_list_stage(executors, STANDING_LIVE, stream);
         struct hole whole = {stream, stage, INT64_MIN, INT64_MAX, false, 0};
         bool served = stage == SERVES_STREAM && !nobody;
-        bool done = served ? holes_between(all, executors, stream) : hole_add(all, whole);
-        if (!done || (served && dating && !holes_undated(all, executors, stream)))
+        bool done = served ? holes_between(all, executors, stream, false) : hole_add(all, whole);
+        if (!done || (served && dating && !holes_between(all, executors, stream, true)))
             return false;
     }
     return true;
