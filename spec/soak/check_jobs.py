@@ -197,8 +197,9 @@ def retries(evidence, report):
 
 
 def unwritten(job, run):
-    """Whether the result waited for so long to be written that its lock may have been over."""
-    return any(row["token"] == run.token and row["t"] - run.end > LOCK * 2 / 3 * SECOND
+    """Whether the result waited for so long to be written that its lock may have been over; or the
+    clock's steps have put that elsewhere."""
+    return any(row["token"] == run.token and abs(row["t"] - run.end) > LOCK * 2 / 3 * SECOND
                for row in job.of("unlock"))
 
 
