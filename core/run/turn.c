@@ -193,7 +193,7 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
     work->asked =
         back_off_page(turns->settings, turns->back_off.failure_level, work->capacity.room);
     turns->acquire.want = work->asked;
-    turns->acquire.bytes = turn->bytes;
+    turns->acquire.bytes = work->capacity.bytes;
     turns->acquire.horizon = turn->horizon;
     turns->acquire.idle = turn->idle - (turn->room - work->capacity.room); /* some are pre-locked */
     if (!store_acquire(turns->store, &turns->acquire, work->now, &work->jobs, &work->count,
@@ -257,8 +257,10 @@ static bool write(struct turns *turns, struct turn *turn, struct work *work, str
     /* Asked while no other process can write: if locks were taken away, it has happened by now. */
     work->lapsed =
         work->renews && lease_is_over(&turns->lease, clock_now(turns->clock), clock_monotonic());
-    work->capacity = (struct capacity){
-        .acquire = &turns->acquire, .room = turn->acquiring ? turn->room : 0, .ready = turns->hint};
+    work->capacity = (struct capacity){.acquire = &turns->acquire,
+                                       .room = turn->acquiring ? turn->room : 0,
+                                       .bytes = turn->bytes,
+                                       .ready = turns->hint};
     store_set_capacity(store, &work->capacity);
     if (work->renews && !store_renew(store, now, turns->settings->lock_time, error))
         return false;

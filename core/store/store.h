@@ -227,6 +227,7 @@ struct ready_hint {
 struct capacity {
     const struct acquire *acquire; /* the executor's question; `want` does not matter */
     int room;                      /* places; counted down */
+    int64_t bytes;                 /* of payloads; counted down; 0: any number */
     int follows;                   /* follow-ups that the run being settled may have */
     struct ready_hint ready;       /* out: as the transaction has changed it */
     struct job *jobs;              /* out: pre-locked, best first; the caller's */

@@ -8,13 +8,14 @@
 
 enum { FEW = 128 }; /* jobs of one run */
 
-/* True if they are few and there is room for all. Of more jobs the acquisition finds the best, and
- * takes no more than the workers will end soon. */
+/* True if they are few and there is room for all, and for their payloads. Of more jobs the
+ * acquisition finds the best, and takes no more than the workers will end soon. */
 static bool prelock_fits(const struct capacity *capacity, const struct job_spec *spec) {
     int count = 0, most = capacity->room < FEW ? capacity->room : FEW;
-    for (; spec && count <= most; spec = spec->next)
-        count++;
-    return count <= most;
+    int64_t bytes = 0;
+    for (; spec && count <= most; spec = spec->next, count++)
+        bytes += (int64_t)spec->job.payload_size;
+    return count <= most && (!capacity->bytes || bytes < capacity->bytes);
 }
 
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
@@ -125,6 +126,7 @@ static enum answer prelock_next(struct store *store, struct job *job, struct err
         return FAILED;
     prelock_insert(store, copy);
     capacity->room--;
+    capacity->bytes -= capacity->bytes ? (int64_t)copy->payload_size : 0;
     return YES;
 }
 

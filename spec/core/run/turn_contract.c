@@ -128,6 +128,36 @@ static void what_is_created_waits_behind_what_is_better(struct contract *c) {
     site_close(&site);
 }
 
+/* A job has ended that creates so many with a payload of 400 bytes, where there is room for 1000;
+ * so many are acquired. */
+static int taken_beside(struct contract *c, struct site *site, int count) {
+    char payload[401];
+    struct job_spec spec = {.job = {.handler = "work",
+                                    .due = TIME_NONE,
+                                    .retries = 3,
+                                    .payload = payload,
+                                    .payload_size = sizeof payload - 1}};
+    memset(payload, '1', sizeof payload - 1);
+    payload[sizeof payload - 1] = 0;
+    struct outcome *outcome = ended(site, OUTCOME_SUCCESS);
+    for (struct job_spec **end = &outcome->created; count > 0; count--, end = &(*end)->next)
+        *end = job_spec_copy(&spec);
+    work_items_free(site->turn.items);
+    site->turn = (struct turn){
+        .outcomes = outcome, .room = 9, .bytes = 1000, .acquiring = true, .quiet = true};
+    return turns_take(site->turns, &site->turn, &c->error) ? items_count(site) : -1;
+}
+
+/* The job that reaches the bound is the last that is acquired. */
+static void what_is_created_fills_the_memory(struct contract *c) {
+    OPEN;
+    JOB(.priority = 5);
+    EXPECT(turn(c, &site, NULL, 1) && site.turn.acquired == 1);
+    EXPECT(taken_beside(c, &site, 2) == 2 && site.turn.acquired == 0);
+    EXPECT(taken_beside(c, &site, 6) == 3 && site.turn.acquired == 3);
+    site_close(&site);
+}
+
 static void who_drains_takes_nothing_that_is_created(struct contract *c) {
     OPEN;
     size_t touched = 0;
@@ -250,6 +280,7 @@ static const struct check checks[] = {
     {"a quiet turn looks when something falls due", a_quiet_turn_looks_when_something_falls_due},
     {"work is left for lack of room", work_is_left_for_lack_of_room},
     {"what is created waits behind what is better", what_is_created_waits_behind_what_is_better},
+    {"what is created fills the memory", what_is_created_fills_the_memory},
     {"who drains takes nothing that is created", who_drains_takes_nothing_that_is_created},
     {"the jobs of a lane are one item", a_lane_is_one_item},
     {"the rest of a lost lane is refused", the_rest_of_a_lost_lane_is_refused},
