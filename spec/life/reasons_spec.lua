@@ -284,4 +284,39 @@ describe("the reasons of a suspension", function()
     assert.same({ "job" }, engine:job(ids[1]).suspended_by)
     assert.equal(1199, engine:jobs({ suspended = false }):count())
   end)
+
+  local function later(count, options)
+    local list = {}
+    for i = 1, count do
+      list[i] = { "work", nil, options }
+    end
+    return engine:enqueue_many(list)
+  end
+
+  it("hold no job whose definition was activated before the batch came to it", function()
+    later(1200, { after = "P1D" })
+    assert(engine:definition("work"):suspend { include_jobs = true })
+    assert(engine:definition("work"):activate { include_jobs = true })
+    engine:drain()
+    assert.equal(1200, engine:jobs({ suspended = false }):count())
+  end)
+
+  it("hold no job whose instance was activated before the batch came to it", function()
+    later(1200, { after = "P1D", instance = "order-7" })
+    assert(engine:suspend_instance("order-7"))
+    assert(engine:activate_instance("order-7"))
+    engine:drain()
+    assert.equal(1200, engine:jobs({ suspended = false }):count())
+  end)
+
+  it("stay where the definition was suspended again before the batch came to it", function()
+    local ids = later(1200, { after = "P1D" })
+    assert(engine:definition("work"):suspend { include_jobs = true })
+    engine:drain()
+    assert(engine:definition("work"):activate { include_jobs = true })
+    assert(engine:definition("work"):suspend { include_jobs = true })
+    engine:drain()
+    assert.equal(1200, engine:jobs({ suspended = true }):count())
+    assert.same({ "definition" }, engine:job(ids[1]).suspended_by)
+  end)
 end)

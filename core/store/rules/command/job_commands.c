@@ -73,12 +73,39 @@ static void cut(struct store *store) {
     store->ring.everybody = true;
 }
 
+static enum answer instance_suspended(struct store *store, int64_t job, struct error *error) {
+    int64_t one = 0;
+    return db_value(&store->db, error, &one,
+                    "SELECT 1 FROM job j JOIN suspended_instance s ON s.instance=j.instance"
+                    " WHERE j.id=?1",
+                    "i", job);
+}
+
+/* NO: a batch comes to the job after its definition or instance was told otherwise. */
+static enum answer suspend_holds(struct store *store, const struct change *change,
+                                 const struct job_row *row, struct error *error) {
+    int reason = change->command ? change->command->reason : 0;
+    enum answer is = change->suspends ? YES : NO;
+    if (reason == SUSPENDED_DEFINITION) {
+        const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
+        is = stream && stream->definition->suspended ? YES : NO;
+    }
+    if (reason == SUSPENDED_INSTANCE)
+        is = instance_suspended(store, row->id, error);
+    if (is == FAILED)
+        return FAILED;
+    return (is == YES) == change->suspends ? YES : NO;
+}
+
 /* A running job loses its lock and so cannot commit; its lane is held until the run ends, and so is
  * its place under a limit. */
 static bool suspend_apply(struct store *store, const struct change *change, struct job_row *row,
                           struct error *error) {
     struct job_row old = *row;
     int32_t reasons = (int32_t)change->value;
+    enum answer holds = suspend_holds(store, change, row, error);
+    if (holds != YES)
+        return holds == NO;
     row->suspended = change->suspends ? row->suspended | reasons : row->suspended & ~reasons;
     if (!change->suspends)
         held_add(&store->journal.held, row->suspended);
