@@ -135,7 +135,6 @@ struct store {
     bool changed; /* something became ready in a transaction without a capacity */
     const struct txn_hook *const *hooks; /* in their order, behind the last NULL; see open.c */
     bool writing;                        /* a transaction is open, */
-    enum store_purpose purpose;          /* for this, */
     bool looking;                        /* or one that only reads */
     struct meta meta, stored;            /* as used, and as the table has it */
     int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
@@ -148,15 +147,11 @@ struct store {
     int64_t looks; /* of store_missing */
 };
 
-/* A unit of work: in the open transaction, or in one of its own. A command that begins within a
- * turn is refused: an engine on which turns run side by side could not exclude them any more. */
+/* A unit of work: in the open transaction, or in one of its own for this purpose. */
 static inline bool unit_begin(struct store *store, enum store_purpose purpose, bool *own,
                               struct error *error) {
     *own = !store->writing;
-    if (*own)
-        return store_begin(store, purpose, error);
-    return purpose <= store->purpose ||
-           error_set(error, ERROR_FAILED, "store \"%s\": a command within a turn", store->db.name);
+    return !*own || store_begin(store, purpose, error);
 }
 /* Ends it; with `done` false, or if the commit fails, what was its own is rolled back. */
 static inline bool unit_end(struct store *store, bool own, bool done, struct error *error) {

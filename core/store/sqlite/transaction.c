@@ -66,6 +66,7 @@ static bool begin_late(struct store *store, time_ms begun, struct error *error) 
 }
 
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error) {
+    (void)purpose; /* there is one writer at a time */
     if (store->mode == STORE_READ)
         return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
                          store->db.name);
@@ -91,7 +92,6 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
         return code == SQLITE_BUSY ? begin_late(store, begun, error) : db_fail(&store->db, error);
     }
     store->writing = true;
-    store->purpose = purpose; /* there is one writer at a time, so nothing else follows */
     CRASH_POINT("transaction_begun");
     if (intact_begun(store, error) && migrate_current(store, error) && meta_read(store, error))
         return true;
