@@ -61,12 +61,13 @@ static int decode(lua_State *L) {
     return input->taken;
 }
 
-/* A number of a hundred bytes may be left to jansson. */
-static bool has_long_number(const char *text, size_t size) {
+/* What may be left to jansson, which takes it: a number of a hundred bytes, and one with a zero
+ * byte behind it. */
+static bool is_unusual(const char *text, size_t size) {
     size_t run = 0;
     for (size_t i = 0; i < size && run < 100; i++)
         run = text[i] && strchr("+-.0123456789Ee", text[i]) ? run + 1 : 0;
-    return run >= 100;
+    return run >= 100 || memchr(text, 0, size);
 }
 
 /* The value on top is `value`, to the last bit of its numbers, and is written the same. */
@@ -107,8 +108,7 @@ static void in_one_pass(lua_State *L, const char *text, size_t size, json_t *val
     lua_pushcfunction(L, decode);
     lua_pushlightuserdata(L, &input);
     PROMISE(lua_pcall(L, 1, LUA_MULTRET, 0) == LUA_OK && lua_gettop(L) == input.taken);
-    PROMISE(input.taken == (value && !json_is_null(value)) ||
-            (value && has_long_number(text, size)));
+    PROMISE(input.taken == (value && !json_is_null(value)) || (value && is_unusual(text, size)));
     if (input.taken) {
         luaL_checkstack(L, 200, NULL);
         same(L, value);
