@@ -209,7 +209,7 @@ def arithmetic(evidence, report, job, failed):
         return
     if any(run.word is None or run.pid in evidence.kills for run in job.runs) or evidence.full:
         return
-    if any(unwritten(job, run) for run in job.runs):
+    if any(unwritten(job, run) or not evidence.steady(run.start, run.end) for run in job.runs):
         return
     if any(evidence.stood(run.start - 5 * SECOND, run.end + 5 * SECOND) or
            evidence.stalled(run.start - 5 * SECOND, run.end + 5 * SECOND) for run in job.runs):
