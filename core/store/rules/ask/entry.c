@@ -29,7 +29,6 @@ static json_t *entry_result(struct row *row) {
     return text ? json_read(text, strlen(text), "result", NULL) : NULL;
 }
 
-/* NULL where the run said nothing. */
 /* The runs of an attempt have a text each, which is an array of lines. */
 static json_t *lines_of(const char *text) {
     json_t *runs = json_read(text, strlen(text), "lines", NULL), *lines = json_array(), *run;
@@ -44,6 +43,7 @@ static json_t *lines_of(const char *text) {
     return lines;
 }
 
+/* NULL where the run said nothing. */
 static json_t *entry_lines(struct row *row) {
     const char *text = row_text(row, ENTRY_LINES);
     json_t *lines = text ? lines_of(text) : NULL;
