@@ -175,8 +175,8 @@ mutants: export MUTANT_OBJECTS = $(OBJECTS)
 mutants: export MUTANT_LIBS = $(LIBS)
 
 power: check-deps ## cut the store's power CUTS=1000000 times (SEED=)
-	@$(MAKE) --no-print-directory $(BUILD)/spec/core/store/power_contract
-	@$(BUILD)/spec/core/store/power_contract $(or $(CUTS),1000000) $(SEED)
+	@$(MAKE) --no-print-directory $(BUILD)/spec/core/store/sqlite/power_contract
+	@$(BUILD)/spec/core/store/sqlite/power_contract $(or $(CUTS),1000000) $(SEED)
 
 valgrind: ## real runs under valgrind: no error, no leak
 	@$(call install-packages,$(BUILD_PACKAGES) valgrind)
@@ -313,10 +313,10 @@ $(BUILD)/soak/probe.so: spec/soak/probe.c
 	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
 # A disk under the store that loses its power.
-POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/power_*.c)))
-$(BUILD)/spec/core/store/power_contract: $(POWER)
-$(BUILD)/spec/core/store/error_contract: $(POWER) $(BUILD)/spec/core/store/error_memory.o
-$(BUILD)/spec/core/store/error_contract: \
+POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/sqlite/power_*.c)))
+$(BUILD)/spec/core/store/sqlite/power_contract: $(POWER)
+$(BUILD)/spec/core/store/sqlite/error_contract: $(POWER) $(BUILD)/spec/core/store/sqlite/error_memory.o
+$(BUILD)/spec/core/store/sqlite/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 
 # Linked once for all contracts, and to each of those few in which functions are replaced.
@@ -324,7 +324,7 @@ $(BUILD)/contracts.so: $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) -shared -o $@ $^ $(LIBS) -llua5.4
 
-DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract store/error_contract)
+DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract store/sqlite/error_contract)
 $(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4
@@ -366,4 +366,4 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \
-	$(POWER:.o=.d) $(BUILD)/spec/core/store/error_memory.d
+	$(POWER:.o=.d) $(BUILD)/spec/core/store/sqlite/error_memory.d

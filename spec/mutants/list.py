@@ -52,7 +52,7 @@ MUTANTS = [
     if (store->self.id)
         store_leave(store, NULL);
 """)]},
-    {"name": "answered-before-commit", "by": "spec/core/store/mailbox_contract",
+    {"name": "answered-before-commit", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "who has one job written by another process is told so before it is committed",
      "changes": [(ENQUEUE, """
     if (!round->spoilt)
@@ -63,14 +63,14 @@ MUTANTS = [
     if (!round->spoilt)
         return store_commit(round->store, error);
 """)]},
-    {"name": "given-up-and-written", "by": "spec/core/store/mailbox_contract",
+    {"name": "given-up-and-written", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "a job is written for who does not wait for it any more",
      "changes": [(ENQUEUE, """
         if (!mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """, """
         if (i < 0 && !mailbox_waits(mailbox, round->list[i].place, round->list[i].word))
 """)]},
-    {"name": "done-again-for-the-dead", "by": "spec/core/store/mailbox_contract",
+    {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """
     enum answer found = own && round->fresh ? NO : look_up(round, answer, error);
@@ -105,28 +105,28 @@ MUTANTS = [
 """, """
     for (int i = 1; i < READERS; i++) {
 """)]},
-    {"name": "spoilt-by-another", "by": "spec/core/store/mailbox_contract",
+    {"name": "spoilt-by-another", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "a request of another process that cannot be written fails the one of the writer",
      "changes": [(ENQUEUE, """
     return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
 """, """
     return round->count == 1;
 """)]},
-    {"name": "tried-twice-alone", "by": "spec/core/store/mailbox_contract",
+    {"name": "tried-twice-alone", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "a request that cannot be written is tried a second time, alone",
      "changes": [(ENQUEUE, """
     return round->count == 1 && round->list[0].place == sqlite_of(round->store)->mailbox.place;
 """, """
     return round->count == 0;
 """)]},
-    {"name": "tickets-come-again", "by": "spec/core/store/mailbox_contract",
+    {"name": "tickets-come-again", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "a process counts its requests from the number at which the one before it began",
      "changes": [("core/store/sqlite/mailbox.c", """
     mailbox->ticket &= INT64_MAX >> 1; /* room to count */
 """, """
     mailbox->ticket = 0;
 """)]},
-    {"name": "answers-without-number", "by": "spec/core/store/mailbox_contract",
+    {"name": "answers-without-number", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "an answer to the request before is taken for one to this request",
      "changes": [("core/store/sqlite/mailbox.c", """
     return (uint32_t)ticket * WORD_STATES + state;
@@ -210,7 +210,7 @@ MUTANTS = [
 """, """
     *whole = *whole && db_changes(&store->db) >= run->count;
 """)]},
-    {"name": "owner-unchecked", "by": "spec/core/store/settle_bulk_contract",
+    {"name": "owner-unchecked", "by": "spec/core/store/sqlite/settle_bulk_contract",
      "breaks": "a result is written by who has the token, whoever has the lock",
      "changes": [(PLACES_HOT, """
                 "DELETE FROM locked WHERE id=?1 AND owner=?2 AND token=?3 AND edited=0", "iii",
@@ -221,14 +221,14 @@ MUTANTS = [
 """, """
     if (!db_run(&store->db, error, "DELETE FROM locked WHERE id=?1 AND ?2<>0 AND token=?3",
 """)]},
-    {"name": "edits-unseen", "by": "spec/core/store/settle_bulk_contract",
+    {"name": "edits-unseen", "by": "spec/core/store/sqlite/settle_bulk_contract",
      "breaks": "among many that end together nobody looks for what an operator has changed",
      "changes": [(PLACES_HOT, """
                   " AND owner=?5 AND edited=0",
 """, """
                   " AND owner=?5",
 """)]},
-    {"name": "children-later", "by": "spec/core/store/power_contract",
+    {"name": "children-later", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "what a run has created is written in the transaction behind its success",
      "changes": [(SETTLE, """
     if (outcome->created) {
@@ -241,7 +241,7 @@ MUTANTS = [
         store->open = open;
         sqlite_of(store)->prelock = kept;
 """)]},
-    {"name": "thousands-untold", "by": "spec/core/store/settle_bulk_contract",
+    {"name": "thousands-untold", "by": "spec/core/store/sqlite/settle_bulk_contract",
      "breaks": "of more ends than fit into memory at once the history keeps the last ones",
      "changes": [("core/store/sqlite/bulk.c", """
     return bulk->count < BULK_ROWS || bulk_settled(bulk, db, error);
@@ -272,7 +272,7 @@ MUTANTS = [
 """, """
                 continue;
 """)]},
-    {"name": "locked-without-lease", "by": "spec/core/store/crash_contract",
+    {"name": "locked-without-lease", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "who comes back locks jobs under the lease that has run out",
      "changes": [(ACQUIRE, """
     if (done && now >= store->self.lease_until)
@@ -328,7 +328,7 @@ MUTANTS = [
 """, """
            CRASH_POINT("lane_released");
 """)]},
-    {"name": "lane-freed-beside-its-job", "by": "spec/core/store/crash_contract",
+    {"name": "lane-freed-beside-its-job", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "the lane of a job whose lock was extended goes with its executor's lease",
      "changes": [(LOCKS, """
                     "SELECT id, token FROM lane WHERE owner=?1 AND id NOT IN"
@@ -350,7 +350,7 @@ MUTANTS = [
 """, """
     return limit + 1 > locked ? limit + 1 - locked : 0;
 """)]},
-    {"name": "limit-kept-by-the-dead", "by": "spec/core/store/crash_contract",
+    {"name": "limit-kept-by-the-dead", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "what a dead executor ran counts for its limit for ever",
      "changes": [(LOCKS, """
     return done && place_uncount_owner(store, what->owner, error) &&
@@ -503,7 +503,7 @@ MUTANTS = [
     row->retries -= row->retries > 1;
     return row_write(store, row, false, error);
 """)]},
-    {"name": "two-suspects", "by": "spec/core/store/crash_contract",
+    {"name": "two-suspects", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "two jobs run at once that may have killed their process",
      "changes": [(ACQUIRE, """
     taking->crash_runs = found == YES;
@@ -511,7 +511,7 @@ MUTANTS = [
 """, """
     return found == FAILED ? FAILED : NO;
 """)]},
-    {"name": "boot-ignored", "by": "spec/core/store/crash_contract",
+    {"name": "boot-ignored", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "what ran when the machine went down is suspected",
      "changes": [("core/store/sqlite/slots.c", """
     return memcmp(head.magic, now.magic, sizeof SLOTS_MAGIC) == 0 &&
@@ -631,7 +631,7 @@ MUTANTS = [
 """, """
                     first + at, first + end))
 """)]},
-    {"name": "purge-takes-the-undone", "by": "spec/core/store/purge_contract",
+    {"name": "purge-takes-the-undone", "by": "spec/core/store/sqlite/purge_contract",
      "breaks": "the row of a job goes whose success was rolled back",
      "changes": [(PURGE, """
         purge->gone->gone = false;
@@ -639,7 +639,7 @@ MUTANTS = [
 """, """
         purge->gone->gone = false;
 """)]},
-    {"name": "purge-forgets-the-dead", "by": "spec/core/store/purge_contract",
+    {"name": "purge-forgets-the-dead", "by": "spec/core/store/sqlite/purge_contract",
      "breaks": "nobody searches for the rows that a dead executor has left behind",
      "changes": [(PURGE, """
            (db_changes(&store->db) == 0 || search_begin(store, error));
@@ -793,14 +793,14 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """)]},
 
     # ---- what a soak cannot see: power cuts, and who is asleep, for there something always goes on
-    {"name": "sync-normal", "by": "spec/core/store/power_contract",
+    {"name": "sync-normal", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "what is acknowledged is not synced",
      "changes": [("core/store/sqlite/driver.c", """
                                   "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
 """, """
                                   "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF;"
 """)]},
-    {"name": "sync-off", "by": "spec/core/store/power_contract",
+    {"name": "sync-off", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "nothing is synced",
      "changes": [("core/store/sqlite/driver.c", """
                                   "PRAGMA synchronous=FULL; PRAGMA secure_delete=OFF;"
@@ -821,7 +821,7 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
 """, """
     if (fed || back || work->now >= turns->next)
 """)]},
-    {"name": "checkpoint-without-gate", "by": "spec/core/store/crash_contract",
+    {"name": "checkpoint-without-gate", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "a checkpoint begins while somebody writes",
      "changes": [(TRANSACTION, """
     if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true))

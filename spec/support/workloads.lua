@@ -189,7 +189,7 @@ function workloads.lanes.files()
   for _, name in ipairs { "fine", "broken" } do
     files["handlers/" .. name .. ".lua"] = WORK
   end
-  files["v1.sql"] = process.read("spec/core/store/golden/v1.sql")
+  files["v1.sql"] = process.read("spec/core/store/sqlite/golden/v1.sql")
   files["jobs.jsonl"] = lines {
     work("slow", '"slow":0.35', '"priority":9'), work("chain", '"children":2', '"lane":"a"'),
     work("chain", '"children":2', '"lane":"a"'), work("link", nil, '"lane":"a"'),

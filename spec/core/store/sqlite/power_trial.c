@@ -88,7 +88,7 @@ static enum verdict fail(struct trial *trial, enum verdict verdict, const char *
     const struct life *life = &trial->life;
     if (!trial->mode->silent && __atomic_add_fetch(&tally->told, 1, __ATOMIC_RELAXED) <= TOLD_MAX)
         printf("# %s, after %d cuts, the last at %s (%s): %s%s%s; last error: %s\n"
-               "# again: build/spec/core/store/power_contract 1 %llu\n",
+               "# again: build/spec/core/store/sqlite/power_contract 1 %llu\n",
                verdicts[verdict], trial->cuts, power_kind_name(power_was_at()),
                phase_name(trial->phase), what, life->wrong[0] ? ": " : "", life->wrong,
                life->error.text, (unsigned long long)trial->first);
@@ -278,7 +278,7 @@ static bool golden(struct trial *trial) {
     static char sql[1 << 16];
     char name[64];
     const struct told_golden *golden = &goldens[chance_of(&trial->seed, 4)];
-    snprintf(name, sizeof name, "spec/core/store/golden/v%d.sql", golden->version);
+    snprintf(name, sizeof name, "spec/core/store/sqlite/golden/v%d.sql", golden->version);
     FILE *file = fopen(name, "rb");
     size_t size = file ? fread(sql, 1, sizeof sql - 1, file) : 0;
     sql[size] = 0;

@@ -1,6 +1,6 @@
 /* cost_contract.c - what a turn costs, in steps of the database's machine, not in time: rows that
  * are not acquirable cost nothing, however many there are (rules §2, §4). */
-#include "contract.h"
+#include "../contract.h"
 #include "store/intake.h"
 #include "store/sqlite/connection.h"
 

@@ -1,6 +1,6 @@
 /* crash_contract.c - several processes on one file: kill -9, stops, the gate, checkpoints, bells.
  */
-#include "contract.h"
+#include "../contract.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

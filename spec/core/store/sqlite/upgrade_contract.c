@@ -1,5 +1,5 @@
 /* upgrade_contract.c - a store that an earlier version has left is brought up to date, whole. */
-#include "contract.h"
+#include "../contract.h"
 #include <sqlite3.h>
 
 static char path[128];
@@ -27,7 +27,7 @@ static bool golden(struct contract *c, int version, char *url, size_t size) {
     char name[64];
     snprintf(path, sizeof path, "%s/golden.db", c->directory);
     snprintf(url, size, "sqlite:%s", path);
-    snprintf(name, sizeof name, "spec/core/store/golden/v%d.sql", version);
+    snprintf(name, sizeof name, "spec/core/store/sqlite/golden/v%d.sql", version);
     char *sql = file_text(name);
     bool done = sql && sql[0] && execute(sql);
     free(sql);

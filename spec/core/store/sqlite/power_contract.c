@@ -1,7 +1,7 @@
 /* power_contract.c - the power is cut, again and again, also while the store recovers from the last
  * cut: nothing acknowledged is lost, nothing is there by half, work goes on to its end.
  *
- *   build/spec/core/store/power_contract [CUTS] [SEED]     also from the environment
+ *   build/spec/core/store/sqlite/power_contract [CUTS] [SEED]     also from the environment
  *
  * A life has a seed and ten cuts, on one store. What went wrong is told with the seed: CUTS 1 and
  * that SEED play the same life again. */

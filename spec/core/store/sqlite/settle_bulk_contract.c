@@ -1,5 +1,5 @@
 /* fence_contract.c - outcomes that are settled as a list end as they would one by one. */
-#include "contract.h"
+#include "../contract.h"
 #include "store/sqlite/connection.h"
 
 #define RUNS 60

@@ -1,6 +1,6 @@
 /* beside_contract.c - what somebody else has laid beside the database: no link is followed, no file
  * but our own is opened, none is given away or emptied. */
-#include "contract.h"
+#include "../contract.h"
 #include "store/sqlite/beside.h"
 #include "store/store.h"
 #include <fcntl.h>

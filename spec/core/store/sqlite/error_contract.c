@@ -2,7 +2,7 @@
  * does every request for memory. Each verb then fails with the right code. Nothing acknowledged is
  * lost, and what may go on goes on.
  *
- *   build/spec/core/store/error_contract [EVERY [SENTENCE]]
+ *   build/spec/core/store/sqlite/error_contract [EVERY [SENTENCE]]
  *
  * EVERY 1: every operation and request; the larger it is from 2 on, the closer they are. SENTENCE:
  * what has these words only. */

@@ -1,7 +1,7 @@
 /* power_work.c - what the transactions of a store at work consist of. */
 #include "power_work.h"
+#include "../give.h"
 #include "base/json.h"
-#include "give.h"
 #include "job/command.h"
 #include "power_disk.h"
 #include "store/batch.h"

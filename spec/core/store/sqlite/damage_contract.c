@@ -1,5 +1,5 @@
 /* damage_contract.c - files that are no store, of another version, or no longer whole. */
-#include "contract.h"
+#include "../contract.h"
 #include <malloc.h>
 #include <sqlite3.h>
 #include <sys/stat.h>

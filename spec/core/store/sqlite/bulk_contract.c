@@ -1,5 +1,5 @@
 /* bulk_contract.c - a list of jobs becomes the same rows as its jobs one by one. */
-#include "contract.h"
+#include "../contract.h"
 #include "store/sqlite/connection.h"
 
 enum { MANY = 10000 };
