@@ -74,7 +74,7 @@ describe("a column that is added to the list of fields", function()
     end
     write(upgrade:format(last), "ALTER TABLE job ADD COLUMN region TEXT;")
     shell("cd", quote(tree),
-      "&& env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u LUA make -s all CFLAGS=-O0 WARN=")
+      "&& env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u LUA -u SANITIZE make -s all CFLAGS=-O0 WARN=")
     host [[
       engine:enqueue("call", { next = true }, { region = "north" })
       engine:enqueue("call", nil, { region = "south", unique = "one" })
