@@ -190,14 +190,15 @@ bool work_turn(struct life *life, struct store *store) {
     turn.capacity = (struct capacity){.acquire = &work_everything, .room = 2};
     if (offers)
         store_set_capacity(store, &turn.capacity);
-    for (int i = 0; i < life->held_count; i++)
-        if ((turn.ended[i] = turn.success || lot(life, 4) > 0) &&
-            !turn_settle(life, store, life->held[i], turn.success, &children[i]))
-            return false;
-    if (!store_settle_end(store, &life->error) ||
-        !store_promote(store, life->now, 50, &count, &life->error))
-        return false;
+    bool fine = true;
+    for (int i = 0; fine && i < life->held_count; i++)
+        if ((turn.ended[i] = turn.success || lot(life, 4) > 0))
+            fine = turn_settle(life, store, life->held[i], turn.success, &children[i]);
+    fine = fine && store_settle_end(store, &life->error) &&
+           store_promote(store, life->now, 50, &count, &life->error);
     turn.taken = turn.capacity.jobs;
+    if (!fine)
+        return false;
     return (turn.taken || life->held_count >= LIFE_HELD / 2 ||
             store_acquire(store, &work_everything, life->now, &turn.taken, &count, &more,
                           &life->error)) &&
