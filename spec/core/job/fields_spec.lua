@@ -73,8 +73,8 @@ describe("a column that is added to the list of fields", function()
       last = last + 1
     end
     write(upgrade:format(last), "ALTER TABLE job ADD COLUMN region TEXT;")
-    shell("cd", quote(tree),
-      "&& env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u LUA -u SANITIZE make -s all CFLAGS=-O0 WARN=")
+    shell("cd", quote(tree), "&& env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u LUA",
+      "-u SANITIZE make -s all CFLAGS=-O0 WARN=")
     host [[
       engine:enqueue("call", { next = true }, { region = "north" })
       engine:enqueue("call", nil, { region = "south", unique = "one" })
