@@ -10,7 +10,7 @@
 
 /* A member that is absent or null: NULL. */
 static const json_t *member(const struct job_spec *spec, const char *key) {
-    const json_t *value = json_object_get(spec->object, key);
+    const json_t *value = spec->object ? json_object_get(spec->object, key) : NULL;
     return json_is_null(value) ? NULL : value;
 }
 
