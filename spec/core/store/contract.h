@@ -8,10 +8,10 @@
 #define MOONSHIFT_SPEC_CONTRACT_H
 
 #include "base/json.h"
+#include "folder.h"
 #include "give.h"
 #include "store/store.h"
 #include "time/span.h"
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,18 +65,6 @@ static inline int contract_count(const char *name, int otherwise) {
     return text && *text ? atoi(text) : otherwise;
 }
 
-static inline void contract_empty(const char *directory) {
-    char path[512];
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (list)
-        closedir(list);
-}
-
 /* One more store on the same file, joined; NULL: the error is printed. */
 static inline struct store *contract_join(struct contract *c, const char *name, time_ms now,
                                           struct store_executor *self) {
@@ -118,7 +106,7 @@ static inline void contract_verify(struct contract *c) {
 
 /* From here on the store is an empty one; the one before is closed, or will be. */
 static inline void contract_url(struct contract *c, bool in_memory) {
-    contract_empty(c->directory);
+    folder_empty(c->directory);
     static int number;
     const char *given = getenv("CONTRACT_STORE"), *gap = given ? strstr(given, "{}") : NULL;
     if (gap)
@@ -162,7 +150,7 @@ static inline int contract_run(const struct check *checks, size_t count, bool in
         if (in_memory && !getenv("CONTRACT_STORE"))
             contract_check(&c, &checks[i], true);
     }
-    contract_empty(c.directory);
+    folder_empty(c.directory);
     rmdir(c.directory);
     settings_clear(&c.settings);
     printf("%d passed, %d failed\n", c.passed, c.failed);

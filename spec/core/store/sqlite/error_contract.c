@@ -6,13 +6,13 @@
  *
  * EVERY 1: every operation and request; the larger it is from 2 on, the closer they are. SENTENCE:
  * what has these words only. */
+#include "../folder.h"
 #include "base/json.h"
 #include "error_memory.h"
 #include "power_disk.h"
 #include "power_life.h"
 #include "power_vfs.h"
 #include "power_work.h"
-#include <dirent.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,19 +160,6 @@ static bool run_through(struct run *run) {
     return goes_on(run, !fine);
 }
 
-static void clean(const char *directory) {
-    char path[400];
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (list)
-        closedir(list);
-    rmdir(directory);
-}
-
 /* False: it went wrong. run->struck: the operation was there. */
 static bool run_once(struct run *run) {
     struct life *life = &run->life;
@@ -183,7 +170,7 @@ static bool run_once(struct run *run) {
     power_seed(1);
     bool fine = life_begin(life, run->root, 4) ? run_through(run) : fault(run, "no directory");
     life_end(life);
-    clean(life->directory);
+    folder_remove(life->directory);
     return fine;
 }
 

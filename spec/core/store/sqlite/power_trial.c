@@ -1,5 +1,6 @@
 /* power_trial.c - power cuts, and what must be there after each. */
 #include "power_trial.h"
+#include "../folder.h"
 #include "power_disk.h"
 #include "power_life.h"
 #include <dirent.h>
@@ -53,19 +54,6 @@ static void survive_others(const char *from, const char *to, uint64_t seed) {
     }
     if (list)
         closedir(list);
-}
-
-static void remove_directory(const char *directory) {
-    char path[400];
-    DIR *list = opendir(directory);
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
-    }
-    if (list)
-        closedir(list);
-    rmdir(directory);
 }
 
 /* ---- one life ---- */
@@ -175,10 +163,10 @@ static enum verdict boot(struct trial *trial) {
     survive_others(old, life->directory, chance(&trial->seed));
     if (trial->compared || !trial->live[0]) {
         if (trial->live[0])
-            remove_directory(trial->live);
+            folder_remove(trial->live);
         memcpy(trial->live, old, sizeof old);
     } else
-        remove_directory(old);
+        folder_remove(old);
     trial->compared = false;
     power_on();
     if (chance_of(&trial->seed, 10) < 3)
@@ -333,9 +321,9 @@ void trial_run(const char *root, const struct mode *mode, uint64_t seed, struct 
     power_on();
     power_cut(POWER_KINDS, 1, 0); /* nothing more is written */
     life_end(&trial.life);
-    remove_directory(trial.life.directory);
+    folder_remove(trial.life.directory);
     if (trial.live[0])
-        remove_directory(trial.live);
+        folder_remove(trial.live);
     COUNT(tally->verdicts[verdict]);
     COUNT(tally->lives);
 }

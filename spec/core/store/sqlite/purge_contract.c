@@ -511,7 +511,7 @@ static void histories(struct contract *c) {
         srand(seed);
         if (seed > 1) {
             store_close(c->store);
-            contract_empty(c->directory);
+            folder_empty(c->directory);
             c->store = contract_join(c, "node", NOW, &c->self);
         }
         history(c);
