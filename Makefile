@@ -318,13 +318,14 @@ $(BUILD)/spec/core/store/sqlite/power_contract: $(POWER)
 $(BUILD)/spec/core/store/sqlite/error_contract: $(POWER) $(BUILD)/spec/core/store/sqlite/error_memory.o
 $(BUILD)/spec/core/store/sqlite/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
+$(BUILD)/spec/core/run/pool/work_item_contract: DOUBLE := -Wl,--wrap=acquire_before
 
 # Linked once for all contracts, and to each of those few in which functions are replaced.
 $(BUILD)/contracts.so: $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) -shared -o $@ $^ $(LIBS) -llua5.4
 
-DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract store/sqlite/error_contract)
+DOUBLED := $(addprefix $(BUILD)/spec/core/,run/back_off_contract run/pool/work_item_contract store/sqlite/error_contract)
 $(DOUBLED): %: %.o $(OBJECTS)
 	@echo LINK $@
 	@$(LINK) $(DOUBLE) -o $@ $^ $(LIBS) -llua5.4

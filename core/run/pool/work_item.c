@@ -209,7 +209,7 @@ struct work_item *follow_ups_end(struct follow_ups *follows, const struct outcom
 /* ---- items in line ---- */
 
 void queue_init(struct queue *queue) {
-    queue->first = queue->last = NULL;
+    *queue = (struct queue){0};
 }
 
 /* Behind `before`; NULL: at the front. */
@@ -225,21 +225,29 @@ void queue_push(struct queue *queue, struct work_item *item) {
     put_behind(queue, queue->last, item);
 }
 
+static bool overtakes(const struct acquire *order, const struct work_item *item,
+                      const struct work_item *other) {
+    struct sort_key own = acquire_sort_key(item->jobs), its = acquire_sort_key(other->jobs);
+    return acquire_before(order, &own, &its);
+}
+
+/* Skips what is known to stay before the item: all, or all up to the one that was inserted last.
+ * NULL: nothing is known. */
+static struct work_item *skip(const struct queue *queue, const struct acquire *order,
+                              const struct work_item *item) {
+    if (queue->last && !overtakes(order, item, queue->last))
+        return queue->last;
+    bool behind = queue->inserted && !overtakes(order, item, queue->inserted);
+    return behind ? queue->inserted : NULL;
+}
+
 void queue_insert(struct queue *queue, const struct acquire *order, struct work_item *item) {
-    struct sort_key own = acquire_sort_key(item->jobs), other = own;
-    struct work_item *before = NULL;
-    if (queue->last)
-        other = acquire_sort_key(queue->last->jobs);
-    if (!acquire_before(order, &own, &other)) {
-        queue_push(queue, item);
-        return;
-    }
-    for (struct work_item *next = queue->first; next; before = next, next = next->next) {
-        other = acquire_sort_key(next->jobs);
-        if (!next->followed && acquire_before(order, &own, &other))
-            break;
-    }
+    struct work_item *before = skip(queue, order, item);
+    struct work_item *next = before ? before->next : queue->first;
+    for (; next && (next->followed || !overtakes(order, item, next)); next = next->next)
+        before = next;
     put_behind(queue, before, item);
+    queue->inserted = item;
 }
 
 void queue_unshift(struct queue *queue, struct work_item *item) {
@@ -253,6 +261,8 @@ struct work_item *queue_shift(struct queue *queue) {
     queue->first = item->next;
     if (!queue->first)
         queue->last = NULL;
+    if (queue->inserted == item)
+        queue->inserted = NULL;
     item->next = NULL;
     return item;
 }

@@ -70,13 +70,15 @@ struct work_item *follow_ups_end(struct follow_ups *follows, const struct outcom
 
 struct queue {
     struct work_item *first, *last;
+    struct work_item *inserted; /* private: by the last queue_insert; NULL: it is gone */
 };
 
 void queue_init(struct queue *queue);
 /* Puts an item at the end. */
 void queue_push(struct queue *queue, struct work_item *item);
 /* Puts an item where it stands in the order of rules §3, behind its equals and behind follow-ups. A
- * job that is acquired late but is to run early overtakes what waits. */
+ * job that is acquired late but is to run early overtakes what waits. Items that come best first
+ * cost one walk through the queue, however many they are. */
 void queue_insert(struct queue *queue, const struct acquire *order, struct work_item *item);
 /* Puts an item before all others. */
 void queue_unshift(struct queue *queue, struct work_item *item);
