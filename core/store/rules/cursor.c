@@ -276,7 +276,7 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
         const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
         enum answer open = stream && serves_stream(&serves, stream)
                                ? limits_open(&merge->limits, store, stream, error)
-                               : 0;
+                               : NO;
         if (open == YES && stream->definition->rate.count)
             open = merge_paced(store, stream->definition, error);
         if (open == FAILED || (open == YES && !merge_stream(merge, store, stream, error)))

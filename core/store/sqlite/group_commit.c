@@ -3,7 +3,7 @@
  * needed: a process that asks while no other one writes becomes the writer.
  *
  * A job is on disk before its creator is answered. Each job that is written for another process
- * leaves a row in the table `mailbox`, with the ticket of the request, in the same transaction. If
+ * leaves a row in the table `tray`, with the ticket of the request, in the same transaction. If
  * the writer dies before it has answered, the next writer finds the row, and in it the job. So a
  * request is never done twice. */
 #include "base/crash_point.h"

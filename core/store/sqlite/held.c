@@ -80,15 +80,15 @@ static bool put_process(json_t *log, int process) {
 static bool since_find(struct store *store, time_ms *since, struct error *error) {
     struct row *rows = db_query(&store->db, error, "SELECT id FROM executor WHERE state<>?1", "n",
                                 (int)EXECUTOR_GONE);
-    int step = rows ? 1 : -1;
+    enum answer step = FAILED;
     *since = 0;
-    while (step > 0 && (step = db_step(&store->db, rows, error)) > 0) {
+    while ((step = db_step(&store->db, rows, error)) == YES) {
         int64_t id = row_int(rows, 0);
         bool lives = id == store->self.id || !store->engine->has_died(store, id);
         if (!*since && lives)
             *since = slots_held(sqlite_of(store)->path, id);
     }
-    return step == 0;
+    return step == NO;
 }
 
 static bool put_reader(struct store *store, const struct reader *reader, int64_t page, json_t *log,

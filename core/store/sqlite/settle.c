@@ -380,11 +380,11 @@ static bool passing_all(struct store *store, struct passing *passing, bool *whol
         if (!passing->list[at])
             continue;
         struct run run = run_of(passing, at);
-        int narrow = run.count < RUN_LEAST ? 0 : run_narrow(store, &run, error);
-        if (narrow < 0 || (narrow && !run_pass(store, &run, whole, error)))
+        enum answer narrow = run.count < RUN_LEAST ? NO : run_narrow(store, &run, error);
+        if (narrow == FAILED || (narrow == YES && !run_pass(store, &run, whole, error)))
             return false;
         for (int64_t i = 0; i < run.count; i++)
-            passing->list[at + i]->fenced = narrow;
+            passing->list[at + i]->fenced = narrow == YES;
         at += run.count;
     }
     return true;

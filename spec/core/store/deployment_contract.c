@@ -47,7 +47,7 @@ static void known(struct contract *c) {
     EXPECT(contract_operate(c, "{ss,si,ss}", "verb", "unregister", "deployment", 1, "executor",
                             "node"));
     EXPECT(deploy(c, "h1", 1, 1) == 1 && current(c, "shop") == 2);
-    EXPECT(store_knows(c->store, "work", &from, &c->error) == 1 && from == 2);
+    EXPECT(store_knows(c->store, "work", &from, &c->error) == YES && from == 2);
     json_t *rows = store_deployments(c->store, &c->error);
     EXPECT(json_array_size(json_object_get(json_array_get(rows, 0), "executors")) == 1);
     json_decref(rows);

@@ -35,7 +35,7 @@ static bool release(struct contract *c, struct store_intake *intake) {
 
 static int64_t number(struct contract *c, const char *sql) {
     int64_t value = -1;
-    return db_value(&c->store->db, &c->error, &value, sql, "") > 0 ? value : -1;
+    return db_value(&c->store->db, &c->error, &value, sql, "") == YES ? value : -1;
 }
 
 /* Everything that is to be done for those who died. */

@@ -236,10 +236,10 @@ static void deploys(struct contract *c) {
     int64_t first = 0, again = 0, other = 0, of = 0;
     EXPECT(deploy(c, "h1", &first) && deploy(c, "h1", &again) && deploy(c, "h2", &other));
     EXPECT(first == again && other != first);
-    EXPECT(store_knows(c->store, "a", &of, &c->error) == 1 && of == other);
-    EXPECT(store_knows(c->store, "zz", &of, &c->error) == 0);
+    EXPECT(store_knows(c->store, "a", &of, &c->error) == YES && of == other);
+    EXPECT(store_knows(c->store, "zz", &of, &c->error) == NO);
     EXPECT(create(c, c->store, (struct job){.handler = "zz"}, NOW));
-    EXPECT(store_knows(c->store, "zz", NULL, &c->error) == 0);
+    EXPECT(store_knows(c->store, "zz", NULL, &c->error) == NO);
     json_t *files = store_deployment_files(c->store, first, &c->error);
     json_t *file = json_array_get(files, 1);
     EXPECT(json_array_size(files) == 2);

@@ -231,7 +231,7 @@ static void rolls_back(struct contract *c) {
     EXPECT(acquire_count(c, c->store, NOW) == 1);
     store_rollback(c->store);
     EXPECT(matches(c, "{}") == 0);
-    EXPECT(store_knows(c->store, "new", NULL, &c->error) == 0);
+    EXPECT(store_knows(c->store, "new", NULL, &c->error) == NO);
     EXPECT(create(c, c->store, (struct job){.handler = "new"}, NOW) == 1);
     EXPECT(acquire_count(c, c->store, NOW) == 1);
 }

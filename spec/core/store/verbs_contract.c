@@ -6,9 +6,9 @@ static const struct outcome failure = {.kind = OUTCOME_FAILURE, .decided = true,
 static void suspended_run(struct contract *c) {
     int64_t id = create(c, c->store, (struct job){0}, NOW);
     struct job *job = acquire_one(c, c->store, NOW);
-    EXPECT(store_holds(c->store, id, job->token, &c->error) == 1);
+    EXPECT(store_holds(c->store, id, job->token, &c->error) == YES);
     EXPECT(give_set_suspended(c->store, IDS(id), true, NOW, &c->error));
-    EXPECT(store_holds(c->store, id, job->token, &c->error) == 0);
+    EXPECT(store_holds(c->store, id, job->token, &c->error) == NO);
     FIELD(id, "state", NOW, "suspended");
     struct outcome good = {.kind = OUTCOME_SUCCESS};
     EXPECT(settle(c, c->store, job, good, NOW) == SETTLED_STALE);

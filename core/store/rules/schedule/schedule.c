@@ -110,7 +110,7 @@ enum answer schedules_known(struct store *store, const struct store_deployment *
     if (db_value(&store->db, error, &stored, "SELECT count(*) FROM schedule WHERE source=?1", "t",
                  deployment->name) == FAILED)
         return FAILED;
-    enum answer known = stored == (int64_t)count;
+    enum answer known = stored == (int64_t)count ? YES : NO;
     for (size_t i = 0; known == YES && i < count; i++)
         known = schedule_known(store, deployment, i, error);
     return known;

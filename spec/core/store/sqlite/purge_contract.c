@@ -7,7 +7,7 @@
 
 static int64_t number(struct contract *c, const char *sql) {
     int64_t value = -1;
-    return db_value(&c->store->db, &c->error, &value, sql, "") > 0 ? value : -1;
+    return db_value(&c->store->db, &c->error, &value, sql, "") == YES ? value : -1;
 }
 
 static int64_t rows(struct contract *c) {

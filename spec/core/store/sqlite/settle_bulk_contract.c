@@ -10,7 +10,7 @@ static int runs;
 
 static int64_t number(struct contract *c, const char *sql) {
     int64_t value = -1;
-    return db_value(&c->store->db, &c->error, &value, sql, "") > 0 ? value : -1;
+    return db_value(&c->store->db, &c->error, &value, sql, "") == YES ? value : -1;
 }
 
 /* All that is ready runs, and succeeds. */
