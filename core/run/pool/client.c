@@ -197,18 +197,14 @@ static int idle_workers(const struct client *client) {
     return idle > 0 ? idle : 0;
 }
 
-static double run_of(const void *arg, int64_t definition) {
-    return estimate_run(arg, definition);
-}
-
 struct client_room client_room(struct client *client) {
     mutex_lock(&client->pool->mutex);
     double time = time_left(client);
     struct client_room room = {.places = free_places(client, time), .idle = idle_workers(client)};
     mutex_unlock(&client->pool->mutex);
     room.bytes = BYTES - client->bytes;
-    room.horizon =
-        (struct horizon){.run = run_of, .arg = &client->estimate, .span = HORIZON, .time = time};
+    room.horizon = (struct horizon){
+        .run = estimate_run, .arg = &client->estimate, .span = HORIZON, .time = time};
     return room;
 }
 

@@ -48,7 +48,8 @@ void estimate_note(struct estimate *estimate, int64_t definition, double ms) {
     estimate->count++;
 }
 
-double estimate_run(const struct estimate *estimate, int64_t definition) {
+double estimate_run(const void *of, int64_t definition) {
+    const struct estimate *estimate = of;
     const struct estimate_entry *entry = estimate->room ? find(estimate, definition) : NULL;
     return entry && entry->used ? entry->ms : UNKNOWN_RUN;
 }

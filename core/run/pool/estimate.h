@@ -27,8 +27,8 @@ void estimate_clear(struct estimate *estimate);
 
 /* A run of the definition has taken so many ms. Without memory it is not noted. */
 void estimate_note(struct estimate *estimate, int64_t definition, double ms);
-/* What a run of it is expected to take, in ms. */
-double estimate_run(const struct estimate *estimate, int64_t definition);
+/* What a run of it is expected to take, in ms; as struct horizon asks for it. */
+double estimate_run(const void *estimate, int64_t definition);
 
 /* For how long a run goes on that was expected to take `expected` and has gone on for `elapsed`.
  * One that has outlived its estimate is expected to go on for as long as it is over it. */

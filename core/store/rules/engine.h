@@ -48,8 +48,6 @@ struct store_engine {
     /* Creates one more job of a stream that is there; fills in what is new. */
     bool (*create_again)(struct store *store, struct job_spec *spec,
                          const struct catalog_stream *stream, time_ms now, struct error *error);
-    /* Writes the history of a success, at the latest with the commit; the outcome must stay. */
-    bool (*ended)(struct store *store, const struct outcome *outcome, struct error *error);
 
     /* Signs of life: held while something is written in several transactions. They go
      * with the process; then others may clean up what it has left. False: no memory, or taken. */

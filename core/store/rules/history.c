@@ -72,8 +72,6 @@ bool history_ended(struct store *store, const struct outcome *outcome, enum hist
     const struct job *job = outcome->job;
     if (store->settings->history != HISTORY_FULL)
         return history_hush(store, job->id, job->attempt, error);
-    if (outcome->fenced && end == ENDED_SUCCESSFUL && !store->meta.ended)
-        return store->engine->ended(store, outcome, error);
     return db_run(&store->db, error,
                   "INSERT INTO ended(job, stream, outcome, executor, started, at, retries, attempt,"
                   " result, created, due, priority, batch, " BELONGS ") VALUES(?1, ?2, ?3, ?4, ?5,"
@@ -275,11 +273,3 @@ bool history_late_lines(struct store *store, const struct outcome *outcome, stru
         return found != FAILED;
     return history_lines(store, outcome, error);
 }
-
-static bool history_begun(struct store *store, struct error *error) {
-    (void)error;
-    store->lines = -1;
-    return true;
-}
-
-const struct txn_hook history_hook = {.begun = history_begun};

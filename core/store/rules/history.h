@@ -16,15 +16,15 @@ const char *history_end_name(int end);
 /* A job that is going without a run having ended it; its row is still there. */
 bool history_removed(struct store *store, const struct job_row *row, enum history_end end,
                      time_ms now, struct error *error);
-/* A job that its run ended. */
 /* Removes an entry. Its number does not come again: who follows the log has read as far as that. */
 bool history_remove(struct store *store, int64_t job, int64_t seq, struct error *error);
+/* A job that its run ended. */
 bool history_ended(struct store *store, const struct outcome *outcome, enum history_end end,
                    struct error *error);
-/* A failure, with the values from before it. */
 /* A run that has put its job off until row->due; of one job the newest hundred are kept. */
 bool history_snoozed(struct store *store, const struct outcome *outcome, const struct job_row *row,
                      struct error *error);
+/* A failure, with the values from before it. */
 bool history_failed(struct store *store, const struct outcome *outcome,
                     const struct job_row *before, struct error *error);
 bool history_say(struct store *store, const struct outcome *outcome, struct error *error);
@@ -49,7 +49,5 @@ bool history_late_lines(struct store *store, const struct outcome *outcome, stru
 
 /* The last ended row that ended_by_job knows; those after it are filed later. */
 bool history_filed(struct store *store, int64_t *filed, struct error *error);
-
-extern const struct txn_hook history_hook;
 
 #endif

@@ -138,11 +138,3 @@ bool incident_command(struct store *store, const struct command *command, time_m
     return done && operation_write(store, command->name, entity, 1, before,
                                    resolves ? "resolved" : command->note, now, error);
 }
-
-static bool incident_begun(struct store *store, struct error *error) {
-    (void)error;
-    store->incidents = -1;
-    return true;
-}
-
-const struct txn_hook incident_hook = {.begun = incident_begun};

@@ -26,6 +26,4 @@ static inline bool incident_end(struct store *store, int64_t job, enum incident_
     return !store->incidents || incident_end_open(store, job, how, now, error);
 }
 
-extern const struct txn_hook incident_hook;
-
 #endif

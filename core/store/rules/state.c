@@ -46,6 +46,7 @@ bool meta_read(struct store *store, struct error *error) {
             if (strcmp(row_text(rows, 0), fields[i].key) == 0)
                 *fields[i].value = row_int(rows, 1);
     store->stored = *meta;
+    store->incidents = store->lines = -1;
     for (const struct txn_hook *const *hook = store->hooks; step == NO && *hook; hook++)
         if ((*hook)->begun && !(*hook)->begun(store, error))
             return false;

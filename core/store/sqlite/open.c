@@ -2,8 +2,6 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
-#include "store/rules/history.h"
-#include "store/rules/incident.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/tell.h"
 #include "store/sqlite/beside.h"
@@ -28,9 +26,9 @@
  * memory, signs of life go, and others are notified while the capacity is still known; the files of
  * the dead come last. */
 static const struct txn_hook *const open_hooks[] = {
-    &catalog_hook, &fleet_hook,    &incident_hook, &history_hook, &tell_hook,
-    &batch_hook,   &bulk_hook,     &purge_hook,    &sign_hook,    &rate_limit_hook,
-    &notify_hook,  &capacity_hook, &prelock_hook,  &reap_hook,    NULL};
+    &catalog_hook, &fleet_hook,      &tell_hook,   &batch_hook,    &bulk_hook,    &purge_hook,
+    &sign_hook,    &rate_limit_hook, &notify_hook, &capacity_hook, &prelock_hook, &reap_hook,
+    NULL};
 
 static bool open_refuse(const char *path, const char *what, int reason, struct error *error) {
     return error_set(error, ERROR_IO, "store \"%s\": %s: %s", path, what, strerror(reason));
@@ -110,10 +108,6 @@ static bool open_database(struct store *store, const char *path, struct error *e
 
 /* ---- what the rules ask ---- */
 
-static bool engine_ended(struct store *store, const struct outcome *outcome, struct error *error) {
-    return bulk_settle(&sqlite_of(store)->endings, &store->db, outcome, error);
-}
-
 /* The byte of a living executor is held; a reader opens the gate only to look. */
 static bool engine_has_died(struct store *store, int64_t executor) {
     struct gate *gate = &sqlite_of(store)->gate;
@@ -140,7 +134,6 @@ static const struct store_engine engine = {
     .snapshot = transaction_look,
     .snapshot_end = transaction_look_end,
     .create_again = create_occurrence,
-    .ended = engine_ended,
     .sign_take = sign_take,
     .sign_drop = sign_drop,
     .sign_drop_after = sign_drop_after,

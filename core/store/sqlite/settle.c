@@ -66,6 +66,15 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
     return batch_gone(store, &row, outcome->started, now, error);
 }
 
+/* Writes the entry of the history. Those of plain successes are kept back: they are written
+ * together, at the latest with the commit. */
+static bool settle_history(struct store *store, const struct outcome *outcome, enum history_end end,
+                           struct error *error) {
+    bool later = outcome->fenced && store->settings->history == HISTORY_FULL && !store->meta.ended;
+    return later ? bulk_settle(&sqlite_of(store)->endings, &store->db, outcome, error)
+                 : history_ended(store, outcome, end, error);
+}
+
 static bool settle_success(struct store *store, struct outcome *outcome, enum unlocked how,
                            enum history_end end, time_ms now, struct error *error) {
     enum incident_end ends = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
@@ -74,7 +83,7 @@ static bool settle_success(struct store *store, struct outcome *outcome, enum un
         !settle_remove(store, outcome->job, how, error))
         return false;
     CRASH_POINT("settle_removed");
-    if (!history_ended(store, outcome, end, error))
+    if (!settle_history(store, outcome, end, error))
         return false;
     CRASH_POINT("settle_ended");
     bool tells = end != ENDED_SUCCESSFUL && !outcome->told;
