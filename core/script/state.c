@@ -1,6 +1,7 @@
 #include "script/state.h"
 #include "base/clamp.h"
 #include "base/text.h"
+#include "script/traceback.h"
 #include <lualib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,8 @@ void state_push_native(struct state *state, lua_State *L, lua_CFunction function
 static int on_error(lua_State *L) {
     struct state *state = state_of(L);
     lua_settop(L, 1);
-    luaL_traceback(L, L, NULL, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, state->names);
+    traceback_push(L, 2, 1);
     size_t size;
     const char *text = lua_tolstring(L, -1, &size);
     free(state->traceback);
@@ -149,6 +151,8 @@ static int set_up(lua_State *L) {
     struct state **box = lua_newuserdatauv(L, sizeof(struct state *), 0);
     *box = state;
     state->box = luaL_ref(L, LUA_REGISTRYINDEX);
+    traceback_push_names(L);
+    state->names = luaL_ref(L, LUA_REGISTRYINDEX);
     state_push_native(state, L, on_error);
     state->on_error = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
@@ -156,7 +160,7 @@ static int set_up(lua_State *L) {
 
 static bool start(struct state *state, lua_State *L) {
     state->main = state->current = L;
-    state->box = state->on_error = LUA_NOREF;
+    state->box = state->on_error = state->names = LUA_NOREF;
     atomic_init(&state->deadline, TIME_NEVER);
     lua_pushcfunction(L, set_up);
     lua_pushlightuserdata(L, state);
@@ -199,6 +203,7 @@ void state_close(struct state *state) {
         *(struct state **)lua_touserdata(L, -1) = NULL;
         lua_pop(L, 1);
         luaL_unref(L, LUA_REGISTRYINDEX, state->on_error);
+        luaL_unref(L, LUA_REGISTRYINDEX, state->names);
         luaL_unref(L, LUA_REGISTRYINDEX, state->box);
     }
     free(state->traceback);

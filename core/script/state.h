@@ -33,7 +33,7 @@ struct state {
     enum stop fired;           /* the running call has been stopped, for good */
     enum stop stopped;         /* the last call was */
     char *traceback;           /* of the last call that raised; malloc'ed or NULL */
-    int on_error, box;         /* registry refs */
+    int on_error, box, names;  /* registry refs */
     struct program *processes; /* started by io.popen, not yet closed */
     volatile sig_atomic_t interrupted; /* by state_interrupt, in the outermost call */
     _Atomic time_ms deadline;          /* monotonic; TIME_NEVER: none */

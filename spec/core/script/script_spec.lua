@@ -170,6 +170,33 @@ describe("script", function()
       assert.equal("handlers/x.lua:2: boom\nstack traceback:\n\t[C]: in function 'error'\n\t"
         .. "handlers/x.lua:2: in function <handlers/x.lua:1>", job.stack)
     end)
+
+    it("has the words of debug.traceback, of every kind of function, each time", function()
+      local module = "local m = {}\nfunction m.call(f, ...) local r = f(...) return r end\nreturn m"
+      local job = run("local m = require 'lib.m'\n" .. body [[
+        local o = { raise = function() error(debug.traceback("here"), 0) end }
+        local function inner() local r = o:raise() return r end
+        local function outer() local r = m.call(inner) return r end
+        pcall(outer)
+        return (string.gsub("x", "x", outer))
+      ]], { files = { ["lib/m.lua"] = module } })
+      local calls = job.message:match("^here\nstack traceback:(.*)$"):gsub("\n\t%[C%]: in %?$", "")
+      assert.matches("in field 'call'", calls, 1, true)
+      assert.matches("in method 'raise'", calls, 1, true)
+      assert.matches("in function 'string.gsub'", calls, 1, true)
+      local raised = "\nstack traceback:\n\t[C]: in function 'error'"
+      assert.equal(raised .. calls, job.stack:sub(#job.message + 1))
+    end)
+
+    it("shows both ends of a deep one", function()
+      local stack = run(body [[
+        local function deep(n) if n == 0 then error("boom") end local r = deep(n - 1) return r end
+        deep(1000)
+      ]]).stack
+      local _, lines = stack:gsub("\n", "")
+      assert.matches("\n\t...\t(skipping 983 levels)\n", stack, 1, true)
+      assert.equal(22, lines)
+    end)
   end)
 
   describe("a handler that returns", function()
