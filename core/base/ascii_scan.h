@@ -22,6 +22,13 @@ static inline bool ascii_only(const char *at) {
     return !(bytes & ASCII_EACH(0x80));
 }
 
+/* The same, and none of them is NUL. */
+static inline bool ascii_without_nul(const char *at) {
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return !(bytes & ASCII_EACH(0x80)) && !ascii_has_zero(bytes);
+}
+
 /* Eight bytes of a JSON text that need no look: ASCII, no control characters but for delete, no
  * quote and no backslash. */
 static inline bool ascii_is_text(const char *at) {

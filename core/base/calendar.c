@@ -25,6 +25,14 @@ void civil_from_days(int64_t days, int64_t *year, int *month, int *day) {
     *year = y + era * 400 + (*month <= 2);
 }
 
+/* Writes the last digits of a number and what follows them; returns where that ends. */
+static char *put_digits(char *text, int number, int count, char behind) {
+    for (int at = count; at-- > 0; number /= 10)
+        text[at] = (char)('0' + number % 10);
+    text[count] = behind;
+    return text + count + 1;
+}
+
 void time_format(time_ms time, char *text) {
     text[0] = 0;
     if (time == TIME_NONE)
@@ -33,6 +41,12 @@ void time_format(time_ms time, char *text) {
     int64_t days = divide_down(time, DAY_MS), year;
     int month, day, ms = (int)(time - days * DAY_MS);
     civil_from_days(days, &year, &month, &day);
-    snprintf(text, TIME_TEXT_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (int)year, month, day,
-             ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
+    text = put_digits(text, (int)year, 4, '-');
+    text = put_digits(text, month, 2, '-');
+    text = put_digits(text, day, 2, 'T');
+    text = put_digits(text, ms / 3600000, 2, ':');
+    text = put_digits(text, ms / 60000 % 60, 2, ':');
+    text = put_digits(text, ms / 1000 % 60, 2, '.');
+    text = put_digits(text, ms % 1000, 3, 'Z');
+    *text = 0;
 }

@@ -74,18 +74,29 @@ static bool is_bare(const char *text) {
     return *text != 0 && !utf8_has_hidden(text);
 }
 
+static void append(struct text *out, const char *words) {
+    text_append(out, words, strlen(words));
+}
+
+static void append_json(struct text *out, const json_t *value) {
+    size_t size = 0;
+    char *text = json_is_null(value) ? NULL : json_write(value, &size);
+    text_append(out, text, size);
+    free(text);
+}
+
 static void write_logfmt(struct text *out, json_t *line) {
     const char *key, *blank = "";
     json_t *value;
     json_object_foreach(line, key, value) {
-        text_add(out, "%s%s=", blank, key);
+        append(out, blank);
+        append(out, key);
+        append(out, "=");
         blank = " ";
-        char *quoted = json_is_null(value) ? NULL : json_write(value, NULL);
         if (json_is_string(value) && is_bare(json_string_value(value)))
-            text_add(out, "%s", json_string_value(value));
-        else if (quoted)
-            text_add(out, "%s", quoted);
-        free(quoted);
+            append(out, json_string_value(value));
+        else
+            append_json(out, value);
     }
 }
 
@@ -96,7 +107,7 @@ static void write_line(struct text *out, json_t *line) {
     if (line_format == LOG_LOGFMT)
         write_logfmt(&plain, line);
     else if (text)
-        text_append(&plain, text, strlen(text));
+        append(&plain, text);
     text_add_visible(out, plain.data ? plain.data : "", "");
     out->failed = out->failed || plain.failed;
     text_clear(&plain);

@@ -34,19 +34,30 @@ void text_append(struct text *text, const char *data, size_t size) {
     text->data[text->size] = 0;
 }
 
+/* Returns the length of the whole; it is written if that is less than the room that is left. */
+static int text_try(struct text *text, const char *format, va_list arguments) {
+    size_t room = text->failed ? 0 : text->room - text->size;
+    return vsnprintf(room ? text->data + text->size : NULL, room, format, arguments);
+}
+
 void text_add(struct text *text, const char *format, ...) {
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    if (length < 0 || !text_reserve(text, (size_t)length)) {
-        text->failed = true;
-        return;
+    va_copy(again, arguments);
+    int length = text_try(text, format, arguments);
+    bool fits = length >= 0 && (size_t)length < text->room - text->size && !text->failed;
+    if (!fits && length >= 0 && text_reserve(text, (size_t)length)) {
+        text_try(text, format, again);
+        fits = true;
     }
-    va_start(arguments, format);
-    vsnprintf(text->data + text->size, (size_t)length + 1, format, arguments);
+    va_end(again);
     va_end(arguments);
-    text->size += (size_t)length;
+    if (fits)
+        text->size += (size_t)length;
+    else
+        text->failed = true;
+    if (text->data)
+        text->data[text->size] = 0;
 }
 
 void text_clear(struct text *text) {
@@ -135,30 +146,46 @@ bool utf8_has_hidden(const char *text) {
 }
 
 void text_add_visible(struct text *out, const char *text, const char *kept) {
-    const unsigned char *at = (const unsigned char *)text;
-    text_append(out, "", 0);
-    while (*at && !out->failed) {
-        size_t bytes = strchr(kept, *at) ? 0 : hidden(at);
-        if (bytes)
+    const unsigned char *at = (const unsigned char *)text, *from = at;
+    while (*at) {
+        size_t bytes = hidden(at);
+        if (bytes && strchr(kept, *at))
+            bytes = 0;
+        if (bytes) {
+            text_append(out, (const char *)from, (size_t)(at - from));
             text_add(out, "\\u%04x", code_point(at, bytes));
-        else
-            text_append(out, (const char *)at, 1);
+            from = at + bytes;
+        }
         at += bytes ? bytes : 1;
     }
+    text_append(out, (const char *)from, (size_t)(at - from));
+}
+
+/* Bytes of the well-formed character at `data`, 0 if there is none or it is NUL. */
+static size_t good_character(const char *data, size_t size) {
+    return *data ? character((const unsigned char *)data, size) : 0;
+}
+
+/* Bytes of such characters at the beginning, as many as `max` bytes hold. */
+static size_t good_size(const char *data, size_t size, size_t max) {
+    size_t at = 0, length = 0, least = size < max ? size : max;
+    while (least - at >= 8 && ascii_without_nul(data + at))
+        at += 8;
+    while (at < size && (length = good_character(data + at, size - at)) && length <= max - at)
+        at += length;
+    return at;
 }
 
 char *utf8_clean(const char *data, size_t size, size_t max) {
+    static const char bad[] = "\xEF\xBF\xBD";
     struct text clean = {0};
-    text_append(&clean, "", 0);
-    for (size_t at = 0; at < size && !clean.failed;) {
-        size_t length = character((const unsigned char *)data + at, size - at);
-        length = data[at] ? length : 0;
-        const char *piece = length ? data + at : "\xEF\xBF\xBD";
-        size_t bytes = length ? length : 3;
-        if (clean.size + bytes > max)
-            break;
-        text_append(&clean, piece, bytes);
-        at += length ? length : 1;
+    size_t at = good_size(data, size, max);
+    text_append(&clean, data, at);
+    while (at < size && !good_character(data + at, size - at) && clean.size + 3 <= max) {
+        size_t good = good_size(data + at + 1, size - at - 1, max - clean.size - 3);
+        text_append(&clean, bad, 3);
+        text_append(&clean, data + at + 1, good);
+        at += 1 + good;
     }
     if (clean.failed)
         text_clear(&clean);

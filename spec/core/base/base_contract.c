@@ -24,6 +24,26 @@ static bool cleans(const char *data, size_t size, size_t max, const char *expect
     return same;
 }
 
+static bool shows(const char *words, const char *expected) {
+    struct text text = {0};
+    text_add_visible(&text, words, "\n");
+    bool same = text.data && strcmp(text.data, expected) == 0;
+    text_clear(&text);
+    return same;
+}
+
+static bool grows(void) {
+    struct text text = {0};
+    char expected[1000] = "";
+    for (int i = 0; i < 200; i++) {
+        text_add(&text, "%d,", i);
+        sprintf(expected + strlen(expected), "%d,", i);
+    }
+    bool same = text.size == strlen(expected) && strcmp(text.data, expected) == 0;
+    text_clear(&text);
+    return same;
+}
+
 static void check_text(void) {
     size_t bad = 0;
     check("overlong forms, surrogates and stray bytes are not UTF-8",
@@ -35,6 +55,19 @@ static void check_text(void) {
           cleans("a\xFF\0z", 4, 100, "a\xEF\xBF\xBD\xEF\xBF\xBDz"));
     check("cleaning cuts at a character's edge",
           cleans("ab\xE2\x82\xAC", 5, 4, "ab") && cleans("ab", 2, 1, "a") && cleans("", 0, 0, ""));
+    check("cleaning takes good text up to the last byte that is allowed",
+          cleans("a longer text\xFF and on", 21, 100, "a longer text\xEF\xBF\xBD and on") &&
+              cleans("a longer text", 13, 12, "a longer tex") &&
+              cleans("abc\xF0\x9F\x98\x80", 7, 6, "abc") &&
+              cleans("abc\xFF"
+                     "defghijkl",
+                     13, 7,
+                     "abc\xEF\xBF\xBD"
+                     "d") &&
+              cleans("abc\xFF", 4, 5, "abc"));
+    check("a text grows by what is formatted", grows());
+    check("what steers a terminal is spelled out between what does not",
+          shows("one\x1B two\n\xE2\x80\xAE\xC3\xA9", "one\\u001b two\n\\u202e\xC3\xA9"));
     check("a prefix counts characters", utf8_prefix("a\xE2\x82\xACz", 2) == 4 &&
                                             utf8_prefix("ab", 9) == 2 && utf8_prefix("", 1) == 0);
     check("C0, DEL and C1 are control characters",
