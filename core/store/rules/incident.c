@@ -1,38 +1,57 @@
 #include "store/rules/incident.h"
 #include "base/crash_point.h"
 #include "base/text.h"
+#include "job/notify.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
 #include "store/rules/tell.h"
 #include <stdio.h>
 #include <string.h>
 
-bool incident_opened(struct store *store, int64_t id, time_ms now, struct error *error) {
-    if (!id)
+/* Tells people of the one that the last statement wrote. */
+static bool incident_tell(struct store *store, int64_t job, const char *type, time_ms now,
+                          struct error *error) {
+    int64_t id = 0;
+    if (!notify_incident(store->settings->notify))
         return true;
-    return db_run(&store->db, error, "UPDATE incident SET cause=id, root_cause=id WHERE id=?1", "i",
-                  id) &&
-           tell_incident(store, id, now, error);
+    enum answer found = db_value(
+        &store->db, error, &id,
+        "SELECT id FROM incident WHERE job=?1 AND type=?2 AND ended IS NULL", "it", job, type);
+    return found == NO || (found == YES && tell_incident(store, id, now, error));
 }
 
+/* Writes one of the job as its row has it. */
+static bool incident_insert(struct store *store, struct row *row, int64_t job, const char *type,
+                            time_ms now, struct error *error) {
+    const char *activity = row_text(row, 1);
+    return db_run(&store->db, error,
+                  "INSERT INTO incident(type, job, created, definition, activity, failed_activity,"
+                  " message, instance, root_instance, tenant, lane_key)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10)",
+                  "tiiztttttt", type, job, now, row_int(row, 0), activity, row_text(row, 2),
+                  row_text(row, 3), row_text(row, 4), row_text(row, 5), row_text(row, 6)) &&
+           CRASH_POINT("incident_inserted");
+}
+
+/* Reads the row by a statement of its own: one that also inserts may cost copies of pages. */
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error) {
     if (!store->settings->incidents)
         return true;
-    int64_t id = 0;
+    struct row *row = db_query(
+        &store->db, error,
+        "SELECT s.definition, j.activity, j.message, j.instance, j.root, j.tenant, j.lane_key"
+        " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
+        " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
+        " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
+        "i", job);
+    enum answer found = db_step(&store->db, row, error);
+    if (found != YES)
+        return found == NO;
     store->incidents = 1;
-    if (db_value(&store->db, error, &id,
-                 "INSERT INTO incident(type, job, definition, activity, failed_activity, message,"
-                 " created, instance, root_instance, tenant, lane_key) SELECT ?2, j.id,"
-                 " s.definition, j.activity, j.activity, j.message, ?3, j.instance, j.root,"
-                 " j.tenant, j.lane_key"
-                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
-                 " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
-                 " AND i.type<>'" INCIDENT_HANDLER_STUCK "') RETURNING id",
-                 "iti", job, type, now) == FAILED)
-        return false;
-    CRASH_POINT("incident_inserted");
-    return incident_opened(store, id, now, error);
+    bool done = incident_insert(store, row, job, type, now, error);
+    row_done(row);
+    return done && incident_tell(store, job, type, now, error);
 }
 
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,

@@ -15,9 +15,6 @@ enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 /* Nothing happens if the job has an open one, or with `incidents` off. */
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error);
-/* Behind the statement that inserted one, if it did: its own cause and root, as nothing called its
- * job, and people are told. */
-bool incident_opened(struct store *store, int64_t id, time_ms now, struct error *error);
 /* Ends the job's open incident, if there is one. */
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error);

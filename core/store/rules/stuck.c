@@ -1,5 +1,6 @@
 #include "store/rules/stuck.h"
 #include "store/rules/incident.h"
+#include "store/rules/tell.h"
 #include <stdio.h>
 
 /* One more run of a job that has an open one tells the newer story. */
@@ -18,7 +19,7 @@ static bool stuck_report(struct store *store, const struct outcome *outcome, tim
                " ?4, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING RETURNING id",
                "tiittitttt", INCIDENT_HANDLER_STUCK, job->id, job->definition, job->activity,
                message, now, job->instance, job->root, job->tenant, job->lane) != FAILED &&
-           incident_opened(store, id, now, error) &&
+           (!id || tell_incident(store, id, now, error)) &&
            db_run(&store->db, error,
                   "UPDATE incident SET message=?3 WHERE job=?1 AND type=?2 AND ended IS NULL",
                   "itt", job->id, INCIDENT_HANDLER_STUCK, message);

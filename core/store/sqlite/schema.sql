@@ -89,7 +89,7 @@ CREATE TABLE progress(job INTEGER PRIMARY KEY, fraction REAL, text TEXT, at INT)
 CREATE TABLE incident(
   id INTEGER PRIMARY KEY, type TEXT NOT NULL, job INT, definition INT,
   activity TEXT, failed_activity TEXT, message TEXT,
-  cause INT, root_cause INT, -- incidents
+  cause INT, root_cause INT, -- incidents; absent: this one
   created INT NOT NULL, ended INT, how INT, note TEXT,
   instance TEXT, root_instance TEXT, tenant TEXT, lane_key TEXT,
   instance_id INT,           -- of a process

@@ -5,6 +5,8 @@
 
 /* ---- incidents ---- */
 
+#define CAUSE "coalesce(i.cause, i.id)" /* one that nothing has caused is its own */
+
 static const struct filter incident_filters[] = {
     {"id", filter_numbers, "i.id", NULL},
     {"type", filter_texts, "i.type", NULL},
@@ -17,7 +19,7 @@ static const struct filter incident_filters[] = {
     {"root_instance", filter_texts, "i.root_instance", NULL},
     {"activity", filter_texts, "i.activity", NULL},
     {"tenant", filter_texts, "i.tenant", NULL},
-    {"cause", filter_numbers, "i.cause", NULL},
+    {"cause", filter_numbers, CAUSE, NULL},
     {"created_before", filter_time, "i.created<", NULL},
     {"created_after", filter_time, "i.created>", NULL},
     {NULL, NULL, NULL, NULL},
@@ -32,8 +34,8 @@ const struct ask_column incident_columns[] = {
     {"activity", ASK_TEXT, "i.activity", NULL},
     {"failed_activity", ASK_TEXT, "i.failed_activity", NULL},
     {"message", ASK_TEXT, "i.message", NULL},
-    {"cause", ASK_INTEGER, "i.cause", NULL},
-    {"root_cause", ASK_INTEGER, "i.root_cause", NULL},
+    {"cause", ASK_INTEGER, CAUSE, NULL},
+    {"root_cause", ASK_INTEGER, "coalesce(i.root_cause, i.id)", NULL},
     {"created", ASK_TIME, "i.created", "i.created"},
     {"ended", ASK_TIME, "i.ended", "i.ended"},
     {"how", ASK_TEXT, "CASE i.how WHEN 1 THEN 'resolved' WHEN 2 THEN 'deleted' END", NULL},

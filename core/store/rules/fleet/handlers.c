@@ -2,6 +2,7 @@
  * jobs that no live executor serves: such jobs are left alone (rules §13). */
 #include "base/json.h"
 #include "store/rules/incident.h"
+#include "store/rules/tell.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,7 +71,7 @@ static bool handlers_report(struct store *store, const struct catalog_definition
                  " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING RETURNING id",
                  "titi", INCIDENT_MISSING_HANDLER, definition->id, message, now) == FAILED)
         return false;
-    return incident_opened(store, id, now, error);
+    return !id || tell_incident(store, id, now, error);
 }
 
 /* YES: a job of the stream is ready. */
