@@ -27,12 +27,13 @@ LUA_INCDIR ?= /usr/include/lua5.4
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -fPIC -Icore \
 	-I$(LUA_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
-LIBS     := -lsqlite3 -lev -ljansson -lmd -lpthread -lm
+LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -lpthread -lm
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
 STOCK    := $(wildcard scripts/*/*.lua scripts/*/*/*.lua)
-EMBED    := $(sort $(filter-out %/meta.lua,$(wildcard lua/moonshift/*.lua)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK))
+LUA_HALF := $(wildcard lua/moonshift/*.lua lua/moonshift/*/*.lua lua/moonshift/*/*/*.lua)
+EMBED    := $(sort $(filter-out %/meta.lua,$(LUA_HALF)) $(wildcard core/store/*/*.sql core/bench/*.lua core/bench/*/*.lua) $(STOCK))
 CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
@@ -43,7 +44,7 @@ LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examp
 
 COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonshift.fish)
 
-BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev libmd-dev tzdata
+BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
 	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
@@ -231,7 +232,8 @@ uninstall: ## remove what `make install` put there, and nothing else (the same v
 define each-installed
 put 755 "$(bindir)" $(BUILD)/moonshift; \
 put 644 "$(cmoddir)/moonshift" $(BUILD)/lua/moonshift/core.so; \
-put 644 "$(luadir)/moonshift" $(wildcard lua/moonshift/*.lua); \
+for folder in $(patsubst lua/%/,%,$(sort $(dir $(LUA_HALF)))); do \
+  put 644 "$(luadir)/$$folder" lua/$$folder/*.lua; done; \
 for folder in $(patsubst %/,%,$(sort $(dir $(STOCK)))); do \
   put 644 "$(datadir)/moonshift/$$folder" $$folder/*.lua; done; \
 put 644 "$(mandir)/man1" docs/moonshift.1; \

@@ -17,6 +17,7 @@ external_dependencies = {
   LIBEV = { header = "ev.h" },
   JANSSON = { header = "jansson.h" },
   LIBMD = { header = "sha2.h" },
+  EXPAT = { header = "expat.h" },
   LIBMD = { header = "sha2.h" },
 }
 build = {

@@ -43,7 +43,7 @@ local function expected()
     "usr/share/man/man1/moonshift.1",
     "usr/share/zsh/site-functions/_moonshift",
   }
-  add(list, "usr/share/lua/5.4/", "lua/moonshift/*.lua", "lua/")
+  add(list, "usr/share/lua/5.4/", "$(find lua/moonshift -name '*.lua')", "lua/")
   add(list, "usr/share/moonshift/", "scripts/*/*.lua scripts/*/*/*.lua", "")
   table.sort(list)
   return list
@@ -139,7 +139,7 @@ describe("the rockspec", function()
     local tops = {}
     for _, path in ipairs(files(place)) do
       tops[#tops + 1] = path:match("^share/man/") or path:match("^share/moonshift/") or path
-      if tops[#tops] == tops[#tops - 1] or path:match("^lua/moonshift/%l+%.lua$") then
+      if tops[#tops] == tops[#tops - 1] or path:match("^lua/moonshift/[%l_/]+%.lua$") then
         tops[#tops] = nil
       end
     end

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "lua/lua_engine.h"
+#include "process/xml.h"
 #include "script/rules.h"
 #include "script/value.h"
 
@@ -90,6 +91,9 @@ int luaopen_moonshift_core(lua_State *L) {
     lua_pushcfunction(L, luaopen_moonshift_rules);
     lua_call(L, 0, 1);
     lua_setfield(L, -2, "rules");
+    lua_pushcfunction(L, luaopen_moonshift_xml);
+    lua_call(L, 0, 1);
+    lua_setfield(L, -2, "xml");
     lua_pushcfunction(L, luaopen_moonshift_back_off);
     lua_call(L, 0, 1);
     lua_setfield(L, -2, "back_off");

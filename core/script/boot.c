@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "script/failure.h"
+#include "script/libraries.h"
 #include "script/natives.h"
 #include "script/rules.h"
 #include "time/span.h"
@@ -35,10 +36,11 @@ static int search_embedded(lua_State *L) {
     return 2;
 }
 
-static void preload_rules(lua_State *L) {
+static void preload_libraries(lua_State *L) {
     luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
     lua_pushcfunction(L, luaopen_moonshift_rules);
     lua_setfield(L, -2, "moonshift.rules");
+    luaL_setfuncs(L, script_libraries, 0);
     lua_pop(L, 1);
 }
 
@@ -56,7 +58,7 @@ static void add_searcher(lua_State *L) {
 }
 
 void script_boot(struct script *script, lua_State *L) {
-    preload_rules(L);
+    preload_libraries(L);
     if (!script->state.borrowed)
         add_searcher(L);
     lua_getglobal(L, "require");

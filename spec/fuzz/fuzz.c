@@ -2,13 +2,17 @@
 #include "base/text.h"
 
 const struct fuzz_row fuzz_targets[] = {
-    {"alias", fuzz_alias},     {"spec_fast", fuzz_spec_fast}, {"cron", fuzz_cron},
-    {"cycle", fuzz_cycle},     {"job_spec", fuzz_job_spec},   {"filter", fuzz_filter},
-    {"json", fuzz_json},       {"lines", fuzz_lines},         {"lua", fuzz_lua},
-    {"command", fuzz_command}, {"rate", fuzz_rate},           {"retry", fuzz_retry},
-    {"setting", fuzz_setting}, {"settings", fuzz_settings},   {"span", fuzz_span},
-    {"text", fuzz_text},       {"time", fuzz_time},           {"tzif", fuzz_tzif},
-    {"window", fuzz_window},   {"zone", fuzz_zone},           {NULL, NULL},
+    {"alias", fuzz_alias},       {"spec_fast", fuzz_spec_fast},
+    {"cron", fuzz_cron},         {"cycle", fuzz_cycle},
+    {"job_spec", fuzz_job_spec}, {"filter", fuzz_filter},
+    {"json", fuzz_json},         {"lines", fuzz_lines},
+    {"lua", fuzz_lua},           {"command", fuzz_command},
+    {"rate", fuzz_rate},         {"retry", fuzz_retry},
+    {"setting", fuzz_setting},   {"settings", fuzz_settings},
+    {"span", fuzz_span},         {"text", fuzz_text},
+    {"time", fuzz_time},         {"tzif", fuzz_tzif},
+    {"window", fuzz_window},     {"xml", fuzz_xml},
+    {"zone", fuzz_zone},         {NULL, NULL},
 };
 
 fuzz_target *fuzz_find(const char *name) {
