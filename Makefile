@@ -27,7 +27,7 @@ LUA_INCDIR ?= /usr/include/lua5.4
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -fPIC -Icore \
 	-I$(LUA_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
-LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -lpthread -lm
+LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
@@ -44,7 +44,7 @@ LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examp
 
 COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonshift.fish)
 
-BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libsqlite3-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
+BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
 	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3

@@ -18,7 +18,7 @@ external_dependencies = {
   JANSSON = { header = "jansson.h" },
   LIBMD = { header = "sha2.h" },
   EXPAT = { header = "expat.h" },
-  LIBMD = { header = "sha2.h" },
+  LPEG = { library = "lua5.4-lpeg" },
 }
 build = {
   type = "make",

@@ -16,6 +16,7 @@ local homes = {
   { "^lua%.h$", { "^core/script/", "^core/process/", "^core/lua/", "^core/host%.c$" } },
   { "^lauxlib%.h$", { "^core/script/", "^core/process/", "^core/lua/", "^core/host%.c$" } },
   { "^lualib%.h$", { "^core/script/", "^core/process/", "^core/lua/", "^core/host%.c$" } },
+  { "^lua%-lpeg%.h$", { "^core/script/lpeg%.c$" } },
   { "^jansson%.h$", { "^core/" } },
   { "^expat%.h$", { "^core/process/xml%.c$" } },
   { "^sys/time%.h$", {} },

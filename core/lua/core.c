@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "lua/lua_engine.h"
 #include "process/xml.h"
+#include "script/lpeg.h"
 #include "script/rules.h"
 #include "script/value.h"
 
@@ -83,6 +84,7 @@ static void box_register(lua_State *L) {
 
 int luaopen_moonshift_core(lua_State *L) {
     json_setup();
+    lpeg_preload(L);
     box_register(L);
     lua_newtable(L);
     lua_clock_register(L);

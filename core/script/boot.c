@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "script/failure.h"
 #include "script/libraries.h"
+#include "script/lpeg.h"
 #include "script/natives.h"
 #include "script/rules.h"
 #include "time/span.h"
@@ -59,6 +60,7 @@ static void add_searcher(lua_State *L) {
 
 void script_boot(struct script *script, lua_State *L) {
     preload_libraries(L);
+    lpeg_preload(L);
     if (!script->state.borrowed)
         add_searcher(L);
     lua_getglobal(L, "require");

@@ -17,7 +17,7 @@ describe("expression", function()
   }
 
   local function ask(text, about)
-    return expression.ask(assert(expression.read(text)), about or job)
+    return expression.ask(assert(expression.of_job(text)), about or job)
   end
 
   it("knows its texts by how they begin", function()
@@ -91,7 +91,7 @@ describe("expression", function()
       "${--1}", "${'a\\n'}", "${\"a'}", "${[[a]]}", "${job.enqueue}", "${job.engine}", "${job}",
       "${a\0}", "${ä}",
     } do
-      local node, message = expression.read(text)
+      local node, message = expression.of_job(text)
       assert.is_nil(node, text)
       assert.is_string(message)
     end

@@ -1,0 +1,11 @@
+/* lpeg.h - LPeg, which reads expressions, as the module "lpeg" of a state. */
+#ifndef MOONSHIFT_SCRIPT_LPEG_H
+#define MOONSHIFT_SCRIPT_LPEG_H
+
+#include <lua.h>
+
+/* Lets `require "lpeg"` give the linked library. A copy that the state has stays: patterns of two
+ * copies must not meet in one state. */
+void lpeg_preload(lua_State *L);
+
+#endif
