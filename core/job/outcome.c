@@ -39,6 +39,7 @@ void outcome_free(struct outcome *outcome) {
     job_free_list(outcome->follows);
     json_decref(outcome->effects);
     lines_free(outcome->lines);
+    unit_free(outcome->unit);
     free(outcome->message);
     free(outcome->stack);
     free(outcome->result);

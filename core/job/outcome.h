@@ -4,6 +4,7 @@
 #define MOONSHIFT_JOB_OUTCOME_H
 
 #include "job/job_spec.h"
+#include "job/unit.h"
 
 /* A new kind is a line here, its traits in outcome.c, what makes it in script/run.c, and what
  * becomes of the row in settle_again or settle_kind. */
@@ -78,6 +79,7 @@ struct outcome {
     json_t *effects; /* operator verbs the handler asked for, in order (store_operate): done with
                         this outcome or not at all; an array or NULL; owned */
     struct outcome_line *lines;
+    struct unit *unit; /* of a job of a process instance, or NULL; owned */
 };
 
 /* Takes the job over. NULL: no memory (the job is left to the caller). */
