@@ -62,7 +62,12 @@
     FIELD(lane_id,         ID,     NULL,              MADE,   lane_id,         OTHER, NEVER)   \
     FIELD(owner,           ID,     NULL,              LOCK,   owner,           OTHER, NEVER)   \
     FIELD(term,            TEXT,   NULL,              GIVEN,  term,            OTHER, NEVER)   \
-    FIELD(config,          TEXT,   NULL,              MADE,   config,          OTHER, NEVER)
+    FIELD(config,          TEXT,   NULL,              MADE,   config,          OTHER, NEVER)   \
+    FIELD(instance_id,     ID,     NULL,              ROW,    instance_id,     OTHER, NEVER)   \
+    FIELD(execution,       ID,     NULL,              ROW,    execution,       OTHER, NEVER)   \
+    FIELD(version,         ID,     NULL,              MADE,   version,         OTHER, NEVER)   \
+    FIELD(frame_rev,       ID,     NULL,              MADE,   frame_rev,       OTHER, NEVER)   \
+    FIELD(frame,           TEXT,   NULL,              MADE,   frame,           OTHER, NEVER)
 
 /* What only a creator says: members of struct job_spec. It decides about the creation, and is no
  * column of the row.

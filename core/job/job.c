@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "time/span.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,9 +56,10 @@ void job_free_list(struct job *job) {
     }
 }
 
-/* FNV-1a. */
+/* FNV-1a, but for one bit. */
 int64_t job_lane_id(const char *lane) {
-    return text_hash(lane);
+    int64_t id = text_hash(lane) & ~JOB_LANE_OF_INSTANCE;
+    return id ? id : 1;
 }
 
 const char *job_reserved(const char *handler) {
@@ -164,7 +166,12 @@ static bool put_field(json_t *object, const struct job *job, const struct job_fi
 json_t *job_to_json(const struct job *job) {
     json_t *object = json_object();
     struct job shown = *job;
+    char lane[24];
     shown.attempt = attempt_shown(job);
+    if (job->lane_id & JOB_LANE_OF_INSTANCE && job->instance_id) {
+        snprintf(lane, sizeof lane, "%lld", (long long)(job->lane_id & ~JOB_LANE_OF_INSTANCE));
+        shown.lane = lane;
+    }
     for (int i = 0; object && i < JOB_FIELD_COUNT; i++)
         if (!put_field(object, &shown, &job_fields[i])) {
             json_decref(object);

@@ -108,9 +108,15 @@ void job_free_list(struct job *job); /* the whole `next` chain */
  * where all of them are. The caller frees it. */
 void *job_copy_of(const void *from, size_t size, const size_t *texts, size_t count);
 
-/* The 63-bit id of a lane key, > 0. A collision makes two lanes wait for each other, nothing worse.
+/* The 62-bit id of a lane key, > 0. A collision makes two lanes wait for each other, nothing worse.
  */
 int64_t job_lane_id(const char *lane);
+
+/* The lane of an instance of a process is its id with this bit. */
+#define JOB_LANE_OF_INSTANCE (INT64_C(1) << 62)
+static inline int64_t job_instance_lane(int64_t instance) {
+    return instance | JOB_LANE_OF_INSTANCE;
+}
 
 /* The prefix of a handler's name under which nobody creates jobs by name and no folder has files:
  * "moonshift/" or "process/". NULL: the name is free. */

@@ -62,7 +62,7 @@ bool history_removed(struct store *store, const struct job_row *row, enum histor
                   "INSERT INTO ended(job, stream, outcome, executor, at, retries, attempt, created,"
                   " due, priority, batch, " BELONGS ")"
                   " SELECT id, stream, ?2, ?3, ?4, retries, attempt, created, due, priority,"
-                  " batch, " BELONGS_TO " FROM job WHERE id=?1",
+                  " batch, " BELONGS_ROW " FROM job WHERE id=?1",
                   "inzi", row->id, (int)end, store->self.id, now) &&
            history_number(store, error);
 }

@@ -8,6 +8,8 @@
 /* To what a job belonged: columns of what is kept of it, and the job's own. */
 #define BELONGS "instance, root_instance, activity, tenant, lane_key"
 #define BELONGS_TO "instance, root, activity, tenant, lane_key"
+#define BELONGS_ROW                                                                                \
+    "coalesce(instance, CAST(instance_id AS TEXT)), root, activity, tenant, lane_key"
 
 /* In the column ended.outcome. */
 enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };

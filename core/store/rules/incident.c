@@ -26,10 +26,11 @@ static bool incident_insert(struct store *store, struct row *row, int64_t job, c
     const char *activity = row_text(row, 1);
     return db_run(&store->db, error,
                   "INSERT INTO incident(type, job, created, definition, activity, failed_activity,"
-                  " message, instance, root_instance, tenant, lane_key)"
-                  " VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10)",
-                  "tiiztttttt", type, job, now, row_int(row, 0), activity, row_text(row, 2),
-                  row_text(row, 3), row_text(row, 4), row_text(row, 5), row_text(row, 6)) &&
+                  " message, instance, root_instance, tenant, lane_key, instance_id)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                  "tiizttttttz", type, job, now, row_int(row, 0), activity, row_text(row, 2),
+                  row_text(row, 3), row_text(row, 4), row_text(row, 5), row_text(row, 6),
+                  row_int(row, 7)) &&
            CRASH_POINT("incident_inserted");
 }
 
@@ -38,13 +39,14 @@ bool incident_open(struct store *store, int64_t job, const char *type, time_ms n
                    struct error *error) {
     if (!store->settings->incidents)
         return true;
-    struct row *row = db_query(
-        &store->db, error,
-        "SELECT s.definition, j.activity, j.message, j.instance, j.root, j.tenant, j.lane_key"
-        " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
-        " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
-        " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
-        "i", job);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT s.definition, j.activity, j.message, coalesce(j.instance,"
+                 " CAST(j.instance_id AS TEXT)), j.root, j.tenant, j.lane_key, j.instance_id"
+                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
+                 " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
+                 " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
+                 "i", job);
     enum answer found = db_step(&store->db, row, error);
     if (found != YES)
         return found == NO;

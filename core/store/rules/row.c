@@ -25,6 +25,7 @@ bool row_read(struct store *store, struct row *row, struct job *job, struct erro
         .lock_expiration = TIME_NONE,
     };
     JOB_FIELDS(READ)
+    row_show(store, job);
     if (!job->message)
         return true;
     int64_t conflicts = 0; /* only where there is a message */

@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_RULES_ROW_H
 
 #include "store/rules/state.h"
+#include <stdio.h>
 
 /* The columns of the list that are read back, then one that is no member of its own. */
 #define ROW_COLUMN(member, type, key, source, column, ...) JOB_READ_##source("j." #column ", ")
@@ -21,6 +22,15 @@ enum {
  * next step. False: the row names a stream that does not exist (ERROR_DAMAGED), or the conflicts
  * of a job with a message cannot be read. */
 bool row_read(struct store *store, struct row *row, struct job *job, struct error *error);
+
+/* Gives a job of a process the text of its instance, which no column has. It is the store's: copy
+ * the job. */
+static inline void row_show(struct store *store, struct job *job) {
+    if (!job->instance_id)
+        return;
+    snprintf(store->instance, sizeof store->instance, "%lld", (long long)job->instance_id);
+    job->instance = store->instance;
+}
 
 /* A copy of the job `id` in one block; NO: no such job. */
 enum answer row_job(struct store *store, int64_t id, struct job **job, struct error *error);

@@ -125,6 +125,7 @@ struct store {
     struct journal journal;
     struct open_capacity open;
     struct held_config config;
+    char instance[24]; /* of a process; see row_show */
     struct tally tally;
     struct filling filling;
     struct tells tells;

@@ -1,4 +1,5 @@
 #include "store/rules/tell.h"
+#include "base/text.h"
 #include "job/hook.h"
 #include "job/notify.h"
 #include "job/spec_fast.h"
@@ -39,7 +40,7 @@ bool tell_incident(struct store *store, int64_t incident, time_ms now, struct er
 /* The key by which one cause makes one job. A name that is too long is known by its hash. */
 static void cause_key(char *key, size_t size, const char *type, const char *handler) {
     if (snprintf(key, size, "incident %s %s", type, handler) >= (int)size)
-        snprintf(key, size, "incident %s #%lld", type, (long long)job_lane_id(handler));
+        snprintf(key, size, "incident %s #%lld", type, (long long)text_hash(handler));
 }
 
 static json_t *incident_payload(struct row *row, int64_t incident, time_ms at) {

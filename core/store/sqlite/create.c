@@ -19,6 +19,16 @@ static void create_priority(struct job_spec *spec, const struct catalog_stream *
         spec->job.priority = stream->definition->override_priority;
 }
 
+/* An instance of a process is a lane, unless the job says that its root is. */
+static int64_t create_lane(const struct job *job) {
+    if (!job->exclusive)
+        return 0;
+    if (!job->instance_id)
+        return job->lane ? job_lane_id(job->lane) : 0;
+    bool given = job->lane_id & JOB_LANE_OF_INSTANCE;
+    return given ? job->lane_id : job_instance_lane(job->instance_id);
+}
+
 static void create_fill(struct store *store, struct job_spec *spec,
                         const struct catalog_stream *stream, time_ms now) {
     struct job *job = &spec->job;
@@ -42,7 +52,7 @@ static void create_fill(struct store *store, struct job_spec *spec,
         job->suspended |= SUSPENDED_DEFINITION;
     if (store->intake) /* decided as it gets its place */
         job->suspended = 0;
-    job->lane_id = job->exclusive && job->lane ? job_lane_id(job->lane) : 0;
+    job->lane_id = create_lane(job);
     job->state = job->due != TIME_NONE && job->due > now ? JOB_SCHEDULED : JOB_READY;
     if (job->suspended || store->intake)
         job->state = JOB_SUSPENDED;
@@ -86,10 +96,12 @@ static int64_t create_deployment(const struct store *store, const char *handler)
 /* YES: its instance is suspended. Asked only while any is. */
 static enum answer create_halted(struct store *store, const struct job *job, struct error *error) {
     int64_t one = 0;
-    if (!store->catalog.instances || !job->instance || store->intake)
+    struct job shown = *job;
+    row_show(store, &shown);
+    if (!store->catalog.instances || !shown.instance || store->intake)
         return NO;
     return db_value(&store->db, error, &one, "SELECT 1 FROM suspended_instance WHERE instance=?1",
-                    "t", job->instance);
+                    "t", shown.instance);
 }
 
 /* It only needs rows of its own: nobody asks for them before the others are there. */

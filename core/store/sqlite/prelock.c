@@ -50,9 +50,10 @@ static bool prelock_lock(struct store *store, struct job *job, struct error *err
 }
 
 /* A copy of the locked job, for the caller. */
-static struct job *prelock_copy(const struct store *store, const struct job *job,
-                                struct error *error) {
-    struct job *copy = job_copy(job);
+static struct job *prelock_copy(struct store *store, const struct job *job, struct error *error) {
+    struct job shown = *job;
+    row_show(store, &shown);
+    struct job *copy = job_copy(&shown);
     if (!copy)
         db_no_memory(&store->db, error);
     return copy;

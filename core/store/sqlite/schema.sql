@@ -27,7 +27,8 @@ CREATE TABLE definition(
 CREATE TABLE stream(
   id INTEGER PRIMARY KEY, definition INT NOT NULL, deployment INT NOT NULL DEFAULT 0,
   category TEXT NOT NULL DEFAULT '', type INT NOT NULL,
-  UNIQUE(definition, deployment, category, type)) STRICT;
+  topic TEXT NOT NULL DEFAULT '', -- under which workers outside ask for its jobs
+  UNIQUE(definition, deployment, category, type, topic)) STRICT;
 
 CREATE TABLE job(
   id INTEGER PRIMARY KEY, rev INT NOT NULL DEFAULT 1, stream INT NOT NULL,
@@ -35,14 +36,18 @@ CREATE TABLE job(
   place INT NOT NULL, -- coalesce(due, created); under fair share the tenant's turn
   retries INT NOT NULL, attempt INT NOT NULL DEFAULT 1, crashes INT NOT NULL DEFAULT 0,
   suspended INT NOT NULL DEFAULT 0,
-  lane INT,           -- 63-bit hash of the key; 0: exclusive without one; absent: not exclusive
+  lane INT,           -- 62-bit hash of the key, or an instance's id with the bit above; 0: exclusive
+                      -- without either; absent: not exclusive
   lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
   repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
-  term TEXT) STRICT;  -- of a timer: its date or duration as given
+  term TEXT,          -- of a timer: its date or duration as given
+  instance_id INT,    -- of a process, and the token of its frame that waits for the job
+  execution INT) STRICT;
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
 CREATE INDEX job_instance ON job(instance, id) WHERE instance IS NOT NULL;
+CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
 
 CREATE TABLE ready(       -- rank = ~priority
   stream INT, rank INT, place INT, id INT, lane INT,
@@ -100,6 +105,7 @@ CREATE UNIQUE INDEX incident_handler ON incident(definition, type)
 CREATE INDEX incident_ended ON incident(ended) WHERE ended IS NOT NULL;
 CREATE INDEX incident_removal ON incident(removal) WHERE removal IS NOT NULL;
 CREATE INDEX incident_instance ON incident(instance) WHERE instance IS NOT NULL;
+CREATE INDEX incident_process ON incident(instance_id) WHERE instance_id IS NOT NULL;
 CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,

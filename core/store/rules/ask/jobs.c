@@ -135,6 +135,11 @@ static const struct filter filters[] = {
 #define BY_owner NULL
 #define BY_term NULL
 #define BY_config NULL
+#define BY_instance_id NULL
+#define BY_execution NULL
+#define BY_version NULL
+#define BY_frame_rev NULL
+#define BY_frame NULL
 #define SORT_FIND(member, column) "j." #column
 #define SORT_SORT(member, column) "j." #column
 #define SORT_NEVER(member, column) BY_##member

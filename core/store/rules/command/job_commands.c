@@ -76,7 +76,8 @@ static void cut(struct store *store) {
 static enum answer instance_suspended(struct store *store, int64_t job, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one,
-                    "SELECT 1 FROM job j JOIN suspended_instance s ON s.instance=j.instance"
+                    "SELECT 1 FROM job j JOIN suspended_instance s"
+                    " ON s.instance=coalesce(j.instance, CAST(j.instance_id AS TEXT))"
                     " WHERE j.id=?1",
                     "i", job);
 }

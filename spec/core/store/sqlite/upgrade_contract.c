@@ -168,6 +168,32 @@ static void version_4(struct contract *c) {
     EXPECT(problems == 0 && count == 10 && same && next > 18);
 }
 
+/* A lane that runs and those that wait in it are one, though their number has changed: jobs of it
+ * that are created now stand behind them. */
+static void version_5(struct contract *c) {
+    char url[160];
+    EXPECT(golden(c, 5, url, sizeof url));
+    EXPECT(!store_open(url, STORE_READ, &c->settings, &c->error));
+    EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 5 is older"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    json_t *found = store_verify(store, &c->error);
+    json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
+    bool same = has_state(store, 3, "dead") && has_state(store, 4, "locked") &&
+                has_state(store, 9, "scheduled") && has_state(store, 11, "suspended") &&
+                has_state(store, 12, "waiting") && has_state(store, 14, "ready");
+    int64_t next = create(c, store, (struct job){.handler = "fine", .lane = "order-10"}, NOW);
+    same = same && has_state(store, next, "waiting");
+    store_close(store);
+    size_t count = json_array_size(jobs), problems = json_array_size(found);
+    json_decref(found);
+    json_decref(jobs);
+    EXPECT(problems == 0 && count == 15 && same && next > 16);
+    EXPECT(execute("CREATE TEMP TABLE t(n CHECK(n=0)); INSERT INTO t SELECT count(*) FROM job"
+                   " WHERE lane>=(1<<62) UNION ALL SELECT count(*)-1 FROM (SELECT lane FROM job"
+                   " WHERE lane_key='order-10' GROUP BY lane)"));
+}
+
 /* The names of the reasons, joined by commas. */
 static bool has_reasons(struct store *store, int64_t id, const char *wanted) {
     struct error error = {0};
@@ -236,16 +262,22 @@ static void same_tables_4(struct contract *c) {
     same_tables(c, 4);
 }
 
+static void same_tables_5(struct contract *c) {
+    same_tables(c, 5);
+}
+
 static const struct check checks[] = {
     {"a store of version 1 is upgraded by whoever writes", version_1},
     {"a store of version 2 is upgraded by whoever writes", version_2},
     {"a store of version 3 is upgraded by whoever writes", version_3},
     {"a store of version 4 is upgraded, and its failures know to what they belonged", version_4},
+    {"a store of version 5 is upgraded, and its lanes stay lanes", version_5},
     {"what was suspended is held by what is suspended at the upgrade", reasons},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
     {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
     {"a store upgraded from version 3 has every table and column of a new one", same_tables_3},
     {"a store upgraded from version 4 has every table and column of a new one", same_tables_4},
+    {"a store upgraded from version 5 has every table and column of a new one", same_tables_5},
 };
 
 int main(void) {

@@ -1,0 +1,27 @@
+-- From schema version 5 to 6.
+
+-- A job of a process names its instance, and where in the instance it belongs.
+ALTER TABLE job ADD COLUMN instance_id INT;
+ALTER TABLE job ADD COLUMN execution INT;
+CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
+CREATE INDEX incident_process ON incident(instance_id) WHERE instance_id IS NOT NULL;
+
+-- The topic is part of what a stream is.
+CREATE TABLE stream_of_topics(
+  id INTEGER PRIMARY KEY, definition INT NOT NULL, deployment INT NOT NULL DEFAULT 0,
+  category TEXT NOT NULL DEFAULT '', type INT NOT NULL, topic TEXT NOT NULL DEFAULT '',
+  UNIQUE(definition, deployment, category, type, topic)) STRICT;
+INSERT INTO stream_of_topics(id, definition, deployment, category, type)
+  SELECT id, definition, deployment, category, type FROM stream;
+DROP TABLE stream;
+ALTER TABLE stream_of_topics RENAME TO stream;
+
+-- One bit of a lane's number tells instances of processes from keys.
+UPDATE job SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+UPDATE ready SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+UPDATE timer SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+UPDATE parked SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+UPDATE locked SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+UPDATE OR REPLACE lane SET id=id-(1<<62) WHERE id>=(1<<62);
+UPDATE OR REPLACE lane_backlog SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+UPDATE stuck SET lane=lane-(1<<62) WHERE lane>=(1<<62);
