@@ -135,12 +135,13 @@ static bool catalog_sort(struct catalog *catalog) {
     return true;
 }
 
-bool catalog_refresh(struct catalog *catalog, struct db *db, const char *definitions_sql,
-                     int64_t version, struct error *error) {
-    if (catalog->version == version)
+bool catalog_refresh(struct store *store, struct error *error) {
+    struct catalog *catalog = &store->catalog;
+    struct db *db = &store->db;
+    if (catalog->version == store->meta.catalog)
         return true;
     catalog_clear(catalog);
-    struct row *definitions = db_query(db, error, definitions_sql, "");
+    struct row *definitions = db_query(db, error, store->engine->sql->definitions, "");
     if (!catalog_read(catalog, db, definitions, catalog_read_definition, error))
         return false;
     struct row *streams = db_query(
@@ -154,7 +155,7 @@ bool catalog_refresh(struct catalog *catalog, struct db *db, const char *definit
     catalog->instances = instances != 0;
     if (!catalog_sort(catalog))
         return db_no_memory(db, error);
-    catalog->version = version;
+    catalog->version = store->meta.catalog;
     return true;
 }
 
@@ -210,14 +211,9 @@ const struct catalog_stream *catalog_find(struct catalog *catalog, const struct 
 
 /* ---- the transaction ---- */
 
-static bool catalog_begun(struct store *store, struct error *error) {
-    return catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
-                           store->meta.catalog, error);
-}
-
 static void catalog_rolled_back(struct store *store) {
     if (store->meta.catalog != store->stored.catalog)
         store->catalog.version = 0;
 }
 
-const struct txn_hook catalog_hook = {.begun = catalog_begun, .rolled_back = catalog_rolled_back};
+const struct txn_hook catalog_hook = {.rolled_back = catalog_rolled_back};

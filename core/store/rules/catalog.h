@@ -40,11 +40,11 @@ struct catalog {
     bool backlogs;                          /* some definition has a backlog limit */
 };
 
-/* Reads both tables unless `version` is what is held. */
-bool catalog_refresh(struct catalog *catalog, struct db *db, const char *definitions_sql,
-                     int64_t version, struct error *error);
+/* Reads definitions and streams again if what is held is not of meta.catalog. meta_read does that,
+ * so the catalog is up to date in every transaction. */
+bool catalog_refresh(struct store *store, struct error *error);
 void catalog_clear(struct catalog *catalog);
-extern const struct txn_hook catalog_hook; /* is up to date in every transaction */
+extern const struct txn_hook catalog_hook; /* forgets what a rollback has undone */
 
 const struct catalog_definition *catalog_definition(const struct catalog *catalog,
                                                     const char *name);

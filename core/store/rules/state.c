@@ -47,10 +47,7 @@ bool meta_read(struct store *store, struct error *error) {
                 *fields[i].value = row_int(rows, 1);
     store->stored = *meta;
     store->incidents = store->lines = -1;
-    for (const struct txn_hook *const *hook = store->hooks; step == NO && *hook; hook++)
-        if ((*hook)->begun && !(*hook)->begun(store, error))
-            return false;
-    return step == NO;
+    return step == NO && catalog_refresh(store, error) && peers_refresh(store, error);
 }
 
 static bool meta_put(struct store *store, const char *key, int64_t value, int64_t stored,

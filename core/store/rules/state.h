@@ -183,7 +183,7 @@ static inline int64_t meta_token(struct store *store) {
     return store->meta.next_token++;
 }
 
-/* Reads the counters, and tells the hooks that the transaction has begun. */
+/* Reads the counters, and what has changed by them of definitions and executors. */
 bool meta_read(struct store *store, struct error *error);
 bool meta_write(struct store *store, struct error *error);
 

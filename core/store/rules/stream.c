@@ -25,8 +25,7 @@ const struct catalog_stream *stream_make(struct store *store, const struct job *
     if (store->meta.catalog == store->stored.catalog)
         store->meta.catalog++;
     store->catalog.version = 0;
-    if (!catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
-                         store->meta.catalog, error))
+    if (!catalog_refresh(store, error))
         return NULL;
     stream = catalog_find(&store->catalog, job, deployment);
     if (!stream)

@@ -13,8 +13,6 @@
 struct store;
 
 struct txn_hook {
-    bool (*begun)(struct store *store,
-                  struct error *error); /* also of questions that see one state */
     bool (*before_commit)(struct store *store, struct error *error);
     void (*committed)(struct store *store);
     void (*rolled_back)(struct store *store);

@@ -54,7 +54,7 @@ static bool reap_overdue(struct store *store, int64_t id, time_ms now, struct st
 static bool reap_all(struct store *store, time_ms now, struct store_reaped *reaped, bool *changed,
                      struct error *error) {
     store->peers.version = 0;
-    if (!peers_refresh(store, store->meta.executors, error))
+    if (!peers_refresh(store, error))
         return false;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
@@ -80,7 +80,7 @@ bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
     bool done = reap_all(store, now, reaped, &changed, error);
     if (done && changed) {
         store->meta.executors++;
-        done = peers_refresh(store, store->meta.executors, error);
+        done = peers_refresh(store, error);
     }
     if (unit_end(store, own, done, error))
         return true;

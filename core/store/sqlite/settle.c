@@ -303,8 +303,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
         db_run(&store->db, &ignored, "RELEASE outcome", ""))
-        outcome->undone = catalog_refresh(&store->catalog, &store->db,
-                                          store->engine->sql->definitions, meta.catalog, &ignored);
+        outcome->undone = catalog_refresh(store, &ignored);
     return false;
 }
 

@@ -76,7 +76,7 @@ static void peers(struct contract *c) {
     struct store_executor self;
     EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
     int64_t version = ++c->store->meta.executors;
-    EXPECT(peers_refresh(c->store, version, &c->error) && c->store->peers.count == 0);
+    EXPECT(peers_refresh(c->store, &c->error) && c->store->peers.count == 0);
     store_rollback(c->store);
     struct store *other = contract_join(c, "other", NOW, &self);
     EXPECT(other && other->meta.executors == version &&

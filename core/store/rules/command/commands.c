@@ -18,8 +18,7 @@
 bool catalog_changed(struct store *store, struct error *error) {
     store->meta.catalog = store->stored.catalog + 1;
     store->catalog.version = 0;
-    return catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
-                           store->meta.catalog, error);
+    return catalog_refresh(store, error);
 }
 
 /* ---- steps ---- */

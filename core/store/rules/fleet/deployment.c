@@ -258,9 +258,7 @@ static bool deploy_write(struct store *store, struct store_deployment *deploymen
         !deploy_current(store, deployment->name, *id, error))
         return false;
     if (!deploy_definitions(store, deployment, *id, error) ||
-        !deploy_files(store, deployment, *id, error) ||
-        !catalog_refresh(&store->catalog, &store->db, store->engine->sql->definitions,
-                         store->meta.catalog, error))
+        !deploy_files(store, deployment, *id, error) || !catalog_refresh(store, error))
         return false;
     CRASH_POINT("deploy_filed");
     if (!schedules_write(store, deployment, *id, now, error))

@@ -146,7 +146,7 @@ static bool drain_all(struct store *store, const struct executor_list *executors
         return drain_unknown(executors, who, error);
     store->meta.executors++;
     store->ring.everybody = true;
-    return peers_refresh(store, store->meta.executors, error);
+    return peers_refresh(store, error);
 }
 
 bool drain_command(struct store *store, const struct command *command, size_t *touched, time_ms now,

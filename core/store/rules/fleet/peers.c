@@ -60,8 +60,8 @@ static bool self_refresh(struct store *store, struct error *error) {
     return found != FAILED;
 }
 
-bool peers_refresh(struct store *store, int64_t version, struct error *error) {
-    if (store->peers.version == version)
+bool peers_refresh(struct store *store, struct error *error) {
+    if (store->peers.version == store->meta.executors)
         return true;
     peers_clear(&store->peers);
     struct row *rows =
@@ -78,7 +78,7 @@ bool peers_refresh(struct store *store, int64_t version, struct error *error) {
             return db_no_memory(&store->db, error);
         }
     if (step == NO)
-        store->peers.version = version;
+        store->peers.version = store->meta.executors;
     return step == NO;
 }
 
@@ -131,16 +131,12 @@ static void ring_forget(struct store *store) {
 
 const struct txn_hook notify_hook = {.committed = ring_others, .rolled_back = ring_forget};
 
-static bool fleet_begun(struct store *store, struct error *error) {
-    return peers_refresh(store, store->meta.executors, error);
-}
-
 static void fleet_rolled_back(struct store *store) {
     store->peers.version = 0;
     store->self.lease_until = INT64_MIN; /* renewed again before anything is locked */
 }
 
-const struct txn_hook fleet_hook = {.begun = fleet_begun, .rolled_back = fleet_rolled_back};
+const struct txn_hook fleet_hook = {.rolled_back = fleet_rolled_back};
 
 const char *store_boot(struct store *store) {
     if (!store->boot[0])

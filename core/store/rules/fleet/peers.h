@@ -38,7 +38,9 @@ struct ring {
     } list[RING_STREAMS];
 };
 
-bool peers_refresh(struct store *store, int64_t version, struct error *error);
+/* Reads the other executors again if those held are not of meta.executors. meta_read does that, so
+ * they are known in every transaction. */
+bool peers_refresh(struct store *store, struct error *error);
 void peers_clear(struct peers *peers);
 
 /* How long a lease goes on, in ms: by the clock of this boot where that is known, so that no step
@@ -46,7 +48,7 @@ void peers_clear(struct peers *peers);
 time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now);
 
 void ring_note(struct ring *ring, int64_t stream, int64_t priority);
-/* The other executors are known in every transaction. */
+/* A rollback forgets them, and the lease. */
 extern const struct txn_hook fleet_hook;
 /* After the commit those are notified whom it concerns. */
 extern const struct txn_hook notify_hook;
