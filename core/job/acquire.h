@@ -12,16 +12,20 @@
 struct horizon {
     double (*run)(const void *arg, int64_t definition); /* ms that a run is expected to take; NULL:
                                                            nothing is left for want of time */
+    bool (*brief)(const void *arg, int64_t definition); /* a run is known to take a few ms; with
+                                                           `run` */
     const void *arg;
     double span; /* ms */
     double time; /* ms of the workers' time in that span that nothing fills yet, all together */
+    double soon; /* ms of it that begin at once for jobs with a rate, which go before the others */
 };
 
 struct acquire {
     int want;      /* at most so many jobs */
     int64_t bytes; /* of payloads: the job that reaches it is the last; 0: any number */
     struct horizon horizon;
-    int idle;             /* workers that can begin at once: so many jobs with a rate at most */
+    int idle;             /* workers that can begin at once: so many jobs with a rate at most, and
+                             short ones besides for which there is time soon */
     int lane_run;         /* at most so many jobs of one lane in one work item (16) */
     int64_t priority_min; /* inclusive; INT64_MIN: open */
     int64_t priority_max; /* inclusive; INT64_MAX: open */

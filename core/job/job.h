@@ -35,7 +35,8 @@ enum on_conflict { ON_CONFLICT_KEEP, ON_CONFLICT_REPLACE, ON_CONFLICT_REFUSE };
 struct job {
     struct job *next; /* of a page of acquired jobs, or of follow-ups */
     JOB_FIELDS(JOB_MEMBER)
-    time_ms begin_by; /* monotonic: its start counts for a rate; 0: whenever it may be */
+    time_ms begin_by;   /* monotonic: its start counts for a rate; 0: whenever it may be */
+    time_ms counted_at; /* that start, by the clock of rates */
 };
 
 enum field_type {

@@ -144,7 +144,7 @@ static void turned(struct runner *runner, const struct turn *turn, time_ms now) 
         yield(runner, turn);
     bool keep = turn->starved && turn->acquiring && turn->room > 0;
     if (keep || runner->keeps)
-        client_keep(runner->client, keep);
+        keep = client_keep(runner->client, keep);
     runner->keeps = keep;
 }
 

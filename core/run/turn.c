@@ -26,7 +26,7 @@ struct turns {
     time_ms flushed;     /* monotonic */
     time_ms missed_seen; /* monotonic; last look for missing handlers */
     time_ms missed_next; /* when to ask again: some are, but not for long enough yet */
-    bool starved;        /* a job with a rate waits for an idle worker */
+    bool starved;        /* a job with a rate waits for a worker */
     bool draining;       /* told to take nothing more */
     bool deaf;           /* no bell can ring for it, although others may write to its file */
     bool published;      /* the store knows which handlers are served */
@@ -166,7 +166,7 @@ static bool plan(struct turns *turns, const struct turn *turn, struct work *work
     work->flushes = turns->metrics.dirty && work->at - turns->flushed >= SECOND;
     store_alive(turns->store, work->now);
     bool changed = store_has_changes(turns->store); /* asked in any case: the bell is emptied */
-    bool fed = turns->starved && turn->idle > 0;
+    bool fed = turns->starved && (turn->idle > 0 || turn->horizon.soon > 0);
     bool back = work->now < turns->wall; /* the wall clock was set back: dates may be due earlier */
     turns->wall = work->now;
     if (changed || !turn->quiet || fed || back || work->now >= turns->next)

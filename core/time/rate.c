@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GRACE_MAX = 250, WINDOW_MIN = 100 };
+enum { GRACE_MAX = 250, GRACE_BRIEF = 100, WINDOW_MIN = 100 };
+enum { PARTS = 100 }; /* of a window, where not each millisecond is counted by itself */
 
 static bool rate_refuse(const char *text, const char *expected, struct error *error) {
     return error_set(error, ERROR_INVALID, "rate \"%.100s\": expected %s", text, expected);
@@ -36,6 +37,13 @@ void rate_format(const struct rate *rate, char *text) {
     snprintf(text, RATE_TEXT_SIZE, "%d/%s", (int)rate->count, window);
 }
 
-time_ms rate_grace(const struct rate *rate) {
-    return rate->window / 10 < GRACE_MAX ? rate->window / 10 : GRACE_MAX;
+time_ms rate_grace(const struct rate *rate, bool brief) {
+    time_ms grace = rate->window / 10 < GRACE_MAX ? rate->window / 10 : GRACE_MAX;
+    return brief && grace < GRACE_BRIEF ? GRACE_BRIEF : grace;
+}
+
+time_ms rate_counted(const struct rate *rate, time_ms at) {
+    time_ms part = rate->count > RATE_EXACT ? (rate->window + PARTS - 1) / PARTS : 1;
+    time_ms over = at % part;
+    return over > 0 ? at + part - over : at;
 }

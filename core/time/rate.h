@@ -5,10 +5,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RATE_TEXT_SIZE 48
 #define RATE_COUNT_MAX 10000
+#define RATE_EXACT 1000 /* starts a window that are counted to the millisecond */
 
 struct rate {
     int32_t count;  /* starts; 0: no rate */
@@ -22,7 +24,12 @@ bool rate_parse(const char *text, struct rate *rate, struct error *error);
 void rate_format(const struct rate *rate, char *text);
 
 /* The instant at which a job is locked is known, that of its start a little later; so long it may
- * take, and so long is added to what is remembered of it. */
-time_ms rate_grace(const struct rate *rate);
+ * take, and so long is added to what is remembered of it. `brief`: its run is going to end soon,
+ * and from then on more is known. */
+time_ms rate_grace(const struct rate *rate, bool brief);
+
+/* The instant as which a start is counted: up to RATE_EXACT starts as it is, of more of them the
+ * end of its part of the window. */
+time_ms rate_counted(const struct rate *rate, time_ms at);
 
 #endif

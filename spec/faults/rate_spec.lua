@@ -27,6 +27,13 @@ return { rate = "5/PT1S", run = function(job)
   file:write(("%d %.2f\n"):format(job.id, now))
   file:close()
 end }]],
+  ["handlers/many.lua"] = [[
+return { rate = "200/PT1S", run = function(job)
+  local now = io.open("/proc/uptime"):read("n")
+  local file = assert(io.open(os.getenv("RUNS"), "a"))
+  file:write(("%d %.2f\n"):format(job.id, now))
+  file:close()
+end }]],
   ["handlers/busy.lua"] = [[
 return function() os.execute("sleep 0.03") end]],
 }
@@ -109,6 +116,32 @@ describe("a rate", function()
     start()
     await_starts(30)
     assert.is_true(shortest() >= WINDOW, shortest())
+  end)
+
+  -- The shortest span that holds `count` starts and one more, as their handlers have seen it.
+  local function shortest_of(count)
+    local list, least = starts(), math.huge
+    for i = count + 1, #list do
+      least = math.min(least, list[i] - list[i - count])
+    end
+    return least
+  end
+
+  -- A start counts from up to a tenth of a second later on: a handler that is held up for half of
+  -- that is still within its window.
+  it("holds for short jobs, which are locked many at a time, whoever dies", function()
+    enqueue("many", "--count", "500")
+    start()
+    local victim = start()
+    process.await("some starts", 30, function() return #starts() >= 50 end)
+    process.kill(victim, "KILL")
+    process.await_end(victim, 5)
+    start()
+    process.await("all to have run", 30, function()
+      return place.sql("SELECT count(*) FROM ended")[1] == "500"
+    end)
+    assert.is_true(#starts() >= 500)
+    assert.is_true(shortest_of(200) >= WINDOW - 0.05, shortest_of(200))
   end)
 
   local function holds_when_the_clock_is_set(offset)

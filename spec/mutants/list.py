@@ -372,22 +372,17 @@ MUTANTS = [
     {"name": "rate-one-more", "by": "I13b",
      "breaks": "a start more in each window",
      "changes": [(STARTS, """
-    int64_t count = 0, wanted = definition->rate.count;
+    *left = definition->rate.count - (all - before);
 """, """
-    int64_t count = 0, wanted = definition->rate.count + !!definition->rate.count;
+    *left = definition->rate.count + 1 - (all - before);
 """)]},
     {"name": "rate-of-each", "by": "I13b",
      "breaks": "a rate counts what every other executor starts",
      "changes": [(STARTS, """
-    return found == NO ||
-           (found == YES &&
-            db_run(&store->db, error,
-                   "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
+    return rate_limit_shift(store, definition, job->counted_at, TIME_NEVER, 1, error);
 """, """
-    return found == NO || store->self.id % 2 ||
-           (found == YES &&
-            db_run(&store->db, error,
-                   "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
+    return store->self.id % 2 ||
+           rate_limit_shift(store, definition, job->counted_at, TIME_NEVER, 1, error);
 """)]},
     {"name": "rate-begins-late", "by": "spec/core/run/pool/pool_contract",
      "breaks": "a job begins long after the start that its rate has counted for it",

@@ -1,2 +1,2 @@
--- Does nothing, and as often as it likes: the rate is above what the executor reaches.
+-- Does nothing, about as often as it likes: the rate is near to what an executor reaches.
 return { rate = "10000/PT0.1S", run = function() end }

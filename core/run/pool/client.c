@@ -117,13 +117,15 @@ static bool enter(struct client *client, struct work_item *item, time_ms now) {
         work_item_free(item);
         return false;
     }
-    if (item->jobs->begin_by)
+    double fills = estimate_fills(item->expected);
+    client->filled += fills;
+    if (item->jobs->begin_by) {
+        client->prompted += fills;
         queue_push(&client->prompt, item);
-    else if (item->followed)
+    } else if (item->followed)
         queue_unshift(&client->queue, item);
     else
         queue_insert(suspected(item) ? &client->suspects : &client->queue, &client->order, item);
-    client->filled += estimate_fills(item->expected);
     return true;
 }
 
@@ -149,8 +151,8 @@ void client_submit(struct client *client, struct work_item *items) {
 
 /* ---- the workers' time until the horizon; the mutex is held ---- */
 
-/* What the running items leave of it. */
-static double unfilled(const struct pool *pool, time_ms now) {
+/* What the running items leave of so many ms of it. */
+static double unfilled(const struct pool *pool, time_ms now, double span) {
     double time = 0;
     for (int i = 0; i < pool->count; i++) {
         const struct worker *worker = pool->workers[i];
@@ -158,25 +160,25 @@ static double unfilled(const struct pool *pool, time_ms now) {
             worker->state == WORKER_BUSY
                 ? estimate_left(worker->expected, (double)(now - worker->busy_since / 1000))
                 : 0;
-        time += HORIZON - estimate_fills(left);
+        time += left < span ? span - left : 0;
     }
     return time;
 }
 
 /* The engines take turns, so each engine with a waiting item gets an equal part of that time. */
-static double part(const struct client *client, time_ms now) {
+static double part(const struct client *client, time_ms now, double span) {
     const struct pool *pool = client->pool;
     int sharers = client->queued == 0;
     for (int i = 0; i < pool->client_count; i++)
         sharers += pool->clients[i]->queued > 0;
-    return unfilled(pool, now) / sharers;
+    return unfilled(pool, now, span) / sharers;
 }
 
 /* The time of a worker that is kept for prompt items is not filled by the items that wait. */
 static double time_left(const struct client *client) {
     const struct pool *pool = client->pool;
     int kept = pool->keeper == client && pool->busy < pool->count;
-    return part(client, clock_monotonic()) - client->filled + kept * HORIZON;
+    return part(client, clock_monotonic(), HORIZON) - client->filled + kept * HORIZON;
 }
 
 /* While the workers have `time` left. */
@@ -200,17 +202,23 @@ static int idle_workers(const struct client *client) {
 struct client_room client_room(struct client *client) {
     mutex_lock(&client->pool->mutex);
     double time = time_left(client);
+    double soon = part(client, clock_monotonic(), SOON) - client->prompted;
     struct client_room room = {.places = free_places(client, time), .idle = idle_workers(client)};
     mutex_unlock(&client->pool->mutex);
     room.bytes = BYTES - client->bytes;
-    room.horizon = (struct horizon){
-        .run = estimate_run, .arg = &client->estimate, .span = HORIZON, .time = time};
+    room.horizon = (struct horizon){.run = estimate_run,
+                                    .brief = estimate_brief,
+                                    .arg = &client->estimate,
+                                    .span = HORIZON,
+                                    .time = time,
+                                    .soon = soon};
     return room;
 }
 
-void client_keep(struct client *client, bool keep) {
+bool client_keep(struct client *client, bool keep) {
     struct pool *pool = client->pool;
     mutex_lock(&pool->mutex);
+    keep = keep && !client->prompt.first;
     bool kept = pool->keeper == client;
     if (keep && !pool->keeper)
         pool->keeper = client;
@@ -222,6 +230,7 @@ void client_keep(struct client *client, bool keep) {
     mutex_unlock(&pool->mutex);
     if (free) /* it got free before it was kept, so no worker would wake the loop */
         client->options.wake(client->options.wake_arg);
+    return keep;
 }
 
 /* Room for many jobs is worth a turn of its own, once half of the workers' time is unfilled. */
@@ -324,7 +333,7 @@ static bool late_item(struct walk *walk, const struct work_item *item) {
 
 static struct walk walk_of(const struct client *client) {
     time_ms now = clock_monotonic();
-    return (struct walk){.now = now, .time = part(client, now)};
+    return (struct walk){.now = now, .time = part(client, now, HORIZON)};
 }
 
 static bool has_late(struct walk *walk, const struct queue *queue) {

@@ -43,8 +43,9 @@ struct client_room client_room(struct client *client);
 /* Takes the items over; no more jobs than client_room has places. */
 void client_submit(struct client *client, struct work_item *items);
 /* Keeps the next worker that gets free from other items, until the next call or until items come
- * that must begin at once: it wakes the loop instead. False: keeps no worker any more. */
-void client_keep(struct client *client, bool keep);
+ * that must begin at once: it wakes the loop instead. `keep` false: keeps no worker any more.
+ * Returns false if none is kept, as such items wait and go before the others anyway. */
+bool client_keep(struct client *client, bool keep);
 /* Takes every outcome since the last call, in order of completion. They are the caller's. */
 struct outcome *client_outcomes(struct client *client);
 /* True if outcomes may wait for others to share a commit: the workers have more to do, few outcomes

@@ -54,6 +54,12 @@ double estimate_run(const void *of, int64_t definition) {
     return entry && entry->used ? entry->ms : UNKNOWN_RUN;
 }
 
+bool estimate_brief(const void *of, int64_t definition) {
+    const struct estimate *estimate = of;
+    const struct estimate_entry *entry = estimate->room ? find(estimate, definition) : NULL;
+    return entry && entry->used && entry->ms <= BRIEF_RUN;
+}
+
 double estimate_left(double expected, double elapsed) {
     return elapsed < expected ? expected - elapsed : elapsed - expected;
 }

@@ -11,6 +11,8 @@
 
 enum { UNKNOWN_RUN = 1 }; /* ms */
 enum { HORIZON = 100 };   /* ms: an executor takes what is going to begin within so long */
+enum { SOON = 20 };       /* ms: of short runs that must begin at once it takes so much work */
+enum { BRIEF_RUN = 5 };   /* ms: that is one */
 
 struct estimate_entry {
     int64_t definition;
@@ -29,6 +31,9 @@ void estimate_clear(struct estimate *estimate);
 void estimate_note(struct estimate *estimate, int64_t definition, double ms);
 /* What a run of it is expected to take, in ms; as struct horizon asks for it. */
 double estimate_run(const void *estimate, int64_t definition);
+
+/* True if runs of it have ended, and took so little that a start and its end are almost one. */
+bool estimate_brief(const void *estimate, int64_t definition);
 
 /* For how long a run goes on that was expected to take `expected` and has gone on for `elapsed`.
  * One that has outlived its estimate is expected to go on for as long as it is over it. */

@@ -169,7 +169,7 @@ struct work_item *threads_take_all(struct client *client) {
     queue_append(&client->queue, &client->suspects);
     client->pool->queued -= client->queued;
     client->queued = 0;
-    client->filled = 0;
+    client->filled = client->prompted = 0;
     return queue_take(&client->queue);
 }
 
@@ -220,7 +220,10 @@ static void take(struct pool *pool, struct worker *worker, struct task *task) {
     task->kind = TASK_RUN;
     task->item = queue_shift(queue);
     client->queued--;
-    client->filled = client->queued ? client->filled - estimate_fills(task->item->expected) : 0;
+    double fills = estimate_fills(task->item->expected);
+    client->filled = client->queued ? client->filled - fills : 0;
+    if (queue == &client->prompt)
+        client->prompted = queue->first ? client->prompted - fills : 0;
     lasts(worker, task->item);
     client->busy++;
     pool->queued--;

@@ -73,6 +73,7 @@ struct client {
     struct queue suspects; /* items with a job that was running in a crash */
     int queued;            /* items in all queues */
     double filled;         /* ms of the workers' time until the horizon that those fill */
+    double prompted;       /* of it by the prompt ones */
     int busy;              /* workers that have an item of it */
     int lua_slots;         /* of all workers */
     int blocked;           /* of those: could not be opened */

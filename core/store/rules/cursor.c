@@ -248,16 +248,6 @@ static bool merge_stream(struct merge *merge, struct store *store,
     return found == NO;
 }
 
-/* YES: its rate lets a job start; NO: not now. */
-static enum answer merge_paced(struct store *store, const struct catalog_definition *definition,
-                               struct error *error) {
-    time_ms at = TIME_NEVER;
-    enum answer open = rate_limit_open(store, definition, &at, error);
-    if (open == NO && at < store->rate_clock.next)
-        store->rate_clock.next = at;
-    return open;
-}
-
 bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
                  struct error *error) {
     *merge = (struct merge){
@@ -277,8 +267,6 @@ bool merge_begin(struct merge *merge, struct store *store, const struct acquire 
         enum answer open = stream && serves_stream(&serves, stream)
                                ? limits_open(&merge->limits, store, stream, error)
                                : NO;
-        if (open == YES && stream->definition->rate.count)
-            open = merge_paced(store, stream->definition, error);
         if (open == FAILED || (open == YES && !merge_stream(merge, store, stream, error)))
             step = FAILED;
     }
@@ -324,11 +312,11 @@ static bool merge_is_of(const struct merge *merge, size_t at, const struct store
 bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
                 struct error *error) {
     const struct catalog_stream *of =
-        merge->limits.count || taken->paced ? catalog_stream(&store->catalog, taken->stream) : NULL;
-    enum answer open = of && taken->paced ? merge_paced(store, of->definition, error) : YES;
-    if (of && ((merge->limits.count && limits_take(&merge->limits, of)) || open == NO))
-        merge_leave(merge, store, taken->stream);
-    return open != FAILED;
+        merge->limits.count ? catalog_stream(&store->catalog, taken->stream) : NULL;
+    if (!of || !limits_take(&merge->limits, of))
+        return true;
+    merge_leave(merge, store, taken->stream);
+    return limits_full(store, of, error);
 }
 
 void merge_leave(struct merge *merge, struct store *store, int64_t stream) {

@@ -1,4 +1,5 @@
 #include "store/rules/limit.h"
+#include "store/rules/rate_limit.h"
 #include <stdlib.h>
 
 static bool limited(const struct catalog_definition *definition) {
@@ -49,11 +50,33 @@ static bool limits_add(struct limits *limits, int64_t definition, int64_t left) 
     return true;
 }
 
+/* What its rate lets start now: INT64_MAX without one. If nothing, it is noted when the next may.
+ * -1: error. */
+static int64_t limits_paced(struct store *store, const struct catalog_definition *definition,
+                            struct error *error) {
+    int64_t left = INT64_MAX;
+    time_ms at = TIME_NEVER;
+    if (!definition->rate.count)
+        return left;
+    if (!rate_limit_left(store, definition, &left, &at, error))
+        return -1;
+    if (at < store->rate_clock.next)
+        store->rate_clock.next = at;
+    return left > 0 ? left : 0;
+}
+
+static int64_t limits_left(struct store *store, const struct catalog_definition *definition,
+                           struct error *error) {
+    int64_t left = limit_free(store, definition, store->self.id, error);
+    int64_t paced = left < 0 ? left : limits_paced(store, definition, error);
+    return paced < left ? paced : left;
+}
+
 enum answer limits_ask(struct limits *limits, struct store *store,
                        const struct catalog_stream *stream, struct error *error) {
     const struct catalog_definition *definition = stream->definition;
     const struct limit_left *known = limits_find(limits, definition->id);
-    int64_t left = known ? known->left : limit_free(store, definition, store->self.id, error);
+    int64_t left = known ? known->left : limits_left(store, definition, error);
     if (left < 0)
         return FAILED;
     if (!known && !limits_add(limits, definition->id, left)) {
@@ -67,4 +90,8 @@ bool limits_take(struct limits *limits, const struct catalog_stream *stream) {
     struct limit_left *left =
         limits->count && stream ? limits_find(limits, stream->definition->id) : NULL;
     return left && --left->left <= 0;
+}
+
+bool limits_full(struct store *store, const struct catalog_stream *stream, struct error *error) {
+    return limits_paced(store, stream->definition, error) >= 0;
 }

@@ -20,24 +20,27 @@ static inline const struct catalog_definition *limit_of(const struct store *stor
 int64_t limit_free(struct store *store, const struct catalog_definition *definition, int64_t owner,
                    struct error *error);
 
-/* What is free of each definition met in one acquisition. Zero-initialise. */
+/* What is free of each definition met in one acquisition, by its limit and by its rate.
+ * Zero-initialise. */
 struct limits {
     struct limit_left {
         int64_t definition, left;
     } * list;
     size_t count;
 };
-/* YES: the joined executor may take jobs of the stream; NO: not now. */
+/* YES: the joined executor may take jobs of the stream; NO: not now. After rate_limit_begin. */
 enum answer limits_ask(struct limits *limits, struct store *store,
                        const struct catalog_stream *stream, struct error *error);
 static inline enum answer limits_open(struct limits *limits, struct store *store,
                                       const struct catalog_stream *stream, struct error *error) {
     const struct catalog_definition *definition = stream->definition;
-    bool limited = definition->limit || definition->cluster_limit;
+    bool limited = definition->limit || definition->cluster_limit || definition->rate.count;
     return limited ? limits_ask(limits, store, stream, error) : YES;
 }
 /* One was taken. True: that was the last place of its definition. */
 bool limits_take(struct limits *limits, const struct catalog_stream *stream);
+/* The last place of the stream's definition was taken: by its rate, when there is another one? */
+bool limits_full(struct store *store, const struct catalog_stream *stream, struct error *error);
 static inline void limits_clear(struct limits *limits) {
     free(limits->list);
     *limits = (struct limits){0};

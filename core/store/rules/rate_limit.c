@@ -1,6 +1,6 @@
 #include "store/rules/rate_limit.h"
+#include "store/rules/capacity.h"
 
-#define FREE INT64_MIN  /* no start stands in this place */
 #define SLOW_MAX 6      /* a grace is doubled so often at the most */
 #define ANCHOR_OF_ALL 0 /* the definition under whose name the anchor stands */
 
@@ -26,8 +26,13 @@ static int64_t anchor_boot(void) {
 static bool anchor_drop(struct store *store, int64_t boot, time_ms now, struct error *error) {
     store->rate_clock.offset = now - clock_monotonic();
     return db_run(&store->db, error, "DELETE FROM rate WHERE definition=?1", "n", ANCHOR_OF_ALL) &&
-           db_run(&store->db, error, "UPDATE rate SET at=?1 WHERE at>?1", "i", now) &&
-           db_run(&store->db, error, "INSERT INTO rate(definition, at, slot) VALUES(?1, ?2, ?3)",
+           db_run(&store->db, error,
+                  "INSERT INTO rate(definition, at, n) SELECT definition, ?1, max(n) FROM rate"
+                  " WHERE at>?1 GROUP BY definition"
+                  " ON CONFLICT(definition, at) DO UPDATE SET n=excluded.n",
+                  "i", now) &&
+           db_run(&store->db, error, "DELETE FROM rate WHERE at>?1", "i", now) &&
+           db_run(&store->db, error, "INSERT INTO rate(definition, at, n) VALUES(?1, ?2, ?3)",
                   "nii", ANCHOR_OF_ALL, store->rate_clock.offset, boot);
 }
 
@@ -35,7 +40,7 @@ static bool anchor_find(struct store *store, time_ms now, struct error *error) {
     int64_t boot = anchor_boot();
     enum answer found =
         db_value(&store->db, error, &store->rate_clock.offset,
-                 "SELECT at FROM rate WHERE definition=?1 AND slot=?2", "ni", ANCHOR_OF_ALL, boot);
+                 "SELECT at FROM rate WHERE definition=?1 AND n=?2", "ni", ANCHOR_OF_ALL, boot);
     if (found == FAILED ||
         (found == NO && store->self.steady && !anchor_drop(store, boot, now, error)))
         return false;
@@ -54,99 +59,179 @@ bool rate_limit_start(struct store *store, time_ms now, struct error *error) {
     return true;
 }
 
-/* ---- the instants ---- */
+/* ---- what the open transaction changes ---- */
 
-/* The place that the next start takes. */
-static enum answer rate_limit_least(struct store *store, int64_t definition, time_ms *at,
-                                    int64_t *slot, struct error *error) {
-    struct row *row = db_query(
-        &store->db, error,
-        "SELECT at, slot FROM rate WHERE definition=?1 ORDER BY at, slot LIMIT 1", "i", definition);
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES)
-        return step;
-    *at = row_int(row, 0);
-    *slot = row_int(row, 1);
-    row_done(row);
-    return YES;
+enum { SHIFTS = sizeof((struct rate_clock *)0)->shifts / sizeof(struct rate_shift) };
+
+/* A row for the first instant, with the starts up to it. */
+static bool shift_begin(struct store *store, const struct rate_shift *shift, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO rate(definition, at, n) SELECT ?1, ?2, n FROM rate"
+                  " WHERE definition=?1 AND at<=?2 ORDER BY at DESC LIMIT 1 ON CONFLICT DO NOTHING",
+                  "ii", shift->definition, shift->from);
 }
 
-enum answer rate_limit_open(struct store *store, const struct catalog_definition *definition,
-                            time_ms *at, struct error *error) {
-    int64_t least = 0, slot = 0;
-    enum answer found = rate_limit_least(store, definition->id, &least, &slot, error);
-    if (found != YES || least == FREE || least + definition->rate.window <= store->rate_clock.now)
-        return found == FAILED ? -1 : YES;
-    *at = store->rate_clock.wall + (least + definition->rate.window - store->rate_clock.now);
-    return NO;
+/* Removes the rows of starts that no window will hold any more. As many of the latest ones stay as
+ * the rate allows, for the window may be longer in the next deployment. */
+static bool shift_forget(struct store *store, const struct rate_shift *shift, struct error *error) {
+    int stay = shift->rate.count > RATE_EXACT ? 0 : shift->rate.count;
+    return db_run(&store->db, error,
+                  "DELETE FROM rate WHERE definition=?1 AND at<(SELECT max(at) FROM rate"
+                  " WHERE definition=?1 AND at<(SELECT at FROM rate WHERE definition=?1 AND (at>?2"
+                  " OR n>(SELECT n FROM rate WHERE definition=?1 ORDER BY at DESC LIMIT 1)-?3)"
+                  " ORDER BY at LIMIT 1))",
+                  "iin", shift->definition, store->rate_clock.now - shift->rate.window, stay);
 }
+
+static bool shift_write(struct store *store, const struct rate_shift *shift, struct error *error) {
+    return shift_begin(store, shift, error) &&
+           db_run(&store->db, error,
+                  "UPDATE rate SET n=n+?4 WHERE definition=?1 AND at>=?2 AND at<?3", "iiii",
+                  shift->definition, shift->from, shift->to, shift->count) &&
+           shift_forget(store, shift, error);
+}
+
+bool rate_limit_write(struct store *store, struct error *error) {
+    struct rate_clock *clock = &store->rate_clock;
+    for (int i = 0; i < clock->shift_count; i++)
+        if (!shift_write(store, &clock->shifts[i], error))
+            return false;
+    clock->shift_count = 0;
+    return true;
+}
+
+/* Counts so many starts from `from` on, and up to before `to` no more. */
+static bool rate_limit_shift(struct store *store, const struct catalog_definition *definition,
+                             time_ms from, time_ms to, int count, struct error *error) {
+    struct rate_clock *clock = &store->rate_clock;
+    int at = 0;
+    while (at < clock->shift_count &&
+           (clock->shifts[at].definition != definition->id || clock->shifts[at].from != from ||
+            clock->shifts[at].to != to))
+        at++;
+    if (at == SHIFTS && !rate_limit_write(store, error))
+        return false;
+    if (at >= clock->shift_count) {
+        at = clock->shift_count++;
+        clock->shifts[at] = (struct rate_shift){definition->id, 0, definition->rate, from, to};
+    }
+    clock->shifts[at].count += count;
+    return true;
+}
+
+/* ---- the starts ---- */
 
 /* Where workers came too late, the next ones are given longer. */
 static time_ms rate_limit_grace(const struct store *store,
-                                const struct catalog_definition *definition) {
-    return store->self.steady ? rate_grace(&definition->rate) << store->rate_clock.slow : 0;
+                                const struct catalog_definition *definition, bool brief) {
+    time_ms grace = rate_grace(&definition->rate, brief);
+    return store->self.steady ? grace << store->rate_clock.slow : 0;
 }
 
 bool rate_limit_add(struct store *store, const struct catalog_definition *definition,
-                    struct job *job, struct error *error) {
-    int64_t least = 0, slot = 0;
-    time_ms grace = rate_limit_grace(store, definition);
-    enum answer found = rate_limit_least(store, definition->id, &least, &slot, error);
-    job->begin_by = store->self.steady ? clock_monotonic() + (grace + 1) / 2 : 0;
-    return found == NO ||
-           (found == YES &&
-            db_run(&store->db, error,
-                   "UPDATE rate SET at=?4, slot=?5 WHERE definition=?1 AND at=?2 AND slot=?3",
-                   "iiiii", definition->id, least, slot, store->rate_clock.now + grace,
-                   job->token));
+                    struct job *job, bool brief, struct error *error) {
+    const struct rate_clock *clock = &store->rate_clock;
+    time_ms grace = rate_limit_grace(store, definition, brief);
+    job->begin_by = store->self.steady ? clock->now - clock->offset + (grace + 1) / 2 : 0;
+    job->counted_at = rate_counted(&definition->rate, clock->now + grace);
+    return rate_limit_shift(store, definition, job->counted_at, TIME_NEVER, 1, error);
 }
 
-/* The slot keeps the token's number, with a sign that no token has. */
+/* The start may be anybody's now. */
 static bool rate_limit_free(struct store *store, const struct catalog_definition *definition,
                             const struct job *job, struct error *error) {
-    store->rate_clock.slow += job->begin_by && store->rate_clock.slow < SLOW_MAX;
-    store->ring.everybody = true; /* the start may be anybody's now */
-    return db_run(&store->db, error,
-                  "UPDATE rate SET at=?3, slot=-slot WHERE definition=?1 AND slot=?2", "iii",
-                  definition->id, job->token, FREE);
+    store->rate_clock.late |= job->begin_by != 0;
+    store->ring.everybody = true;
+    return rate_limit_shift(store, definition, job->counted_at, TIME_NEVER, -1, error);
 }
 
 bool rate_limit_ended(struct store *store, const struct catalog_definition *definition,
                       const struct outcome *outcome, struct error *error) {
+    struct rate_clock *clock = &store->rate_clock;
+    const struct job *job = outcome->job;
+    const struct rate *rate = &definition->rate;
     if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE)
-        return rate_limit_free(store, definition, outcome->job, error);
-    store->rate_clock.slow -= store->rate_clock.slow > 0;
-    return true;
+        return rate_limit_free(store, definition, job, error);
+    clock->ended = true;
+    if (!clock->anchored || !store->self.steady)
+        return true;
+    time_ms ended = rate_counted(rate, clock_monotonic() + clock->offset + 1);
+    if (job->counted_at - ended < rate->window / 10)
+        return true;
+    capacity_blind(store); /* the next one may start earlier than was known */
+    return rate_limit_shift(store, definition, ended, job->counted_at, 1, error);
+}
+
+/* The starts up to the end of the last window. */
+static enum answer rate_limit_before(struct store *store,
+                                     const struct catalog_definition *definition, int64_t *n,
+                                     struct error *error) {
+    enum answer found =
+        db_value(&store->db, error, n,
+                 "SELECT n FROM rate WHERE definition=?1 AND at<=?2 ORDER BY at DESC LIMIT 1", "ii",
+                 definition->id, store->rate_clock.now - definition->rate.window);
+    return found != NO ? found
+                       : db_value(&store->db, error, n,
+                                  "SELECT n FROM rate WHERE definition=?1 ORDER BY at LIMIT 1", "i",
+                                  definition->id);
+}
+
+/* When the first one leaves the window without which there is room for another. */
+static bool rate_limit_next(struct store *store, const struct catalog_definition *definition,
+                            int64_t n, time_ms *at, struct error *error) {
+    const struct rate_clock *clock = &store->rate_clock;
+    int64_t first = 0;
+    enum answer found = db_value(
+        &store->db, error, &first,
+        "SELECT at FROM rate WHERE definition=?1 AND at>?2 AND n>?3 ORDER BY at LIMIT 1", "iii",
+        definition->id, clock->now - definition->rate.window, n - definition->rate.count);
+    *at = clock->wall + (first + definition->rate.window - clock->now);
+    return found != FAILED;
+}
+
+bool rate_limit_left(struct store *store, const struct catalog_definition *definition,
+                     int64_t *left, time_ms *at, struct error *error) {
+    int64_t all = 0, before = 0;
+    if (!rate_limit_write(store, error) ||
+        db_value(&store->db, error, &all,
+                 "SELECT n FROM rate WHERE definition=?1 ORDER BY at DESC LIMIT 1", "i",
+                 definition->id) == FAILED ||
+        rate_limit_before(store, definition, &before, error) == FAILED)
+        return false;
+    *left = definition->rate.count - (all - before);
+    return *left > 0 || rate_limit_next(store, definition, all, at, error);
 }
 
 /* ---- deployment ---- */
 
 bool rate_limit_deploy(struct store *store, const struct definition *definition,
                        struct error *error) {
-    int64_t count = 0, wanted = definition->rate.count;
-    if (db_value(&store->db, error, &count, "SELECT count(*) FROM rate WHERE definition=?1", "i",
-                 definition->id) == FAILED)
-        return false;
-    if (count != wanted)
-        store->ring.everybody = true;
-    if (count > wanted)
-        return db_run(&store->db, error,
-                      "DELETE FROM rate WHERE definition=?1 AND (at, slot) IN (SELECT at, slot FROM"
-                      " rate WHERE definition=?1 ORDER BY at, slot LIMIT ?2)",
-                      "ii", definition->id, count - wanted);
-    /* numbers that no token has, below those of starts that were none */
-    for (; count < wanted; count++)
-        if (!db_run(&store->db, error,
-                    "INSERT INTO rate(definition, at, slot) SELECT ?1, ?2, min(s.slot)-1 FROM"
-                    " (SELECT CAST(?3 AS BIGINT) AS slot UNION ALL"
-                    " SELECT slot FROM rate WHERE definition=?1) AS s",
-                    "iii", definition->id, FREE, INT64_MIN / 2))
-            return false;
-    return true;
+    if (!definition->rate.count)
+        return db_run(&store->db, error, "DELETE FROM rate WHERE definition=?1", "i",
+                      definition->id);
+    store->ring.everybody = true;
+    return db_run(&store->db, error,
+                  "INSERT INTO rate(definition, at, n) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
+                  " (SELECT 1 FROM rate WHERE definition=?1)",
+                  "ii", definition->id, INT64_MIN);
+}
+
+/* ---- the ends of a transaction ---- */
+
+static void rate_limit_committed(struct store *store) {
+    struct rate_clock *clock = &store->rate_clock;
+    if (clock->late && clock->slow < SLOW_MAX)
+        clock->slow++;
+    else if (clock->ended && !clock->late && clock->slow > 0)
+        clock->slow--;
+    clock->late = clock->ended = false;
 }
 
 static void rate_limit_rolled_back(struct store *store) {
-    store->rate_clock.anchored = false;
+    store->rate_clock.anchored = store->rate_clock.late = store->rate_clock.ended = false;
+    store->rate_clock.shift_count = 0;
 }
 
-const struct txn_hook rate_limit_hook = {.rolled_back = rate_limit_rolled_back};
+const struct txn_hook rate_limit_hook = {.before_commit = rate_limit_write,
+                                         .committed = rate_limit_committed,
+                                         .rolled_back = rate_limit_rolled_back};

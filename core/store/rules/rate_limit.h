@@ -1,16 +1,20 @@
 /* rate_limit.h - the starts of the definitions that have a rate (rules §20).
  *
- * The table rate keeps, for each such definition, as many instants as its rate allows starts: those
- * of the latest ones. A job may be locked once the least of them is a window old, and its own takes
- * that place: the window slides, over all executors, and what a dead process had locked counts.
+ * The table rate has a row for each instant at which something was started, with the number of
+ * starts up to it, counted from any number. So two rows say how many starts there were between
+ * them. A job may be locked while there were fewer in the last window than its rate allows: the
+ * window slides, over all executors, and what a dead process had locked counts. Of a rate of more
+ * than RATE_EXACT starts the instants are the ends of parts of the window: its rows are few, and it
+ * is never exceeded.
  *
- * The table holds the latest instant at which the job can have begun: the time of its lock plus the
- * grace of its rate. A worker that comes to the job later gives it back, and the start is free
- * again. So between two starts that are that many apart there is always a whole window.
+ * A start counts as of the latest instant at which the job can have begun: the time of its lock
+ * plus the grace of its rate. A worker that comes to the job later gives it back, and the start is
+ * none. If a run has ended before that instant by far, its start counts as of its end.
  *
  * Instants are those of the machine's steady clock, moved to where the wall clock stood when it was
  * first asked after a boot: steps of the wall clock change nothing. A virtual clock is taken as it
- * is. A definition without a rate costs nothing. */
+ * is. What a transaction changes is written at its end. A definition without a rate costs nothing.
+ */
 #ifndef MOONSHIFT_STORE_RULES_RATE_LIMIT_H
 #define MOONSHIFT_STORE_RULES_RATE_LIMIT_H
 
@@ -29,12 +33,15 @@ static inline bool rate_limit_begin(struct store *store, time_ms now, struct err
     store->rate_clock.wall = store->rate_clock.now = now;
     return !store->catalog.paced || rate_limit_start(store, now, error);
 }
-/* YES: a job may be locked now; NO: not before *at (wall clock). */
-enum answer rate_limit_open(struct store *store, const struct catalog_definition *definition,
-                            time_ms *at, struct error *error);
-/* The job is being locked with its token; says until when it has to begin. */
+/* How many jobs may be locked now: *left. If none, the next may not before *at (wall clock). */
+bool rate_limit_left(struct store *store, const struct catalog_definition *definition,
+                     int64_t *left, time_ms *at, struct error *error);
+/* The job is being locked with its token; says until when it has to begin. `brief`: its run is
+ * going to end soon. */
 bool rate_limit_add(struct store *store, const struct catalog_definition *definition,
-                    struct job *job, struct error *error);
+                    struct job *job, bool brief, struct error *error);
+/* Writes what has changed, if anything has. */
+bool rate_limit_write(struct store *store, struct error *error);
 
 /* A run of the stream has ended: one that never began has not been a start. */
 bool rate_limit_ended(struct store *store, const struct catalog_definition *definition,
@@ -45,7 +52,7 @@ static inline bool rate_limit_end(struct store *store, const struct outcome *out
     return !definition || rate_limit_ended(store, definition, outcome, error);
 }
 
-/* Makes room for the instants of a definition as it is deployed. */
+/* Begins to count the starts of a definition as it is deployed, or ends it. */
 bool rate_limit_deploy(struct store *store, const struct definition *definition,
                        struct error *error);
 

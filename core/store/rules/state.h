@@ -27,6 +27,13 @@ struct fair_share_purge {
     char tenant[JOB_NAME_MAX + 1];
 };
 
+/* Starts that are counted from one instant on, and up to before another one no more. */
+struct rate_shift {
+    int64_t definition, count;
+    struct rate rate;
+    time_ms from, to;
+};
+
 /* How the starts of definitions with a rate are counted; see rate_limit.h. */
 struct rate_clock {
     time_ms now, wall; /* the same instant, as starts count and as the wall clock does */
@@ -34,6 +41,9 @@ struct rate_clock {
     time_ms offset;    /* of `now` to the steady clock */
     bool anchored;     /* the offset is known */
     int slow;          /* how often workers came too late of late */
+    bool late, ended;  /* in this transaction: one did; a run has ended */
+    int shift_count;   /* of this transaction, not written yet */
+    struct rate_shift shifts[8];
 };
 
 /* The executor that this store has joined as. */

@@ -33,10 +33,11 @@ struct taking {
     struct job *jobs, **end;
     int count, items, parked;
     double time;        /* ms until the horizon that nothing fills yet */
+    double soon;        /* ms that jobs with a rate may fill at once */
     int64_t bytes;      /* of payloads that may still be taken */
     int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
     bool served;        /* there is one */
-    bool starved;       /* a job with a rate could start, but no worker is idle for it */
+    bool starved;       /* a job with a rate could start, but no worker comes to it at once */
     struct run run;     /* their locks are in the bulk */
     struct taken_lane *lanes;
     size_t lane_count;
@@ -106,7 +107,7 @@ static bool run_add(struct taking *taking, struct store *store, const struct cur
 /* True if the job was read along and needs no look of its own. */
 static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
     const struct job *job = cursor->job;
-    return job && !cursor->paced && !cursor->head.lane && job->due <= taking->now && !job->crashes;
+    return job && !cursor->head.lane && job->due <= taking->now && !job->crashes;
 }
 
 /* ---- one job ---- */
@@ -157,6 +158,35 @@ static void taking_fill(struct taking *taking, struct taken_lane *lane, const st
         taking->time -= (after < horizon->span ? after : horizon->span) - before;
 }
 
+/* ---- under a rate ---- */
+
+/* True if a run of the job is known to be short, so that it is over soon after its start. */
+static bool taking_brief(const struct taking *taking, int64_t definition) {
+    const struct horizon *horizon = &taking->acquire->horizon;
+    return horizon->run && horizon->brief(horizon->arg, definition);
+}
+
+/* True if a worker comes to the job at once: an idle one, or, if it is a short one of many, one
+ * that is through with the others in a moment. */
+static bool taking_prompt(const struct taking *taking, const struct store *store,
+                          const struct cursor *cursor) {
+    if (taking->items < taking->acquire->idle)
+        return true;
+    return taking->soon > 0 && taking_brief(taking, rate_limit_of(store, cursor->stream)->id);
+}
+
+/* Counts the start of a job. */
+static bool taking_start(struct taking *taking, struct store *store, const struct cursor *cursor,
+                         struct job *job, struct error *error) {
+    const struct horizon *horizon = &taking->acquire->horizon;
+    if (!cursor->paced)
+        return true;
+    bool brief = taking_brief(taking, job->definition);
+    if (brief)
+        taking->soon -= horizon->run(horizon->arg, job->definition);
+    return rate_limit_add(store, rate_limit_of(store, cursor->stream), job, brief, error);
+}
+
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
     taking->bytes -= (int64_t)job->payload_size;
@@ -185,7 +215,7 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     if (job->crashes)
         taking->crash_known = taking->crash_runs = true;
     if ((job->batch && !batch_config(store, job, error)) ||
-        (cursor->paced && !rate_limit_add(store, rate_limit_of(store, cursor->stream), job, error)))
+        !taking_start(taking, store, cursor, job, error))
         return false;
     struct job *copy = job_copy(job);
     if (!copy)
@@ -227,6 +257,8 @@ static enum verdict taking_plain(struct taking *taking, struct store *store,
     struct job *job = merge_job(&taking->merge);
     job->token = meta_token(store);
     taking_append(taking, job, NULL);
+    if (!taking_start(taking, store, cursor, job, error))
+        return BROKE;
     bool done = run_add(taking, store, cursor, error) &&
                 bulk_take(&sqlite_of(store)->bulk, &store->db, job, error) &&
                 place_count(store, job, error);
@@ -244,14 +276,14 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
     struct taken_lane *lane = taking_lane(taking, id);
+    if (cursor->paced && !lane && !taking_prompt(taking, store, cursor))
+        return STARVED;
     if (run_fits(taking, cursor))
         return taking_plain(taking, store, cursor, error);
     if (!run_end(taking, store, error))
         return BROKE;
     /* Behind another job of its lane it would not start at once. */
     bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
-    if (cursor->paced && !lane && taking->items >= taking->acquire->idle)
-        return STARVED;
     if (id && !lane && !place_hold(store, id, store->meta.next_token, &free, error))
         return BROKE;
     if (free)
@@ -346,6 +378,7 @@ bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms 
     bool own = false;
     struct taking taking = {
         .acquire = acquire, .now = now, .time = acquire->horizon.time, .bytes = acquire->bytes};
+    taking.soon = acquire->horizon.soon;
     *jobs = NULL;
     *count = 0;
     *more = false;

@@ -119,8 +119,8 @@ CREATE INDEX unique_until ON unique_key(until) WHERE until NOT NULL;
 CREATE TABLE lane_backlog(   -- kept only where a lane's backlog has a limit
   definition INT, lane INT, waiting INT NOT NULL, PRIMARY KEY(definition, lane))
   WITHOUT ROWID, STRICT;
-CREATE TABLE rate(        -- the latest starts; at: the least there is: free; slot: the start's token
-  definition INT, at INT, slot INT, PRIMARY KEY(definition, at, slot)) WITHOUT ROWID, STRICT;
+CREATE TABLE rate(        -- starts up to each instant, counted from any number; the least row has none
+  definition INT, at INT, n INT NOT NULL, PRIMARY KEY(definition, at)) WITHOUT ROWID, STRICT;
 CREATE TABLE share(       -- the last turn given to a tenant; at or below the one served it may go
   rank INT, tenant TEXT, turn INT NOT NULL, PRIMARY KEY(rank, tenant)) WITHOUT ROWID, STRICT;
 CREATE TABLE served(rank INTEGER PRIMARY KEY, turn INT NOT NULL) STRICT;

@@ -287,6 +287,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
                              enum settled *settled, struct error *error) {
     const struct meta meta = store->meta;
     const struct tally tally = store->tally;
+    const struct rate_clock rates = store->rate_clock;
     const struct purge_point point = purge_point(store);
     const struct tell_point told = tell_point(store);
     if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
@@ -297,6 +298,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     CRASH_POINT("settle_refused");
     store->meta = meta;
     store->tally = tally;
+    store->rate_clock = rates;
     purge_return(store, point);
     tell_return(store, told);
     store->incidents = store->lines = -1;
@@ -331,7 +333,7 @@ static bool fence_plain(const struct store *store, const struct outcome *outcome
     return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
            job->owner == store->self.id && !job->lane_id && !job->batch && !job->repeat &&
            !job->unique_key && !job->crashes && !backlog_counts(store, job->stream) &&
-           !limit_of(store, job->stream) && !rate_limit_of(store, job->stream);
+           !limit_of(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,

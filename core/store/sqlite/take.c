@@ -78,8 +78,8 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
         return false;
     taken->token = token;
     const struct catalog_definition *paced = rate_limit_of(store, row.stream);
-    if (paced &&
-        (!rate_limit_begin(store, now, error) || !rate_limit_add(store, paced, taken, error))) {
+    if (paced && (!rate_limit_begin(store, now, error) ||
+                  !rate_limit_add(store, paced, taken, false, error))) {
         job_free(taken);
         return false;
     }

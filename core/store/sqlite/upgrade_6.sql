@@ -25,3 +25,14 @@ UPDATE locked SET lane=lane-(1<<62) WHERE lane>=(1<<62);
 UPDATE OR REPLACE lane SET id=id-(1<<62) WHERE id>=(1<<62);
 UPDATE OR REPLACE lane_backlog SET lane=lane-(1<<62) WHERE lane>=(1<<62);
 UPDATE stuck SET lane=lane-(1<<62) WHERE lane>=(1<<62);
+
+-- Starts under a rate are counted by the instant: one by one they cost a row each.
+ALTER TABLE rate RENAME TO rate_start;
+CREATE TABLE rate(
+  definition INT, at INT, n INT NOT NULL, PRIMARY KEY(definition, at)) WITHOUT ROWID, STRICT;
+INSERT INTO rate SELECT definition, at, slot FROM rate_start WHERE definition=0;
+INSERT INTO rate SELECT DISTINCT definition, -9223372036854775807-1, 0 FROM rate_start
+  WHERE definition<>0;
+INSERT INTO rate SELECT definition, at, sum(count(*)) OVER (PARTITION BY definition ORDER BY at)
+  FROM rate_start WHERE definition<>0 AND at>-9223372036854775807-1 GROUP BY definition, at;
+DROP TABLE rate_start;

@@ -16,22 +16,26 @@ static int start_count;
 static struct definition declared;
 static struct definitions definitions = {1, &declared};
 
-/* "work" may start so many times in a minute. */
-static bool deploy(struct contract *c, int count) {
-    static char text[32], name[] = "work", file[] = "handlers/work.lua";
+/* "work" may start so many times in a window. */
+static bool deploy_rate(struct contract *c, struct rate rate) {
+    static char text[RATE_TEXT_SIZE], name[] = "work", file[] = "handlers/work.lua";
     struct store_deployment deployment = {.name = "x", .definitions = &definitions};
     char hash[32];
     int64_t id = 0;
-    snprintf(text, sizeof text, "%d/PT1M", count);
-    snprintf(hash, sizeof hash, "h%d", count);
+    rate_format(&rate, text);
+    snprintf(hash, sizeof hash, "h%d", (int)rate.count);
     if (!declared.properties)
         declared.properties = json_object();
     declared.name = name;
     declared.file = file;
     declared.rate_text = text;
-    declared.rate = (struct rate){count, WINDOW};
+    declared.rate = rate;
     deployment.hash = hash;
     return store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);
+}
+
+static bool deploy(struct contract *c, int count) {
+    return deploy_rate(c, (struct rate){count, WINDOW});
 }
 
 static bool in_any_window(int allowed) {
@@ -217,7 +221,7 @@ static void grace(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
     struct store *store = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
     EXPECT(store);
-    time_ms grace = rate_grace(&declared.rate);
+    time_ms grace = rate_grace(&declared.rate, false);
     bool fine = store_join(store, &steady, NOW, LEASE, &error) &&
                 store_acquire(store, &one, NOW, &job, &found, &more, &error) && job;
     time_ms begin_by = job ? job->begin_by : 0;
@@ -231,12 +235,126 @@ static void grace(struct contract *c) {
     EXPECT(next >= NOW + WINDOW + grace - passed && next <= NOW + WINDOW + grace);
 }
 
+/* Above a thousand starts one may come later by a part of the window, and never earlier. */
+static void parts(struct contract *c) {
+    struct acquire many = everything;
+    const time_ms part = WINDOW / 100;
+    many.idle = 3000;
+    EXPECT(deploy(c, 1500));
+    for (int i = 0; i < 1800; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(count(c, &many, NOW + 1) == 1000 && count(c, &many, NOW + part) == 500);
+    EXPECT(count(c, &many, NOW + WINDOW) == 0);
+    EXPECT(count(c, &many, NOW + WINDOW + part - 1) == 0);
+    EXPECT(count(c, &many, NOW + WINDOW + part) == 300);
+}
+
+/* An executor whose time passes by itself, for which every run is a short one. */
+struct steady {
+    struct store *store;
+    struct acquire acquire;
+    struct store_executor self;
+};
+
+static double short_run(const void *arg, int64_t definition) {
+    (void)arg;
+    (void)definition;
+    return 1;
+}
+
+static bool is_short(const void *arg, int64_t definition) {
+    (void)arg;
+    (void)definition;
+    return true;
+}
+
+static bool steady_open(struct contract *c, struct steady *steady) {
+    steady->acquire = everything;
+    steady->acquire.steady = true;
+    steady->acquire.horizon =
+        (struct horizon){.run = short_run, .brief = is_short, .span = 1000, .time = 1000};
+    steady->self =
+        (struct store_executor){.name = "steady", .workers = 1, .serves = &steady->acquire};
+    steady->store = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
+    return steady->store && store_join(steady->store, &steady->self, NOW, LEASE, &c->error);
+}
+
+/* Takes short jobs with so many ms of time for them; -1: error. */
+static int steady_take(struct contract *c, struct steady *steady, double soon, struct job **jobs) {
+    int found = 0;
+    bool more = false;
+    *jobs = NULL;
+    steady->acquire.horizon.soon = soon;
+    return store_acquire(steady->store, &steady->acquire, NOW, jobs, &found, &more, &c->error)
+               ? found
+               : -1;
+}
+
+static bool steady_end(struct contract *c, struct steady *steady, struct job *jobs,
+                       enum outcome_kind kind) {
+    time_ms started = kind == OUTCOME_RETURNED ? TIME_NONE : NOW;
+    enum settled settled = SETTLED;
+    bool done = true;
+    for (struct job *job = jobs; done && job; job = job->next) {
+        struct outcome outcome = {
+            .job = job, .kind = kind, .due = TIME_NONE, .started = started, .ended = NOW};
+        done = store_settle(steady->store, &outcome, NOW, &settled, &c->error);
+    }
+    job_free_list(jobs);
+    return done;
+}
+
+static void short_jobs(struct contract *c) {
+    struct steady steady;
+    struct job *jobs;
+    EXPECT(deploy(c, 10));
+    for (int i = 0; i < 20; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(steady_open(c, &steady));
+    int none = steady_take(c, &steady, 0, &jobs);
+    bool starved = store_acquire_stats(steady.store).starved;
+    int some = steady_take(c, &steady, 4, &jobs);
+    bool ended = steady_end(c, &steady, jobs, OUTCOME_RETURNED);
+    int all = steady_take(c, &steady, 100, &jobs);
+    ended = ended && steady_end(c, &steady, jobs, OUTCOME_SUCCESS);
+    int more = steady_take(c, &steady, 100, &jobs);
+    store_close(steady.store);
+    EXPECT(none == 0 && starved && some == 4);
+    EXPECT(ended && all == 10 && more == 0);
+}
+
+static void short_windows(struct contract *c) {
+    const time_ms window = 500;
+    struct steady steady;
+    struct job *jobs;
+    time_ms next = 0, later = 0;
+    EXPECT(deploy_rate(c, (struct rate){10, window}));
+    for (int i = 0; i < 20; i++)
+        EXPECT(create(c, c->store, (struct job){.handler = "work"}, NOW));
+    EXPECT(steady_open(c, &steady));
+    time_ms begun = clock_monotonic();
+    int taken = steady_take(c, &steady, 100, &jobs);
+    bool asked = store_next(steady.store, NOW, &later, &c->error);
+    time_ms begin_by = jobs ? jobs->begin_by : 0, looked = clock_monotonic() - begun;
+    bool ended = steady_end(c, &steady, jobs, OUTCOME_SUCCESS);
+    time_ms passed = clock_monotonic() - begun;
+    int more = steady_take(c, &steady, 100, &jobs);
+    asked = asked && store_next(steady.store, NOW, &next, &c->error);
+    store_close(steady.store);
+    EXPECT(ended && asked && taken == 10 && more == 0);
+    EXPECT(begin_by >= begun + 50 && later >= NOW + window + 100 - looked);
+    EXPECT(next <= NOW + window + 1 || passed >= 50);
+}
+
 static const struct check checks[] = {
     {"no window has more starts than the rate, on random histories", many_windows},
     {"a job under a rate is locked only for an idle worker", idle_workers},
     {"the instant at which a rate lets the next one start is known", next_instant},
     {"a start counts from the last moment at which its worker may begin", grace},
     {"a rate that is deployed anew counts what has started", another_rate},
+    {"more than a thousand starts are counted in parts of the window", parts},
+    {"short jobs under a rate are taken as many as begin at once", short_jobs},
+    {"a start counts as of the end of its run, if that is earlier by far", short_windows},
 };
 
 int main(void) {

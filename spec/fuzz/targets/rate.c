@@ -8,7 +8,7 @@ void fuzz_rate(const uint8_t *data, size_t size) {
     struct rate rate, again;
     if (rate_parse(text, &rate, &error)) {
         PROMISE(rate.count >= 1 && rate.count <= RATE_COUNT_MAX && rate.window >= 100);
-        PROMISE(rate_grace(&rate) >= 0 && rate_grace(&rate) < rate.window);
+        PROMISE(rate_grace(&rate, false) >= 0 && rate_grace(&rate, false) < rate.window);
         rate_format(&rate, written);
         PROMISE(rate_parse(written, &again, &error));
         PROMISE(again.count == rate.count && again.window == rate.window);

@@ -224,11 +224,12 @@ static enum answer why_rate(struct why *why, struct error *error) {
     const struct catalog_definition *definition = rate_limit_of(why->store, why->row.stream);
     char rate[RATE_TEXT_SIZE], when[TIME_TEXT_SIZE];
     time_ms at = TIME_NEVER;
-    if (!rate_limit_begin(why->store, why->now, error))
+    int64_t left = 1;
+    if (!rate_limit_begin(why->store, why->now, error) ||
+        (definition && !rate_limit_left(why->store, definition, &left, &at, error)))
         return FAILED;
-    enum answer open = definition ? rate_limit_open(why->store, definition, &at, error) : YES;
-    if (open != NO)
-        return answer_not(open);
+    if (left > 0)
+        return NO;
     rate_format(&definition->rate, rate);
     time_format(at, when);
     json_put_text(why->answer, "rate", rate);

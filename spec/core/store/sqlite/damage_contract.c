@@ -98,7 +98,7 @@ static void newer(struct contract *c) {
     name_file(c, "newer.db");
     EXPECT(opens(c, STORE_CREATE) == ERROR_NONE && database("PRAGMA user_version=7"));
     EXPECT(opens(c, STORE_CREATE) == ERROR_CONFIG && opens(c, STORE_READ) == ERROR_CONFIG);
-    EXPECT(says(c, "store \"PATH\": schema 7 is newer than this program's 5 (upgrade moonshift)"));
+    EXPECT(says(c, "store \"PATH\": schema 7 is newer than this program's 6 (upgrade moonshift)"));
 }
 
 /* A store whose log is in the database file, with some jobs; its size. */

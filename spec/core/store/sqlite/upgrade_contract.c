@@ -194,6 +194,39 @@ static void version_5(struct contract *c) {
                    " WHERE lane_key='order-10' GROUP BY lane)"));
 }
 
+/* How many of three jobs with a rate may start then, beside what has been started. */
+static int started(struct contract *c, struct store *store, time_ms now) {
+    struct acquire acquire = everything;
+    struct job *jobs = NULL;
+    int count = 0, paced = 0;
+    bool more = false;
+    acquire.idle = 9;
+    for (int i = 0; i < 3; i++)
+        create(c, store, (struct job){.handler = "paced", .priority = 9}, now);
+    bool done = store_acquire(store, &acquire, now, &jobs, &count, &more, &c->error);
+    for (const struct job *job = jobs; job; job = job->next)
+        paced += strcmp(job->handler, "paced") == 0;
+    job_free_list(jobs);
+    return done ? paced : -1;
+}
+
+static void rates_5(struct contract *c) {
+    enum { HOUR = 3600000 };
+    struct store_executor self = {.name = "later", .workers = 1};
+    char url[160];
+    EXPECT(golden(c, 5, url, sizeof url));
+    EXPECT(execute("INSERT INTO definition(id, name, properties) VALUES(99, 'paced',"
+                   " '{\"name\":\"paced\",\"rate\":\"4/PT1H\"}');"
+                   "INSERT INTO rate VALUES(99, -9223372036854775807-1, -4611686018427387905),"
+                   "(99, 1767225600000, 3), (99, 1767225600000, 4), (99, 1767225600012, 7)"));
+    struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
+    EXPECT(store);
+    bool joined = store_join(store, &self, NOW, LEASE, &c->error);
+    int now = started(c, store, NOW + 1000), then = started(c, store, NOW + HOUR);
+    store_close(store);
+    EXPECT(joined && now == 1 && then == 2);
+}
+
 /* The names of the reasons, joined by commas. */
 static bool has_reasons(struct store *store, int64_t id, const char *wanted) {
     struct error error = {0};
@@ -272,6 +305,7 @@ static const struct check checks[] = {
     {"a store of version 3 is upgraded by whoever writes", version_3},
     {"a store of version 4 is upgraded, and its failures know to what they belonged", version_4},
     {"a store of version 5 is upgraded, and its lanes stay lanes", version_5},
+    {"the starts of a rate are counted on after the upgrade", rates_5},
     {"what was suspended is held by what is suspended at the upgrade", reasons},
     {"a store upgraded from version 1 has every table and column of a new one", same_tables_1},
     {"a store upgraded from version 2 has every table and column of a new one", same_tables_2},
