@@ -1,198 +1,230 @@
--- Expressions "${…}" and "#{…}" of retries and priorities (rules §9): a literal, or a dotted path
--- over the payload and the job. A parser of its own reads them and nothing is compiled, so the
--- value of an expression is data, from any writer of a payload.
+-- Expressions "${…}" and "#{…}" in texts (docs/expressions.md): conditions, mappings, retries,
+-- priorities, due dates. They are read by a grammar and become closures; nothing is compiled as
+-- Lua, and a value is data that is never read as an expression again.
+--
+-- A scope answers the names of an expression; all but `get` may be missing:
+--   scope:get(name, here) -> value, found     a variable; `here`: of this scope alone
+--   scope:all() -> table                      all variables
+--   scope:set(name, value, here), scope:remove(name, here)
+--   scope:bean(name) -> table or nil
+--   scope:now() -> ms
+--   scope:fact(object, name) -> value         objects: execution, task, instance; names: see
+--   scope:set_fact(object, name, value)         moonshift.expression.objects
+--   scope:object(name) -> value               `execution` itself, as an argument of a bean
+--   scope.lenient = true: an unknown name is nothing
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
 local expression = {}
 
-local TEXT_MAX = 65536 -- bytes of a text that an expression gives
-local MORE = "(an expression is a literal or a dotted path such as payload.retry; for more, "
-  .. "write a function)"
-local LITERALS = { ["true"] = true, ["false"] = false }
--- Words that mean something else in expression languages; no field can be named by them.
-local RESERVED = {}
-for word in ("and or not eq ne lt gt le ge empty instanceof div mod"):gmatch("%a+") do
-  RESERVED[word] = true
+local TEXT_MAX = 65536 -- bytes of an expression, and of a text that an expression gives
+local SHOWN_MAX = 100
+local OBJECTS = { execution = true, task = true, instance = true }
+local CONSTANT = {
+  constant = true, text = true, unary = true, binary = true, both = true, either = true,
+  choice = true,
+}
+
+-- True for a text that holds an expression, however wrong.
+function expression.is(text)
+  return type(text) == "string" and text:find("[$#]{") ~= nil
 end
 
--- True for a text that is meant as an expression, however wrong.
-function expression.is(text)
-  return type(text) == "string" and text:find("^%s*[$#]{") ~= nil
+local function shown(text)
+  text = text:gsub("%s+", " ")
+  return #text > SHOWN_MAX and text:sub(1, SHOWN_MAX) .. "…" or text
+end
+
+-- "file:line: ", as much of it as is known.
+local function place(where)
+  if not where.file then
+    return ""
+  end
+  return where.line and ("%s:%d: "):format(where.file, where.line) or where.file .. ": "
 end
 
 -- ---- reading ----
 
--- A reader holds the text and the position of the next byte. Its methods give a node, or nil and a
--- message. Nodes: { constant = true, value = … } or { root = "payload" or "job", path = names }.
-local Reader = {}
-Reader.__index = Reader
-
-function Reader:fail(expected)
-  return nil, ("expected %s (position %d) %s"):format(expected, self.at, MORE)
-end
-
-function Reader:skip_blanks()
-  self.at = self.text:find("[^%s]", self.at) or #self.text + 1
-end
-
--- The text that the pattern finds here, which is then behind the reader; nil if it finds none.
-function Reader:take(pattern)
-  local found = self.text:match("^" .. pattern, self.at)
-  if found then
-    self.at = self.at + #found
-  end
-  return found
-end
-
--- 'text' or "text"; a backslash stands before a quote or a backslash that is meant.
-function Reader:quoted(quote)
-  local parts = {}
-  self.at = self.at + 1
-  while true do
-    parts[#parts + 1] = self:take("[^\\'\"]+")
-    local char = self:take(".")
-    if char == quote then
-      return { constant = true, value = table.concat(parts) }
-    elseif char == "\\" then
-      char = self:take("[\\'\"]")
-      if not char then
-        return self:fail("a quote or a backslash after the backslash")
-      end
-    elseif not char then
-      return self:fail("the end of the quoted text")
-    end
-    parts[#parts + 1] = char
-  end
-end
-
-function Reader:number()
-  local text = self:take("%-?%d+%.?%d*[eE][+-]?%d+") or self:take("%-?%d+%.?%d*")
-  if not text then
-    return self:fail("a number")
-  end
-  return { constant = true, value = tonumber(text) }
-end
-
--- The names after the first one: each is a point and a name.
-function Reader:rest_of_path(node)
-  self:skip_blanks()
-  if not self:take("%.") then
-    return node
-  end
-  self:skip_blanks()
-  local name = self:take("[%a_][%w_]*")
-  if not name then
-    return self:fail("a name")
-  end
-  node.path[#node.path + 1] = name
-  return self:rest_of_path(node)
-end
-
--- A field of the job that is known; its methods and its engine are no data.
-local function check_job(node)
-  local name = node.path[1]
-  if not name then
-    return nil, "expected a field of the job such as job.attempt " .. MORE
-  end
-  for _, field in ipairs(rules.job_fields) do
-    if field == name then
-      return node
+-- Raises what an evaluation meets, with the place of the expression.
+local function failing(text, where)
+  return function(node)
+    return function(message)
+      error(("%s%s: %s (position %d)"):format(place(where), shown(text), message, node[2]), 0)
     end
   end
-  local meant = rules.suggest(name, rules.job_fields)
-  return nil, ('job has no field "%s"%s'):format(name,
-    meant and (' (did you mean "%s"?)'):format(meant) or "")
 end
 
-function Reader:path(first)
-  local known = first == "payload" or first == "job"
-  local node, message = self:rest_of_path {
-    root = known and first or "payload",
-    path = { not known and first or nil },
+-- The value as data: a date is a text, null is nothing.
+local function data(value, text)
+  local kind = type(value)
+  if kind == "string" or kind == "boolean" or kind == "nil" then
+    return value
+  elseif kind == "number" then
+    if value ~= value or value == math.huge or value == -math.huge then
+      error(("%s: the number is not finite"):format(text), 0)
+    end
+    return value
+  elseif kind == "table" then
+    local coerce = require "moonshift.expression.coerce"
+    return coerce.is_date(value) and rules.format_time(value.ms) or value
+  end
+  error(("%s gives a %s (expected data)"):format(text, kind), 0)
+end
+
+-- True if no name is asked for: the value can be computed at once.
+local function is_constant(node)
+  if not CONSTANT[node[1]] then
+    return false
+  elseif node[1] == "constant" then
+    return true
+  end
+  for i = 3, #node do
+    if type(node[i]) == "table" and not is_constant(node[i]) then
+      return false
+    end
+  end
+  return true
+end
+
+local function compiled(tree, text, where)
+  local compile = require "moonshift.expression.compile"
+  local about = {
+    fail_at = failing(text, where),
+    pure = where.pure,
+    objects = where.objects or OBJECTS,
+    fields = where.fields,
   }
-  if node and node.root == "job" then
-    return check_job(node)
+  local fine, result = pcall(compile, tree, about)
+  if fine then
+    return result
+  elseif type(result) == "table" then
+    return nil, result.message, result.position
   end
-  return node, message
+  return nil, "it is nested too deeply", 1
 end
 
-function Reader:value()
-  local char = self.text:sub(self.at, self.at)
-  if char == "'" or char == '"' then
-    return self:quoted(char)
-  elseif char:find("[%d-]") then
-    return self:number()
+-- Evaluates a constant: its node, or nil and what it meets.
+local function settle(node)
+  local fine, value = pcall(node.fn, {})
+  if not fine then
+    return nil, value
   end
-  local word = self:take("[%a_][%w_]*")
-  if not word then
-    return self:fail("a value")
-  elseif LITERALS[word] ~= nil or word == "nil" or word == "null" then
-    return { constant = true, value = LITERALS[word] }
-  elseif RESERVED[word] then
-    self.at = self.at - #word
-    return self:fail("a value")
-  end
-  return self:path(word)
-end
-
--- read(text) -> a node, with `text`; or nil, message. `text` is one that expression.is takes.
-function expression.read(text)
-  local reader = setmetatable({ text = text, at = 1 }, Reader)
-  reader:take("%s*[$#]{%s*")
-  if not text:find("}%s*$") then
-    return nil, "expected } at the end of an expression"
-  elseif text:find("^}%s*$", reader.at) then
-    return nil, "expected an expression between the braces"
-  end
-  local node, message = reader:value()
-  if not node then
-    return nil, message
-  end
-  reader:skip_blanks()
-  if not text:find("^}%s*$", reader.at) then
-    return reader:fail("}")
-  end
-  node.text = text
+  node.constant, node.value = true, value
   return node
 end
 
--- ---- asking ----
+-- Blanks around a lone expression do not count.
+local function parse(text)
+  local grammar = require "moonshift.expression.grammar"
+  local inner = text:match "^%s*([$#]{.*})%s*$" or text
+  local tree, message, position = grammar.read(inner)
+  if tree and inner ~= text and (#tree ~= 3 or type(tree[3]) ~= "table") then
+    return text, grammar.read(text)
+  end
+  return inner, tree, message, position
+end
 
-local function check_value(node, value)
+local function read(text, where)
+  if #text > TEXT_MAX then
+    return nil, ("an expression of %d bytes (expected at most %d)"):format(#text, TEXT_MAX), 1
+  end
+  local inner, tree, message, position = parse(text)
+  if not tree then
+    return nil, message, position
+  end
+  local fn, problem, at = compiled(tree, inner, where)
+  if not fn then
+    return nil, problem, at
+  end
+  local node = { text = text }
+  local name = place(where) .. shown(inner)
+  function node.fn(scope)
+    return data(fn(scope), name)
+  end
+  if is_constant(tree) then
+    return settle(node)
+  end
+  return node
+end
+
+-- read(text, where) -> { fn, text } and, if nothing is asked for, { constant = true, value }; or
+-- nil, message, position. `where`: { file, line, pure = true where nothing may be changed }.
+function expression.read(text, where)
+  where = where or {}
+  local node, message, position = read(text, where)
+  if node or not position then
+    return node, message, position
+  end
+  message = ("%s (position %d)"):format(message, position)
+  if where.file then
+    message = ("%s%s: %s"):format(place(where), shown(text), message)
+  end
+  return nil, message, position
+end
+
+-- compile(text, where) -> function(scope) -> value; or nil, message, position. A text without an
+-- expression gives itself.
+function expression.compile(text, where)
+  local node, message, position = expression.read(text, where)
+  return node and node.fn, message, position
+end
+
+-- ---- retries and priorities of plain jobs (rules §9) ----
+
+-- check(text, value): the value of a text that is read as a configuration: a number, a text, true
+-- or false, nothing. Raises on all others.
+function expression.check(text, value)
   local kind = type(value)
-  if value == rules.null or kind == "nil" then
-    return nil
-  elseif kind ~= "number" and kind ~= "string" and kind ~= "boolean" then
-    error(("the expression %s gives %s (expected a number or a text)"):format(node.text,
-      show(value)), 0)
+  if kind ~= "number" and kind ~= "string" and kind ~= "boolean" and kind ~= "nil" then
+    error(("the expression %s gives %s (expected a number or a text)"):format(text, show(value)),
+      0)
   elseif kind == "string" and #value > TEXT_MAX then
-    error(("the expression %s gives a text of %d bytes (expected at most %d)"):format(node.text,
-      #value, TEXT_MAX), 0)
-  elseif kind == "string" and value:find("[$#]{") then
-    error(("the expression %s gives %s, an expression again (expected plain text)"):format(
-      node.text, show(value)), 0)
+    error(("the expression %s gives a text of %d bytes (expected at most %d)"):format(text, #value,
+      TEXT_MAX), 0)
+  elseif kind == "string" and value:find "[$#]{" then
+    error(("the expression %s gives %s, an expression again (expected plain text)"):format(text,
+      show(value)), 0)
   end
   return value
 end
 
--- ask(node, job) -> a number, a text, a boolean, or nil where the path ends in nothing. Raises on
--- all other values. The value is never read as an expression again.
+-- The scope of a plain job: its payload by `payload`, its fields by `job`, any other name is a
+-- field of the payload.
+local Job = { lenient = true }
+Job.__index = Job
+
+function Job:get(name)
+  local payload = self.job.payload
+  if name == "payload" then
+    return payload, true
+  end
+  if type(payload) ~= "table" then
+    return nil, true
+  end
+  return rawget(payload, name), true
+end
+
+function Job:fact(_, name)
+  return self.job[name]
+end
+
+local FIELDS = {}
+for _, name in ipairs(rules.job_fields) do
+  FIELDS[name] = name
+end
+local OF_JOBS = { pure = true, objects = { job = true }, fields = FIELDS }
+
+-- of_job(text) -> as read, for a retry or a priority of a plain job.
+function expression.of_job(text)
+  return expression.read(text, OF_JOBS)
+end
+
+-- ask(node, job) -> a number, a text, true or false, or nil where the expression gives nothing.
 function expression.ask(node, job)
   if node.constant then
-    return check_value(node, node.value)
+    return expression.check(node.text, node.value)
   end
-  local value = node.root == "job" and job or job.payload
-  for i, name in ipairs(node.path) do
-    if i == 1 and node.root == "job" then
-      value = job[name]
-    elseif type(value) == "table" then
-      value = rawget(value, name)
-    else
-      return nil
-    end
-  end
-  return check_value(node, value)
+  return expression.check(node.text, node.fn(setmetatable({ job = job }, Job)))
 end
 
 return expression

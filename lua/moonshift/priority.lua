@@ -16,7 +16,7 @@ end
 -- from_expression(text) -> as resolve; or nil, message. One that does not depend on the job is a
 -- constant.
 local function from_expression(text)
-  local node, message = expression.read(text)
+  local node, message = expression.of_job(text)
   if not node then
     return nil, ('priority "%s": %s'):format(text, message)
   elseif not node.constant or node.value == nil then

@@ -70,7 +70,7 @@ end
 -- from_expression(text, otherwise) -> as retry.resolve; or nil, message. A text that does
 -- not depend on a job is read at once.
 local function from_expression(text, otherwise)
-  local node, message = expression.read(text)
+  local node, message = expression.of_job(text)
   if not node then
     return nil, ('retry "%s": %s'):format(text, message)
   elseif node.constant and node.value ~= nil then
