@@ -8,6 +8,7 @@
 #include "time/rate.h"
 #include "time/retry.h"
 #include <lauxlib.h>
+#include <sha2.h>
 #include <string.h>
 
 /* nil, message */
@@ -80,6 +81,19 @@ static int rules_encode(lua_State *L) {
     bool ok = push_protected(L, push_text, &text);
     text_clear(&text);
     return ok ? 1 : lua_error(L);
+}
+
+/* hash(text): its SHA-256 in hexadecimal. */
+static int rules_hash(lua_State *L) {
+    size_t size;
+    SHA2_CTX hash;
+    char digits[SHA256_DIGEST_STRING_LENGTH];
+    const char *text = luaL_checklstring(L, 1, &size);
+    SHA256Init(&hash);
+    SHA256Update(&hash, (const uint8_t *)text, size);
+    SHA256End(&hash, digits);
+    lua_pushstring(L, digits);
+    return 1;
 }
 
 static int rules_time(lua_State *L) {
@@ -234,6 +248,7 @@ int luaopen_moonshift_rules(lua_State *L) {
         {"array", rules_array},
         {"decode", rules_decode},
         {"encode", rules_encode},
+        {"hash", rules_hash},
         {"time", rules_time},
         {"format_time", rules_format_time},
         {"duration", rules_duration},

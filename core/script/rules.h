@@ -5,7 +5,8 @@
 
 #include <lua.h>
 
-/* Pushes the table { null, array(t), decode(text), encode(value), time(text) -> ms,
+/* Pushes the table { null, array(t), decode(text), encode(value),
+ * hash(text) -> SHA-256 in hexadecimal, time(text) -> ms,
  * format_time(ms) -> text, duration(text | seconds) -> ms, add_duration(ms, text | seconds) -> ms,
  * retry(text) -> { runs, delays = { { months, days, ms }, … } },
  * retry_due(text, retries_before, now) -> ms,

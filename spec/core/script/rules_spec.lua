@@ -18,6 +18,12 @@ describe("rules", function()
     end, "bad argument #1 to 'time' (text with a zero byte)")
   end)
 
+  it("hash a text, with its zero bytes", function()
+    assert.equal("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+      rules.hash "abc")
+    assert.not_equal(rules.hash "a", rules.hash "a\0")
+  end)
+
   it("suggest from texts only", function()
     assert.equal("lane", rules.suggest("lan", { 1, {}, "lane" }))
   end)

@@ -1,0 +1,278 @@
+-- What an event waits for or throws: the definitions in an event's element.
+local elements = require "moonshift.process.bpmn.elements"
+local extensions = require "moonshift.process.bpmn.extensions"
+
+local events = {}
+
+local extension, extension_text = elements.extension, elements.extension_text
+
+-- ---- what stands beside the processes ----
+
+local function read_messages(root, known)
+  for _, message in ipairs(elements.children(root, "message")) do
+    if message.attributes.id then
+      known.message[message.attributes.id] = message.attributes
+    end
+  end
+end
+
+local function read_signals(root, known, report)
+  local names = {}
+  for _, signal in ipairs(elements.children(root, "signal")) do
+    local id, name = signal.attributes.id, signal.attributes.name
+    if not id then
+      report:refuse(signal, "a signal has no id")
+    elseif not name or name == "" then
+      report:refuse(signal, "the signal has no name")
+    elseif names[name] then
+      report:refuse(signal, ('the name "%s" belongs to the signal "%s", too'):format(name,
+        names[name]))
+    end
+    names[name or ""] = id
+    known.signal[id or ""] = signal.attributes
+  end
+end
+
+local function read_errors(root, known, report)
+  for _, one in ipairs(elements.children(root, "error")) do
+    local id, code = one.attributes.id, one.attributes.errorCode
+    if not id or id == "" then
+      report:refuse(one, "an error has no id")
+    elseif code == "" then
+      report:refuse(one, "the errorCode is empty")
+    else
+      known.error[id] = { code = code, message = extension(one, "errorMessage") }
+    end
+  end
+end
+
+local function read_escalations(root, known, report)
+  for _, one in ipairs(elements.children(root, "escalation")) do
+    local id = one.attributes.id
+    if not id or id == "" then
+      report:refuse(one, "an escalation has no id")
+    else
+      known.escalation[id] = { code = one.attributes.escalationCode }
+    end
+  end
+end
+
+-- known(root, report) -> the messages, signals, errors and escalations of a file by their ids.
+function events.known(root, report)
+  local known = { message = {}, signal = {}, error = {}, escalation = {} }
+  read_messages(root, known)
+  read_signals(root, known, report)
+  read_errors(root, known, report)
+  read_escalations(root, known, report)
+  return known
+end
+
+-- ---- definitions ----
+
+local readers = {}
+
+-- What the attribute of a definition refers to; nil with a problem. `owner` is the event.
+local function referred(definition, owner, context, kind, attribute)
+  local id = definition.attributes[attribute]
+  if not id or id == "" then
+    context.report:refuse(owner, ('<%s> has no attribute "%s"'):format(definition.name, attribute))
+    return nil
+  end
+  local found = context.known[kind][elements.unqualified(id)]
+  if not found then
+    context.report:refuse(owner, ('%s="%s", but there is no %s of that id'):format(attribute, id,
+      kind))
+  end
+  return found
+end
+
+-- message(definition, owner, context) -> an event; also for a receive task.
+function events.message(definition, owner, context)
+  local message = referred(definition, owner, context, "message", "messageRef")
+  if message and not (message.name and message.name:find("%S")) then
+    context.report:refuse(owner, ('the message "%s" has no name'):format(message.id))
+  end
+  return { kind = "message", name = message and message.name }
+end
+
+function readers.messageEventDefinition(definition, owner, context, throws)
+  if throws then
+    return { kind = "message" }
+  end
+  return events.message(definition, owner, context)
+end
+
+local TIMERS = { { "timeDate", "date" }, { "timeCycle", "cycle" }, { "timeDuration", "duration" } }
+
+function readers.timerEventDefinition(definition, owner, context)
+  for _, one in ipairs(TIMERS) do
+    local text = elements.child_text(definition, one[1])
+    if text and text ~= "" then
+      return { kind = "timer", timer = { kind = one[2], text = text } }
+    end
+  end
+  context.report:refuse(owner,
+    "the timer says no time (expected <timeDate>, <timeDuration> or <timeCycle>)")
+  return { kind = "timer" }
+end
+
+-- An errorRef that refers to no error is itself the code.
+function readers.errorEventDefinition(definition, owner, context, throws)
+  local ref = definition.attributes.errorRef
+  local one = ref and context.known.error[elements.unqualified(ref)]
+  local code = ref
+  if one then
+    code = one.code
+  end
+  if throws and (not ref or ref == "") then
+    context.report:refuse(owner, 'a thrown error has no attribute "errorRef"')
+  elseif throws and not code then
+    context.report:refuse(owner, ('the error "%s" is thrown and has no errorCode'):format(ref))
+  end
+  return {
+    kind = "error",
+    code = code ~= "" and code or nil,
+    message = one and one.message,
+    code_variable = extension_text(definition, "errorCodeVariable"),
+    message_variable = extension_text(definition, "errorMessageVariable"),
+  }
+end
+
+function readers.escalationEventDefinition(definition, owner, context, throws)
+  local event = {
+    kind = "escalation",
+    code_variable = extension_text(definition, "escalationCodeVariable"),
+  }
+  if throws or definition.attributes.escalationRef then
+    local one = referred(definition, owner, context, "escalation", "escalationRef")
+    event.code = one and one.code ~= "" and one.code or nil
+    if throws and one and not event.code then
+      context.report:refuse(owner, "a thrown escalation has no escalationCode")
+    end
+  end
+  return event
+end
+
+function readers.signalEventDefinition(definition, owner, context)
+  local signal = referred(definition, owner, context, "signal", "signalRef")
+  return {
+    kind = "signal",
+    name = signal and signal.name,
+    async = elements.extension_flag(definition, "async", false) or nil,
+    into = extensions.passed(definition, "in", context.report),
+  }
+end
+
+-- Comma-separated words as a list; nil without any.
+local function word_list(text)
+  local list = {}
+  for word in (text or ""):gmatch("[^,%s]+") do
+    list[#list + 1] = word
+  end
+  return list[1] and list or nil
+end
+
+local CHANGES = { create = true, update = true, delete = true }
+
+function readers.conditionalEventDefinition(definition, owner, context)
+  local condition = elements.child(definition, "condition")
+  local changes = word_list(extension(definition, "variableEvents"))
+  for _, change in ipairs(changes or {}) do
+    if not CHANGES[change] then
+      context.report:refuse(owner, ('variableEvents has "%s" (expected create, update, delete)')
+        :format(change))
+    end
+  end
+  local when = condition and events.condition(condition, owner, context)
+  return {
+    kind = "conditional",
+    when = when,
+    variable = extension_text(definition, "variableName"),
+    changes = changes,
+  }
+end
+
+function readers.compensateEventDefinition(definition)
+  return {
+    kind = "compensation",
+    activity = elements.unqualified(definition.attributes.activityRef),
+    wait = elements.flag(definition, "waitForCompletion", true),
+  }
+end
+
+function readers.cancelEventDefinition()
+  return { kind = "cancel" }
+end
+
+function readers.terminateEventDefinition()
+  return { kind = "terminate" }
+end
+
+function readers.linkEventDefinition(definition)
+  return { kind = "link", name = definition.attributes.name or "" }
+end
+
+-- condition(element, owner, context) -> a condition: its text, or a script; nil with a problem.
+function events.condition(element, owner, context)
+  local language = element.attributes.language
+  local resource = extension(element, "resource")
+  local text = elements.trim(element.text)
+  if text == "" and not resource then
+    context.report:refuse(owner, ("<%s> is empty (expected an expression)"):format(element.name))
+    return nil
+  elseif language and language ~= "" then
+    return { script = text, language = language:lower(), resource = resource,
+      line = element.line, column = element.column }
+  end
+  return text
+end
+
+-- The definitions of an event in the order of the file.
+local function definitions_of(element)
+  local list = {}
+  for _, child in ipairs(element.children) do
+    if elements.is_model(child) and readers[child.name] then
+      list[#list + 1] = child
+    end
+  end
+  return list
+end
+
+-- Which definitions an event may have, by its element.
+local ALLOWED = {
+  startEvent = "message timer signal conditional error escalation compensation",
+  intermediateCatchEvent = "message timer signal conditional link",
+  intermediateThrowEvent = "message signal escalation compensation link",
+  endEvent = "message signal escalation compensation error cancel terminate",
+  boundaryEvent = "message timer signal conditional error escalation compensation cancel",
+}
+
+local WAITS = { intermediateCatchEvent = true, boundaryEvent = true }
+
+local function check_allowed(element, event, report)
+  local allowed = ALLOWED[element.name]
+  if event.kind ~= "none" and not (" " .. allowed .. " "):find(" " .. event.kind .. " ", 1, true)
+  then
+    report:refuse(element, ("an event of the kind %s is not supported as <%s> (expected %s)")
+      :format(event.kind, element.name, allowed:gsub(" ", ", ")))
+  elseif event.kind == "none" and WAITS[element.name] then
+    report:refuse(element, ("<%s> waits for nothing (expected %s)"):format(element.name,
+      allowed:gsub(" ", ", ")))
+  end
+end
+
+-- read(element, context) -> the event of this element, and the element of its definition.
+function events.read(element, context)
+  local list = definitions_of(element)
+  local throws = element.name == "endEvent" or element.name == "intermediateThrowEvent"
+  local event = { kind = "none" }
+  if #list > 1 then
+    context.report:refuse(element, ("has %d event definitions (expected one)"):format(#list))
+  elseif list[1] then
+    event = readers[list[1].name](list[1], element, context, throws)
+  end
+  check_allowed(element, event, context.report)
+  return event, list[1]
+end
+
+return events

@@ -1,0 +1,63 @@
+-- What is wrong with a graph, of either form: everything is told, not the first. What is doubtful
+-- is told by check/soundness.lua.
+local events = require "moonshift.process.check.events"
+local flows = require "moonshift.process.check.flows"
+local scopes = require "moonshift.process.check.scopes"
+local soundness = require "moonshift.process.check.soundness"
+local texts = require "moonshift.process.check.texts"
+
+local check = {}
+
+-- What is read and not run, with what is.
+local EVENTS = { signal = true, escalation = true, conditional = true, compensation = true,
+  cancel = true }
+local SUPPORTED = "none, message, timer, error, link and terminate"
+
+-- Refuses what the walk does not run.
+local function check_supported(graph, report)
+  for _, id in ipairs(graph.order) do
+    local node = graph.nodes[id]
+    local kind = node.event and node.event.kind
+    if node.kind == "transaction" then
+      report:refuse(node, "transactions are not run (expected a subProcess)")
+    elseif node.compensates then
+      report:refuse(node, "activities for compensation are not run (expected isForCompensation="
+        .. '"false")')
+    elseif kind and EVENTS[kind] then
+      report:refuse(node, ("%s events are not run (expected an event of %s)"):format(kind,
+        SUPPORTED))
+    elseif node.behaviour and node.behaviour.topic then
+      report:refuse(node, "external tasks are not run (expected class, delegateExpression or "
+        .. "expression)")
+    elseif node.call and node.call.mapping then
+      report:refuse(node, "a mapping of variables by code is not run (expected <in> and <out>)")
+    end
+  end
+end
+
+-- graphs(list, report): checks the graphs of a file. Elements that are not run are named only where
+-- nothing else is wrong in it.
+function check.graphs(list, report)
+  for _, graph in ipairs(list) do
+    check.graph(graph, report)
+  end
+  for _, graph in ipairs(#report.problems == 0 and list or {}) do
+    check_supported(graph, report)
+  end
+end
+
+-- graph(graph, report): tells the report everything that is wrong.
+function check.graph(graph, report)
+  local before = #report.problems
+  scopes.check(graph, report)
+  for _, id in ipairs(graph.order) do
+    flows.check(graph.nodes[id], graph, report)
+  end
+  events.check(graph, report)
+  texts.check(graph, report)
+  if #report.problems == before then
+    soundness.check(graph, report)
+  end
+end
+
+return check

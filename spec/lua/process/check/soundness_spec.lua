@@ -1,0 +1,74 @@
+-- What can be run and is doubtful.
+local models = require "spec.support.models"
+
+-- Nodes by words: "s start, g exclusive, …; s>g g>a[${x}] …" -> a process.
+local ELEMENTS = { start = "startEvent", ["end"] = "endEvent", task = "task", user = "userTask",
+  exclusive = "exclusiveGateway", parallel = "parallelGateway", inclusive = "inclusiveGateway" }
+
+local function process(nodes, flows)
+  local out = {}
+  for id, kind in nodes:gmatch "(%w+) (%w+)" do
+    out[#out + 1] = ('<%s id="%s"/>'):format(ELEMENTS[kind], id)
+  end
+  for from, to, when in flows:gmatch "(%w+)>(%w+)(%S*)" do
+    out[#out + 1] = ('<sequenceFlow id="%s_%s" sourceRef="%s" targetRef="%s">%s</sequenceFlow>')
+      :format(from, to, from, to, when == "?"
+        and "<conditionExpression>${a}</conditionExpression>" or "")
+  end
+  return models.process(table.concat(out))
+end
+
+local function warns(nodes, flows, ...)
+  assert.same({ ... }, models.warnings(process(nodes, flows)))
+end
+
+describe("soundness", function()
+  it("has nothing to say about a sound process", function()
+    warns("s start, f parallel, a task, b task, j parallel, g exclusive, c user, d task, e end",
+      "s>f f>a f>b a>j b>j j>g g>c? g>d c>g d>e",
+      '"g": the flow "g_d" has no condition: it is taken for the default')
+  end)
+
+  it("names what nothing leads to", function()
+    warns("s start, e end, a task", "s>e a>e", '"a": nothing leads to it')
+  end)
+
+  it("names what no end can be reached from", function()
+    warns("s start, a user, b task", "s>a a>b b>a",
+      '"s": no end can be reached from it', '"a": no end can be reached from it',
+      '"b": no end can be reached from it')
+  end)
+
+  it("names a cycle in which nothing waits", function()
+    warns("s start, a task, g inclusive, e end", "s>a a>g g>a? g>e",
+      '"a": begins a cycle in which nothing waits (expected asyncBefore in it)')
+  end)
+
+  it("names a gateway without a default", function()
+    warns("s start, g exclusive, e end, h end", "s>g g>e? g>h?",
+      '"g": an exclusive gateway without a default flow')
+  end)
+
+  it("names a parallel join that an exclusive split starves", function()
+    warns("s start, g exclusive, a task, b task, j parallel, e end",
+      "s>g g>a? g>b? a>j b>j j>e",
+      '"g": an exclusive gateway without a default flow',
+      '"j": is a parallel join that "g" can starve: it sends a token to one of its flows alone')
+  end)
+
+  it("names a fork whose branches reach one end", function()
+    warns("s start, f parallel, a task, b task, e end", "s>f f>a f>b a>e b>e",
+      '"f": 2 of its branches reach the end "e" without a join')
+  end)
+
+  it("names an inclusive join in a cycle", function()
+    warns("s start, g inclusive, a user, h inclusive, e end", "s>g g>a a>h h>g? h>e",
+      '"g": is an inclusive join inside a cycle')
+  end)
+
+  it("names flows that nothing takes", function()
+    warns("s start, a user, e end, b task", "s>a a>e e>b a>s",
+      '"s": a start event has incoming flows',
+      '"e": an end event has outgoing flows, which nothing takes', '"b": nothing leads to it')
+  end)
+end)
