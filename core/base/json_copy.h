@@ -11,6 +11,7 @@ enum { JSON_GROWTH = 4 };
 
 struct json_copier {
     struct json_scan scan;
+    const char *from;      /* what is read and not copied yet: it stays as it is */
     char *out;             /* where the next byte goes */
     struct json_key *keys; /* of the objects that are open */
     size_t key_count, key_room;

@@ -8,45 +8,39 @@
 
 /* ---- texts ---- */
 
-/* What a byte of a text asks for. */
-enum look { LOOK_NONE, LOOK_HIGH, LOOK_ESCAPE, LOOK_END };
-
-static inline enum look look_at(unsigned char byte) {
-    if (byte >= 0x80)
-        return LOOK_HIGH;
-    if (byte == '\\')
-        return LOOK_ESCAPE;
-    return byte < 0x20 || byte == '"' ? LOOK_END : LOOK_NONE;
-}
-
-/* Moves to the next byte that asks for a look. */
+/* Moves to the next byte that is more than itself: a quote, a backslash, a control character, or a
+ * part of a longer character. */
 static inline const char *text_plain(const char *at, const char *end) {
-    while (end - at >= 8 && ascii_is_text(at))
-        at += 8;
-    while (at < end && look_at((unsigned char)*at) == LOOK_NONE)
-        at++;
-    return at;
+    return at + ascii_size(at, (size_t)(end - at));
 }
 
-bool json_scan_text(struct json_scan *scan, struct json_piece *piece) {
-    const char *at = scan->at + 1, *end = scan->end;
+/* The same for a text whose first such byte, at `at`, is not its end. */
+static bool text_unusual(struct json_scan *scan, struct json_piece *piece, const char *at) {
+    const char *end = scan->end;
     bool high = false;
-    *piece = (struct json_piece){.text = at};
-    for (at = text_plain(at, end); at < end; at = text_plain(at, end)) {
-        enum look look = look_at((unsigned char)*at);
-        if (look == LOOK_END)
-            break;
-        high = high || look == LOOK_HIGH;
-        piece->escaped = piece->escaped || look == LOOK_ESCAPE;
-        at++;
-        if (look == LOOK_ESCAPE && at < end && (unsigned char)*at < 0x80)
+    for (; at < end && *at != '"'; at = text_plain(at, end)) {
+        unsigned char byte = (unsigned char)*at++;
+        if (byte < 0x20)
+            return false;
+        high = high || byte >= 0x80;
+        piece->escaped = piece->escaped || byte == '\\';
+        if (byte == '\\' && at < end && (unsigned char)*at < 0x80)
             at++;
     }
-    if (at >= end || *at != '"')
+    if (at >= end)
         return false;
     piece->size = (size_t)(at - piece->text);
     scan->at = at + 1;
     return !high || utf8_valid(piece->text, piece->size, NULL);
+}
+
+bool json_scan_text(struct json_scan *scan, struct json_piece *piece) {
+    const char *text = scan->at + 1, *at = text_plain(text, scan->end);
+    *piece = (struct json_piece){.text = text, .size = (size_t)(at - text)};
+    if (at == scan->end || *at != '"')
+        return text_unusual(scan, piece, at);
+    scan->at = at + 1;
+    return true;
 }
 
 /* Four hexadecimal digits; -1: there are none. */
@@ -190,6 +184,13 @@ static bool real_value(struct json_number *number, const struct digits *digits) 
     return true;
 }
 
+/* Up to 15 digits are read back as they are; zeros behind others are not written. */
+static bool is_shortest(const struct json_number *number, const struct digits *digits) {
+    const char *last = number->text + number->size - 1;
+    bool ends = *last != '0' || last[-1] == '.';
+    return ends && digits->count < 16 && (fabs(number->real) >= 1e-4 || digits->value == 0);
+}
+
 /* Both ends of 64 bits are whole numbers. */
 static bool whole_value(struct json_number *number, const struct digits *digits) {
     bool negative = *number->text == '-';
@@ -214,13 +215,16 @@ bool json_scan_number(struct json_scan *scan, struct json_number *number) {
         if (at == point)
             return false;
     }
-    if (at < end && (*at == 'e' || *at == 'E'))
+    bool powered = at < end && (*at == 'e' || *at == 'E');
+    if (powered)
         at = exponent_read(&digits, at, end);
     if (!at)
         return false;
     number->size = (size_t)(at - number->text);
     scan->at = at;
-    return number->is_real ? real_value(number, &digits) : whole_value(number, &digits);
+    bool fine = number->is_real ? real_value(number, &digits) : whole_value(number, &digits);
+    number->is_shortest = number->is_real && !powered && is_shortest(number, &digits);
+    return fine;
 }
 
 /* ---- keys ---- */

@@ -25,7 +25,8 @@ struct json_piece {
 struct json_number {
     const char *text;
     size_t size;
-    bool is_real; /* `real` has its value, else `whole` */
+    bool is_real;     /* `real` has its value, else `whole` */
+    bool is_shortest; /* a real one that is written as json_write_real does */
     int64_t whole;
     double real;
 };

@@ -59,6 +59,35 @@ static bool same_number(const json_t *value, const struct json_number *number) {
     return json_is_integer(value) && !number->is_real && json_integer_value(value) == number->whole;
 }
 
+static bool is_written(const struct json_number *number) {
+    char written[JSON_NUMBER_SIZE];
+    size_t size = json_write_real(written, number->real);
+    return size == number->size && memcmp(written, number->text, size) == 0;
+}
+
+static bool shortest(const char *text) {
+    struct json_scan scan = {text, text + strlen(text)};
+    struct json_number number;
+    return json_scan_number(&scan, &number) && number.is_shortest;
+}
+
+/* Some of the shortest forms are not known as such: that costs time alone. */
+static bool knows_shortest(void) {
+    char text[80];
+    for (int i = 0; i < NUMBERS; i++) {
+        size_t size = number_text(text);
+        struct json_scan scan = {text, text + size};
+        struct json_number number;
+        if (json_scan_number(&scan, &number) && number.is_shortest && !is_written(&number)) {
+            printf("# %.*s\n", (int)number.size, text);
+            return false;
+        }
+    }
+    return shortest("0.75") && shortest("-0.0") && shortest("10.0") && shortest("0.0001") &&
+           shortest("99999999999999.5") && !shortest("0.50") && !shortest("0.00001") &&
+           !shortest("1e3") && !shortest("5");
+}
+
 static bool reads_numbers(void) {
     char text[80];
     for (int i = 0; i < NUMBERS; i++) {
@@ -164,6 +193,7 @@ int main(void) {
     json_setup();
     check("numbers are read as jansson reads them", reads_numbers());
     check("numbers are written in their shortest form", writes_numbers());
+    check("a number that is written in its shortest form is known as such", knows_shortest());
     check("whole numbers are written to the ends of 64 bits",
           writes_whole(INT64_MIN, "-9223372036854775808") &&
               writes_whole(INT64_MAX, "9223372036854775807") && writes_whole(0, "0") &&
