@@ -82,12 +82,12 @@ bool intake_load(struct store *store, int64_t id, struct intake *intake, struct 
 
 bool intake_reach(struct store *store, const struct intake *intake, int rows, int64_t *to,
                   bool *more, struct error *error) {
-    *to = intake->last;
-    enum answer found =
-        db_value(&store->db, error, to,
-                 "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1 OFFSET ?3", "iin",
-                 intake->reached, intake->last, rows - 1);
-    *more = *to < intake->last;
+    int64_t first = intake->last;
+    enum answer found = db_value(&store->db, error, &first,
+                                 "SELECT id FROM job WHERE id>?1 AND id<=?2 ORDER BY id LIMIT 1",
+                                 "ii", intake->reached, intake->last);
+    *more = intake->last - first >= rows;
+    *to = *more ? first + rows - 1 : intake->last;
     return found != FAILED;
 }
 

@@ -17,7 +17,8 @@ struct intake {
 /* ERROR_CONFLICT: it is gone. */
 bool intake_load(struct store *store, int64_t id, struct intake *intake, struct error *error);
 
-/* The rows behind `reached` that one step takes: (reached, to]; *more: there are others. */
+/* The rows behind `reached` that one step takes, by their ids: (reached, to]; *more: there may be
+ * others. To count the rows would read each of their pages. */
 bool intake_reach(struct store *store, const struct intake *intake, int rows, int64_t *to,
                   bool *more, struct error *error);
 /* The rows up to `to` are dealt with; if there are no others the intake goes. */

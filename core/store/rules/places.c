@@ -98,7 +98,7 @@ static enum answer released_to_few(struct store *store, int64_t from, int64_t to
     " SELECT stream, ~priority, place, id, nullif(lane, 0) FROM job"                               \
     " WHERE id>?1 AND id<=?2 AND (due IS NULL OR due<=?3)"
 
-bool place_released(struct store *store, int64_t from, int64_t to, int whole, time_ms now,
+bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
                     struct error *error) {
     enum answer few = released_to_few(store, from, to, error);
     if (few == FAILED)
@@ -108,7 +108,7 @@ bool place_released(struct store *store, int64_t from, int64_t to, int whole, ti
     store->placed += to - from;
     return db_run(&store->db, error, few == YES ? RELEASED : RELEASED " ORDER BY 1, 2, 3, 4", "iii",
                   from, to, now) &&
-           (db_changes(&store->db) == whole ||
+           (db_changes(&store->db) == to - from ||
             db_run(&store->db, error,
                    "INSERT INTO timer(due, id, stream, rank, lane)"
                    " SELECT due, id, stream, ~priority, nullif(lane, 0) FROM job"
