@@ -258,8 +258,17 @@ static bool flush_kind(struct bulk *bulk, struct db *db, enum kind kind, enum pl
     return bulk->from == bulk->to || place_bulk(db, table, error);
 }
 
+/* Most lists are in order as they come: all of one priority, and what is in no place. */
+static bool in_order(const struct bulk *bulk) {
+    for (size_t i = 1; i < bulk->count; i++)
+        if (row_compare(&bulk->rows[i - 1], &bulk->rows[i]) > 0)
+            return false;
+    return true;
+}
+
 static bool flush_places(struct bulk *bulk, struct db *db, struct error *error) {
-    qsort(bulk->rows, bulk->count, sizeof *bulk->rows, row_compare);
+    if (!in_order(bulk))
+        qsort(bulk->rows, bulk->count, sizeof *bulk->rows, row_compare);
     bulk->to = 0;
     return flush_kind(bulk, db, KIND_READY, BULK_READY, error) &&
            flush_kind(bulk, db, KIND_TIMER, BULK_TIMER, error) &&
