@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/answers.h"
+#include "cli/kept.h"
 #include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -40,6 +41,7 @@ struct bulk {
     int64_t *bad;           /* numbers of the bad lines, in order */
     size_t bad_count;
     size_t bad_passed;                  /* second pass: those behind us */
+    struct kept kept;                   /* of the first pass, for the second */
     struct arena texts;                 /* of the specs below */
     struct engine_spec specs[JOBS_MAX]; /* to be written, */
     struct late lines_of[JOBS_MAX];     /* from these lines, */
@@ -83,12 +85,12 @@ static json_t *object_read(const struct bulk *bulk, const char *text, size_t siz
     return NULL;
 }
 
-/* A text as a spec, whose texts are in the arena or in an object of its own; false with the
- * reason. */
-static bool text_read(struct bulk *bulk, const char *text, size_t size, struct engine_spec *spec,
-                      struct error *error) {
+/* A text as a spec, whose texts are in `texts` or in an object of its own; false with the reason.
+ */
+static bool text_read(struct bulk *bulk, struct arena *texts, const char *text, size_t size,
+                      struct engine_spec *spec, struct error *error) {
     size_t used;
-    char *room = arena_room(&bulk->texts, size * JSON_GROWTH);
+    char *room = arena_room(texts, size * JSON_GROWTH);
     *spec = (struct engine_spec){0};
     if (!room)
         return error_no_memory(error);
@@ -97,18 +99,21 @@ static bool text_read(struct bulk *bulk, const char *text, size_t size, struct e
         return (spec->object = object_read(bulk, text, size, error)) != NULL;
     }
     spec->fast.unchecked = bulk->options->unchecked;
-    arena_keep(&bulk->texts, used);
+    arena_keep(texts, used);
     return true;
 }
 
 /* The present line. */
-static bool line_read(struct bulk *bulk, struct engine_spec *spec, struct error *error) {
+static bool line_read(struct bulk *bulk, struct arena *texts, struct kept_line *line,
+                      struct error *error) {
     size_t size;
     const char *text = line_text(&bulk->lines, &size);
-    *spec = (struct engine_spec){0};
+    *line = (struct kept_line){.at = bulk->lines.at + (off_t)(bulk->lines.size - size),
+                               .size = size,
+                               .number = bulk->lines.number};
     if (bulk->lines.too_long)
         return error_set(error, ERROR_INVALID, "longer than %zu bytes", bulk->lines.max);
-    return text_read(bulk, text, size, spec, error);
+    return text_read(bulk, texts, text, size, &line->spec, error);
 }
 
 /* The line's own fault, not the store's or the machine's. */
@@ -139,18 +144,29 @@ static bool bad_add(struct bulk *bulk, const struct error *why, struct error *er
     return true;
 }
 
+/* Keeps a good line if there is room. */
+static void line_keep(struct bulk *bulk, struct kept_line *line) {
+    if (bulk->kept.full || !kept_add(&bulk->kept, line)) {
+        engine_spec_clear(&line->spec);
+        return;
+    }
+    bulk->kept.end = lines_mark(&bulk->lines);
+    bulk->kept.bad = bulk->bad_count;
+}
+
 static bool line_check(struct bulk *bulk, struct error *error) {
     struct error why = {0};
-    struct engine_spec spec;
-    bool fine =
-        line_read(bulk, &spec, &why) && engine_check_spec(bulk->engine, &spec, &bulk->check, &why);
-    engine_spec_clear(&spec);
-    arena_empty(&bulk->texts);
-    if (fine)
-        answers_keep(&bulk->answers, (size_t)bulk->good, &bulk->check.answers);
-    bulk->good += fine;
-    if (fine)
+    struct kept_line line;
+    struct arena *texts = bulk->kept.full ? &bulk->texts : &bulk->kept.texts;
+    if (line_read(bulk, texts, &line, &why) &&
+        engine_check_spec(bulk->engine, &line.spec, &bulk->check, &why)) {
+        answers_keep(&bulk->answers, (size_t)bulk->good++, &bulk->check.answers);
+        line_keep(bulk, &line);
+        arena_empty(&bulk->texts);
         return true;
+    }
+    engine_spec_clear(&line.spec);
+    arena_empty(&bulk->texts);
     if (is_bad_line(&why))
         return bad_add(bulk, &why, error);
     return error_set(error, why.code, "%s", why.text);
@@ -296,20 +312,41 @@ static bool chunk_full(const struct bulk *bulk) {
     return bulk->count == JOBS_MAX || bulk->bytes >= (whole ? BYTES_MANY : BYTES_MAX);
 }
 
+/* A chunk that is full is written before the next line is read: its texts go. */
+static bool chunk_room(struct bulk *bulk, struct error *error) {
+    bool last = bulk->receipt->count + (int64_t)bulk->count >= bulk->good;
+    return (last ? bulk->count < JOBS_MAX : !chunk_full(bulk)) || chunk_write(bulk, error);
+}
+
+static void line_put(struct bulk *bulk, const struct kept_line *line) {
+    bulk->specs[bulk->count] = line->spec;
+    bulk->specs[bulk->count].answers = answers_find(&bulk->answers, bulk->again++);
+    bulk->lines_of[bulk->count++] = (struct late){line->at, line->size, line->number, 0};
+    bulk->bytes += line->size;
+}
+
 static bool line_write(struct bulk *bulk, struct error *error) {
     size_t size;
+    struct kept_line line;
     if (is_blank(line_text(&bulk->lines, &size)) || line_is_bad(bulk))
         return true;
-    if (bulk->count == JOBS_MAX && !chunk_write(bulk, error)) /* more than there were at first */
+    if (!chunk_room(bulk, error))
         return false;
-    if (!line_read(bulk, &bulk->specs[bulk->count], error))
+    if (!line_read(bulk, &bulk->texts, &line, error))
         return say_nothing(bulk, bulk->lines.number, error);
-    bulk->specs[bulk->count].answers = answers_find(&bulk->answers, bulk->again++);
-    bulk->lines_of[bulk->count++] = (struct late){bulk->lines.at + (off_t)(bulk->lines.size - size),
-                                                  size, bulk->lines.number, 0};
-    bulk->bytes += size;
-    return bulk->receipt->count + (int64_t)bulk->count >= bulk->good || !chunk_full(bulk) ||
-           chunk_write(bulk, error);
+    line_put(bulk, &line);
+    return true;
+}
+
+static bool kept_write(struct bulk *bulk, struct error *error) {
+    for (size_t i = 0; i < bulk->kept.count; i++) {
+        if (!chunk_room(bulk, error))
+            return false;
+        line_put(bulk, &bulk->kept.list[i]);
+        bulk->kept.list[i].spec = (struct engine_spec){0};
+    }
+    bulk->bad_passed = bulk->kept.bad;
+    return true;
 }
 
 static void late_note(struct bulk *bulk, const struct created *created) {
@@ -349,7 +386,7 @@ static bool late_read(struct bulk *bulk, struct error *error) {
         if (!text)
             return error_no_memory(error);
         bool fine = lines_get(&bulk->lines, late->at, text, late->size, error) &&
-                    text_read(bulk, text, late->size, &bulk->specs[i], error);
+                    text_read(bulk, &bulk->texts, text, late->size, &bulk->specs[i], error);
         free(text);
         if (!fine)
             return say_nothing(bulk, late->number, error);
@@ -372,6 +409,8 @@ static bool write_end(struct bulk *bulk, struct error *error) {
 
 static bool lines_write(struct bulk *bulk, struct error *error) {
     bool refused = false;
+    if (!kept_write(bulk, error))
+        return false;
     while (lines_next(&bulk->lines, error))
         if (!line_write(bulk, error))
             return false;
@@ -393,6 +432,7 @@ static void bulk_end(struct bulk *bulk) {
     lines_close(&bulk->lines);
     chunk_clear(bulk);
     arena_clear(&bulk->texts);
+    kept_clear(&bulk->kept);
     answers_clear(&bulk->answers);
     free(bulk->bad);
     free(bulk);
@@ -415,7 +455,8 @@ static bool lines_enqueue(struct bulk *bulk, struct error *error) {
     request->arg = bulk;
     if (!engine_request_find(bulk->engine, request, error))
         return false;
-    if (!request->found && (!lines_again(&bulk->lines, error) || !lines_write(bulk, error)))
+    if (!request->found &&
+        (!lines_again(&bulk->lines, bulk->kept.end, error) || !lines_write(bulk, error)))
         return false;
     return !request->found || receipt_take(bulk->receipt, request->found, error);
 }

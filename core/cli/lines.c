@@ -216,15 +216,19 @@ static bool same_time(struct timespec a, struct timespec b) {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-bool lines_again(struct lines *lines, struct error *error) {
+struct lines_mark lines_mark(const struct lines *lines) {
+    return (struct lines_mark){lines->read, lines->number};
+}
+
+bool lines_again(struct lines *lines, struct lines_mark mark, struct error *error) {
     struct stat now;
-    if (fstat(fileno(lines->file), &now) != 0 ||
-        lseek(fileno(lines->file), lines->start, SEEK_SET) != lines->start)
+    off_t at = lines->start + mark.read;
+    if (fstat(fileno(lines->file), &now) != 0 || lseek(fileno(lines->file), at, SEEK_SET) != at)
         return failed(lines, error);
     lines->from = lines->to = 0;
     lines->ended = false;
-    lines->number = 0;
-    lines->read = 0;
+    lines->number = mark.number;
+    lines->read = mark.read;
     return lines->spooled ||
            (now.st_size == lines->seen.st_size && same_time(now.st_mtim, lines->seen.st_mtim)) ||
            error_set(error, ERROR_CONFLICT, "%s was changed while it was read (nothing written)",

@@ -27,6 +27,12 @@ struct lines {
     off_t total;     /* bytes in all */
 };
 
+/* A place between two lines. */
+struct lines_mark {
+    off_t read;
+    int64_t number; /* of the line before */
+};
+
 /* `path` "-": standard input. lines_close in any case afterwards; until then INT and TERM only make
  * the next line an error (ERROR_INTERRUPTED). */
 bool lines_open(struct lines *lines, const char *path, size_t max, struct error *error);
@@ -38,7 +44,11 @@ bool lines_next(struct lines *lines, struct error *error);
 /* `size` bytes of the file from `at` on, and a NUL: a line that was read before. */
 bool lines_get(const struct lines *lines, off_t at, char *text, size_t size, struct error *error);
 
-/* To the first line again. False: the file was changed meanwhile. */
-bool lines_again(struct lines *lines, struct error *error);
+/* Where the next line begins. */
+struct lines_mark lines_mark(const struct lines *lines);
+
+/* To a place again; one that is all zero is before the first line. False: the file was changed
+ * meanwhile. */
+bool lines_again(struct lines *lines, struct lines_mark mark, struct error *error);
 
 #endif

@@ -85,6 +85,29 @@ describe("enqueue --from", function()
       .. " ORDER BY id"))
   end)
 
+  it("goes on behind a line that is read in full", function()
+    local long = '{"handler":"work","payload":1' .. ("0"):rep(120) .. ".0}"
+    write("long.jsonl", table.concat({ '{"handler":"work","payload":1}', "[1]", long, "[2]",
+      '{"handler":"work","payload":3}' }, "\n"))
+    local status, output = place.run("enqueue", "--from", "long.jsonl", "--skip-bad")
+    assert.same({ 0, "3 1 3\n" }, { status, output })
+    assert.same({ "1", "1e+120", "3" },
+      process.sql(place.store, "SELECT CAST(payload AS TEXT) FROM job ORDER BY id"))
+  end)
+
+  it("goes on behind the lines that it keeps from the first reading", function()
+    local lines, blanks = {}, (" "):rep(3000)
+    for i = 1, 4100 do -- 12 MB
+      lines[i] = ('{"handler":"work",%s"priority":%d}\n'):format(blanks, i)
+    end
+    lines[100], lines[4000] = "[]\n", "[]\n"
+    write("wide.jsonl", table.concat(lines))
+    local status, output = place.run("enqueue", "--from", "wide.jsonl", "--skip-bad")
+    assert.same({ 0, "4098 1 4098\n" }, { status, output })
+    assert.same({ "0" }, process.sql(place.store, "SELECT count(*) FROM job WHERE priority<>id"
+      .. " + (id>99) + (id>3998)"))
+  end)
+
   it("does not ask for a priority that is overridden", function()
     write("handlers/never.lua",
       'return { priority = function() error("asked") end, run = function() end }\n')

@@ -51,7 +51,7 @@ void fuzz_lines(const uint8_t *data, size_t size) {
     PROMISE(lines_open(&lines, path, LINE_MAX_SIZE, &error));
     struct text whole = expected(data, size);
     same(read_all(&lines), whole);
-    PROMISE(lines_again(&lines, &error));
+    PROMISE(lines_again(&lines, (struct lines_mark){0}, &error));
     same(read_all(&lines), whole);
     text_clear(&whole);
     lines_close(&lines);
