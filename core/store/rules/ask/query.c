@@ -1,5 +1,6 @@
 #include "store/rules/ask/query.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +11,13 @@ void query_add(struct query *query, const char *sql) {
 
 void query_bind(struct query *query, const json_t *value) {
     query_add(query, "?");
-    if (query->count == query->room) {
-        size_t room = query->room ? query->room * 2 : 16;
-        const json_t **values = realloc(query->values, room * sizeof(json_t *));
-        if (!values) {
-            query->failed = true;
-            return;
-        }
-        query->values = values;
-        query->room = room;
+    const json_t **values = list_room(query->values, query->count, sizeof *values);
+    if (!values) {
+        query->failed = true;
+        return;
     }
-    query->values[query->count++] = value;
+    query->values = values;
+    values[query->count++] = value;
 }
 
 void query_bind_new(struct query *query, json_t *value) {

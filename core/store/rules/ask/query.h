@@ -10,7 +10,7 @@
 struct query {
     struct text sql;
     const json_t **values; /* scalars: integer, real, text; borrowed */
-    size_t count, room;
+    size_t count;
     json_t *owned;                     /* values made on the way */
     const struct ask_column *columns;  /* of query_select */
     bool failed;                       /* memory ran out */

@@ -1,5 +1,6 @@
 #include "store/rules/fleet/unserved.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "store/rules/ask/ask.h"
 #include <stdlib.h>
 #include <string.h>
@@ -56,19 +57,15 @@ struct unserved_jobs {
 struct unserved_list {
     struct hole *holes;
     struct unserved_jobs *list;
-    size_t hole_count, hole_room, count;
+    size_t hole_count, count;
 };
 
 static bool hole_add(struct unserved_list *all, struct hole hole) {
-    if (all->hole_count == all->hole_room) {
-        size_t room = all->hole_room ? all->hole_room * 2 : 64;
-        struct hole *holes = realloc(all->holes, room * sizeof *holes);
-        if (!holes)
-            return false;
-        all->holes = holes;
-        all->hole_room = room;
-    }
-    all->holes[all->hole_count++] = hole;
+    struct hole *holes = list_room(all->holes, all->hole_count, sizeof *holes);
+    if (!holes)
+        return false;
+    all->holes = holes;
+    holes[all->hole_count++] = hole;
     return true;
 }
 
