@@ -307,16 +307,16 @@ json_t *unserved_list(struct store *store, const struct executor_list *executors
 }
 
 const struct ask_column unserved_columns[] = {
-    {"kind", ASK_TEXT, NULL, NULL},
-    {"text", ASK_TEXT, NULL, NULL},
-    {"count", ASK_INTEGER, NULL, NULL},
-    {"more", ASK_FLAG, NULL, NULL},
-    {"priority_min", ASK_INTEGER, NULL, NULL},
-    {"priority_max", ASK_INTEGER, NULL, NULL},
-    {"handler", ASK_TEXT, NULL, NULL},
-    {"category", ASK_TEXT, NULL, NULL},
-    {"deployment", ASK_INTEGER, NULL, NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"kind", ASK_TEXT, NULL, ASK_SHOW},
+    {"text", ASK_TEXT, NULL, ASK_SHOW},
+    {"count", ASK_INTEGER, NULL, ASK_SHOW},
+    {"more", ASK_FLAG, NULL, ASK_SHOW},
+    {"priority_min", ASK_INTEGER, NULL, ASK_SHOW},
+    {"priority_max", ASK_INTEGER, NULL, ASK_SHOW},
+    {"handler", ASK_TEXT, NULL, ASK_SHOW},
+    {"category", ASK_TEXT, NULL, ASK_SHOW},
+    {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_unserved(struct store *store, time_ms now, struct error *error) {
