@@ -56,6 +56,22 @@ bool error_no_memory(struct error *error) {
     return error_set(error, ERROR_FAILED, "out of memory");
 }
 
+bool error_unknown(struct error *error, enum error_code code, const char *what, const char *name,
+                   const char *const *names, const char *otherwise) {
+    const char *meant = suggest(name, names);
+    struct text known = {0};
+    for (; !meant && otherwise && *names; names++)
+        text_add(&known, "%s%s", known.size ? ", " : "", *names);
+    if (meant)
+        error_set(error, code, "%s \"%.100s\" (did you mean \"%s\"?)", what, name, meant);
+    else if (known.data)
+        error_set(error, code, "%s \"%.100s\" (%s %s)", what, name, otherwise, known.data);
+    else
+        error_set(error, code, "%s \"%.100s\"", what, name);
+    text_clear(&known);
+    return false;
+}
+
 const char *error_code_name(enum error_code code) {
     return codes[code].name;
 }

@@ -44,6 +44,11 @@ bool error_set(struct error *error, enum error_code code, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 /* The same for lack of memory, with ERROR_FAILED. */
 bool error_no_memory(struct error *error);
+/* The same for a name that is none of `names` (NULL-terminated): `unknown key "x"`, where `what` is
+ * "unknown key". Then "did you mean" one that is close, else behind `otherwise` ("expected"; NULL:
+ * nothing) all of them. */
+bool error_unknown(struct error *error, enum error_code code, const char *what, const char *name,
+                   const char *const *names, const char *otherwise);
 
 /* The word programs see for a code ("not_found"); never NULL. */
 const char *error_code_name(enum error_code code);

@@ -228,6 +228,12 @@ static size_t distance(const char *a, size_t a_size, const char *b, size_t b_siz
     return rows[a_size % 3][b_size];
 }
 
+bool is_one_of(const char *word, const char *const *names) {
+    while (*names && strcmp(*names, word) != 0)
+        names++;
+    return *names != NULL;
+}
+
 const char *suggest(const char *word, const char *const *names) {
     size_t size = strlen(word);
     if (size == 0 || size > WORD_MAX)

@@ -50,6 +50,8 @@ char *utf8_clean(const char *data, size_t size, size_t max);
 /* Bytes of the first `characters` characters of valid UTF-8. */
 size_t utf8_prefix(const char *text, size_t characters);
 
+/* True if `word` is one of `names` (NULL-terminated). */
+bool is_one_of(const char *word, const char *const *names);
 /* The name in `names` (NULL-terminated) closest to `word`, if close enough to be meant; else NULL.
  */
 const char *suggest(const char *word, const char *const *names);

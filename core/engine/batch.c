@@ -23,15 +23,8 @@ static bool check_keys(const json_t *spec, struct error *error) {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)spec, key, value) {
-        size_t i = 0;
-        while (keys[i] && strcmp(keys[i], key) != 0)
-            i++;
-        const char *meant = keys[i] ? NULL : suggest(key, keys);
-        if (meant)
-            return error_set(error, ERROR_INVALID,
-                             "batch: unknown key \"%.100s\" (did you mean \"%s\"?)", key, meant);
-        if (!keys[i])
-            return error_set(error, ERROR_INVALID, "batch: unknown key \"%.100s\"", key);
+        if (!is_one_of(key, keys))
+            return error_unknown(error, ERROR_INVALID, "batch: unknown key", key, keys, NULL);
     }
     return true;
 }

@@ -51,14 +51,8 @@ bool batch_is_of_jobs(const char *type) {
 
 /* ---- which there are ---- */
 
-static bool is_listed(const char *const *names, const char *name) {
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
-
 static void add_name(const char **names, size_t *count, const char *name) {
-    if (*count >= NAMES_MAX || is_listed(names, name))
+    if (*count >= NAMES_MAX || is_one_of(name, names))
         return;
     names[(*count)++] = name;
     names[*count] = NULL;
@@ -79,18 +73,8 @@ static void known_types(struct engine *engine, const char **names) {
 
 static bool refuse_unknown(struct engine *engine, const char *type, struct error *error) {
     const char *names[NAMES_MAX + 1];
-    struct text list = {0};
     known_types(engine, names);
-    const char *meant = suggest(type, names);
-    if (meant)
-        return error_set(error, ERROR_NOT_FOUND,
-                         "unknown type of batch \"%.255s\" (did you mean \"%s\"?)", type, meant);
-    for (size_t i = 0; names[i]; i++)
-        text_add(&list, "%s%s", i ? ", " : "", names[i]);
-    error_set(error, ERROR_NOT_FOUND, "unknown type of batch \"%.255s\" (known: %s)", type,
-              list.data ? list.data : "none");
-    text_clear(&list);
-    return false;
+    return error_unknown(error, ERROR_NOT_FOUND, "unknown type of batch", type, names, "known:");
 }
 
 bool batch_type_find(struct engine *engine, const char *type, const struct definition **definition,

@@ -11,18 +11,11 @@ static const char *const allowed[] = {
     "lock_time",   "queue_full_wait", "by_priority", "prefer_timers",
     "by_due_date", "aging",           NULL};
 
-static bool is_allowed(const char *name) {
-    for (size_t i = 0; allowed[i]; i++)
-        if (strcmp(allowed[i], name) == 0)
-            return true;
-    return false;
-}
-
 static bool check_names(const char *label, const json_t *values, struct error *error) {
     void *given = (json_t *)(uintptr_t)values;
     for (void *at = json_object_iter(given); at; at = json_object_iter_next(given, at)) {
         const char *name = json_object_iter_key(at);
-        if (is_allowed(name))
+        if (is_one_of(name, allowed))
             continue;
         const char *meant = suggest(name, allowed);
         return error_set(error, ERROR_INVALID, "%s: \"%.100s\" is no setting of acquisition%s%s%s",

@@ -4,6 +4,7 @@
 #include "job/job.h"
 #include "time/zone.h"
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum key {
@@ -331,16 +332,14 @@ static bool is_target(enum command_target target, const char *key) {
 static bool unknown_key(const struct command *command, const char *key, int known,
                         struct error *error) {
     const char *names[KEYS + 1];
+    char what[64];
     size_t count = 0;
     for (size_t i = 0; i < KEYS; i++)
         if (known & keys[i].bit)
             names[count++] = keys[i].name;
     names[count] = NULL;
-    const char *meant = suggest(key, names);
-    if (meant)
-        return error_set(error, ERROR_INVALID, "%s: unknown key \"%.100s\" (did you mean \"%s\"?)",
-                         command->name, key, meant);
-    return error_set(error, ERROR_INVALID, "%s: unknown key \"%.100s\"", command->name, key);
+    snprintf(what, sizeof what, "%s: unknown key", command->name);
+    return error_unknown(error, ERROR_INVALID, what, key, names, NULL);
 }
 
 /* Whether it can be read is known before any job is looked at; its dates are the job's matter. */
@@ -405,13 +404,7 @@ static bool read_verb(struct command *command, const json_t *object, struct erro
         command->target = verbs[i].target;
         return true;
     }
-    const char *meant = suggest(name, names);
-    if (meant)
-        return error_set(error, ERROR_INVALID,
-                         "command: unknown verb \"%.100s\" (did you mean "
-                         "\"%s\"?)",
-                         name, meant);
-    return error_set(error, ERROR_INVALID, "command: unknown verb \"%.100s\"", name);
+    return error_unknown(error, ERROR_INVALID, "command: unknown verb", name, names, NULL);
 }
 
 bool command_read(struct command *command, const json_t *object, struct error *error) {

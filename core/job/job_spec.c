@@ -37,16 +37,8 @@ static bool check_keys(const json_t *object, bool schedule, struct error *error)
     for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         const char *key = json_object_iter_key(at);
-        size_t i = 0;
-        while (keys[i] && strcmp(keys[i], key) != 0)
-            i++;
-        if (keys[i] || (schedule && schedule_policy_key(key)))
-            continue;
-        const char *meant = suggest(key, keys);
-        if (!meant)
-            return error_set(error, ERROR_INVALID, "job: unknown key \"%.100s\"", key);
-        return error_set(error, ERROR_INVALID, "job: unknown key \"%.100s\" (did you mean \"%s\"?)",
-                         key, meant);
+        if (!is_one_of(key, keys) && !(schedule && schedule_policy_key(key)))
+            return error_unknown(error, ERROR_INVALID, "job: unknown key", key, keys, NULL);
     }
     return true;
 }

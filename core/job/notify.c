@@ -1,6 +1,7 @@
 #include "job/notify.h"
 #include "base/json.h"
 #include "job/job.h"
+#include <stdio.h>
 #include <string.h>
 
 #define EXPECTED "names of handlers such as { incident = \"alerts/incident\" }"
@@ -8,15 +9,10 @@
 static const char *const kinds[] = {"incident", NULL};
 
 static bool check_kind(const char *kind, const char *label, struct error *error) {
-    for (const char *const *known = kinds; *known; known++)
-        if (strcmp(*known, kind) == 0)
-            return true;
-    const char *meant = suggest(kind, kinds);
-    if (meant)
-        return error_set(error, ERROR_INVALID, "%s: unknown key \"%.100s\" (did you mean \"%s\"?)",
-                         label, kind, meant);
-    return error_set(error, ERROR_INVALID, "%s: unknown key \"%.100s\" (expected incident)", label,
-                     kind);
+    char what[256];
+    snprintf(what, sizeof what, "%s: unknown key", label);
+    return is_one_of(kind, kinds) ||
+           error_unknown(error, ERROR_INVALID, what, kind, kinds, "expected");
 }
 
 static bool check_handler(const json_t *handler, const char *label, struct error *error) {

@@ -224,8 +224,8 @@ static const char *unit_of(const char *name) {
 static bool refuse_name(enum setting_origin origin, const char *name, const char *where,
                         struct error *error) {
     const char *before = where ? where : "", *colon = where ? ": " : "";
-    const char *here = alias_setting(name), *meant = suggest(name, settings_names());
-    const char *hint = alias_hint(name);
+    const char *here = alias_setting(name), *hint = alias_hint(name);
+    char what[1024];
     if (hint)
         return error_set(error, code_of(origin), "%s%sunknown setting \"%.100s\" (here: %s)",
                          before, colon, name, hint);
@@ -237,11 +237,8 @@ static bool refuse_name(enum setting_origin origin, const char *name, const char
         return error_set(error, code_of(origin),
                          "%s%sunknown setting \"%.100s\" (nothing here needs it)", before, colon,
                          name);
-    if (meant)
-        return error_set(error, code_of(origin),
-                         "%s%sunknown setting \"%.100s\" (did you mean \"%s\"?)", before, colon,
-                         name, meant);
-    return error_set(error, code_of(origin), "%s%sunknown setting \"%.100s\"", before, colon, name);
+    snprintf(what, sizeof what, "%s%sunknown setting", before, colon);
+    return error_unknown(error, code_of(origin), what, name, settings_names(), NULL);
 }
 
 static bool apply(struct settings *settings, enum setting_origin origin,

@@ -11,17 +11,10 @@ static const char root[] = "scripts/handlers/", tail[] = ".lua";
 /* These act on the machine: a payload says what they do. */
 static const char *const powerful[] = {"shell", NULL};
 
-static bool is_powerful(const char *handler) {
-    for (const char *const *name = powerful; *name; name++)
-        if (strcmp(*name, handler) == 0)
-            return true;
-    return false;
-}
-
 bool stock_has(const json_t *asked, const char *handler) {
     size_t i;
     const json_t *name;
-    if (!is_powerful(handler))
+    if (!is_one_of(handler, powerful))
         return true;
     json_array_foreach(asked, i, name) {
         if (strcmp(json_string_value(name), handler) == 0)
@@ -52,27 +45,11 @@ static void names_fill(struct names *names) {
     }
 }
 
-static bool is_listed(const struct names *names, const char *name) {
-    for (const char *const *known = names->list; *known; known++)
-        if (strcmp(*known, name) == 0)
-            return true;
-    return false;
-}
-
 static bool refuse(const struct names *names, const char *name, const char *label,
                    struct error *error) {
-    struct text known = {0};
-    const char *const *all = names->list, *meant = suggest(name, all);
-    if (meant)
-        return error_set(error, ERROR_INVALID,
-                         "%s: no stock handler \"%.100s\" (did you mean \"%s\"?)", label, name,
-                         meant);
-    for (; *all; all++)
-        text_add(&known, "%s%s", known.size ? ", " : "", *all);
-    error_set(error, ERROR_INVALID, "%s: no stock handler \"%.100s\" (expected %s)", label, name,
-              known.data ? known.data : "another");
-    text_clear(&known);
-    return false;
+    char what[256];
+    snprintf(what, sizeof what, "%s: no stock handler", label);
+    return error_unknown(error, ERROR_INVALID, what, name, names->list, "expected");
 }
 
 bool stock_check(const json_t *asked, const char *label, struct error *error) {
@@ -81,7 +58,7 @@ bool stock_check(const json_t *asked, const char *label, struct error *error) {
     const json_t *name;
     names_fill(&names);
     json_array_foreach(asked, i, name) {
-        if (json_is_string(name) && !is_listed(&names, json_string_value(name)))
+        if (json_is_string(name) && !is_one_of(json_string_value(name), names.list))
             return refuse(&names, json_string_value(name), label, error);
     }
     return true;

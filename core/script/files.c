@@ -136,13 +136,6 @@ void files_clear(struct files *files) {
 
 /* ---- the disk ---- */
 
-static bool is_one_of(const char *name, const char *const *list) {
-    for (; *list; list++)
-        if (strcmp(name, *list) == 0)
-            return true;
-    return false;
-}
-
 static bool is_script(const char *name) {
     size_t length = strlen(name);
     return length > 4 && strcmp(name + length - 4, ".lua") == 0;

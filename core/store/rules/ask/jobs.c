@@ -30,10 +30,7 @@ static bool filter_state(struct query *query, const struct filter *filter, const
     for (size_t i = 0; i < count; i++) {
         const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
         const char *name = json_string_value(one);
-        size_t at = 0;
-        while (name && names[at] && strcmp(names[at], name) != 0)
-            at++;
-        if (!name || !names[at])
+        if (!name || !is_one_of(name, names))
             return error_set(error, ERROR_INVALID,
                              "filter \"state\": \"%s\" (expected ready, scheduled, locked, "
                              "waiting, suspended or dead)",

@@ -5,16 +5,13 @@
 
 static bool filter_outcome(struct query *query, const struct filter *filter, const json_t *value,
                            struct error *error) {
-    static const char *const names[] = {"created", "successful", "failed",
-                                        "snoozed", "deleted",    "cancelled"};
+    static const char *const names[] = {"created", "successful", "failed", "snoozed",
+                                        "deleted", "cancelled",  NULL};
     size_t count = filter_count(value);
     for (size_t i = 0; i < count; i++) {
         const char *name =
             json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
-        size_t at = 0;
-        while (name && at < 6 && strcmp(names[at], name) != 0)
-            at++;
-        if (!name || at == 6)
+        if (!name || !is_one_of(name, names))
             return error_set(error, ERROR_INVALID,
                              "filter \"outcome\": \"%s\" (expected created, successful, failed, "
                              "snoozed, deleted or cancelled)",

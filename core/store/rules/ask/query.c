@@ -222,11 +222,7 @@ static bool query_unknown(const char *name, const struct ask_column *columns,
         if (can_find(columns))
             names[count++] = columns->name;
     names[count] = NULL;
-    const char *meant = suggest(name, names);
-    if (meant)
-        return error_set(error, ERROR_INVALID, "unknown filter \"%s\" (did you mean \"%s\"?)", name,
-                         meant);
-    return error_set(error, ERROR_INVALID, "unknown filter \"%s\"", name);
+    return error_unknown(error, ERROR_INVALID, "unknown filter", name, names, NULL);
 }
 
 /* The filter of this name: the table's, or made of a column. False: there is none. */
@@ -284,17 +280,7 @@ static const char *query_sort(const char *name, const struct ask_column *columns
             names[count++] = column->name;
     }
     names[count] = NULL;
-    const char *meant = suggest(name, names);
-    struct text known = {0};
-    for (size_t i = 0; i < count; i++)
-        text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    if (meant)
-        error_set(error, ERROR_INVALID, "cannot sort by \"%s\" (did you mean \"%s\"?)", name,
-                  meant);
-    else
-        error_set(error, ERROR_INVALID, "cannot sort by \"%s\" (expected %s)", name,
-                  known.data ? known.data : "another");
-    text_clear(&known);
+    error_unknown(error, ERROR_INVALID, "cannot sort by", name, names, "expected");
     return NULL;
 }
 
