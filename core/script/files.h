@@ -9,7 +9,7 @@
 
 struct files {
     struct folder_file *list;
-    size_t count;
+    size_t count, room;
     json_t *warnings; /* array of texts, borrowed */
 };
 

@@ -55,9 +55,7 @@ bool gate_free(const struct gate *gate, int64_t byte) {
     return fcntl(gate->file, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
 }
 
-bool gate_stand_back(const struct gate *gate) {
-    int pauses = 0;
-    for (; pauses < STAND_BACK && !gate_free(gate, GATE_WAITING); pauses++)
+void gate_stand_back(const struct gate *gate) {
+    for (int i = 0; i < STAND_BACK && !gate_free(gate, GATE_WAITING); i++)
         gate_pause();
-    return pauses > 0;
 }

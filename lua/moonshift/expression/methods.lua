@@ -14,7 +14,11 @@ function methods.check_size(bytes, fail)
   end
 end
 
-local plain = coerce.plain
+local function plain(value)
+  if value ~= rules.null then
+    return value
+  end
+end
 
 -- ---- of all values ----
 

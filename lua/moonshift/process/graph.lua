@@ -87,7 +87,8 @@ end
 -- ---- the hash ----
 
 -- What makes no difference to a run.
-local IDLE = { line = true, column = true, path = true, names = true, functions = true }
+local IDLE = { line = true, column = true, path = true, names = true, functions = true, into = true,
+  order = true, unnamed = true }
 
 local write
 

@@ -1,0 +1,319 @@
+-- What may stand in the table of a word besides its items, and what it means in the graph.
+local process = require "moonshift.process"
+local rules = require "moonshift.rules"
+local show = require "moonshift.show"
+
+local options = {}
+
+-- ---- names ----
+
+local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
+local ACTIVITY = COMMON .. " input output each within every on_error on_message boundaries undo"
+  .. " compensates"
+local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
+  .. " fields result external_priority"
+local EVENT = " message key after at every error error_message code_variable message_variable"
+  .. " terminate link event interrupting"
+
+local KNOWN = {
+  process = "key name tag priority retry history_time_to_live external_priority on_start on_end",
+  step = ACTIVITY .. BEHAVIOUR, send = ACTIVITY .. BEHAVIOUR, rule = ACTIVITY .. BEHAVIOUR,
+  script = ACTIVITY .. BEHAVIOUR, manual = ACTIVITY, pass = ACTIVITY,
+  task = ACTIVITY .. " assignee candidates due follow_up task_priority form description on_create"
+    .. " on_assignment on_update on_complete on_delete",
+  receive = ACTIVITY .. " message key event",
+  call = ACTIVITY .. " process binding version key with back mapping",
+  sub = ACTIVITY .. " transaction", handle = COMMON .. EVENT .. " start",
+  start = COMMON .. EVENT .. " form", finish = COMMON .. EVENT .. BEHAVIOUR .. " input",
+  wait = COMMON .. EVENT .. " input output",
+  throw = COMMON .. EVENT .. BEHAVIOUR .. " input output",
+  boundary = COMMON .. EVENT .. " on handler",
+  choose = COMMON .. " join", parallel = COMMON .. " join", inclusive = COMMON .. " join",
+  first = COMMON .. " join", gateway = COMMON .. " kind",
+  branch = "when otherwise name flow listeners",
+  on = "id name interrupting stop key code_variable message_variable to flow async exclusive retry",
+  to = "id when default name listeners",
+}
+KNOWN.each = KNOWN.sub .. " of as times stop parallel"
+
+-- What people write, and what it is called here.
+local MEANT = { history = "history_time_to_live", due_date = "due", async_before = "async" }
+
+local sets = {}
+for word, names in pairs(KNOWN) do
+  sets[word] = {}
+  for name in names:gmatch "%S+" do
+    sets[word][name] = true
+  end
+end
+
+local function names_of(set)
+  local names = {}
+  for name in pairs(set) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- check(word, content, at, report): tells of every key that means nothing there.
+function options.check(word, content, at, report)
+  for name in pairs(content) do
+    local set = sets[word]
+    if type(name) == "string" and not set[name] then
+      local meant = set[MEANT[name]] and MEANT[name] or rules.suggest(name, names_of(set))
+      report:refuse(at, ('%s has no option "%s"%s'):format(word, name,
+        meant and (' (did you mean "%s"?)'):format(meant) or ""))
+    elseif type(name) ~= "string" and math.type(name) ~= "integer" then
+      report:refuse(at, ("%s has the key %s (expected names and items)"):format(word, show(name)))
+    end
+  end
+end
+
+-- has(word, name): true if the word has the option.
+function options.has(word, name)
+  return sets[word][name] == true
+end
+
+-- items(content, at, report) -> the items of a table, in order.
+function options.items(content, at, report)
+  local list, last = {}, 0
+  for key in pairs(content) do
+    last = math.type(key) == "integer" and math.max(last, key) or last
+  end
+  for i = 1, last do
+    if process.is_item(content[i]) then
+      list[#list + 1] = content[i]
+    else
+      report:refuse(at, ("item %d is %s (expected a word such as step)"):format(i,
+        show(content[i])))
+    end
+  end
+  return list
+end
+
+-- ---- values ----
+
+local SCALARS = { string = true, number = true, boolean = true, ["function"] = true }
+
+-- A <value> of the graph: a literal, a text, a function, { list }, { map } or { script }.
+local function is_value(value)
+  return SCALARS[type(value)] or type(value) == "table"
+    and (value.list ~= nil or value.map ~= nil or value.script ~= nil)
+end
+
+local function texts(node, content, at, report, names)
+  for name in names:gmatch "%S+" do
+    local value = content[name]
+    if value ~= nil and type(value) ~= "string" then
+      report:refuse(at, ("%s: got %s (expected a text)"):format(name, show(value)))
+    else
+      node[name] = value
+    end
+  end
+end
+
+local function values(node, content, at, report, names)
+  for name in names:gmatch "%S+" do
+    local value = content[name]
+    if value ~= nil and not is_value(value) then
+      report:refuse(at, ("%s: got %s (expected a value, an expression or a function)"):format(name,
+        show(value)))
+    else
+      node[name] = value
+    end
+  end
+end
+options.values = values
+
+local function flag(value, name, at, report)
+  if value ~= nil and type(value) ~= "boolean" then
+    report:refuse(at, ("%s: got %s (expected true or false)"):format(name, show(value)))
+    return nil
+  end
+  return value
+end
+options.flag = flag
+
+-- ---- behaviours ----
+
+local KINDS = { "run", "class", "delegate", "expression", "topic", "script", "resource",
+  "decision" }
+
+-- behaviour(content, at, report) -> a behaviour; nil without any.
+function options.behaviour(content, at, report)
+  local made, found = { line = at.line }, nil
+  for _, name in ipairs(KINDS) do
+    local value = content[name]
+    if value ~= nil and found and not (found == "script" and name == "resource") then
+      report:refuse(at, ("has %s and %s (expected one of them)"):format(found, name))
+    elseif name == "run" and type(value) == "function" then
+      made.call, found = value, name
+    elseif value ~= nil and type(value) ~= "string" then
+      report:refuse(at, ("%s: got %s (expected a text%s)"):format(name, show(value),
+        name == "run" and " or a function" or ""))
+      found = name
+    elseif value ~= nil then
+      made[name], found = value, name
+    end
+  end
+  if made.script or made.resource then
+    made.language = content.language or "lua"
+  end
+  made.map = found == "decision" and content.map or nil
+  return found and made
+end
+
+local function one_behaviour(value, at, report)
+  if type(value) == "string" then
+    return { run = value, line = at.line }
+  elseif type(value) == "function" then
+    return { call = value, line = at.line }
+  elseif type(value) ~= "table" then
+    report:refuse(at, ("a listener is %s (expected a handler, a function or a table)"):format(
+      show(value)))
+    return nil
+  end
+  local made = options.behaviour(value, at, report)
+  if made then
+    made.fields = value.fields
+  else
+    report:refuse(at, "a listener calls nothing (expected run, expression or script)")
+  end
+  return made
+end
+
+-- behaviours(value, at, report) -> a list of behaviours; `value` is one or a list.
+function options.behaviours(value, at, report)
+  local list = {}
+  local many = type(value) == "table" and value[1] ~= nil
+  for _, one in ipairs(many and value or { value }) do
+    list[#list + 1] = one_behaviour(one, at, report)
+  end
+  return list
+end
+
+local EVENTS = { "start", "end", "create", "assignment", "update", "complete", "delete" }
+
+-- listeners(content, at, report) -> { start = { behaviour, … }, … }, or nil.
+function options.listeners(content, at, report)
+  local made
+  for _, event in ipairs(EVENTS) do
+    local value = content["on_" .. event]
+    if value ~= nil then
+      made = made or {}
+      made[event] = options.behaviours(value, at, report)
+    end
+  end
+  return made
+end
+
+-- ---- all nodes ----
+
+-- common(node, content, at, report): what every word may have.
+function options.common(node, content, at, report)
+  texts(node, content, at, report, "name")
+  values(node, content, at, report, "priority retry")
+  node.before = flag(content.async, "async", at, report) or nil
+  node.after = flag(content.async_after, "async_after", at, report) or nil
+  if flag(content.exclusive, "exclusive", at, report) == false then
+    node.exclusive = false
+  end
+  node.listeners = options.listeners(content, at, report)
+  node.compensates = content.compensates or nil
+end
+
+-- parameters(value, name, at, report) -> a list of { name, value }, or nil. `value` is a table by
+-- names, or a list of such lists where the order matters.
+function options.parameters(value, name, at, report)
+  if value == nil then
+    return nil
+  elseif type(value) ~= "table" then
+    report:refuse(at, ("%s: got %s (expected a table of values)"):format(name, show(value)))
+    return nil
+  end
+  local list = {}
+  for _, one in ipairs(value) do
+    list[#list + 1] = { name = one[1], value = one[2] }
+  end
+  local keys = {}
+  for key in pairs(value) do
+    keys[#keys + 1] = type(key) == "string" and key or nil
+  end
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    list[#list + 1] = { name = key, value = value[key] }
+  end
+  for _, one in ipairs(list) do
+    if type(one.name) ~= "string" or not is_value(one.value) then
+      report:refuse(at, ("%s: %s is %s (expected a value, an expression or a function)"):format(
+        name, tostring(one.name), show(one.value)))
+    end
+  end
+  return list[1] and list
+end
+
+-- ---- events ----
+
+local TIMERS = { after = "duration", at = "date", every = "cycle" }
+local ONE = { "message", "after", "at", "every", "error", "terminate", "link", "event" }
+
+local function timer_of(name, value, at, report)
+  if not is_value(value) then
+    report:refuse(at, ("%s: got %s (expected a text)"):format(name, show(value)))
+  end
+  return { kind = "timer", timer = { kind = TIMERS[name], text = value } }
+end
+
+local makers = {}
+
+function makers.message(content, at, report)
+  local event = { kind = "message" }
+  if content.message ~= true then
+    values(event, { name = content.message, key = content.key }, at, report, "name key")
+  end
+  return event
+end
+
+function makers.error(content)
+  return { kind = "error", code = content.error ~= true and content.error or nil,
+    message = content.error_message, code_variable = content.code_variable,
+    message_variable = content.message_variable }
+end
+
+function makers.terminate()
+  return { kind = "terminate" }
+end
+
+function makers.link(content)
+  return { kind = "link", name = content.link }
+end
+
+function makers.event(content)
+  return content.event
+end
+
+for name in pairs(TIMERS) do
+  makers[name] = function(content, at, report)
+    return timer_of(name, content[name], at, report)
+  end
+end
+
+-- event(content, at, report) -> an event; { kind = "none" } without any.
+function options.event(content, at, report)
+  local found
+  for _, name in ipairs(ONE) do
+    if content[name] ~= nil and found then
+      report:refuse(at, ("has %s and %s (expected one of them)"):format(found, name))
+    elseif content[name] ~= nil then
+      found = name
+    end
+  end
+  local event = found and makers[found](content, at, report) or { kind = "none" }
+  if flag(content.interrupting, "interrupting", at, report) == false then
+    event.interrupting = false
+  end
+  return event
+end
+
+return options
