@@ -1,0 +1,278 @@
+-- The frame: all that an instance is, as one JSON text without white space. Shape 1:
+--
+--   { "v": 1,           the shape
+--     "next": 9,        the next number of a token or scope; none is used twice
+--     "root": 4711,     the instance at the top of the calls; left out by that one itself
+--     "journal": 3,     rows that a flow has kept; left out by instances of graphs
+--     "scopes": [[number, scope, activity, variables, more]…],
+--     "tokens": [[number, scope, activity, state, more, variables]…] }
+--
+-- Both lists are in the order of their numbers, variables in that of their names. `scope` is the
+-- number of the scope around. Scope 1 is the instance itself: its activity is "" and its scope 0. A
+-- sub-process is a scope; the body of a multi-instance activity is one with the activity
+-- "x#multiInstanceBody". Null or nothing stands for `more` and for variables where there are none.
+--
+-- `more` of a body: [turns in all, turns that have ended, turns made, ranges]. A range is [first
+-- token, count, first index]: turns that wait in their own first job and have no other entry.
+--
+-- States of a token, and its `more`:
+--   before   waits in the job before its activity
+--   after    waits in the job after its activity: the flow it takes then, if there is one
+--   seed     waits in the job that makes the next turns of the body around it
+--   task, timer, message, trigger, join, event   waits as its activity says
+--   call     waits for a called instance: its id
+--   on timer, on message   is no place where the instance stands, but what may interrupt the token
+--            or scope around it (boundary events, event sub-processes, event-based gateways)
+local frame = {}
+
+local SHAPE = 1
+
+local HOLDS = { scope = true, body = true } -- states in memory of what the list "scopes" has
+local WATCHES = { ["on timer"] = true, ["on message"] = true }
+
+-- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
+-- record: { id, scope (the record around), at, state, more, vars, kids, gone }. `kids` counts what
+-- stands in it and does not only watch. `list` has them in the order of their numbers.
+function frame.new(root)
+  local outer = { id = 1, at = "", state = "scope", kids = 0, vars = {} }
+  return { next = 2, root = root, list = { outer }, by = { outer }, outer = outer }
+end
+
+-- add(f, scope, at, state) -> a new token or scope
+function frame.add(f, scope, at, state)
+  local id = f.next
+  local token = { id = id, scope = scope, at = at, state = state, kids = 0 }
+  f.next = id + 1
+  f.list[#f.list + 1], f.by[id] = token, token
+  if not WATCHES[state] then
+    scope.kids = scope.kids + 1
+  end
+  return token
+end
+
+-- Takes away one token or scope; what is in it must have gone before.
+function frame.remove(f, token)
+  token.gone = true
+  f.by[token.id] = nil
+  if not WATCHES[token.state] then
+    token.scope.kids = token.scope.kids - 1
+  end
+end
+
+-- True for what does not stand anywhere but waits to interrupt.
+function frame.watches(token)
+  return WATCHES[token.state]
+end
+
+function frame.holds(token)
+  return HOLDS[token.state]
+end
+
+-- The entries inside of `scope` that are there, in the order of their numbers.
+function frame.inside(f, scope)
+  local found = {}
+  for _, token in ipairs(f.list) do
+    if token.scope == scope and not token.gone then
+      found[#found + 1] = token
+    end
+  end
+  return found
+end
+
+-- ---- ranges of turns ----
+
+-- Finds the range of a body that holds the token with this number: body, position in its ranges.
+local function range_of(f, id)
+  for _, body in ipairs(f.list) do
+    local ranges = body.state == "body" and not body.gone and body.more[4]
+    for i, range in ipairs(ranges or {}) do
+      if id >= range[1] and id < range[1] + range[2] then
+        return body, i
+      end
+    end
+  end
+end
+
+-- Reserves the numbers of `count` turns that wait in their first job; the first has this index.
+function frame.add_range(f, body, count, index)
+  local ranges = body.more[4]
+  if not ranges then
+    ranges = {}
+    body.more[4] = ranges
+  end
+  ranges[#ranges + 1] = { f.next, count, index }
+  f.next = f.next + count
+  body.kids = body.kids + count
+  return f.next - count
+end
+
+-- Cuts one number out of a range: what is left of it, before and behind.
+local function cut(ranges, i, id)
+  local first, count, index = table.unpack(ranges[i])
+  table.remove(ranges, i)
+  local before = id - first
+  if before + 1 < count then
+    table.insert(ranges, i, { id + 1, count - before - 1, index + before + 1 })
+  end
+  if before > 0 then
+    table.insert(ranges, i, { first, before, index })
+  end
+  return index + before
+end
+
+-- find(f, id) -> the token with this number, or nil. A turn of a range becomes an entry, whose
+-- index of the loop is the second value.
+function frame.find(f, id)
+  local token = f.by[id]
+  if token then
+    return token
+  end
+  local body, i = range_of(f, id)
+  if not body then
+    return nil
+  end
+  local index = cut(body.more[4], i, id)
+  token = { id = id, scope = body, at = body.at:match("^(.*)#"), state = "before", kids = 0 }
+  f.list[#f.list + 1], f.by[id], f.mixed = token, token, true
+  return token, index
+end
+
+-- ---- the text ----
+
+local function bad(what)
+  error("the frame of the instance cannot be read: " .. what, 0)
+end
+
+-- Puts the records under their scopes; raises if a scope is missing.
+local function link(f)
+  for _, token in ipairs(f.list) do
+    local scope = f.by[token.scope]
+    if not scope and token.id ~= 1 then
+      bad(("%d lies in %s, which is not there"):format(token.id, tostring(token.scope)))
+    end
+    token.scope = scope
+    if scope and not WATCHES[token.state] then
+      scope.kids = scope.kids + 1
+    end
+  end
+  for _, token in ipairs(f.list) do
+    for _, range in ipairs(token.state == "body" and token.more[4] or {}) do
+      token.kids = token.kids + range[2]
+    end
+  end
+end
+
+local function some(value)
+  return type(value) ~= "userdata" and value or nil
+end
+
+local function scope_of(row)
+  local body = row[3]:find("#", 1, true)
+  return { id = row[1], scope = row[2], at = row[3], vars = some(row[4]), more = some(row[5]),
+    state = body and "body" or "scope", kids = 0 }
+end
+
+local function token_of(row)
+  return { id = row[1], scope = row[2], at = row[3], state = row[4], more = some(row[5]),
+    vars = some(row[6]), kids = 0 }
+end
+
+-- Both lists as one, in the order of the numbers.
+local function merge(f, scopes, tokens)
+  local i, j = 1, 1
+  while scopes[i] or tokens[j] do
+    local record
+    if scopes[i] and not (tokens[j] and tokens[j][1] < scopes[i][1]) then
+      record, i = scope_of(scopes[i]), i + 1
+    else
+      record, j = token_of(tokens[j]), j + 1
+    end
+    f.list[#f.list + 1], f.by[record.id] = record, record
+  end
+end
+
+-- decode(text, decode) -> frame. Raises if it is none of a shape that is known.
+function frame.decode(text, decode)
+  local row, message = decode(text)
+  if type(row) ~= "table" then
+    bad(tostring(message))
+  elseif math.type(row.v) ~= "integer" or row.v > SHAPE then
+    bad(("shape %s (this program knows 1 to %d)"):format(tostring(row.v), SHAPE))
+  end
+  local f = { next = row.next, root = row.root, journal = row.journal, list = {}, by = {} }
+  merge(f, row.scopes, row.tokens)
+  f.outer = f.by[1] or bad("it has no outermost scope")
+  f.outer.vars = f.outer.vars or {}
+  link(f)
+  return f
+end
+
+local function order(f)
+  if f.mixed then
+    table.sort(f.list, function(a, b)
+      return a.id < b.id
+    end)
+    f.mixed = nil
+  end
+end
+
+-- Variables as an object with its names in order, or nil for none.
+local function variables_text(vars, encode)
+  if not vars or next(vars) == nil then
+    return nil
+  end
+  local names = {}
+  for name in pairs(vars) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    names[i] = encode(name) .. ":" .. encode(vars[name])
+  end
+  return "{" .. table.concat(names, ",") .. "}"
+end
+
+-- The fields of a row behind its first ones, without those at the end that are missing.
+local function tail(first, second)
+  if second then
+    return (",%s,%s]"):format(first or "null", second)
+  elseif first then
+    return "," .. first .. "]"
+  end
+  return "]"
+end
+
+local function more_text(more, encode)
+  return more ~= nil and encode(more) or nil
+end
+
+local function scope_text(token, encode)
+  local scope = token.scope
+  return ('[%d,%d,"%s"%s'):format(token.id, scope and scope.id or 0, token.at,
+    tail(variables_text(token.vars, encode), more_text(token.more, encode)))
+end
+
+local function token_text(token, encode)
+  return ('[%d,%d,"%s","%s"%s'):format(token.id, token.scope.id, token.at, token.state,
+    tail(more_text(token.more, encode), variables_text(token.vars, encode)))
+end
+
+-- encode(f, encode) -> text. Names of activities are those of XML: nothing in them is quoted.
+function frame.encode(f, encode)
+  local scopes, tokens = {}, {}
+  order(f)
+  for _, token in ipairs(f.list) do
+    if token.gone then -- luacheck: ignore 542
+    elseif HOLDS[token.state] then
+      scopes[#scopes + 1] = scope_text(token, encode)
+    else
+      tokens[#tokens + 1] = token_text(token, encode)
+    end
+  end
+  return ('{"v":%d,"next":%d%s%s,"scopes":[%s],"tokens":[%s]}'):format(SHAPE, f.next,
+    f.root and (',"root":%d'):format(f.root) or "",
+    f.journal and (',"journal":%d'):format(f.journal) or "",
+    table.concat(scopes, ","), table.concat(tokens, ","))
+end
+
+return frame
