@@ -1,0 +1,96 @@
+-- Called instances: an instance that a call activity has begun, and the way back to its caller.
+local rules = require "moonshift.rules"
+local scopes = require "moonshift.process.scopes"
+local show = require "moonshift.show"
+local variables = require "moonshift.process.variables"
+local walk = require "moonshift.process.walk"
+
+local called = {}
+
+-- Maps variables from one side to the other; put(name, value, is_local) sets them there.
+local function map(w, inst, token, maps, put)
+  for _, one in ipairs(maps) do
+    if one.all then
+      for name, value in pairs(variables.all(token)) do
+        put(name, value, one.is_local)
+      end
+    else
+      local value
+      if one.value then
+        value = w:ask(inst, token, one.value)
+      else
+        value = variables.get(token, one.from)
+      end
+      put(one.to or one.from, value == nil and rules.null or value, one.is_local)
+    end
+  end
+end
+
+local function version_of(w, inst, token, call)
+  local key = w:ask(inst, token, call.process)
+  if type(key) ~= "string" then
+    error(("%s: the called process is %s (expected its key)"):format(token.at, show(key)), 0)
+  end
+  local number = w:ask(inst, token, call.version)
+  local version = w.context.version(key, call.binding, number, inst.version)
+  return version or error(("%s: there is no process %s to call"):format(token.at, key), 0)
+end
+
+-- begin(w, inst, token, step): a new instance, for which the token waits.
+function called.begin(w, inst, token, step)
+  local call = step.call
+  local given = {}
+  map(w, inst, token, call.into, function(name, value)
+    given[name] = value
+  end)
+  local key = w:ask(inst, token, call.key)
+  local id = w.context.next_instance()
+  w:await(inst, token, "call")
+  token.more = id
+  scopes.begin(w, { id = id, version = version_of(w, inst, token, call),
+    key = key ~= nil and tostring(key) or nil, tenant = inst.tenant, variables = given,
+    parent = inst.id, root = inst.root or inst.id, from = { inst = inst, token = token } })
+end
+
+-- caller(w, inst) -> the instance that called this one, and its token; nil if none waits.
+function called.caller(w, inst)
+  local caller = inst.parent and w:instance(inst.parent)
+  if not caller or caller.ended then
+    return nil
+  end
+  for _, token in ipairs(caller.frame.list) do
+    if token.state == "call" and token.more == inst.id and not token.gone then
+      return caller, token
+    end
+  end
+end
+
+-- Maps the variables of a called instance back to its caller.
+function called.map_back(w, caller, token, inst)
+  local step = caller.plan.steps[token.at]
+  map(w, inst, inst.frame.outer, step.call.back, function(name, value, is_local)
+    local set = is_local and variables.set_local or variables.set
+    set(caller, token, name, value)
+  end)
+end
+
+-- returned(w, inst): the called instance has ended; its caller goes on in the same unit.
+function called.returned(w, inst)
+  local caller, token = called.caller(w, inst)
+  if caller then
+    called.map_back(w, caller, token, inst)
+    token.more = nil
+    w:push(walk.leave, caller, token, caller.plan.steps[token.at])
+  end
+end
+
+-- cancel(w, token): the caller is cancelled, and with it the instance that it had called.
+function called.cancel(w, token)
+  local inst = w:instance(token.more)
+  if inst and not inst.ended then
+    scopes.cancel_inside(w, inst, inst.frame.outer)
+    scopes.finish(w, inst, "terminated", "its caller was cancelled")
+  end
+end
+
+return called

@@ -1,0 +1,358 @@
+-- Calls from the walk to what authors wrote: handlers, listeners, scripts, expressions. `job` is
+-- what a handler sees of an activity: the host's handle with the activity's own fields.
+local kept = require "moonshift.process.kept"
+local show = require "moonshift.show"
+local variables = require "moonshift.process.variables"
+
+local calls = {}
+
+-- ---- BPMN errors ----
+
+local Thrown = { __tostring = function(thrown)
+  return ("BPMN error %s%s"):format(tostring(thrown.code),
+    thrown.message and ": " .. thrown.message or "")
+end }
+
+-- thrown(code, message) -> the value that job:throw raises
+function calls.thrown(code, message)
+  return setmetatable({ code = code, message = message }, Thrown)
+end
+
+function calls.is_thrown(value)
+  return getmetatable(value) == Thrown
+end
+
+-- ---- job ----
+
+local Fields, Methods = {}, {}
+
+function Fields.variables(call)
+  return variables.view(call.inst, call.token, call.note)
+end
+
+function Fields.payload(call)
+  local payload = {}
+  for _, input in ipairs(call.step and call.step.inputs or {}) do
+    payload[input.name] = call.job.variables[input.name]
+  end
+  return payload
+end
+
+function Fields.instance(call)
+  return call.inst.id
+end
+
+function Fields.key(call)
+  return call.inst.key
+end
+
+function Fields.tenant(call)
+  return call.inst.tenant
+end
+
+-- Listeners of the process itself see the activity at which it begins or has ended.
+function Fields.activity(call)
+  local at = call.token.at
+  return at == "" and call.token.edge or at:match("^[^#]*")
+end
+
+function Fields.process(call)
+  return call.inst.plan.key
+end
+
+function Fields.event(call)
+  return call.event
+end
+
+function Fields.task(call)
+  return call.task
+end
+
+function Fields.received(call)
+  return call.walk.cause.received
+end
+
+function Fields.fields(call)
+  local fields = {}
+  local scope = variables.scope(call.walk):at(call.inst, call.token)
+  for name, value in pairs(call.step and call.step.fields or {}) do
+    fields[name] = scope:ask(value)
+  end
+  return fields
+end
+
+-- The turn of a multi-instance activity that this call belongs to, or nil.
+function Fields.loop(call)
+  local token = call.token
+  while token.scope and token.scope.state ~= "body" do
+    token = token.scope
+  end
+  local body = token.scope
+  if not body then
+    return nil
+  end
+  local multi = call.inst.plan.steps[token.at:match("^[^#]*")].multi
+  return {
+    index = variables.get(token, "loopCounter"),
+    item = multi.element and variables.get(token, multi.element),
+    done = body.vars.nrOfCompletedInstances, open = body.vars.nrOfActiveInstances,
+  }
+end
+
+function Methods.set_local(call, name, value)
+  variables.assign(call.inst, call.token, call.note, name, value, true)
+end
+
+function Methods.throw(_, code, message)
+  if type(code) ~= "string" then
+    error(("job:throw: the code is %s (expected a text)"):format(show(code)), 3)
+  end
+  error(calls.thrown(code, message), 0)
+end
+
+-- Does something with the unit, and notes it for a second walk.
+local function effect(call, made)
+  call.note[#call.note + 1] = made
+  call.walk:do_again(call.inst, call.token, made)
+  return made.id
+end
+
+-- start(process, { variables =, key =, version = }) -> the id of the new instance
+function Methods.start(call, process, options)
+  options = options or {}
+  local id = call.walk.context.next_instance()
+  return effect(call, { what = "start", id = id, process = process, key = options.key,
+    variables = variables.copy(options.variables or {}, "variables"), number = options.version })
+end
+
+-- correlate(message, { key =, variables = }): delivered when this unit is written
+function Methods.correlate(call, name, options)
+  options = options or {}
+  effect(call, { what = "message", name = name, key = options.key,
+    variables = variables.copy(options.variables or {}, "variables") })
+end
+
+function Methods.enqueue(call, handler, payload, options)
+  return effect(call, { what = "enqueue", handler = handler, payload = payload, options = options })
+end
+
+function Methods.snooze(call, span, message)
+  local host = call.walk.context.host
+  if not host then
+    error("job:snooze: no job runs here (a command cannot come back later)", 3)
+  end
+  host:snooze(span, message)
+  call.walk.snoozed = true
+end
+
+-- A method of the host's handle, which must get that handle as itself.
+local function of_host(host, value)
+  if type(value) ~= "function" then
+    return value
+  end
+  return function(_, ...)
+    return value(host, ...)
+  end
+end
+
+local Job = {}
+
+function Job.__index(job, name)
+  local call = rawget(job, Job)
+  local field, method = Fields[name], Methods[name]
+  local value
+  if field then
+    value = field(call)
+  elseif method then
+    value = function(_, ...)
+      return method(call, ...)
+    end
+  elseif call.walk.context.host then
+    return of_host(call.walk.context.host, call.walk.context.host[name])
+  end
+  rawset(job, name, value)
+  return value
+end
+
+function Job.__newindex(_, name)
+  error(("job.%s: a job is not changed (set a variable: job.variables.%s = …)"):format(
+    tostring(name), tostring(name)), 2)
+end
+
+-- ---- calling ----
+
+local function no_handler(inst, token, callout)
+  error(("%s: %s of the process %s has no handler (looked for %s)"):format("missing handler",
+    token.at, inst.plan.key, table.concat(callout.names, ", ")), 0)
+end
+
+local function function_of(w, inst, token, callout)
+  if callout.script then
+    return w.context.script(callout.script, { file = callout.file, line = callout.line,
+      id = token.at, key = inst.plan.key })
+  end
+  return callout.call or w.context.handler(callout.names) or no_handler(inst, token, callout)
+end
+
+local function invoke(w, call, callout)
+  if callout.is_value then
+    local scope = w.scope:at(call.inst, call.token, call.note)
+    scope.call = call
+    return pcall(scope.ask, scope, callout)
+  end
+  local call_with = w.context.call or pcall
+  return call_with(function_of(w, call.inst, call.token, callout), call.job)
+end
+
+local function call_of(w, inst, token, step, event)
+  local call = { walk = w, inst = inst, token = token, step = step, event = event,
+    note = variables.note() }
+  call.job = setmetatable({ [Job] = call }, Job)
+  return call
+end
+
+-- What an activity's inputs have read counts as read by its behaviour, which gets them.
+local function take_reads(token, note)
+  local reads = token.reads
+  if reads then
+    note.seen, note.missed, token.reads = reads.seen, reads.missed, nil
+  end
+end
+
+local function finish(w, call, key, ok, result)
+  if ok then
+    variables.check_copies(call.token, call.note)
+    kept.keep(w, key, call.note, result)
+    return result
+  elseif not calls.is_thrown(result) then
+    error(result, 0)
+  end
+  kept.keep(w, key, call.note, nil, result)
+  return nil, result
+end
+
+-- run(w, inst, token, step, callout, place, event, task) -> result, or nil and the BPMN error that
+-- was thrown. `place` names the call in its activity; listeners of a user task may change `task`.
+function calls.run(w, inst, token, step, callout, place, event, task)
+  if callout.is_value and not callout.ask then
+    return callout.constant
+  end
+  local old, key = kept.find(w, inst, token, place)
+  if old then
+    return old.result, old.thrown
+  end
+  local call = call_of(w, inst, token, step, event)
+  call.task = task
+  if place == "run" then
+    call.note.result = step.result
+    take_reads(token, call.note)
+  end
+  return finish(w, call, key, invoke(w, call, callout))
+end
+
+-- ---- objects of expressions ----
+
+local Execution = {}
+Execution.__index = Execution
+
+local function of(execution)
+  local scope = execution.scope
+  return scope.inst, scope.token, scope.note
+end
+
+function Execution:getVariable(name)
+  return (self.scope:get(name))
+end
+
+function Execution:hasVariable(name)
+  local _, found = self.scope:get(name)
+  return found
+end
+
+function Execution:getVariables()
+  return variables.all(self.scope.token)
+end
+
+function Execution:setVariable(name, value)
+  local inst, token, note = of(self)
+  variables.assign(inst, token, note, name, value)
+end
+
+function Execution:setVariableLocal(name, value)
+  local inst, token, note = of(self)
+  variables.assign(inst, token, note, name, value, true)
+end
+
+function Execution:removeVariable(name)
+  self:setVariable(name, nil)
+end
+
+function Execution:getProcessInstanceId()
+  return tostring(self.scope.inst.id)
+end
+
+Execution.getId = Execution.getProcessInstanceId
+
+function Execution:getProcessBusinessKey()
+  return self.scope.inst.key
+end
+
+Execution.getBusinessKey = Execution.getProcessBusinessKey
+
+function Execution:getTenantId()
+  return self.scope.inst.tenant
+end
+
+function Execution:getProcessDefinitionId()
+  return self.scope.inst.plan.key .. ":" .. self.scope.inst.version
+end
+
+function Execution:getCurrentActivityId()
+  return self.scope.token.at:match("^[^#]*")
+end
+
+function Execution:getCurrentActivityName()
+  local step = self.scope.inst.plan.steps[self:getCurrentActivityId()]
+  return step and step.name
+end
+
+function Execution:getActivityInstanceId()
+  return self:getCurrentActivityId() .. ":" .. self.scope.token.id
+end
+
+function Execution:getEventName()
+  return self.scope.call and self.scope.call.event
+end
+
+-- A user task's listener sees the task; it can do what an execution can.
+local Task = setmetatable({}, { __index = Execution })
+Task.__index = Task
+
+for _, field in ipairs { "assignee", "name", "priority", "due" } do
+  local word = field:sub(1, 1):upper() .. field:sub(2)
+  Task["get" .. word] = function(self)
+    return self.task[field]
+  end
+  Task["set" .. word] = function(self, value)
+    self.task[field] = value
+  end
+end
+
+function Task:getTaskDefinitionKey()
+  return self.task.activity
+end
+
+-- object(w, scope, name) -> what a method in an expression is called on, or nil
+function calls.object(w, scope, name)
+  local call = scope.call
+  if name == "execution" then
+    return setmetatable({ scope = scope }, Execution)
+  elseif name == "task" and call and call.task then
+    return setmetatable({ scope = scope, task = call.task }, Task)
+  elseif name == "job" and call and scope.note then
+    return call.job
+  end
+  return w.context.bean and w.context.bean(name)
+end
+
+return calls

@@ -1,0 +1,199 @@
+-- run(context, cause) -> unit: what begins a unit. A cause is a job of an instance, or a command
+-- (start, complete, trigger, message, cancel, set); a command that does not fit raises.
+local called = require "moonshift.process.called"
+local errors = require "moonshift.process.errors"
+local events = require "moonshift.process.events"
+local frame = require "moonshift.process.frame"
+local inclusive = require "moonshift.process.nodes.inclusive"
+local multi = require "moonshift.process.multi"
+local scopes = require "moonshift.process.scopes"
+local variables = require "moonshift.process.variables"
+local walk = require "moonshift.process.walk"
+
+local commands = {}
+
+local Walk = walk.Walk
+Walk.called, Walk.errors, Walk.events, Walk.inclusive, Walk.multi, Walk.scopes =
+  called, errors, events, inclusive, multi, scopes
+
+-- ---- what a call asks for besides its result ----
+
+local Effects = {}
+
+function Effects.start(w, _, token, made)
+  local binding = made.number and "version" or "latest"
+  local version = w.context.version(made.process, binding, made.number)
+  if not version then
+    error(("job:start: there is no process %s"):format(tostring(made.process)), 0)
+  end
+  scopes.begin(w, { id = made.id, version = version, key = made.key, variables = made.variables,
+    from = { inst = w.instances[made.instance], token = token } })
+end
+
+function Effects.message(w, _, _, made)
+  table.insert(w.unit.messages, { name = made.name, key = made.key, variables = made.variables })
+end
+
+function Effects.enqueue(w, _, _, made)
+  made.id = w.context.enqueue(made.handler, made.payload, made.options, made.id)
+end
+
+-- Does what a call asked for; a second walk does it again without the call.
+function Walk:do_again(inst, token, made)
+  made.instance = inst.id
+  Effects[made.what](self, inst, token, made)
+end
+
+-- ---- jobs ----
+
+local Jobs = {}
+
+local function step_of(inst, token)
+  return inst.plan.steps[token.at:match("^[^#]*")]
+    or error(("instance %d: the process has no activity %s"):format(inst.id, token.at), 0)
+end
+
+function Jobs.before(w, inst, token)
+  local step = step_of(inst, token)
+  if token.at == step.id then
+    return walk.begin(w, inst, token, step)
+  end
+  return multi.begin(w, inst, token, step)
+end
+
+function Jobs.after(w, inst, token)
+  local flow = token.more and inst.plan.flows[token.more]
+  token.state, token.more = "run", nil
+  if token.scope.state == "body" and not token.at:find("#", 1, true) then
+    return multi.turn_ended(w, inst, token, step_of(inst, token))
+  elseif flow then
+    return walk.follow(w, inst, token, flow)
+  end
+  return walk.ended(w, inst, token)
+end
+
+function Jobs.seed(w, inst, token)
+  multi.seed(w, inst, token)
+end
+
+function Jobs.timer(w, inst, token)
+  local step = step_of(inst, token)
+  step.kind.proceed(w, inst, token, step)
+end
+
+Jobs["on timer"] = events.proceed
+
+-- ---- causes ----
+
+local Causes = {}
+
+-- The instance and the token of a cause; raises if they are not there.
+local function meant(w)
+  local cause = w.cause
+  local inst = w:instance(cause.instance)
+  if not inst then
+    error(("there is no instance %s"):format(tostring(cause.instance)), 0)
+  end
+  return inst, cause.token and frame.find(inst.frame, cause.token)
+end
+
+-- The same for a token that must wait in one of these states.
+local function waiting(w, what, ...)
+  local inst, token = meant(w)
+  for _, state in ipairs { ... } do
+    if token and token.state == state then
+      return inst, token
+    end
+  end
+  error(("instance %d: %s %s waits no longer"):format(inst.id, what, tostring(w.cause.token)), 0)
+end
+
+-- A job whose token has gone meanwhile does nothing.
+function Causes.job(w)
+  local inst = w:instance(w.cause.instance)
+  local token, index
+  if inst then
+    token, index = frame.find(inst.frame, w.cause.token)
+  end
+  local proceed = token and Jobs[token.state]
+  if not proceed then
+    w.unit.gone, w.order = true, {}
+    return
+  end
+  w.job_token = token
+  if index then
+    variables.put(inst, token, "loopCounter", index)
+  end
+  proceed(w, inst, token)
+end
+
+function Causes.start(w)
+  local cause = w.cause
+  local inst = scopes.begin(w, { id = w.context.next_instance(), version = cause.version,
+    key = cause.key, tenant = cause.tenant, variables = cause.variables, at = cause.at })
+  w.unit.result = inst.id
+end
+
+function Causes.complete(w)
+  local inst, token = waiting(w, "the task", "task")
+  local step = step_of(inst, token)
+  step.kind.proceed(w, inst, token, step)
+end
+
+function Causes.trigger(w)
+  local inst, token = waiting(w, "the activity", "trigger")
+  local step = step_of(inst, token)
+  step.kind.proceed(w, inst, token, step)
+end
+
+function Causes.message(w)
+  local inst, token = waiting(w, "the subscription", "message", "on message")
+  if token.state == "on message" then
+    return events.proceed(w, inst, token)
+  end
+  local step = step_of(inst, token)
+  step.kind.proceed(w, inst, token, step)
+end
+
+-- Ends an instance. One that was called takes the calling activity with it.
+function Causes.cancel(w)
+  local inst = meant(w)
+  scopes.cancel_inside(w, inst, inst.frame.outer)
+  scopes.finish(w, inst, "cancelled", w.cause.reason)
+  local caller, token = called.caller(w, inst)
+  if caller then
+    token.more = nil
+    token.state = "run"
+    token.begun = true
+    scopes.cancel_activity(w, caller, token)
+    walk.ended(w, caller, token)
+  end
+end
+
+-- Sets variables: of the token that is named, else of the instance.
+function Causes.set(w)
+  local inst, token = meant(w)
+  if w.cause.token and not token then
+    error(("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)), 0)
+  end
+  for name, value in pairs(w.cause.variables or {}) do
+    if token then
+      variables.set_local(inst, token, name, value)
+    else
+      variables.set(inst, inst.frame.outer, name, value)
+    end
+  end
+end
+
+-- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off
+function commands.run(context, cause)
+  local w = walk.new(context, cause)
+  Causes[cause.kind](w)
+  walk.go(w)
+  if w.snoozed then
+    return { snoozed = true }
+  end
+  return walk.unit(w)
+end
+
+return commands

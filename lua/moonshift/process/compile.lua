@@ -1,0 +1,292 @@
+-- compile.plan(graph) -> a plan: the graph made ready for the walk, made once for each graph.
+--
+-- plan: { key, graph, priority, steps = { [id] = step }, flows = { [id] = flow }, start = step,
+--   events = { step … }, starts, ends = call-outs of the process itself }
+--
+-- A step is a node with its flows as links, its texts compiled, its kind as a table of functions.
+--
+-- A compiled value is { constant = value } or { ask = function(scope) -> value }; the scope is that
+-- of moonshift.process.variables. A call-out is what moonshift.process.calls runs.
+local expression = require "moonshift.expression"
+
+local compile = {}
+
+local KINDS = {
+  start = "start", ["end"] = "end", service = "service", send = "service", rule = "service",
+  script = "service", user = "user", manual = "task", task = "task", receive = "receive",
+  exclusive = "exclusive", parallel = "parallel", inclusive = "inclusive",
+  event_gateway = "event_gateway", subprocess = "subprocess", event_subprocess = "event_subprocess",
+  call = "call", catch = "catch", throw = "throw", boundary = "boundary",
+}
+
+-- Kinds whose activity has variables of its own even without mappings or boundary events.
+local SCOPES = {
+  subprocess = true, event_subprocess = true, call = true, receive = true, catch = true,
+  event_gateway = true,
+}
+
+local plans = setmetatable({}, { __mode = "k" })
+
+-- ---- values ----
+
+local Values = {} -- by the field that says what a table is
+
+-- Compiles a text with ${…}; it may assign only where `free` says so.
+local function text_value(c, text, where, free)
+  if not expression.is(text) then
+    return { constant = text }
+  end
+  local ask, message = expression.compile(text, { file = c.path, line = where.line },
+    { pure = not free })
+  if not ask then
+    error(("%s:%s: %s: %s"):format(tostring(c.path), tostring(where.line), tostring(where.id),
+      message), 0)
+  end
+  return { ask = ask, text = text }
+end
+
+function Values.list(c, list, where)
+  local items = {}
+  for i, item in ipairs(list) do
+    items[i] = compile.value(c, item, where)
+  end
+  return { ask = function(scope)
+    local made = {}
+    for i, item in ipairs(items) do
+      made[i] = scope:ask(item)
+    end
+    return made
+  end }
+end
+
+function Values.map(c, map, where)
+  local items = {}
+  for name, item in pairs(map) do
+    items[name] = compile.value(c, item, where)
+  end
+  return { ask = function(scope)
+    local made = {}
+    for name, item in pairs(items) do
+      made[name] = scope:ask(item)
+    end
+    return made
+  end }
+end
+
+-- value(c, what a graph gives as <value> or <condition>, where) -> a compiled value, or nil
+function compile.value(c, value, where)
+  if type(value) == "string" then
+    return text_value(c, value, where)
+  elseif type(value) == "function" then
+    return { ask = function(scope)
+      return value(scope:view())
+    end }
+  elseif type(value) ~= "table" then
+    return value ~= nil and { constant = value } or nil
+  elseif value.script then
+    return { script = compile.callout(c, value, where) }
+  end
+  local kind = value.list and "list" or value.map and "map"
+  return kind and Values[kind](c, value[kind], where) or { constant = value }
+end
+
+-- ---- call-outs ----
+
+-- A text or a list of the names under which a handler is looked for, first match.
+local function names_of(behaviour)
+  local name = behaviour.names or behaviour.run or behaviour.class or behaviour.delegate
+    or behaviour.topic
+  return type(name) == "table" and name or { name }
+end
+
+-- callout(c, behaviour, where) -> { call = function } | { ask = … } | { script = …, text } |
+-- { names = { … } }, with `label` for messages.
+function compile.callout(c, behaviour, where)
+  local line = behaviour.line or where.line
+  local out = { line = line }
+  if behaviour.call then
+    out.call, out.label = behaviour.call, "function"
+  elseif behaviour.expression then
+    local value = text_value(c, behaviour.expression, { id = where.id, line = line }, true)
+    out.ask, out.constant, out.label = value.ask, value.constant, behaviour.expression
+    out.is_value = true
+  elseif behaviour.script and behaviour.language == "juel" then
+    local value = text_value(c, behaviour.script, { id = where.id, line = line }, true)
+    out.ask, out.constant, out.label, out.is_value = value.ask, value.constant, "script", true
+  elseif behaviour.script and (behaviour.language or "lua"):lower() == "lua" then
+    out.script, out.label, out.file = behaviour.script, "script", c.path
+  else
+    out.names = names_of(behaviour)
+    out.label = out.names[1] or "nothing"
+  end
+  return out
+end
+
+local function callouts(c, behaviours, where)
+  local list = {}
+  for i, behaviour in ipairs(behaviours or {}) do
+    list[i] = compile.callout(c, behaviour, where)
+  end
+  return list[1] and list
+end
+
+-- ---- steps ----
+
+local function named_values(c, list, where)
+  local values = {}
+  for i, one in ipairs(list or {}) do
+    values[i] = { name = one.name, value = compile.value(c, one.value, where) }
+  end
+  return values[1] and values
+end
+
+local function fields_of(c, fields, where)
+  local values
+  for name, value in pairs(fields or {}) do
+    values = values or {}
+    values[name] = compile.value(c, value, where)
+  end
+  return values
+end
+
+local function multi_of(c, node)
+  local multi = node.multi
+  return {
+    parallel = multi.parallel, before = multi.before, after = multi.after,
+    exclusive = multi.exclusive ~= false, retry = multi.retry, element = multi.element,
+    count = compile.value(c, multi.count, node),
+    collection = compile.value(c, multi.collection, node),
+    ["until"] = compile.value(c, multi["until"], node),
+    priority = compile.value(c, multi.priority, node),
+    at = node.id .. "#multiInstanceBody",
+  }
+end
+
+local function call_of(c, node)
+  local call = node.call
+  local function maps(list)
+    local made = {}
+    for i, map in ipairs(list or {}) do
+      made[i] = { from = map.from, to = map.to, all = map.all, is_local = map["local"],
+        value = compile.value(c, map.value, node) }
+    end
+    return made
+  end
+  return { process = compile.value(c, call.process, node), binding = call.binding or "latest",
+    version = compile.value(c, call.version, node), key = compile.value(c, call.key, node),
+    into = maps(call.into), back = maps(call.back) }
+end
+
+local function event_of(c, node)
+  local event = node.event
+  return event and {
+    kind = event.kind, interrupting = event.interrupting ~= false, code = event.code,
+    link = event.name, name = compile.value(c, event.name, node),
+    key = compile.value(c, event.key, node),
+    code_variable = event.code_variable, message_variable = event.message_variable,
+    timer = event.timer and { kind = event.timer.kind,
+      text = compile.value(c, event.timer.text, node) },
+  } or { kind = "none", interrupting = true }
+end
+
+local function listeners_of(c, step, node)
+  local listeners = node.listeners or {}
+  step.starts = callouts(c, listeners.start, node)
+  step.ends = callouts(c, listeners["end"], node)
+  for _, event in ipairs { "create", "assignment", "complete", "delete" } do
+    step["on_" .. event] = callouts(c, listeners[event], node)
+  end
+end
+
+local function task_of(c, step, node)
+  local candidates = node.candidates or {}
+  step.assignee = compile.value(c, node.assignee, node)
+  step.users = compile.value(c, candidates.users, node)
+  step.groups = compile.value(c, candidates.groups, node)
+  step.due = compile.value(c, node.due, node)
+  step.task_priority = compile.value(c, node.task_priority, node)
+  step.form = node.form
+end
+
+local function step_of(c, node)
+  local step = {
+    id = node.id, name = node.name, node = node, kind = require(
+      "moonshift.process.nodes." .. (KINDS[node.kind] or error("no such kind: " .. node.kind, 0))),
+    before = node.before, after = node.after, exclusive = node.exclusive ~= false,
+    retry = node.retry, priority = compile.value(c, node.priority, node), result = node.result,
+    inputs = named_values(c, node.input, node), outputs = named_values(c, node.output, node),
+    fields = fields_of(c, node.fields, node), event = event_of(c, node),
+    incoming = #(node.into or {}),
+    call_out = node.behaviour and compile.callout(c, node.behaviour, node),
+    multi = node.multi and multi_of(c, node), call = node.call and call_of(c, node),
+  }
+  step.is_scope = SCOPES[node.kind] or step.inputs ~= nil or step.outputs ~= nil
+    or (node.boundaries ~= nil and node.boundaries[1] ~= nil)
+  listeners_of(c, step, node)
+  if node.kind == "user" then
+    task_of(c, step, node)
+  end
+  return step
+end
+
+local function flow_of(c, plan, flow)
+  return { id = flow.id, to = plan.steps[flow.to], when = compile.value(c, flow.when, flow),
+    default = flow.default, takes = callouts(c, flow.listeners, flow) }
+end
+
+local function steps_named(plan, ids)
+  local list = {}
+  for i, id in ipairs(ids or {}) do
+    list[i] = plan.steps[id]
+  end
+  return list
+end
+
+local function link(c, plan, step)
+  local node = step.node
+  step.scope = plan.steps[node.scope]
+  step.host = plan.steps[node.attached]
+  step.boundaries = steps_named(plan, node.boundaries)
+  step.out = {}
+  for i, flow in ipairs(node.out or {}) do
+    step.out[i] = flow_of(c, plan, flow)
+    plan.flows[flow.id] = step.out[i]
+  end
+  if node.kind == "subprocess" or node.kind == "event_subprocess" then
+    step.start, step.events = plan.steps[node.start], steps_named(plan, node.events)
+  end
+end
+
+local function make(graph)
+  local c = { path = graph.path }
+  local plan = { key = graph.key, graph = graph, steps = {}, flows = {}, order = {},
+    priority = compile.value(c, graph.priority, graph) }
+  for i, id in ipairs(graph.order) do
+    plan.steps[id] = step_of(c, graph.nodes[id])
+    plan.order[i] = plan.steps[id]
+  end
+  for _, step in ipairs(plan.order) do
+    link(c, plan, step)
+  end
+  for _, step in ipairs(plan.order) do
+    plan.joins = plan.joins or step.node.kind == "inclusive" and step.incoming > 1
+  end
+  plan.events = steps_named(plan, graph.events)
+  plan.start = plan.steps[graph.start]
+  local listeners = graph.listeners or {}
+  plan.starts = callouts(c, listeners.start, graph)
+  plan.ends = callouts(c, listeners["end"], graph)
+  return plan
+end
+
+-- plan(graph) -> the plan of this graph, made at the first call
+function compile.plan(graph)
+  local plan = plans[graph]
+  if not plan then
+    plan = make(graph)
+    plans[graph] = plan
+  end
+  return plan
+end
+
+return compile

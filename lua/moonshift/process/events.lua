@@ -1,0 +1,193 @@
+-- Events: what is watched for beside the places where an instance stands (boundary events, event
+-- sub-processes, the ways out of an event-based gateway), and when timers are due.
+local frame = require "moonshift.process.frame"
+local kept = require "moonshift.process.kept"
+local show = require "moonshift.show"
+local variables = require "moonshift.process.variables"
+local walk = require "moonshift.process.walk"
+
+local events = {}
+
+-- ---- timers ----
+
+local Due = {}
+
+function Due.date(w, value)
+  if math.type(value) == "integer" then
+    return value
+  end
+  return w.context.time(value)
+end
+
+function Due.duration(w, value)
+  return w.context.add_span(w.now, value)
+end
+
+function Due.cycle(w, value)
+  local dates, message = w.context.dates(value, w.context.zone or "UTC", w.now, 1)
+  if not dates then
+    return nil, message
+  end
+  return dates[1], ("the cycle %s never comes again"):format(value)
+end
+
+-- due(w, inst, token, step) -> ms, and the text of its cycle
+function events.due(w, inst, token, step)
+  local timer = step.event.timer
+  local value = w:ask(inst, token, timer.text)
+  local good = type(value) == "string" or timer.kind == "date" and math.type(value) == "integer"
+  if not good then
+    error(("%s: the timer is %s (expected a text such as PT5M)"):format(step.id, show(value)), 0)
+  end
+  local due, message = Due[timer.kind](w, value)
+  if not due then
+    error(("%s: %s"):format(step.id, tostring(message)), 0)
+  end
+  return due, timer.kind == "cycle" and value or nil
+end
+
+-- The token waits for the timer of this event; `repeats` says whether a cycle comes again.
+function events.await_timer(w, inst, token, step, state, repeats)
+  local due, cycle = events.due(w, inst, token, step)
+  local again = repeats and cycle or nil
+  token.more = again and 1 or nil
+  w:await_job(inst, token, state, { name = step.id .. ":timer", priority = step.priority,
+    retry = step.retry, exclusive = step.exclusive, due = due, ["repeat"] = again })
+end
+
+function events.await_message(w, inst, token, step, state)
+  local event = step.event
+  local name = w:ask(inst, token, event.name)
+  if type(name) ~= "string" or name == "" then
+    error(("%s: the message is called %s (expected a text)"):format(step.id, show(name)), 0)
+  end
+  local key = w:ask(inst, token, event.key)
+  w:await(inst, token, state, w.unit.subscriptions, { kind = "message", name = name,
+    key = key ~= nil and tostring(key) or "", version = inst.version, activity = step.id })
+end
+
+-- ---- watching ----
+
+local function watch_one(w, inst, host, step)
+  local kind = step.event.kind
+  if kind ~= "timer" and kind ~= "message" then
+    return -- errors are looked for when one is thrown
+  end
+  local state = kind == "timer" and "on timer" or "on message"
+  local token = frame.add(inst.frame, host, step.id, state)
+  kept.branch(inst, host, token)
+  if kind == "timer" then
+    events.await_timer(w, inst, token, step, state, not step.event.interrupting)
+  else
+    events.await_message(w, inst, token, step, state)
+  end
+end
+
+-- watch(w, inst, host, steps): begins to watch for these events beside a token or scope.
+function events.watch(w, inst, host, steps)
+  for _, step in ipairs(steps) do
+    watch_one(w, inst, host, step)
+  end
+end
+
+-- The same for event sub-processes, which are watched for by their start events.
+function events.watch_events(w, inst, scope, steps)
+  for _, step in ipairs(steps) do
+    watch_one(w, inst, scope, step.start)
+  end
+end
+
+-- Ends the watches beside a token; `kinds` names those of boundary or start events only.
+local function unwatch(w, inst, host, kind)
+  for _, token in ipairs(inst.frame.list) do
+    if token.scope == host and not token.gone and frame.watches(token)
+      and (not kind or inst.plan.steps[token.at].node.kind == kind) then
+      w:waited(inst, token)
+      frame.remove(inst.frame, token)
+    end
+  end
+end
+
+function events.unwatch(w, inst, host)
+  unwatch(w, inst, host)
+end
+
+-- Ends the watches for event sub-processes of a scope.
+function events.unwatch_events(w, inst, scope)
+  unwatch(w, inst, scope, "start")
+end
+
+-- ---- what has come ----
+
+-- The watch goes unless it is for more than one event.
+local function spend(w, inst, token, step)
+  local again = not step.event.interrupting
+    and (step.event.kind == "message" or token.more ~= nil and not w.cause.last)
+  if not again then
+    w:waited(inst, token)
+    frame.remove(inst.frame, token)
+  end
+end
+
+-- A token for what comes beside the host, or the host's own if its activity is cancelled for it.
+local function boundary_token(w, inst, host, step)
+  if step.event.interrupting then
+    w.scopes.cancel_activity(w, inst, host)
+    return host
+  end
+  local token = frame.add(inst.frame, host.scope, step.id, "run")
+  kept.branch(inst, host, token)
+  return token
+end
+
+-- happened(w, inst, host, step): a boundary event or the event of an event sub-process.
+function events.happened(w, inst, host, step)
+  if step.node.kind == "boundary" then
+    local token = boundary_token(w, inst, host, step)
+    w:push(walk.arrive, inst, token, step)
+    return token
+  end
+  if step.event.interrupting then
+    w.scopes.interrupt(w, inst, host)
+  end
+  local token = frame.add(inst.frame, host, step.scope.id, "run")
+  kept.branch(inst, host, token)
+  w:push(events.begin_sub, inst, token, step)
+  return token
+end
+
+-- Begins an event sub-process at its start event.
+function events.begin_sub(w, inst, token, start)
+  local step = start.scope
+  token.at = step.id
+  walk.begin(w, inst, token, step)
+end
+
+-- One of the ways out of an event-based gateway: the gateway ends, the event has come already.
+local function gateway_left(w, inst, gateway, step)
+  local around = inst.plan.steps[gateway.at]
+  if walk.finish(w, inst, gateway, around) then
+    gateway.vars, gateway.more, gateway.came = nil, nil, true
+    for _, flow in ipairs(around.out) do
+      if flow.to == step then
+        inst:tell_flow(gateway, flow)
+      end
+    end
+    walk.arrive(w, inst, gateway, step)
+  end
+end
+
+-- proceed(w, inst, token): what a watch was for has come.
+function events.proceed(w, inst, token)
+  local step, host = inst.plan.steps[token.at], token.scope
+  for name, value in pairs(w.cause.variables or {}) do
+    variables.set(inst, host, name, value)
+  end
+  if step.node.kind ~= "boundary" and step.node.kind ~= "start" then
+    return gateway_left(w, inst, host, step)
+  end
+  spend(w, inst, token, step)
+  events.happened(w, inst, host, step)
+end
+
+return events

@@ -1,0 +1,114 @@
+-- One instance within a walk: its frame, its plan, and what the trail says of this unit.
+local compile = require "moonshift.process.compile"
+local frame = require "moonshift.process.frame"
+
+local Instance = {}
+Instance.__index = Instance
+
+local instance = {}
+
+local function plan_of(w, version)
+  local graph = w.context.graph(version)
+  if not graph then
+    error(("version %s of a process is not there"):format(tostring(version)), 0)
+  end
+  return compile.plan(graph)
+end
+
+-- open(w, row) -> an instance that is there already; row is what context.frame gives
+function instance.open(w, row)
+  return setmetatable({
+    id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = row.root,
+    key = row.key, tenant = row.tenant, way = row.id .. ":", walk = w, trail = {},
+    plan = plan_of(w, row.version), frame = frame.decode(row.frame, w.context.decode),
+  }, Instance)
+end
+
+-- new(w, row) -> one that this unit begins: row = { id, version, key, tenant, parent, root, way }
+function instance.new(w, row)
+  return setmetatable({
+    id = row.id, version = row.version, rev = 0, parent = row.parent, root = row.root,
+    key = row.key, tenant = row.tenant, way = row.way, walk = w, trail = {}, started = w.now,
+    plan = plan_of(w, row.version), frame = frame.new(row.root),
+  }, Instance)
+end
+
+-- ---- trail ----
+
+-- tell(kind, token, at): an activity began ("s"), ended ("e") or was cancelled ("c").
+function Instance:tell(kind, token, at)
+  if self.walk.tells then
+    self.trail[#self.trail + 1] = ('["%s",%d,"%s",%d]'):format(kind, token.id, at, self.walk.now)
+  end
+end
+
+function Instance:tell_flow(token, flow)
+  if self.walk.tells_all then
+    self.trail[#self.trail + 1] = ('["f",%d,"%s"]'):format(token.id, flow.id)
+  end
+end
+
+function Instance:tell_variable(holder, name, value)
+  local w = self.walk
+  if w.tells_all then
+    local encode = w.context.encode
+    self.trail[#self.trail + 1] = ('["v",%d,%s,%s]'):format(holder.id, encode(name),
+      value == nil and "null" or encode(value))
+  end
+end
+
+function Instance:warn(token, text)
+  if self.walk.tells then
+    self.trail[#self.trail + 1] = ('["w",%d,%s]'):format(token.id, self.walk.context.encode(text))
+  end
+end
+
+-- ---- what goes into the unit ----
+
+-- Names the largest variables of a frame that has become too large.
+local function too_large(self, text, most)
+  local sizes = {}
+  for _, token in ipairs(self.frame.list) do
+    for name, value in pairs(token.vars or {}) do
+      local size = #self.walk.context.encode(value)
+      sizes[#sizes + 1] = { name = name, size = size }
+    end
+  end
+  table.sort(sizes, function(a, b)
+    return a.size > b.size
+  end)
+  local named = {}
+  for i = 1, math.min(3, #sizes) do
+    named[i] = ("%s (%d bytes)"):format(sizes[i].name, sizes[i].size)
+  end
+  error(("the frame of instance %d has %d bytes (expected at most %d); the largest variables: %s")
+    :format(self.id, #text, most, table.concat(named, ", ")), 0)
+end
+
+local function check_waits(self)
+  for _, token in ipairs(self.frame.list) do
+    if not token.gone and token.state == "run" then
+      error(("instance %d: the token %d at %s neither waits nor ends"):format(self.id, token.id,
+        token.at), 0)
+    end
+  end
+end
+
+-- row() -> the instance as the unit has it
+function Instance:row()
+  local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
+    parent = self.parent, root = self.root, key = self.key, tenant = self.tenant }
+  if self.ended then
+    row.ended, row.reason, row.variables = self.ended, self.reason, self.frame.outer.vars
+    return row
+  end
+  check_waits(self)
+  local text = frame.encode(self.frame, self.walk.context.encode)
+  if #text > self.walk.settings.frame_max then
+    too_large(self, text, self.walk.settings.frame_max)
+  end
+  row.frame = text
+  return row
+end
+
+return instance

@@ -1,0 +1,55 @@
+-- What calls did in a walk, kept for a second walk on a newer frame (the unit was behind).
+--
+-- A call is known by the token's way, the activity, the place of the call and how often it was met
+-- there. A token's way is its number; a token that was made in this walk has the way of the one it
+-- came from and a count, so both walks agree. What was kept holds unless the call had written
+-- something that it had read, and that is another value now: then the call is made again.
+local variables = require "moonshift.process.variables"
+
+local kept = {}
+
+-- way(inst, token) -> text
+function kept.way(inst, token)
+  return token.way or inst.way .. token.id
+end
+
+-- Gives a new token its way: that of `from`, and a count.
+function kept.branch(inst, from, token)
+  local count = (from.branches or 0) + 1
+  from.branches = count
+  token.way = kept.way(inst, from) .. "." .. count
+end
+
+local function key_of(w, inst, token, place)
+  local base = kept.way(inst, token) .. "/" .. token.at .. "/" .. place
+  local count = (w.met[base] or 0) + 1
+  w.met[base] = count
+  return count == 1 and base or base .. "/" .. count
+end
+
+-- Brings about again what a call did besides its result.
+local function replay(w, inst, token, one)
+  variables.replay(inst, token, one.note)
+  for _, made in ipairs(one.note) do
+    w:do_again(inst, token, made)
+  end
+end
+
+-- find(w, inst, token, place) -> what was kept or nil, and the key to keep the call under
+function kept.find(w, inst, token, place)
+  local key = key_of(w, inst, token, place)
+  local one = w.before[key]
+  if not one or variables.outdated(token, one.note) then
+    return nil, key
+  end
+  replay(w, inst, token, one)
+  w.kept[key] = one
+  return one, key
+end
+
+-- keep(w, key, note, result, thrown): `thrown` is a BPMN error that the call raised
+function kept.keep(w, key, note, result, thrown)
+  w.kept[key] = { note = note, result = result, thrown = thrown }
+end
+
+return kept

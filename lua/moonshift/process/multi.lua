@@ -1,0 +1,206 @@
+-- Multi-instance activities: the body is a scope around the turns and counts them. Turns of a
+-- parallel body are tokens in it; a sequential one has a single token that begins again.
+local frame = require "moonshift.process.frame"
+local kept = require "moonshift.process.kept"
+local rules = require "moonshift.rules"
+local show = require "moonshift.show"
+local variables = require "moonshift.process.variables"
+local walk = require "moonshift.process.walk"
+
+local multi = {}
+
+local AT_ONCE = 1000 -- turns that one unit makes
+
+-- ---- how many ----
+
+-- The list that the turns go through: the value itself, or the variable that a plain text names.
+local function list_of(w, inst, token, step)
+  local collection = step.multi.collection
+  local list
+  if type(collection.constant) == "string" then
+    list = variables.get(token, collection.constant)
+  else
+    list = w:ask(inst, token, collection)
+  end
+  if type(list) ~= "table" or (next(list) ~= nil and #list == 0) then
+    error(("%s: the collection %s is %s (expected a list)"):format(step.id,
+      tostring(collection.constant or collection.text or ""), show(list)), 0)
+  end
+  return list
+end
+
+local function count_of(w, inst, token, step)
+  local value = step.multi.count
+  if not value then
+    return #list_of(w, inst, token, step)
+  end
+  local found = w:ask(inst, token, value)
+  local count = type(found) ~= "boolean" and math.tointeger(tonumber(found))
+  if not count or count < 0 then
+    error(("%s: the number of turns is %s (expected a whole number from 0)"):format(step.id,
+      show(found)), 0)
+  end
+  return count
+end
+
+-- ---- the body ----
+
+-- arrive(w, inst, token, step): the token becomes the body, unless a job stands before it.
+function multi.arrive(w, inst, token, step)
+  local m = step.multi
+  token.at = m.at
+  if m.before then
+    return w:await_job(inst, token, "before", { name = m.at, priority = m.priority,
+      retry = m.retry, exclusive = m.exclusive })
+  end
+  return multi.begin(w, inst, token, step)
+end
+
+local function set(inst, holder, name, value)
+  variables.put(inst, holder, name, value)
+end
+
+local function set_item(w, inst, body, holder, step, index)
+  if step.multi.element then
+    local list = list_of(w, inst, body, step)
+    local item = list[index + 1]
+    set(inst, holder, step.multi.element, item == nil and rules.null or item)
+  end
+end
+
+-- Begins the body with its first turns.
+function multi.begin(w, inst, body, step)
+  inst:tell("s", body, step.multi.at)
+  local count = count_of(w, inst, body, step)
+  body.state, body.more, body.at = "body", { count, 0, 0 }, step.multi.at
+  w.events.watch(w, inst, body, step.boundaries)
+  if count == 0 then
+    return multi.leave(w, inst, body, step)
+  end
+  set(inst, body, "nrOfInstances", count)
+  set(inst, body, "nrOfCompletedInstances", 0)
+  set(inst, body, "nrOfActiveInstances", step.multi.parallel and count or 1)
+  if step.multi.parallel then
+    return multi.make(w, inst, body, step)
+  end
+  body.more[3] = count
+  local token = frame.add(inst.frame, body, step.id, "run")
+  kept.branch(inst, body, token)
+  return multi.turn(w, inst, token, step, 0)
+end
+
+-- Begins a turn of a sequential body.
+function multi.turn(w, inst, token, step, index)
+  local body = token.scope
+  set(inst, body, "loopCounter", index)
+  set_item(w, inst, body, body, step, index)
+  w:push(walk.arrive_inner, inst, token, step)
+end
+
+-- Jobs of turns that begin in one, without a token for each.
+local function make_range(w, inst, body, step, index, count)
+  local first = frame.add_range(inst.frame, body, count, index)
+  local priority = w:priority(inst, body, step.priority)
+  local handler = ("process/%s/%s"):format(inst.plan.key, step.id)
+  local retries = step.retry and w.context.runs and w.context.runs(step.retry) or nil
+  for i = 0, count - 1 do
+    w.unit.jobs[#w.unit.jobs + 1] = { instance = inst.id, token = first + i, handler = handler,
+      priority = priority, retries = retries, exclusive = step.exclusive, record = body }
+  end
+end
+
+local function make_tokens(w, inst, body, step, index, count)
+  local tokens = {}
+  for i = 1, count do
+    local token = frame.add(inst.frame, body, step.id, "run")
+    kept.branch(inst, body, token)
+    set(inst, token, "loopCounter", index + i - 1)
+    set_item(w, inst, body, token, step, index + i - 1)
+    tokens[i] = token
+  end
+  for i = count, 1, -1 do
+    w:push(walk.arrive_inner, inst, tokens[i], step)
+  end
+end
+
+-- Makes the next turns of a parallel body; a job of its own makes what is more than a unit should.
+function multi.make(w, inst, body, step)
+  local index = body.more[3]
+  local count = math.min(body.more[1] - index, AT_ONCE)
+  body.more[3] = index + count
+  if body.more[3] < body.more[1] then
+    local seed = frame.add(inst.frame, body, step.multi.at, "run")
+    kept.branch(inst, body, seed)
+    w:await_job(inst, seed, "seed", { name = step.multi.at, priority = step.multi.priority,
+      exclusive = step.multi.exclusive })
+  end
+  if step.before and not step.multi.element then
+    return make_range(w, inst, body, step, index, count)
+  end
+  return make_tokens(w, inst, body, step, index, count)
+end
+
+-- The job that makes more turns has come.
+function multi.seed(w, inst, token)
+  local body = token.scope
+  frame.remove(inst.frame, token)
+  multi.make(w, inst, body, inst.plan.steps[token.at:match("^[^#]*")])
+end
+
+-- ---- the end of turns ----
+
+-- The inner activity has ended; a job may stand behind it.
+function multi.inner_ended(w, inst, token, step)
+  if step.after then
+    return w:await_job(inst, token, "after", { name = step.id .. ":after",
+      priority = step.priority, retry = step.retry, exclusive = step.exclusive })
+  end
+  return multi.turn_ended(w, inst, token, step)
+end
+
+-- Clears what a sequential turn's activity had as its own, and begins the next one.
+local function next_turn(w, inst, token, step)
+  local body = token.scope
+  local index = body.vars.loopCounter + 1
+  token.vars, token.more, token.state = nil, nil, "run"
+  if index >= body.more[1] or (step.multi["until"]
+    and w:true_for(inst, body, step.multi["until"])) then
+    return multi.leave(w, inst, body, step)
+  end
+  return multi.turn(w, inst, token, step, index)
+end
+
+function multi.turn_ended(w, inst, token, step)
+  local body = token.scope
+  local more = body.more
+  more[2] = more[2] + 1
+  set(inst, body, "nrOfCompletedInstances", more[2])
+  if not step.multi.parallel then
+    return next_turn(w, inst, token, step)
+  end
+  set(inst, body, "nrOfActiveInstances", more[1] - more[2])
+  local done = more[2] >= more[1]
+    or (step.multi["until"] and w:true_for(inst, token, step.multi["until"]))
+  frame.remove(inst.frame, token)
+  if done then
+    multi.leave(w, inst, body, step)
+  end
+end
+
+-- Ends the body: turns that are left are cancelled; the token goes on along the flows.
+function multi.leave(w, inst, body, step)
+  for _, token in ipairs(frame.inside(inst.frame, body)) do
+    if not token.gone and token.state == "run" and not token.begun and not frame.watches(token) then
+      frame.remove(inst.frame, token)
+    end
+  end
+  w.scopes.cancel_inside(w, inst, body)
+  inst:tell("e", body, step.multi.at)
+  local flows = walk.choose_all(w, inst, body, step)
+  body.state = "run"
+  local m = step.multi
+  walk.take(w, inst, body, flows, m.after and { name = m.at, priority = m.priority,
+    retry = m.retry, exclusive = m.exclusive } or nil)
+end
+
+return multi

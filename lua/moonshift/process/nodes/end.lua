@@ -1,0 +1,28 @@
+-- End events: none, error, terminate, and those that call as a service task does (message).
+local service = require "moonshift.process.nodes.service"
+local walk = require "moonshift.process.walk"
+
+local ends = {}
+
+-- Ends the scope: all else that stands in it is cancelled.
+local function terminate(w, inst, token, step)
+  if not walk.finish(w, inst, token, step) then
+    return
+  end
+  local scope = token.scope
+  require("moonshift.process.frame").remove(inst.frame, token)
+  w.scopes.interrupt(w, inst, scope)
+  w:push(walk.scope_ended, inst, scope)
+end
+
+function ends.enter(w, inst, token, step)
+  local kind = step.event.kind
+  if kind == "terminate" then
+    return terminate(w, inst, token, step)
+  elseif kind == "error" then
+    return w.errors.throw(w, inst, token, w.errors.thrown(step.event.code))
+  end
+  service.enter(w, inst, token, step)
+end
+
+return ends

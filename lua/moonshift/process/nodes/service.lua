@@ -1,0 +1,25 @@
+-- Tasks that call: service, send, script and business rule tasks. What the call returns is the
+-- variable named by `result`.
+local calls = require "moonshift.process.calls"
+local rules = require "moonshift.rules"
+local variables = require "moonshift.process.variables"
+local walk = require "moonshift.process.walk"
+
+local service = {}
+
+function service.enter(w, inst, token, step)
+  local callout = step.call_out
+  if not callout then
+    return w:push(walk.leave, inst, token, step)
+  end
+  local result, thrown = calls.run(w, inst, token, step, callout, "run", nil)
+  if thrown then
+    return w.errors.throw(w, inst, token, thrown)
+  end
+  if step.result then
+    variables.set(inst, token, step.result, result == nil and rules.null or result)
+  end
+  w:push(walk.leave, inst, token, step)
+end
+
+return service

@@ -1,0 +1,26 @@
+-- Intermediate throw events: a link goes to its catching event, others call as a service task does.
+local service = require "moonshift.process.nodes.service"
+local walk = require "moonshift.process.walk"
+
+local throw = {}
+
+local function target(inst, step)
+  for _, other in ipairs(inst.plan.order) do
+    if other.node.kind == "catch" and other.event.kind == "link" and other.scope == step.scope
+      and other.event.link == step.event.link then
+      return other
+    end
+  end
+  error(("%s: no link event catches %s"):format(step.id, tostring(step.event.link)), 0)
+end
+
+function throw.enter(w, inst, token, step)
+  if step.event.kind ~= "link" then
+    return service.enter(w, inst, token, step)
+  end
+  if walk.finish(w, inst, token, step) then
+    w:push(walk.arrive, inst, token, target(inst, step))
+  end
+end
+
+return throw

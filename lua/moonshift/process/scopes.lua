@@ -1,0 +1,182 @@
+-- Scopes in a walk: how an instance begins and ends, how a sub-process ends, what is cancelled.
+local calls = require "moonshift.process.calls"
+local frame = require "moonshift.process.frame"
+local instance = require "moonshift.process.instance"
+local kept = require "moonshift.process.kept"
+local variables = require "moonshift.process.variables"
+local walk = require "moonshift.process.walk"
+
+local scopes = {}
+
+-- ---- cancelling ----
+
+local cancel
+
+-- Jobs of turns that are only a range.
+local function leave_ranges(w, inst, body)
+  for _, range in ipairs(body.state == "body" and body.more[4] or {}) do
+    for id = range[1], range[1] + range[2] - 1 do
+      w.unit.left[#w.unit.left + 1] = { instance = inst.id, token = id, what = "job" }
+    end
+    body.kids = body.kids - range[2]
+  end
+  if body.more and body.state == "body" then
+    body.more[4] = nil
+  end
+end
+
+-- Cancels all that lies in a token or scope, the last first.
+function scopes.cancel_inside(w, inst, scope)
+  local inside = frame.inside(inst.frame, scope)
+  for i = #inside, 1, -1 do
+    if not inside[i].gone then
+      cancel(w, inst, inside[i])
+    end
+  end
+  leave_ranges(w, inst, scope)
+end
+
+-- Cancels all that stands in a scope, and ends the watches for its event sub-processes.
+function scopes.interrupt(w, inst, scope)
+  local inside = frame.inside(inst.frame, scope)
+  for i = #inside, 1, -1 do
+    if not inside[i].gone and not frame.watches(inside[i]) then
+      cancel(w, inst, inside[i])
+    end
+  end
+  leave_ranges(w, inst, scope)
+  w.events.unwatch_events(w, inst, scope)
+end
+
+-- Ends what a token does, without taking the token away: its activity is cancelled.
+function scopes.cancel_activity(w, inst, token)
+  local step = inst.plan.steps[token.at]
+  scopes.cancel_inside(w, inst, token)
+  w:waited(inst, token)
+  if token.state == "body" then
+    inst:tell("c", token, token.at)
+  elseif step and scopes.has_begun(token) then
+    if step.kind.cancel then
+      step.kind.cancel(w, inst, token, step)
+    end
+    scopes.finish_cancelled(w, inst, token, step)
+  end
+  token.state, token.vars, token.more, token.begun = "run", nil, nil, nil
+end
+
+-- Whether the activity of a token has begun: not while its first job waits, not after its end.
+function scopes.has_begun(token)
+  if token.begun ~= nil then
+    return token.begun
+  end
+  local state = token.state
+  return not (state == "before" or state == "after" or state == "seed" or state == "run"
+    or frame.watches(token))
+end
+
+-- End listeners and outputs are for cancelled activities, too; a BPMN error of theirs is lost.
+function scopes.finish_cancelled(w, inst, token, step)
+  for i, callout in ipairs(step.ends or {}) do
+    calls.run(w, inst, token, step, callout, "end" .. i, "end")
+  end
+  for _, output in ipairs(step.outputs or {}) do
+    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
+  end
+  inst:tell("c", token, step.id)
+end
+
+cancel = function(w, inst, token)
+  if frame.watches(token) then
+    w:waited(inst, token)
+  else
+    scopes.cancel_activity(w, inst, token)
+  end
+  frame.remove(inst.frame, token)
+end
+scopes.cancel = cancel
+
+-- ---- beginning ----
+
+local function way_of(w, row)
+  if row.from then
+    return kept.way(row.from.inst, row.from.token) .. ">"
+  end
+  w.begun = (w.begun or 0) + 1
+  return "new" .. w.begun .. ":"
+end
+
+-- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
+-- variables, at, parent, root, from = { inst, token } }.
+function scopes.begin(w, row)
+  row.way = way_of(w, row)
+  local inst = instance.new(w, row)
+  w:keep_instance(inst)
+  local outer = inst.frame.outer
+  for name, value in pairs(row.variables or {}) do
+    variables.set_local(inst, outer, name, value)
+  end
+  local step = row.at and inst.plan.steps[row.at] or inst.plan.start
+  if not step then
+    error(("process %s has no start event that can be started"):format(inst.plan.key), 0)
+  end
+  w:push(scopes.open, inst, outer, step)
+  return inst
+end
+
+-- Makes what may interrupt a scope, and the token at its start event.
+function scopes.open(w, inst, scope, start)
+  local plan = inst.plan
+  local events = scope.id == 1 and plan.events or plan.steps[scope.at].events
+  scope.edge = start.id
+  if scope.id == 1 and plan.starts
+    and not walk.listen(w, inst, scope, nil, plan.starts, "start") then
+    return
+  end
+  w.events.watch_events(w, inst, scope, events)
+  local token = frame.add(inst.frame, scope, start.id, "run")
+  kept.branch(inst, scope, token)
+  walk.arrive(w, inst, token, start)
+end
+
+-- ---- ending ----
+
+-- Ends an instance: how is "completed", "cancelled" or "terminated".
+function scopes.finish(w, inst, how, reason)
+  inst.ended, inst.reason = how, reason
+  if inst.rev > 0 then
+    w.unit.left[#w.unit.left + 1] = { instance = inst.id, token = 0, what = "all" }
+  end
+end
+
+local function complete_instance(w, inst)
+  local outer, ends = inst.frame.outer, inst.plan.ends
+  if ends and not walk.listen(w, inst, outer, nil, ends, "end") then
+    return
+  end
+  w.events.unwatch(w, inst, outer)
+  scopes.finish(w, inst, "completed")
+  if inst.parent then
+    w.called.returned(w, inst)
+  end
+end
+
+-- The last token of a scope has gone.
+function walk.scope_ended(w, inst, scope)
+  if scope.kids > 0 then
+    return
+  elseif not scope.scope then
+    return complete_instance(w, inst)
+  end
+  local step = inst.plan.steps[scope.at]
+  if step.node.kind == "event_subprocess" then
+    if walk.finish(w, inst, scope, step) then
+      walk.ended(w, inst, scope)
+    end
+    return
+  end
+  w.events.unwatch_events(w, inst, scope)
+  scope.state = "run"
+  walk.leave(w, inst, scope, step)
+end
+
+return scopes

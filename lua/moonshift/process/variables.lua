@@ -1,0 +1,292 @@
+-- Variables of an instance: where a name is found, what scripts see of it, what a call has read.
+--
+-- Reading looks outwards through the scopes. Assigning sets where the name exists, else in the
+-- instance. A value in a frame never changes: what is assigned is copied, and what a script reads
+-- is a copy of its own. A script that changes its copy and does not assign it gets an error.
+local rules = require "moonshift.rules"
+local show = require "moonshift.show"
+
+local variables = {}
+
+local NAME_MAX = 255 -- bytes
+local DEPTH_MAX = 100
+
+-- ---- values ----
+
+local function refuse(path, what)
+  error(("%s: cannot keep %s (expected nil, boolean, number, text or table)"):format(path, what), 0)
+end
+
+local function copy(value, path, depth)
+  local kind = type(value)
+  if kind == "table" then
+    if depth > DEPTH_MAX then
+      refuse(path, "more than 100 tables in each other")
+    end
+    local made = setmetatable({}, getmetatable(value))
+    for key, item in pairs(value) do
+      rawset(made, key, copy(item, path, depth + 1))
+    end
+    return made
+  elseif kind == "function" or kind == "thread" or (kind == "userdata" and value ~= rules.null) then
+    refuse(path, show(value))
+  elseif kind == "number" and (value ~= value or value == math.huge or value == -math.huge) then
+    refuse(path, tostring(value))
+  end
+  return value
+end
+
+-- copy(value, name) -> the value as data of its own; raises if it is none.
+function variables.copy(value, name)
+  return type(value) == "table" and copy(value, name, 1) or copy(value, name, 0)
+end
+
+-- equal(a, b) -> whether both are the same data
+function variables.equal(a, b)
+  if a == b then
+    return true
+  elseif type(a) ~= "table" or type(b) ~= "table" then
+    return false
+  end
+  for key, item in pairs(a) do
+    if not variables.equal(item, b[key]) then
+      return false
+    end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then
+      return false
+    end
+  end
+  return true
+end
+
+local function check_name(name)
+  if type(name) ~= "string" or name == "" or #name > NAME_MAX then
+    error(("the name of a variable is %s (expected a text of 1 to 255 bytes)"):format(
+      show(name)), 0)
+  end
+end
+
+-- ---- places ----
+
+-- get(token, name) -> value, and the token or scope that has it; nil if none has.
+function variables.get(token, name)
+  repeat
+    local vars = token.vars
+    local value = vars and vars[name]
+    if value ~= nil then
+      return value, token
+    end
+    token = token.scope
+  until not token
+  return nil
+end
+
+-- put(inst, holder, name, value) sets it exactly there; nil takes it away.
+function variables.put(inst, holder, name, value)
+  local vars = holder.vars
+  if not vars then
+    vars = {}
+    holder.vars = vars
+  end
+  vars[name] = value
+  inst:tell_variable(holder, name, value)
+end
+
+-- The token or scope whose variables are local for this token.
+local function local_holder(inst, token)
+  local step = inst.plan.steps[token.at]
+  if not token.scope or token.state == "scope" or token.state == "body"
+    or (step and step.is_scope) or token.scope.state == "body" then
+    return token
+  end
+  return token.scope
+end
+
+-- set(inst, token, name, value): where the name exists, else in the instance
+function variables.set(inst, token, name, value)
+  check_name(name)
+  local _, holder = variables.get(token, name)
+  variables.put(inst, holder or inst.frame.outer, name, variables.copy(value, name))
+end
+
+function variables.set_local(inst, token, name, value)
+  check_name(name)
+  variables.put(inst, local_holder(inst, token), name, variables.copy(value, name))
+end
+
+-- all(token) -> every variable that is seen from there, by name
+function variables.all(token)
+  local found = {}
+  repeat
+    for name, value in pairs(token.vars or {}) do
+      if found[name] == nil then
+        found[name] = value
+      end
+    end
+    token = token.scope
+  until not token
+  return found
+end
+
+-- ---- notes of a call ----
+
+-- A note is what one call has read and written:
+--
+--   seen = { [name] = value }, missed = { [name] = true }    read before it was written
+--   own = { [name] = true }, writes = { { name, value, is_local }, … }, result = a name
+--   copies = { [name] = { what the script has, what it is a copy of } }
+function variables.note()
+  return { seen = {}, missed = {}, own = {}, writes = {}, copies = {} }
+end
+
+local function note_read(note, name, value)
+  if note.seen[name] == nil and not note.missed[name] and not note.own[name] then
+    note.seen[name] = value
+    note.missed[name] = value == nil or nil
+  end
+end
+
+-- True if the call had read this name, and there is another value now.
+local function has_changed(token, note, name)
+  if note.seen[name] == nil and not note.missed[name] then
+    return false
+  end
+  return not variables.equal(variables.get(token, name), note.seen[name])
+end
+
+-- True if the call has also written something that it had read, and that is another value now. Its
+-- result counts as written.
+function variables.outdated(token, note)
+  for _, write in ipairs(note.writes) do
+    if has_changed(token, note, write[1]) then
+      return true
+    end
+  end
+  return note.result ~= nil and has_changed(token, note, note.result)
+end
+
+-- Writes again what a call wrote.
+function variables.replay(inst, token, note)
+  for _, write in ipairs(note.writes) do
+    local set = write[3] and variables.set_local or variables.set
+    set(inst, token, write[1], write[2])
+  end
+end
+
+-- Raises if the call has changed a table that it has read, and has not assigned it.
+function variables.check_copies(token, note)
+  for name, made in pairs(note.copies) do
+    local now = variables.get(token, name)
+    if not variables.equal(made[1], made[2]) and not variables.equal(made[1], now) then
+      error(("the table in the variable %s was changed, but not assigned "
+        .. "(after changing it, write: variables.%s = …)"):format(name, name), 0)
+    end
+  end
+end
+
+-- ---- the scope that expressions and functions ask ----
+
+local Scope = {}
+Scope.__index = Scope
+
+-- scope(w) -> the one scope of a walk; `at` turns it to a token.
+function variables.scope(w)
+  return setmetatable({ walk = w }, Scope)
+end
+
+-- Turns it to a token. `note` is given where a call may assign; without it nothing can be.
+function Scope:at(inst, token, note)
+  self.inst, self.token, self.note, self.now = inst, token, note, self.walk.now
+  self.call, self.reads, self.missing = nil, nil, nil
+  return self
+end
+
+-- get(name) -> value, whether there is one
+function Scope:get(name)
+  local value = variables.get(self.token, name)
+  local note = self.note or self.reads
+  if note then
+    note_read(note, name, value)
+  end
+  self.missing = value == nil and name or nil
+  return value, value ~= nil
+end
+
+-- ask(value) -> what a compiled value is, here
+function Scope:ask(value)
+  if value.ask then
+    return value.ask(self)
+  elseif value.script then
+    return self.walk:run_script(self.inst, self.token, value.script)
+  end
+  return value.constant
+end
+
+-- What a script sees of a value: its own copy of a table, the same one within a call.
+local function shown(note, name, value)
+  if type(value) ~= "table" then
+    return value
+  elseif not note then
+    return copy(value, name, 1)
+  end
+  local made = note.copies[name]
+  if not made or made[2] ~= value then
+    made = { copy(value, name, 1), value }
+    note.copies[name] = made
+  end
+  return made[1]
+end
+
+local function assign(inst, token, note, name, value, is_local)
+  if not note then
+    error(("the variable %s is assigned in a condition or mapping (expected a question only)")
+      :format(show(name)), 3)
+  end
+  local set = is_local and variables.set_local or variables.set
+  set(inst, token, name, value)
+  note.own[name] = true
+  note.writes[#note.writes + 1] = { name, variables.get(token, name), is_local }
+end
+variables.assign = assign
+
+local function view_of(inst, token, note, reads)
+  local function read(_, name)
+    local value = variables.get(token, name)
+    if note or reads then
+      note_read(note or reads, name, value)
+    end
+    return shown(note, name, value)
+  end
+  return setmetatable({}, {
+    __index = read,
+    __newindex = function(_, name, value)
+      assign(inst, token, note, name, value)
+    end,
+    __pairs = function(view)
+      local all = variables.all(token)
+      return function(_, name)
+        local following = next(all, name)
+        if following ~= nil then
+          return following, read(view, following)
+        end
+      end, view, nil
+    end,
+  })
+end
+
+-- view(inst, token, note) -> the table `job.variables` of a call
+variables.view = view_of
+
+-- view() -> the table that a function(v) of a Lua form gets
+function Scope:view()
+  return view_of(self.inst, self.token, self.note, self.reads)
+end
+
+-- object(name) -> what methods are called on: execution, task, job, a bean; or nil
+function Scope:object(name)
+  return self.walk:object(self, name)
+end
+
+return variables

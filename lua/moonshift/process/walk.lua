@@ -1,0 +1,455 @@
+-- The walk: moves tokens until each waits or has ended, and gives the unit that says what is to be
+-- written. It knows no store and no C; all that it needs comes with the context.
+--
+-- What is to be done lies on a stack, so that the walk goes depth first and a long way needs no
+-- deep recursion. Kinds of activities (nodes/) have enter, proceed and cancel; events.lua has what
+-- interrupts, multi.lua repetition, errors.lua BPMN errors, commands.lua what begins a unit.
+local calls = require "moonshift.process.calls"
+local frame = require "moonshift.process.frame"
+local instance = require "moonshift.process.instance"
+local kept = require "moonshift.process.kept"
+local rules = require "moonshift.rules"
+local show = require "moonshift.show"
+local variables = require "moonshift.process.variables"
+
+local Walk = {}
+Walk.__index = Walk
+
+local walk = { Walk = Walk }
+
+local RECENT = 200 -- activities that are remembered when there are too many
+local SETTINGS = { unit_steps = 10000, inline_max = 2048, frame_max = 1048576,
+  unhandled_errors = "end", trail = "full" }
+local PRIORITY_MAX = 2147483647
+
+-- ---- the stack ----
+
+-- Remembers to call op(w, inst, token, what) unless the token has gone by then.
+function Walk:push(op, inst, token, what)
+  local stack, top = self.stack, self.top
+  stack[top + 1], stack[top + 2], stack[top + 3], stack[top + 4] = op, inst, token, what
+  self.top = top + 4
+end
+
+local function drain(w)
+  local stack = w.stack
+  while w.top > 0 do
+    local top = w.top
+    local op, inst, token, what = stack[top - 3], stack[top - 2], stack[top - 1], stack[top]
+    w.top = top - 4
+    if not token.gone and not inst.ended then
+      op(w, inst, token, what)
+    end
+  end
+end
+
+-- The activities from one to itself that a walk without an end goes through.
+local function cycle_of(recent)
+  local last, names = recent[#recent], {}
+  for i = #recent, 1, -1 do
+    table.insert(names, 1, recent[i])
+    if i < #recent and recent[i] == last then
+      break
+    end
+  end
+  return table.concat(names, " -> ")
+end
+
+local function count_step(w, inst, step)
+  w.steps = w.steps + 1
+  local over = w.steps - w.settings.unit_steps
+  if over > -RECENT then
+    w.recent[#w.recent + 1] = step.id
+  end
+  if over > 0 then
+    error(("process %s: more than %d activities without a wait state: %s"):format(inst.plan.key,
+      w.settings.unit_steps, cycle_of(w.recent)), 0)
+  end
+end
+
+-- ---- asking ----
+
+-- ask(inst, token, value) -> what a compiled value is for this token; nil for none or null
+function Walk:ask(inst, token, value)
+  if not value then
+    return nil
+  end
+  local found = value.constant
+  if found == nil then
+    found = self.scope:at(inst, token):ask(value)
+  end
+  if found == rules.null then
+    return nil
+  end
+  return found
+end
+
+-- true_for(inst, token, condition): a condition gives true or false, or a text of these.
+function Walk:true_for(inst, token, condition)
+  local found = self:ask(inst, token, condition)
+  if found == true or found == "true" then
+    return true
+  elseif found == false or found == "false" then
+    return false
+  end
+  error(("%s: the condition %s gives %s (expected true or false)"):format(token.at,
+    condition.text or "", show(found)), 0)
+end
+
+-- mapped(scope, mapping) -> the value of an input or output as data; null for nothing.
+function Walk.mapped(_, scope, mapping)
+  local value = mapping.value and scope:ask(mapping.value)
+  if value == nil then
+    return rules.null
+  end
+  return variables.copy(value, mapping.name)
+end
+
+function Walk:run_script(inst, token, callout)
+  local result, thrown = calls.run(self, inst, token, nil, callout, "mapping")
+  if thrown then
+    error(tostring(thrown), 0)
+  end
+  return result
+end
+
+function Walk:object(scope, name)
+  return calls.object(self, scope, name)
+end
+
+-- ---- what waits ----
+
+-- The priority of a job: that of the activity, else of the process. An unknown variable gives 0.
+function Walk:priority(inst, token, value)
+  value = value or inst.plan.priority
+  if not value then
+    return nil
+  end
+  local scope = self.scope:at(inst, token)
+  local ok, found = pcall(scope.ask, scope, value)
+  if not ok and scope.missing then
+    inst:warn(token, ("the priority has no variable %s: 0 is taken"):format(scope.missing))
+    return 0
+  elseif not ok then
+    error(found, 0)
+  end
+  local whole = type(found) ~= "boolean" and math.tointeger(tonumber(found))
+  if not whole or whole > PRIORITY_MAX or whole < -PRIORITY_MAX then
+    error(("%s: the priority %s is %s (expected a whole number)"):format(token.at,
+      value.text or "", show(found)), 0)
+  end
+  return whole
+end
+
+-- await_job(inst, token, state, job): the token waits for a job { activity, suffix, priority, … }.
+function Walk:await_job(inst, token, state, job)
+  token.state = state
+  job.instance, job.token = inst.id, token.id
+  job.handler = ("process/%s/%s"):format(inst.plan.key, job.name)
+  job.priority = self:priority(inst, token, job.priority)
+  job.retries = job.retry and self.context.runs and self.context.runs(job.retry) or nil
+  job.name, job.retry, job.record = nil, nil, token
+  self.unit.jobs[#self.unit.jobs + 1] = job
+  token.fresh = job
+end
+
+function Walk.await(_, inst, token, state, list, row)
+  token.state = state
+  if row then
+    row.instance, row.token, row.record = inst.id, token.id, token
+    list[#list + 1] = row
+    token.fresh = row
+  end
+end
+
+local WAITS = { before = "job", after = "job", seed = "job", timer = "job", ["on timer"] = "job",
+  message = "subscription", ["on message"] = "subscription", task = "task" }
+
+local function repeats(w, token)
+  return token.state == "on timer" and token.more ~= nil and not w.cause.last
+end
+
+-- The token waits no longer: what waited for it goes. The running job is not named, but one that
+-- comes again is.
+function Walk:waited(inst, token)
+  local what, fresh = WAITS[token.state], token.fresh
+  if fresh then
+    fresh.dropped, token.fresh = true, nil
+  elseif what and not (token == self.job_token and not repeats(self, token)) then
+    self.unit.left[#self.unit.left + 1] = { instance = inst.id, token = token.id, what = what }
+  end
+end
+
+-- ---- instances ----
+
+function Walk:keep_instance(inst)
+  self.instances[inst.id] = inst
+  self.order[#self.order + 1] = inst
+end
+
+-- instance(id) -> the instance with what this walk has done to it so far; nil if there is none
+function Walk:instance(id)
+  local inst = self.instances[id]
+  if not inst then
+    local row = self.context.frame(id)
+    if not row then
+      return nil
+    end
+    inst = instance.open(self, row)
+    self:keep_instance(inst)
+  end
+  return inst
+end
+
+-- ---- ways ----
+
+local begin
+
+-- Comes to an activity by a flow, or as the first one of a scope.
+function walk.arrive(w, inst, token, step)
+  count_step(w, inst, step)
+  token.state, token.at = "run", step.id
+  if step.multi then
+    return w.multi.arrive(w, inst, token, step)
+  end
+  return walk.arrive_inner(w, inst, token, step)
+end
+
+-- The same for an activity itself, within its repetition if it has one.
+function walk.arrive_inner(w, inst, token, step)
+  token.state, token.at = "run", step.id
+  if step.before then
+    return w:await_job(inst, token, "before", { name = step.id, priority = step.priority,
+      retry = step.retry, exclusive = step.exclusive })
+  end
+  return begin(w, inst, token, step)
+end
+
+-- Evaluates the inputs of an activity; what they read counts as read by its behaviour.
+local function map_inputs(w, inst, token, step)
+  token.vars = token.vars or {}
+  local reads = variables.note()
+  for _, input in ipairs(step.inputs) do
+    local scope = w.scope:at(inst, token)
+    scope.reads = reads
+    variables.put(inst, token, input.name, w:mapped(scope, input))
+  end
+  token.reads = reads
+end
+
+-- Runs listeners in their order. False: one threw a BPMN error, which has been dealt with.
+function walk.listen(w, inst, token, step, listeners, event, task)
+  for i, callout in ipairs(listeners) do
+    local _, thrown = calls.run(w, inst, token, step, callout, event .. i, event, task)
+    if thrown then
+      w.errors.throw(w, inst, token, thrown)
+      return false
+    end
+  end
+  return true
+end
+
+-- Begins an activity: inputs, what may interrupt it, start listeners, then what it does.
+begin = function(w, inst, token, step)
+  inst:tell("s", token, step.id)
+  token.begun = true
+  if step.inputs then
+    map_inputs(w, inst, token, step)
+  end
+  if step.boundaries[1] and not step.multi then
+    w.events.watch(w, inst, token, step.boundaries)
+  end
+  if step.starts and not walk.listen(w, inst, token, step, step.starts, "start") then
+    return
+  end
+  step.kind.enter(w, inst, token, step)
+end
+walk.begin = begin
+
+local function no_flow(inst, step, tried)
+  error(("%s %s of the process %s: no flow can be taken: %s"):format(step.node.kind, step.id,
+    inst.plan.key, #tried > 0 and table.concat(tried, ", ") or "no condition is true"), 0)
+end
+
+-- The flows out of an activity that are taken: all whose conditions are true, else the default.
+local function choose_all(w, inst, token, step)
+  local taken, default = {}, nil
+  for _, flow in ipairs(step.out) do
+    if flow.default then
+      default = flow
+    elseif not flow.when or w:true_for(inst, token, flow.when) then
+      taken[#taken + 1] = flow
+    end
+  end
+  if not taken[1] then
+    taken[1] = default
+  end
+  return taken
+end
+walk.choose_all = choose_all
+
+-- The first flow of an exclusive gateway that is true, else the default, else an error that names
+-- the conditions and what they gave.
+function walk.choose_one(w, inst, token, step)
+  local tried, default = {}, nil
+  for _, flow in ipairs(step.out) do
+    if flow.default then
+      default = flow
+    elseif not flow.when or w:true_for(inst, token, flow.when) then
+      return { flow }
+    else
+      tried[#tried + 1] = ("%s is false"):format(flow.when.text or flow.id)
+    end
+  end
+  return { default or no_flow(inst, step, tried) }
+end
+
+walk.no_flow = no_flow
+
+-- Ends an activity: end listeners, outputs, what could interrupt it. False: a listener threw.
+local function finish(w, inst, token, step)
+  token.state = "run"
+  if step.ends and not walk.listen(w, inst, token, step, step.ends, "end") then
+    return false
+  end
+  for _, output in ipairs(step.outputs or {}) do
+    variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
+  end
+  w.events.unwatch(w, inst, token)
+  inst:tell("e", token, step.id)
+  token.begun = nil
+  return true
+end
+walk.finish = finish
+
+-- Goes on along one flow.
+local function follow(w, inst, token, flow)
+  if flow.takes and not walk.listen(w, inst, token, nil, flow.takes, "take") then
+    return
+  end
+  inst:tell_flow(token, flow)
+  return walk.arrive(w, inst, token, flow.to)
+end
+
+walk.follow = follow
+
+-- The token has come to an end: it goes, and its scope ends with the last one.
+function walk.ended(w, inst, token)
+  local scope = token.scope
+  frame.remove(inst.frame, token)
+  if scope.kids == 0 then
+    scope.edge = token.at
+    w:push(walk.scope_ended, inst, scope)
+  end
+end
+
+local function wait_after(w, inst, token, flow, wait)
+  token.more = flow and flow.id or nil
+  w:await_job(inst, token, "after", { name = wait.name .. ":after", priority = wait.priority,
+    retry = wait.retry, exclusive = wait.exclusive })
+end
+
+-- Takes flows: the token the first, new ones the others. `wait` is { name, … } where a job stands
+-- between the activity and its flows.
+function walk.take(w, inst, token, flows, wait)
+  token.vars, token.more = nil, nil
+  if not flows[1] then
+    if wait then
+      return wait_after(w, inst, token, nil, wait)
+    end
+    return walk.ended(w, inst, token)
+  end
+  local tokens = { token }
+  for i = 2, #flows do
+    tokens[i] = frame.add(inst.frame, token.scope, token.at, "run")
+    kept.branch(inst, token, tokens[i])
+  end
+  for i = wait and 1 or #flows, wait and #flows or 1, wait and 1 or -1 do
+    if wait then
+      wait_after(w, inst, tokens[i], flows[i], wait)
+    else
+      w:push(follow, inst, tokens[i], flows[i])
+    end
+  end
+end
+
+-- Leaves an activity by the flows that its kind or its conditions choose.
+function walk.leave(w, inst, token, step)
+  if token.scope.state == "body" then
+    if finish(w, inst, token, step) then
+      w.multi.inner_ended(w, inst, token, step)
+    end
+    return
+  end
+  local flows = (step.kind.choose or choose_all)(w, inst, token, step)
+  if finish(w, inst, token, step) then
+    walk.take(w, inst, token, flows, step.after and { name = step.id, priority = step.priority,
+      retry = step.retry, exclusive = step.exclusive } or nil)
+  end
+end
+
+-- ---- the unit ----
+
+-- new(context, cause) -> a walk that has nothing to do yet
+function walk.new(context, cause)
+  local w = setmetatable({
+    context = context, cause = cause, settings = setmetatable(context.settings or {},
+      { __index = SETTINGS }), now = context.now(), stack = {}, top = 0, steps = 0, recent = {},
+    met = {}, before = cause.kept or {}, kept = {}, instances = {}, order = {},
+    unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
+      messages = {} },
+  }, Walk)
+  w.scope = variables.scope(w)
+  w.tells = w.settings.trail ~= "none"
+  w.tells_all = w.settings.trail == "full"
+  return w
+end
+
+-- An inclusive gateway can go on once nothing else can come to it.
+local function look_at_joins(w)
+  for _, inst in ipairs(w.order) do
+    if inst.plan.joins and not inst.ended and w.inclusive.look(w, inst) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Walks until every token waits or has ended.
+function walk.go(w)
+  repeat
+    drain(w)
+  until not look_at_joins(w)
+end
+
+-- The rows that still wait for a token that is there.
+local function waiting(w, rows)
+  local list = {}
+  for _, row in ipairs(rows) do
+    local record = row.record
+    if not row.dropped and not record.gone and not w.instances[row.instance].ended then
+      row.record = nil
+      list[#list + 1] = row
+    end
+  end
+  return list
+end
+
+-- unit(w) -> what is to be written
+function walk.unit(w)
+  local unit = w.unit
+  unit.jobs = waiting(w, unit.jobs)
+  unit.subscriptions = waiting(w, unit.subscriptions)
+  unit.tasks = waiting(w, unit.tasks)
+  for i, inst in ipairs(w.order) do
+    unit.instances[i] = inst:row()
+    if inst.trail[1] then
+      unit.trail[#unit.trail + 1] = { instance = inst.id,
+        events = "[" .. table.concat(inst.trail, ",") .. "]" }
+    end
+  end
+  unit.kept = w.kept
+  return unit
+end
+
+return walk

@@ -1,0 +1,84 @@
+local driver = require "spec.lua.process.driver"
+local graphs = require "spec.lua.process.graphs"
+
+local function caller(call, more)
+  call.process = call.process or "q"
+  local nodes = { c = { kind = "call", call = call } }
+  for name, node in pairs(more or {}) do
+    nodes[name] = node
+  end
+  return graphs.make("p", nodes, { "s -> c -> e" })
+end
+
+local function called()
+  return graphs.make("q", { u = "user" }, { "s -> u -> e" })
+end
+
+describe("a called process", function()
+  it("is an instance with its parent and root; its end resumes the caller", function()
+    local d = driver.new { caller { process = "${which}" }, graphs.make("q", { c2 = { kind = "call",
+      call = { process = "r" } } }, { "s -> c2 -> e" }),
+      graphs.make("r", { u = "user" }, { "s -> u -> e" }) }
+    local id = d:start("p", { which = "q" })
+    assert.equal("c", d:at(id))
+    local first, second = d.instances[2], d.instances[3]
+    assert.same({ id, id }, { first.parent, first.root })
+    assert.same({ 2, id }, { second.parent, second.root })
+    assert.equal(id, d:frame(3).root)
+    d:complete("u")
+    assert.same({ "completed", "completed", "completed" }, { d:ended(1), d:ended(2), d:ended(3) })
+    assert.equal(2, d.units)
+  end)
+
+  it("may begin and end in one unit", function()
+    local d = driver.new { caller {}, graphs.make("q", {}, { "s -> a -> e" }) }
+    local id = d:start("p")
+    assert.equal("completed", d:ended(id))
+    assert.equal(1, d.units)
+  end)
+
+  it("gets the variables that are mapped, and gives them back", function()
+    local d = driver.new { caller { key = "${k}", into = { { from = "a", to = "b" },
+      { value = "${a * 2}", to = "c" } }, back = { { from = "x", to = "y" },
+      { from = "x", to = "inner", ["local"] = true } } }, called() }
+    local id = d:start("p", { a = 3, k = "key7", secret = 1 })
+    assert.same({ b = 3, c = 6 }, d:variables(2))
+    assert.equal("key7", d.instances[2].key)
+    d:complete("u", { x = 9 })
+    assert.same({ a = 3, k = "key7", secret = 1, y = 9 }, d:variables(id))
+  end)
+
+  it("gets and gives all variables where the mapping says so", function()
+    local d = driver.new { caller { into = { { all = true } }, back = { { all = true } } },
+      called() }
+    local id = d:start("p", { a = 3 })
+    assert.same({ a = 3 }, d:variables(2))
+    d:complete("u", { x = 9 })
+    assert.same({ a = 3, x = 9 }, d:variables(id))
+  end)
+
+  it("ends with its caller", function()
+    local d = driver.new { caller({}, { b = { kind = "boundary", attached = "c", event = {
+      kind = "timer", timer = { kind = "duration", text = "PT1M" } } } }), called() }
+    d:start("p")
+    d:advance(60000)
+    assert.equal("terminated", d:ended(2))
+    assert.same({}, d.tasks)
+    assert.equal(1, select(2, d:history(2)).u)
+  end)
+
+  it("takes its caller's activity with it when it is cancelled", function()
+    local d = driver.new { caller {}, called() }
+    local id = d:start("p")
+    d:command { kind = "cancel", instance = 2, reason = "wrong" }
+    assert.equal("cancelled", d:ended(2))
+    assert.equal("completed", d:ended(id))
+    assert.equal(1, select(2, d:history(id)).c)
+  end)
+
+  it("must be there", function()
+    local d = driver.new { caller {} }
+    local _, message = pcall(d.start, d, "p")
+    assert.equal("c: there is no process q to call", message)
+  end)
+end)

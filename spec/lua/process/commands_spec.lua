@@ -1,0 +1,108 @@
+local driver = require "spec.lua.process.driver"
+local graphs = require "spec.lua.process.graphs"
+
+local function store(nodes, flows)
+  return driver.new { graphs.make("p", nodes, flows) }
+end
+
+local function refusal(d, cause)
+  local ok, message = pcall(d.walk, d, cause)
+  assert.is_false(ok)
+  return message
+end
+
+describe("a user task", function()
+  it("is a row for people", function()
+    local d = store({ u = { kind = "user", name = "Approve", assignee = "${boss}", due = "PT1H",
+      task_priority = "7", form = "f1", candidates = { users = "ann, bob", groups = "${groups}" } }
+      }, { "s -> u -> e" })
+    d:start("p", { boss = "eve", groups = { "sales" } })
+    local row = d.tasks[1]
+    row.id, row.made = nil, nil
+    assert.same({ instance = 1, token = 2, activity = "u", name = "Approve", assignee = "eve",
+      due = d.time + 3600000, priority = 7, form = "f1",
+      candidates = { users = { "ann", "bob" }, groups = { "sales" } } }, row)
+  end)
+
+  it("calls its listeners", function()
+    local list = {}
+    local function note(job)
+      list[#list + 1] = job.event
+      if job.event == "create" then
+        job.task.assignee = "zoe"
+      end
+    end
+    local listeners = {}
+    for _, event in ipairs { "start", "create", "assignment", "complete", "delete", "end" } do
+      listeners[event] = { { call = note } }
+    end
+    local d = store({ u = { kind = "user", listeners = listeners } }, { "s -> u -> e" })
+    d:start("p")
+    assert.equal("zoe", d.tasks[1].assignee)
+    d:complete("u")
+    assert.same({ "start", "create", "assignment", "complete", "end" }, list)
+    list = {}
+    d:command { kind = "cancel", instance = d:start("p") }
+    assert.same({ "start", "create", "assignment", "delete", "end" }, list)
+  end)
+
+  it("is completed once", function()
+    local d = store({ u = "user", v = "user" }, { "s -> u -> v -> e" })
+    d:start("p")
+    local token = d.tasks[1].token
+    d:complete("u")
+    d:complete("v")
+    assert.equal("there is no instance 1", refusal(d,
+      { kind = "complete", instance = 1, token = token }))
+  end)
+end)
+
+describe("a command", function()
+  it("triggers a receive task without a message", function()
+    local d = store({ r = "receive" }, { "s -> r -> e" })
+    local id = d:start("p")
+    local token = d:token(id, "r")
+    d:command { kind = "trigger", instance = id, token = token, variables = { x = 1 } }
+    assert.equal("completed", d:ended(id))
+    assert.same({ x = 1 }, d:variables(id))
+  end)
+
+  it("is refused where nothing waits for it", function()
+    local d = store({ r = "receive" }, { "s -> r -> e" })
+    local id = d:start("p")
+    assert.equal("instance 1: the task 2 waits no longer", refusal(d,
+      { kind = "complete", instance = id, token = 2 }))
+    assert.equal("instance 1: the subscription 9 waits no longer", refusal(d,
+      { kind = "message", instance = id, token = 9 }))
+  end)
+
+  it("cancels an instance with all that waits for it", function()
+    local d = store({ f = "parallel", u = "user", t = { kind = "catch", event = { kind = "timer",
+      timer = { kind = "duration", text = "PT1M" } } }, m = { kind = "receive",
+        event = { kind = "message", name = "x" } } },
+      { "s -> f -> u -> e", "f -> t -> e", "f -> m -> e" })
+    local id = d:start("p")
+    d:command { kind = "cancel", instance = id, reason = "wrong" }
+    assert.equal("cancelled", d:ended(id))
+    assert.equal("wrong", d.past[1].reason)
+    assert.same({ {}, {}, {} }, { d.jobs, d.tasks, d.subscriptions })
+    assert.same({ u = 1, t = 1, m = 1 }, (select(2, d:history(id))))
+  end)
+
+  it("sets variables of an instance or of what a token has for itself", function()
+    local d = store({ u = { kind = "user", input = { { name = "x", value = 1 } } } },
+      { "s -> u -> e" })
+    local id = d:start("p")
+    d:command { kind = "set", instance = id, variables = { y = 2 } }
+    d:command { kind = "set", instance = id, token = d:token(id, "u"), variables = { x = 3 } }
+    assert.same({ y = 2 }, d:variables(id))
+    assert.same({ x = 3 }, d:frame(id).tokens[1][6])
+  end)
+
+  it("starts at the start event that is named", function()
+    local d = store({ s2 = { kind = "start", event = { kind = "message", name = "go" } } },
+      { "s -> a -> e", "s2 -> b -> e" })
+    local id = d:start("p", nil, { at = "s2" })
+    assert.same({ s2 = 1, b = 1, e = 1 }, (d:history(id)))
+  end)
+end)

@@ -1,0 +1,333 @@
+-- A store made of tables, for specs of the walk: writes units, runs jobs, has a clock of its own.
+require "spec.support.scripts"
+local commands = require "moonshift.process.commands"
+local rules = require "moonshift.rules"
+
+local Driver = {}
+Driver.__index = Driver
+
+local driver = {}
+
+local DAY_ONE = 1767225600000 -- 2026-01-01T00:00:00Z
+
+-- The context of the walk over this store.
+local function context_of(self, host)
+  local context = { encode = rules.encode, decode = rules.decode, dates = rules.dates,
+    time = rules.time, add_span = rules.add_duration, settings = self.settings, host = host,
+    zone = "UTC" }
+  function context.now()
+    return self.time
+  end
+  function context.graph(version)
+    return self.graphs[version]
+  end
+  function context.version(key, binding, number)
+    return binding == "version" and self.versions[key .. ":" .. number] or self.latest[key]
+  end
+  function context.frame(id)
+    return self.instances[id]
+  end
+  function context.next_instance()
+    self.last = self.last + 1
+    return self.last
+  end
+  function context.handler(names)
+    for _, name in ipairs(names) do
+      if self.handlers[name] then
+        return self.handlers[name], name
+      end
+    end
+  end
+  function context.bean(name)
+    return self.beans[name]
+  end
+  function context.enqueue(handler, payload, _, id)
+    id = id or context.next_instance()
+    self.enqueued[#self.enqueued + 1] = { id = id, handler = handler, payload = payload }
+    return id
+  end
+  function context.script(text, where)
+    return assert(load("local job = ...; local variables = job.variables; " .. text,
+      "=" .. where.id))
+  end
+  function context.runs(text)
+    return rules.retry(text).runs
+  end
+  return context
+end
+
+-- new { graphs }: a store with these processes, each as version 1 of its key.
+function driver.new(graphs, options)
+  local self = setmetatable({ time = DAY_ONE, last = 0, graphs = {}, latest = {}, versions = {},
+    instances = {}, past = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {}, handlers = {},
+    beans = {}, enqueued = {}, settings = {}, calls = {}, units = 0 }, Driver)
+  for name, value in pairs(options or {}) do
+    self[name] = value
+  end
+  for _, graph in ipairs(graphs) do
+    self:deploy(graph)
+  end
+  return self
+end
+
+function Driver:deploy(graph)
+  local version = #self.graphs + 1
+  self.graphs[version] = graph
+  self.latest[graph.key] = version
+  self.versions[graph.key .. ":" .. version] = version
+  return version
+end
+
+-- ---- writing ----
+
+local function drop(rows, instance, token)
+  for i = #rows, 1, -1 do
+    if rows[i].instance == instance and (token == 0 or rows[i].token == token) then
+      table.remove(rows, i)
+    end
+  end
+end
+
+local function leave(self, left)
+  local all = left.what == "all"
+  if all or left.what == "job" then
+    drop(self.jobs, left.instance, left.token)
+  end
+  if all or left.what == "subscription" then
+    drop(self.subscriptions, left.instance, left.token)
+  end
+  if all or left.what == "task" then
+    drop(self.tasks, left.instance, left.token)
+  end
+end
+
+local function write_instance(self, row)
+  local old = self.instances[row.id]
+  if row.ended then
+    self.instances[row.id] = nil
+    row.started = row.started or old.started
+    table.insert(self.past, row)
+  else
+    row.rev = row.rev + 1
+    row.started = row.started or old and old.started
+    self.instances[row.id] = row
+  end
+end
+
+-- Whether the frames of the unit are those that are there.
+function Driver:fits(unit)
+  for _, row in ipairs(unit.instances) do
+    local now = self.instances[row.id]
+    if (now and now.rev or 0) ~= row.rev then
+      return false
+    end
+  end
+  return true
+end
+
+-- write(unit): false if it is behind.
+function Driver:write(unit)
+  if not self:fits(unit) then
+    return false
+  end
+  self.units = self.units + 1
+  for _, row in ipairs(unit.instances) do
+    write_instance(self, row)
+  end
+  for _, left in ipairs(unit.left) do
+    leave(self, left)
+  end
+  for _, kind in ipairs { "jobs", "subscriptions", "tasks" } do
+    for _, row in ipairs(unit[kind]) do
+      self.last = self.last + 1
+      row.id, row.made = self.last, self.time
+      table.insert(self[kind], row)
+    end
+  end
+  for _, trail in ipairs(unit.trail) do
+    table.insert(self.trail, { instance = trail.instance, events = rules.decode(trail.events) })
+  end
+  return true
+end
+
+-- ---- doing ----
+
+-- walk(cause, host) -> unit, not yet written
+function Driver:walk(cause, host)
+  return commands.run(context_of(self, host), cause)
+end
+
+-- command(cause) -> the unit, written
+function Driver:command(cause)
+  local unit = self:walk(cause)
+  assert(self:write(unit))
+  return unit
+end
+
+-- start(key, variables, more) -> the id of the new instance
+function Driver:start(key, variables, more)
+  local cause = { kind = "start", version = self.latest[key], variables = variables }
+  for name, value in pairs(more or {}) do
+    cause[name] = value
+  end
+  return self:command(cause).result
+end
+
+local function take(self, job)
+  for i, one in ipairs(self.jobs) do
+    if one == job then
+      table.remove(self.jobs, i)
+    end
+  end
+end
+
+-- A job that repeats has its next occurrence before it runs.
+local function follow_up(self, job)
+  local text = job["repeat"]
+  local dates = text and rules.dates(text, "UTC", self.time, 1, job.made)
+  if not text or not dates[1] then
+    return text and true
+  end
+  local again = {}
+  for name, value in pairs(job) do
+    again[name] = value
+  end
+  self.last = self.last + 1
+  again.id, again.due = self.last, dates[1]
+  table.insert(self.jobs, again)
+end
+
+-- cause_of(job): the cause for running this job, which is taken out of the store.
+function Driver:take(job)
+  take(self, job)
+  return { kind = "job", instance = job.instance, token = job.token, last = follow_up(self, job) }
+end
+
+-- run(job): walks, and again on the newer frame as often as it is behind. Raises what a handler
+-- raises; the job is then there as before.
+function Driver:run(job)
+  local cause = self:take(job)
+  local ok, unit = pcall(self.walk, self, cause)
+  if not ok then
+    table.insert(self.jobs, job)
+    error(unit, 0)
+  end
+  while not self:write(unit) do
+    cause.kept = unit.kept
+    unit = self:walk(cause)
+  end
+  return unit
+end
+
+-- The first job that is due now, in order of priority and number.
+function Driver:ready()
+  local best
+  for _, job in ipairs(self.jobs) do
+    if (job.due or 0) <= self.time and (not best or (job.priority or 0) > (best.priority or 0)) then
+      best = job
+    end
+  end
+  return best
+end
+
+function Driver:drain()
+  local job = self:ready()
+  while job do
+    self:run(job)
+    job = self:ready()
+  end
+end
+
+-- advance(ms): the clock goes on, and what is due runs.
+function Driver:advance(ms)
+  self.time = self.time + ms
+  self:drain()
+end
+
+-- ---- asking ----
+
+local function find(rows, activity)
+  for _, row in ipairs(rows) do
+    if row.activity == activity then
+      return row
+    end
+  end
+  error("nothing waits at " .. activity, 3)
+end
+
+function Driver:complete(activity, variables)
+  local row = find(self.tasks, activity)
+  return self:command { kind = "complete", instance = row.instance, token = row.token,
+    variables = variables }
+end
+
+function Driver:message(activity, variables)
+  local row = find(self.subscriptions, activity)
+  return self:command { kind = "message", instance = row.instance, token = row.token,
+    variables = variables }
+end
+
+-- frame(id) -> the decoded text of its frame
+function Driver:frame(id)
+  return rules.decode(self.instances[id].frame)
+end
+
+-- at(id) -> where its tokens stand, in order: "activity" or "activity:state" for jobs
+function Driver:at(id)
+  local places = {}
+  for _, token in ipairs(self.instances[id] and self:frame(id).tokens or {}) do
+    local state = token[4]
+    if not state:find("^on ") then
+      local job = state == "before" or state == "after"
+      places[#places + 1] = job and token[3] .. ":" .. state or token[3]
+    end
+  end
+  table.sort(places)
+  return table.concat(places, " ")
+end
+
+-- token(id, activity) -> the number of the token that stands there
+function Driver:token(id, activity)
+  for _, token in ipairs(self:frame(id).tokens) do
+    if token[3] == activity then
+      return token[1]
+    end
+  end
+end
+
+-- variables(id) -> those of the instance, also after its end
+function Driver:variables(id)
+  if self.instances[id] then
+    return self:frame(id).scopes[1][4] or {}
+  end
+  for _, row in ipairs(self.past) do
+    if row.id == id then
+      return row.variables
+    end
+  end
+end
+
+-- ended(id) -> how it ended, or nil
+function Driver:ended(id)
+  for _, row in ipairs(self.past) do
+    if row.id == id then
+      return row.ended
+    end
+  end
+end
+
+-- history(id) -> { [activity] = how often it ended }, and one of those that were cancelled
+function Driver:history(id)
+  local ended, cancelled = {}, {}
+  for _, unit in ipairs(self.trail) do
+    for _, event in ipairs(unit.instance == id and unit.events or {}) do
+      local list = event[1] == "e" and ended or event[1] == "c" and cancelled
+      if list then
+        list[event[3]] = (list[event[3]] or 0) + 1
+      end
+    end
+  end
+  return ended, cancelled
+end
+
+return driver

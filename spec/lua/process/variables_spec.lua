@@ -1,0 +1,107 @@
+local driver = require "spec.lua.process.driver"
+local graphs = require "spec.lua.process.graphs"
+local rules = require "moonshift.rules"
+
+-- Runs a function as the handler of a process; gives what its variables are then.
+local function after(fn, variables)
+  local d = driver.new { graphs.make("p", { a = { kind = "service", behaviour = { call = fn } } },
+    { "s -> a -> e" }) }
+  return d:variables(d:start("p", variables))
+end
+
+local function refusal(fn, variables)
+  local ok, message = pcall(after, fn, variables)
+  assert.is_false(ok)
+  return message
+end
+
+describe("variables", function()
+  it("are set where the name exists, else in the instance", function()
+    local d = driver.new { graphs.make("p", { sub = "subprocess", s2 = { kind = "start",
+      scope = "sub" }, a = { kind = "service", scope = "sub", behaviour = { call = function(job)
+        job:set_local("here", 1)
+        job.variables.here = 2
+        job.variables.there = 3
+        job.variables.new = 4
+      end } }, u = { kind = "user", scope = "sub" }, e2 = { kind = "end", scope = "sub" } },
+      { "s -> sub -> e", "s2 -> a -> u -> e2" }) }
+    local id = d:start("p", { there = 0 })
+    assert.same({ there = 3, new = 4 }, d:variables(id))
+    assert.same({ here = 2 }, d:frame(id).scopes[2][4])
+    d:complete("u")
+    assert.same({ there = 3, new = 4 }, d:variables(id))
+  end)
+
+  it("are gone when nil is assigned", function()
+    assert.same({}, after(function(job)
+      job.variables.x = nil
+    end, { x = 1 }))
+  end)
+
+  it("keep false, null and lists", function()
+    local found = after(function(job)
+      assert(job.variables.a == false and job.variables.b == rules.null)
+      job.variables.c = job.variables.c
+    end, { a = false, b = rules.null, c = rules.array {} })
+    assert.is_false(found.a)
+    assert.equal(rules.null, found.b)
+    assert.equal("[]", rules.encode(found.c))
+  end)
+
+  it("are all seen by pairs", function()
+    local seen = {}
+    after(function(job)
+      for name, value in pairs(job.variables) do
+        seen[name] = value
+      end
+    end, { a = 1, b = false })
+    assert.same({ a = 1, b = false }, seen)
+  end)
+
+  it("give each call its own copy of a table", function()
+    assert.same({ o = { n = 2 } }, after(function(job)
+      local o = job.variables.o
+      o.n = 2
+      job.variables.o = o
+    end, { o = { n = 1 } }))
+  end)
+
+  it("refuse a table that is changed and not assigned", function()
+    assert.equal("the table in the variable o was changed, but not assigned "
+      .. "(after changing it, write: variables.o = …)", refusal(function(job)
+        job.variables.o.n = 2
+      end, { o = { n = 1 } }))
+  end)
+
+  it("refuse what is no data, and name it", function()
+    assert.equal("x: cannot keep a function (expected nil, boolean, number, text or table)",
+      refusal(function(job)
+        job.variables.x = { print }
+      end))
+  end)
+
+  it("refuse a name that is too long", function()
+    assert.truthy(refusal(function(job)
+      job.variables[("n"):rep(256)] = 1
+    end):find("expected a text of 1 to 255 bytes", 1, true))
+  end)
+
+  it("cannot be assigned in a condition", function()
+    local d = driver.new { graphs.make("p", { x = "exclusive" }, { "s -> x", { "x -> e",
+      when = function(v)
+        v.y = 1
+      end } }) }
+    local _, message = pcall(d.start, d, "p")
+    assert.truthy(message:find('the variable the string "y" is assigned in a condition or mapping',
+      1, true))
+  end)
+
+  it("are asked by the functions of a Lua form", function()
+    local d = driver.new { graphs.make("p", { x = "exclusive" }, { "s -> x", { "x -> e1",
+      when = function(v)
+        return v.n > 1
+      end }, { "x -> e2", default = true } }) }
+    assert.equal(1, d:history(d:start("p", { n = 2 })).e1)
+    assert.equal(1, d:history(d:start("p", { n = 1 })).e2)
+  end)
+end)
