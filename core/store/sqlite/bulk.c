@@ -322,27 +322,37 @@ static bool row_belongs(const struct job *job) {
     return job->instance || job->root || job->activity || job->tenant || job->lane;
 }
 
-#define ENDED                                                                                      \
-    "job, stream, outcome, executor, started, at, retries, attempt, result, created, due, "        \
-    "priority, batch"
-#define ENDING                                                                                     \
-    "id, stream, 1, owner, started, ended, retries, attempt, result, created, due, priority, "     \
-    "batch"
+/* How much a list of ends has to say; a list with one that says more is written with that. */
+enum ending { ENDING_SHORT, ENDING_PLAIN, ENDING_WHOLE };
 
+static enum ending row_ending(const struct bulk_row *row) {
+    if (row_belongs(row->job))
+        return ENDING_WHOLE;
+    bool is_short = row->job->due == TIME_NONE && !row->job->batch && !row->outcome->result;
+    return is_short ? ENDING_SHORT : ENDING_PLAIN;
+}
+
+#define ENDED "job, stream, outcome, executor, started, at, retries, attempt, created, priority"
+#define ENDING "id, stream, 1, owner, started, ended, retries, attempt, created, priority"
+#define MORE "result, due, batch"
+#define INSERT_ENDED "INSERT OR FAIL INTO ended(" ENDED
+
+/* Columns that are not named cost nothing, and most jobs need few. */
 bool bulk_write_endings(struct bulk *bulk, struct db *db, struct error *error) {
-    bool belongs = false;
-    for (size_t i = 0; !belongs && i < bulk->count; i++)
-        belongs = row_belongs(bulk->rows[i].job);
+    static const char *const sql[] = {
+        [ENDING_SHORT] = INSERT_ENDED ") SELECT " ENDING " FROM endings",
+        [ENDING_PLAIN] = INSERT_ENDED ", " MORE ") SELECT " ENDING ", " MORE " FROM endings",
+        [ENDING_WHOLE] = INSERT_ENDED ", " MORE ", " BELONGS ") SELECT " ENDING ", " MORE
+                                      ", " BELONGS_TO " FROM endings"};
+    enum ending most = ENDING_SHORT;
+    for (size_t i = 0; most < ENDING_WHOLE && i < bulk->count; i++) {
+        enum ending ending = row_ending(&bulk->rows[i]);
+        most = ending > most ? ending : most;
+    }
     bulk->from = 0;
     bulk->to = bulk->count;
     bulk->count = 0;
-    if (!belongs) /* most do not, and columns that are not named cost nothing */
-        return db_run(db, error,
-                      "INSERT OR FAIL INTO ended(" ENDED ") SELECT " ENDING " FROM endings", "");
-    return db_run(db, error,
-                  "INSERT OR FAIL INTO ended(" ENDED ", " BELONGS ") SELECT " ENDING ", " BELONGS_TO
-                  " FROM endings",
-                  "");
+    return db_run(db, error, sql[most], "");
 }
 
 bool bulk_settle(struct bulk *bulk, struct db *db, const struct outcome *outcome,

@@ -201,6 +201,33 @@ static void foreign(struct contract *c) {
     forget();
 }
 
+static bool end_all(struct contract *c) {
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error) &&
+                all(settle_list(c, c->store), RUNS) && store_commit(c->store, &c->error);
+    forget();
+    return done;
+}
+
+/* The columns of one entry are those of the others that are written with it. */
+static void entries(struct contract *c) {
+    static char result[] = "7";
+    EXPECT(create_many(c, RUNS) && begin(c, c->store, RUNS) && end_all(c));
+    EXPECT(number(c, "SELECT count(*) FROM ended WHERE coalesce(result, due, tenant) IS NULL"
+                     " AND priority BETWEEN 0 AND 2 AND created IS NOT NULL") == RUNS);
+    EXPECT(create_many(c, RUNS) && begin(c, c->store, RUNS));
+    list[10].result = result;
+    list[20].job->due = NOW - 1;
+    EXPECT(end_all(c));
+    EXPECT(number(c, "SELECT count(*) FROM ended WHERE result='7'") == 1);
+    EXPECT(number(c, "SELECT count(due) FROM ended") == 1);
+    EXPECT(create_many(c, RUNS) && begin(c, c->store, RUNS));
+    list[10].result = result;
+    list[30].job->tenant = "t";
+    EXPECT(end_all(c));
+    EXPECT(number(c, "SELECT count(*) FROM ended WHERE tenant='t' AND result IS NULL") == 1);
+    EXPECT(number(c, "SELECT count(*) FROM ended WHERE result='7'") == 2);
+}
+
 static const struct check checks[] = {
     {"plain successes end together, in order", together},
     {"thousands end together", many},
@@ -211,6 +238,7 @@ static const struct check checks[] = {
     {"are numbered behind an end that is removed meanwhile", behind},
     {"the locks of others stay", side_by_side},
     {"another owner's locks stay", foreign},
+    {"each entry says what it has to say, whatever the others say", entries},
 };
 
 int main(void) {
