@@ -1,4 +1,5 @@
--- Writes C that holds each file named on the command line, for core/base/embedded.h.
+-- Writes C that holds each file named on the command line, for core/base/embedded.h. Modules are
+-- there a second time as this interpreter compiles them: a program start then needs half the work.
 local function bytes(text)
   local out = {}
   for i = 1, #text do
@@ -9,13 +10,34 @@ local function bytes(text)
   return table.concat(out)
 end
 
+-- What `lua -v` says of its release, as lua_ident has it.
+local function release()
+  local pipe <close> = assert(io.popen(arg[-1] .. " -v 2>&1"))
+  return pipe:read("a"):match("Lua [%d.]+ ") or "unknown"
+end
+
+local function array(name, text)
+  print(("static const char %s[] = {%s};"):format(name, bytes(text)))
+end
+
+-- The last two members of the entry.
+local function code(i, path, text)
+  if not path:find("^lua/") then
+    return "0, 0"
+  end
+  array("code_" .. i, string.dump(assert(load(text, "@" .. path, "t"))))
+  return ("code_%d, sizeof code_%d - 1"):format(i, i)
+end
+
 print('#include "base/embedded.h"\n')
+local entries = {}
 for i, path in ipairs(arg) do
   local text = assert(io.open(path, "rb")):read("a")
-  print(("static const char file_%d[] = {%s};"):format(i, bytes(text)))
+  array("file_" .. i, text)
+  entries[i] = ('    {"%s", file_%d, sizeof file_%d - 1, %s},'):format(path, i, i,
+    code(i, path, text))
 end
+print(('\nconst char embedded_release[] = "%s";'):format(release()))
 print("\nconst struct embedded embedded_files[] = {")
-for i, path in ipairs(arg) do
-  print(('    {"%s", file_%d, sizeof file_%d - 1},'):format(path, i, i))
-end
-print("    {0, 0, 0}};")
+print(table.concat(entries, "\n"))
+print("    {0, 0, 0, 0, 0}};")

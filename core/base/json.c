@@ -251,6 +251,16 @@ bool json_put_time(json_t *object, const char *key, time_ms time) {
     return json_put_text(object, key, text[0] ? text : NULL);
 }
 
+bool json_keep(json_t **field, const json_t *value) {
+    bool holds = json_object_size(value) || json_array_size(value);
+    json_t *copy = holds ? json_deep_copy(value) : NULL;
+    if (holds && !copy)
+        return false;
+    json_decref(*field);
+    *field = copy;
+    return true;
+}
+
 bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number) {
     if (json_is_real(value)) {
         double real = json_real_value(value);

@@ -46,6 +46,10 @@ bool json_put(json_t *object, const char *key, json_t *value);
 bool json_put_text(json_t *object, const char *key, const char *text);
 bool json_put_time(json_t *object, const char *key, time_ms time);
 
+/* *field becomes a copy of the object or list, NULL if that holds nothing. False: no memory, *field
+ * is as it was. */
+bool json_keep(json_t **field, const json_t *value);
+
 /* A whole number within [low, high]; 5.0 is one. */
 bool json_whole(const json_t *value, int64_t low, int64_t high, int64_t *number);
 

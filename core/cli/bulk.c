@@ -1,6 +1,7 @@
 #include "cli/bulk.h"
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "cli/answers.h"
 #include "cli/kept.h"
@@ -132,14 +133,11 @@ static void bad_say(struct bulk *bulk, int64_t number, const struct error *why) 
 }
 
 static bool bad_add(struct bulk *bulk, const struct error *why, struct error *error) {
-    if ((bulk->bad_count & (bulk->bad_count - 1)) == 0) { /* a power of two: full */
-        size_t room = bulk->bad_count ? bulk->bad_count * 2 : 1;
-        int64_t *bad = realloc(bulk->bad, room * sizeof *bad);
-        if (!bad)
-            return error_no_memory(error);
-        bulk->bad = bad;
-    }
-    bulk->bad[bulk->bad_count++] = bulk->lines.number;
+    int64_t *bad = list_room(bulk->bad, bulk->bad_count, sizeof *bad);
+    if (!bad)
+        return error_no_memory(error);
+    bulk->bad = bad;
+    bad[bulk->bad_count++] = bulk->lines.number;
     bad_say(bulk, bulk->lines.number, why);
     return true;
 }

@@ -1,5 +1,6 @@
 #include "cli/receipt.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "cli/output.h"
 #include <stdlib.h>
 
@@ -21,15 +22,11 @@ static bool run_add(struct receipt *receipt, int64_t id, bool joins) {
         return true;
     }
     receipt->joins = joins;
-    if (receipt->run_count == receipt->run_room) {
-        size_t room = receipt->run_room ? receipt->run_room * 2 : 16;
-        struct receipt_run *runs = realloc(receipt->runs, room * sizeof *runs);
-        if (!runs)
-            return false;
-        receipt->runs = runs;
-        receipt->run_room = room;
-    }
-    receipt->runs[receipt->run_count++] = (struct receipt_run){id, 1};
+    struct receipt_run *runs = list_room(receipt->runs, receipt->run_count, sizeof *runs);
+    if (!runs)
+        return false;
+    receipt->runs = runs;
+    runs[receipt->run_count++] = (struct receipt_run){id, 1};
     return true;
 }
 

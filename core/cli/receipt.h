@@ -16,7 +16,7 @@ struct receipt {
     struct receipt_run {
         int64_t first, count; /* ids in a row */
     } * runs;
-    size_t run_count, run_room;
+    size_t run_count;
     bool joins; /* the last run may go on */
 };
 

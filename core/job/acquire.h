@@ -30,6 +30,7 @@ struct acquire {
     int64_t priority_min; /* inclusive; INT64_MIN: open */
     int64_t priority_max; /* inclusive; INT64_MAX: open */
     bool steady;          /* time passes by itself: not a virtual clock's */
+    bool unread;          /* plain jobs may be locked unread: the caller reads them afterwards */
     bool by_priority;     /* higher first */
     bool prefer_timers;
     bool by_due_date;                   /* oldest first, by due date or creation */

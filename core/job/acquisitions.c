@@ -1,4 +1,5 @@
 #include "job/acquisitions.h"
+#include "base/json.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +51,7 @@ static bool check(const json_t *acquisitions, struct error *error) {
 bool acquisitions_set(json_t **field, const json_t *value, struct error *error) {
     if (!json_is_null(value) && !check(value, error))
         return false;
-    json_t *copy = json_object_size(value) ? json_deep_copy(value) : NULL;
-    if (json_object_size(value) && !copy)
-        return error_no_memory(error);
-    json_decref(*field);
-    *field = copy;
-    return true;
+    return json_keep(field, value) || error_no_memory(error);
 }
 
 static bool apply_named(struct settings *settings, const struct settings *executor,

@@ -44,11 +44,19 @@ enum ask_type {
     ASK_VALUE /* any JSON */
 };
 
+/* What the store can do with a column besides showing it. */
+enum ask_use {
+    ASK_SHOW,
+    ASK_SORT,
+    ASK_FIND, /* a filter of its name takes a number or a text, or a list of them */
+    ASK_BOTH  /* of the two before */
+};
+
 struct ask_column {
     const char *name; /* NULL ends a list of columns */
     enum ask_type type;
-    const char *sql;  /* the store's: what is selected; NULL: the kind's own code reads it */
-    const char *sort; /* the store's: what is sorted by; NULL: cannot be sorted by */
+    const char *sql; /* the store's: selected, sorted by, found by; NULL: none of that */
+    enum ask_use use;
 };
 
 struct ask_table {

@@ -17,9 +17,7 @@ bool counts_set(json_t **field, const json_t *value, int64_t low, int64_t high) 
     bool none = json_is_null(value) || (json_is_array(value) && json_array_size(value) == 0);
     if (!none && (!json_is_object(value) || !are_counts(value, low, high)))
         return false;
-    json_decref(*field);
-    *field = json_object_size(value) ? json_deep_copy(value) : NULL;
-    return true;
+    return json_keep(field, value);
 }
 
 static bool add_text(json_t *texts, const char *text, size_t size) {

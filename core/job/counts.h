@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* *field becomes a copy, NULL where there are none. False: it is something else, or a number is out
- * of bounds. */
+ * of bounds; or memory is out. */
 bool counts_set(json_t **field, const json_t *value, int64_t low, int64_t high);
 
 /* What a text stands for; one that says something else stays a text. NULL: no memory. */

@@ -27,7 +27,7 @@
 /* clang-format off */
 #define JOB_FIELDS(FIELD)                                                                      \
     /*    member           type    key                source  column           said   asked */ \
-    FIELD(id,              ID,     "id",              ROW,    id,              OTHER, SORT)    \
+    FIELD(id,              ID,     "id",              ROW,    id,              OTHER, FIND)    \
     FIELD(type,            KIND,   "type",            STREAM, type,            OTHER, NEVER)   \
     FIELD(handler,         TEXT,   "handler",         STREAM, handler,         NAME,  NEVER)   \
     FIELD(payload,         BLOB,   "payload",         ROW,    payload,         OTHER, NEVER)   \
@@ -51,7 +51,7 @@
     FIELD(category,        TEXT,   "category",        STREAM, category,        NAME,  NEVER)   \
     FIELD(tenant,          TEXT,   "tenant",          ROW,    tenant,          NAME,  FIND)    \
     FIELD(unique_key,      TEXT,   "unique",          ROW,    unique_key,      OTHER, FIND)    \
-    FIELD(batch,           ID,     "batch",           ROW,    batch,           OTHER, SORT)    \
+    FIELD(batch,           ID,     "batch",           ROW,    batch,           OTHER, FIND)    \
     FIELD(suspended,       MASK,   "suspended",       ROW,    suspended,       OTHER, SORT)    \
     FIELD(state,           STATE,  "state",           MADE,   state,           OTHER, NEVER)   \
     FIELD(created,         TIME,   "created",         ROW,    created,         OTHER, SORT)    \
@@ -118,9 +118,6 @@
 #define JOB_TEXTS_BLOB(...)
 #define JOB_TEXTS_MISFIRE(...)
 #define JOB_TEXTS_CONFLICT(...)
-#define JOB_ASKED_FIND(...) __VA_ARGS__
-#define JOB_ASKED_SORT(...)
-#define JOB_ASKED_NEVER(...)
 #define JOB_SORTED_FIND(...) __VA_ARGS__
 #define JOB_SORTED_SORT(...) __VA_ARGS__
 #define JOB_SORTED_NEVER(...)

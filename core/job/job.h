@@ -37,6 +37,7 @@ struct job {
     JOB_FIELDS(JOB_MEMBER)
     time_ms begin_by;   /* monotonic: its start counts for a rate; 0: whenever it may be */
     time_ms counted_at; /* that start, by the clock of rates */
+    bool unread;        /* it is locked, and its row is still to be read: see store_read_taken */
 };
 
 enum field_type {

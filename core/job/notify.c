@@ -35,35 +35,7 @@ bool notify_set(json_t **field, const json_t *value, const char *label, struct e
         if (!check_kind(kind, label, error) || !check_handler(handler, label, error))
             return false;
     }
-    json_t *copy = json_object_size(value) ? json_deep_copy(value) : NULL;
-    if (json_object_size(value) && !copy)
-        return error_no_memory(error);
-    json_decref(*field);
-    *field = copy;
-    return true;
-}
-
-json_t *notify_from_text(const char *text) {
-    json_t *notify = json_object();
-    for (const char *at = text; notify && *at;) {
-        size_t size = strcspn(at, ","), name = strcspn(at, "=");
-        if (name >= size) {
-            json_decref(notify);
-            return json_string(text);
-        }
-        json_object_setn_new(notify, at, name, json_stringn(at + name + 1, size - name - 1));
-        at += size + (at[size] == ',');
-    }
-    return notify;
-}
-
-void notify_write(struct text *out, const json_t *notify) {
-    const char *kind, *separator = "";
-    json_t *handler;
-    json_object_foreach((json_t *)(uintptr_t)notify, kind, handler) {
-        text_add(out, "%s%s=%s", separator, kind, json_string_value(handler));
-        separator = ",";
-    }
+    return json_keep(field, value) || error_no_memory(error);
 }
 
 const char *notify_incident(const json_t *notify) {

@@ -4,18 +4,11 @@
 #define MOONSHIFT_JOB_NOTIFY_H
 
 #include "base/error.h"
-#include "base/text.h"
 #include <jansson.h>
 
 /* *field becomes a copy, NULL where no handler is told. `label` is what an error calls the setting.
  */
 bool notify_set(json_t **field, const json_t *value, const char *label, struct error *error);
-
-/* What a text stands for; one that says something else stays a text. NULL: no memory. */
-json_t *notify_from_text(const char *text);
-
-/* As a flag takes it. */
-void notify_write(struct text *out, const json_t *notify);
 
 /* The handler that is told of incidents, or NULL. */
 const char *notify_incident(const json_t *notify);

@@ -162,19 +162,13 @@ static bool set_store(const struct target *target, const json_t *value) {
 }
 
 static bool set_list(const struct target *target, const json_t *value) {
-    json_t **field = target->field;
     bool empty_object = json_is_object(value) && json_object_size(value) == 0; /* {} of Lua */
     if (!json_is_null(value) && !json_is_array(value) && !empty_object)
         return refuse(target, value, "a list of texts");
     for (size_t i = 0; i < json_array_size(value); i++)
         if (json_string_length(json_array_get(value, i)) == 0)
             return refuse(target, value, "a list of texts");
-    json_t *copy = json_array_size(value) ? json_deep_copy(value) : NULL;
-    if (json_array_size(value) && !copy)
-        return error_no_memory(target->error);
-    json_decref(*field);
-    *field = copy;
-    return true;
+    return json_keep(target->field, value) || error_no_memory(target->error);
 }
 
 static bool set_notify(const struct target *target, const json_t *value) {
@@ -366,9 +360,8 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
     case SETTING_COUNTS:
         return counts_from_text(text);
     case SETTING_SPANS:
-        return names_with_texts(text);
     case SETTING_NOTIFY:
-        return notify_from_text(text);
+        return names_with_texts(text);
     case SETTING_BOOL:
     case SETTING_INT:
     case SETTING_AUTO:
@@ -520,10 +513,9 @@ char *setting_text(const struct setting *setting, const struct settings *setting
         text_add(&out, "off");
     else if (setting->kind == SETTING_COUNTS && json_is_object(value))
         counts_write(&out, value);
-    else if (setting->kind == SETTING_SPANS && json_is_object(value))
+    else if (json_is_object(value) &&
+             (setting->kind == SETTING_SPANS || setting->kind == SETTING_NOTIFY))
         names_write(&out, value);
-    else if (setting->kind == SETTING_NOTIFY && json_is_object(value))
-        notify_write(&out, value);
     else if (json_is_array(value))
         add_list(&out, value, is_names(setting) ? "," : ":");
     else

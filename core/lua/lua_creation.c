@@ -184,20 +184,10 @@ static bool keep_payload(lua_State *L, int index, struct entries *entries, struc
 
 /* The option on top of the stack, its key below. */
 static bool keep_option(lua_State *L, struct arena *texts, struct spec_fast *fast) {
-    size_t size;
-    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &size) : NULL;
-    if (!key || strlen(key) != size)
-        return false;
-    if (strcmp(key, "priority") == 0) {
-        fast->priority_given = lua_isinteger(L, -1);
-        fast->priority = lua_tointeger(L, -1);
-        return fast->priority_given;
-    }
-    for (int i = SPEC_NAME_handler + 1; i < SPEC_NAMES; i++)
-        if (strcmp(key, spec_names[i]->key) == 0)
-            return lua_type(L, -1) == LUA_TSTRING &&
-                   (fast->names[i] = keep_name(L, -1, texts, &fast->sizes[i]));
-    return spec_fast_add(fast, key, value_to_json(L, -1, key, NULL));
+    int name = 0;
+    return value_to_spec(L, fast, &name) &&
+           (!name || (lua_type(L, -1) == LUA_TSTRING &&
+                      (fast->names[name] = keep_name(L, -1, texts, &fast->sizes[name]))));
 }
 
 static bool keep_options(lua_State *L, int index, struct arena *texts, struct spec_fast *fast) {

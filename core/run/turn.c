@@ -194,6 +194,7 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
         back_off_page(turns->settings, turns->back_off.failure_level, work->capacity.room);
     turns->acquire.want = work->asked;
     turns->acquire.bytes = work->capacity.bytes;
+    turns->acquire.unread = store_contended(turns->store);
     turns->acquire.horizon = turn->horizon;
     turns->acquire.idle = turn->idle - (turn->room - work->capacity.room); /* some are pre-locked */
     if (!store_acquire(turns->store, &turns->acquire, work->now, &work->jobs, &work->count,
@@ -305,6 +306,66 @@ static enum store_purpose purpose(const struct turns *turns, const struct work *
     return outcome || work->reaps ? STORE_COMMAND : STORE_TURN;
 }
 
+/* ---- jobs that were locked unread ---- */
+
+static size_t count_unread(const struct work_item *items) {
+    size_t count = 0;
+    for (const struct work_item *item = items; item; item = item->next)
+        count += item->jobs->unread;
+    return count;
+}
+
+/* Those that cannot be read stay unread. */
+static void read_taken(struct turns *turns, struct turn *turn) {
+    struct error error = {ERROR_NONE, "out of memory"};
+    size_t count = count_unread(turn->items), at = 0;
+    struct job **jobs = count ? malloc(count * sizeof *jobs) : NULL;
+    if (!count)
+        return;
+    for (struct work_item *item = turn->items; jobs && item; item = item->next)
+        if (item->jobs->unread) {
+            jobs[at++] = item->jobs;
+            item->jobs = NULL; /* until it is back */
+        }
+    if (!jobs || !store_read_taken(turns->store, jobs, count, &error))
+        log_event(LOG_WARN, "jobs given back unread", "reason:s", error.text);
+    at = 0;
+    for (struct work_item *item = turn->items; jobs && item; item = item->next)
+        if (!item->jobs)
+            item->jobs = jobs[at++];
+    free(jobs);
+}
+
+/* Hands back the lock of an unread job; false: no memory. */
+static bool give_back(struct turns *turns, struct work_item *item) {
+    struct outcome *outcome = outcome_new(item->jobs, OUTCOME_RETURNED);
+    if (!outcome)
+        return false;
+    item->jobs = NULL;
+    outcome->late = true;
+    outcomes_add(&turns->outcomes, outcome);
+    return true;
+}
+
+/* The next turn gives back what is still unread. After the outcomes of this one are done. */
+static void drop_unread(struct turns *turns, struct turn *turn) {
+    if (!count_unread(turn->items))
+        return;
+    for (struct work_item **at = &turn->items; *at;) {
+        struct work_item *item = *at;
+        if (!item->jobs->unread) {
+            at = &item->next;
+            continue;
+        }
+        *at = item->next;
+        if (!give_back(turns, item))
+            log_event(LOG_ERROR, "job lost sight of until its lock expires", "job:l",
+                      item->jobs->id);
+        work_item_free(item);
+    }
+    turns->hint.look = true;
+}
+
 /* One transaction. False: rolled back, nothing is held. */
 static bool attempt(struct turns *turns, struct turn *turn, struct work *work,
                     struct error *error) {
@@ -374,6 +435,7 @@ static void note_draining(struct turns *turns) {
 
 static void committed(struct turns *turns, struct turn *turn, const struct work *work) {
     CRASH_POINT("turn_committed");
+    read_taken(turns, turn);
     turn->written = true;
     turn->freed = work->reaped.freed;
     turn->lapsed = work->lapsed;
@@ -393,6 +455,7 @@ static void committed(struct turns *turns, struct turn *turn, const struct work 
     turns->hint = work->capacity.ready;
     turn->items = work_items_merge(&turns->acquire, turn->items, work->created);
     outcomes_done(&turns->outcomes, turn, &turns->metrics);
+    drop_unread(turns, turn);
     turns->next = back_off_next(&turns->back_off, turns->settings, turns->deaf, work->now,
                                 earlier(work->next, work->missed_next));
     note_draining(turns);

@@ -23,6 +23,18 @@ static const struct embedded *find_module(const char *name) {
     return embedded_find(path);
 }
 
+/* Pushes the chunk of a module: its code, where the Lua that runs is the one that compiled it, else
+ * from its text. Raises if neither can be loaded. */
+static void push_chunk(lua_State *L, const struct embedded *file, const char *name) {
+    bool same = file->code && strstr(lua_ident, embedded_release);
+    if (same && luaL_loadbufferx(L, file->code, file->code_size, name, "b") == LUA_OK)
+        return;
+    if (same) /* the machine is another one: its reason */
+        lua_pop(L, 1);
+    if (luaL_loadbufferx(L, file->text, file->size, name, "t") != LUA_OK)
+        lua_error(L);
+}
+
 static int search_embedded(lua_State *L) {
     const char *name = luaL_checkstring(L, 1);
     const struct embedded *file = find_module(name);
@@ -31,8 +43,7 @@ static int search_embedded(lua_State *L) {
         return 1;
     }
     lua_pushfstring(L, "@%s", file->path);
-    if (luaL_loadbufferx(L, file->text, file->size, lua_tostring(L, -1), "t") != LUA_OK)
-        return lua_error(L);
+    push_chunk(L, file, lua_tostring(L, -1));
     lua_pushstring(L, file->path);
     return 2;
 }

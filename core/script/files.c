@@ -1,4 +1,5 @@
 #include "script/files.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "job/command.h"
 #include "job/job.h"
@@ -19,15 +20,10 @@ static const char *const others[] = {"spec", "docs", NULL};
 /* ---- the list ---- */
 
 static bool grow(struct files *files) {
-    if (files->count < files->room)
-        return true;
-    size_t room = files->room ? files->room * 2 : 32;
-    struct folder_file *list = realloc(files->list, room * sizeof *list);
-    if (!list)
-        return false;
-    files->list = list;
-    files->room = room;
-    return true;
+    struct folder_file *list = list_room(files->list, files->count, sizeof *list);
+    if (list)
+        files->list = list;
+    return list != NULL;
 }
 
 static char *copy_text(const char *text, size_t size) {

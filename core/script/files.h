@@ -9,7 +9,7 @@
 
 struct files {
     struct folder_file *list;
-    size_t count, room;
+    size_t count;
     json_t *warnings; /* array of texts, borrowed */
 };
 

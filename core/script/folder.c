@@ -123,7 +123,7 @@ struct folder *folder_retain(struct folder *folder) {
 void folder_release(struct folder *folder) {
     if (!folder || atomic_fetch_sub(&((struct shared_folder *)folder)->owners, 1) > 1)
         return;
-    struct files files = {folder->files, folder->count, folder->count, NULL};
+    struct files files = {folder->files, folder->count, NULL};
     files_clear(&files);
     json_decref(folder->warnings);
     free(folder->path);

@@ -415,3 +415,21 @@ void value_push_json(lua_State *L, const json_t *value) {
     else
         push_inside(L, value);
 }
+
+bool value_to_spec(lua_State *L, struct spec_fast *fast, int *name) {
+    size_t size;
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &size) : NULL;
+    if (!key || strlen(key) != size)
+        return false;
+    if (strcmp(key, "priority") == 0) {
+        fast->priority_given = lua_isinteger(L, -1);
+        fast->priority = lua_tointeger(L, -1);
+        return fast->priority_given;
+    }
+    for (int i = SPEC_NAME_handler + 1; i < SPEC_NAMES; i++)
+        if (strcmp(key, spec_names[i]->key) == 0) {
+            *name = i;
+            return true;
+        }
+    return spec_fast_add(fast, key, value_to_json(L, -1, key, NULL));
+}

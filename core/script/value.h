@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "job/spec_fast.h"
 #include <jansson.h>
 #include <lua.h>
 
@@ -20,6 +21,11 @@ bool value_to_text(lua_State *L, int index, struct text *out);
 
 /* The same with the error of value_to_json; false leaves `out` empty. */
 bool value_write(lua_State *L, int index, const char *what, struct text *out, struct error *error);
+
+/* Reads the option of a creation that is on top of the stack, its key below, into `fast`. *name is
+ * the place of a text that the caller keeps (enum spec_name), else untouched. False: job_spec_read
+ * knows why not. */
+bool value_to_spec(lua_State *L, struct spec_fast *fast, int *name);
 
 /* Pushes a JSON value: null inside tables is moonshift.null, at the top nil. May raise for memory:
  * call it under protection. */

@@ -71,22 +71,14 @@ static bool spec_name(lua_State *L, int index, const char **name, size_t *size) 
 /* The option on top of the stack, its key below. Its text gets a place of its own on the stack:
  * the table may be changed by a function that is asked for a priority. */
 static bool fast_option(lua_State *L, struct spec_fast *fast) {
-    size_t size;
-    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tolstring(L, -2, &size) : NULL;
-    if (!key || strlen(key) != size)
+    int name = 0;
+    if (!value_to_spec(L, fast, &name))
         return false;
-    if (strcmp(key, "priority") == 0) {
-        fast->priority_given = lua_isinteger(L, -1);
-        fast->priority = lua_tointeger(L, -1);
-        return fast->priority_given;
-    }
-    for (int i = SPEC_NAME_handler + 1; i < SPEC_NAMES; i++)
-        if (strcmp(key, spec_names[i]->key) == 0) {
-            lua_pushvalue(L, -1);
-            lua_replace(L, 4 + i);
-            return spec_name(L, 4 + i, &fast->names[i], &fast->sizes[i]);
-        }
-    return spec_fast_add(fast, key, value_to_json(L, -1, key, NULL));
+    if (!name)
+        return true;
+    lua_pushvalue(L, -1);
+    lua_replace(L, 4 + name);
+    return spec_name(L, 4 + name, &fast->names[name], &fast->sizes[name]);
 }
 
 /* handler, payload, options (arguments 2 to 4) as most jobs have them; false: read_spec knows

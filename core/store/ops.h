@@ -61,6 +61,9 @@ struct store_backup;
     OP(bool, acquire, (struct store *store, const struct acquire *acquire, time_ms now,            \
         struct job **jobs, int *count, bool *more, struct error *error),                           \
        (store, acquire, now, jobs, count, more, error))                                            \
+    OP(bool, read_taken, (struct store *store, struct job **jobs, size_t count,                    \
+        struct error *error), (store, jobs, count, error))                                         \
+    OP(bool, contended, (const struct store *store), (store))                                      \
     OP(bool, best, (struct store *store, const struct acquire *acquire, time_ms now,               \
         struct sort_key *best, bool *found, struct error *error),                                  \
        (store, acquire, now, best, found, error))                                                  \

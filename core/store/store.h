@@ -260,9 +260,17 @@ static inline bool store_promote(struct store *store, time_ms now, int limit, in
 
 /* Locks the best jobs for the joined executor. *jobs: a list in acquisition command; jobs of one
  * lane stand in one run, their lane_id equal; free with job_free_list. *more: ready jobs were left
- * behind. */
+ * behind. With acquire->unread some have only what their place says, marked `unread`. */
 static inline bool store_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                                  struct job **jobs, int *count, bool *more, struct error *error);
+
+/* Reads the rows of unread jobs after the commit, outside of a transaction: each is replaced by the
+ * whole job. A job whose row is gone stays unread, as all do that come after an error. */
+static inline bool store_read_taken(struct store *store, struct job **jobs, size_t count,
+                                    struct error *error);
+/* True if others want to write as well: a transaction had to wait for one of theirs in the last
+ * second. Then what can be done outside of a transaction is better done there. */
+static inline bool store_contended(const struct store *store);
 
 /* The best ready job that store_acquire would begin with; *found: there is one. Writes nothing. */
 static inline bool store_best(struct store *store, const struct acquire *acquire, time_ms now,

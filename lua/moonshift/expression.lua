@@ -3,15 +3,11 @@
 -- Lua, and a value is data that is never read as an expression again.
 --
 -- A scope answers the names of an expression; all but `get` may be missing:
---   scope:get(name, here) -> value, found     a variable; `here`: of this scope alone
---   scope:all() -> table                      all variables
---   scope:set(name, value, here), scope:remove(name, here)
---   scope:bean(name) -> table or nil
---   scope:now() -> ms
---   scope:fact(object, name) -> value         objects: execution, task, instance; names: see
---   scope:set_fact(object, name, value)         moonshift.expression.objects
---   scope:object(name) -> value               `execution` itself, as an argument of a bean
---   scope.lenient = true: an unknown name is nothing
+--   scope:get(name) -> value, found     a variable
+--   scope:object(name) -> table or nil  execution, task (methods: moonshift.expression.objects), a
+--                                       bean; a method is called as object[method](object, …)
+--   scope.now                           the time, in ms
+--   scope.lenient = true                an unknown name is nothing
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -148,7 +144,8 @@ local function read(text, where)
 end
 
 -- read(text, where) -> { fn, text } and, if nothing is asked for, { constant = true, value }; or
--- nil, message, position. `where`: { file, line, pure = true where nothing may be changed }.
+-- nil, message, position. `where`: { file, line, pure = true where nothing may be changed }. In a
+-- process a value is pure; what a service task or a listener calls is not.
 function expression.read(text, where)
   where = where or {}
   local node, message, position = read(text, where)
@@ -162,10 +159,13 @@ function expression.read(text, where)
   return nil, message, position
 end
 
--- compile(text, where) -> function(scope) -> value; or nil, message, position. A text without an
--- expression gives itself.
-function expression.compile(text, where)
-  local node, message, position = expression.read(text, where)
+-- compile(text, where, options) -> function(scope) -> value; or nil, message, position. A text
+-- without an expression gives itself. `options`: { pure = true }, which may also stand in `where`.
+function expression.compile(text, where, options)
+  where = where or {}
+  local pure = where.pure or options and options.pure
+  local node, message, position = expression.read(text,
+    { file = where.file, line = where.line, pure = pure })
   return node and node.fn, message, position
 end
 
@@ -202,10 +202,6 @@ function Job:get(name)
     return nil, true
   end
   return rawget(payload, name), true
-end
-
-function Job:fact(_, name)
-  return self.job[name]
 end
 
 local FIELDS = {}

@@ -356,7 +356,7 @@ describe("a failing job", function()
     it("is refused with its position where it is no expression, or a program", function()
       local refused = {
         ["${1 +}"] = 'unexpected "}" (position 6)',
-        ["${f()}"] = 'unknown function "f" (position 3)',
+        ["${f()}"] = "there is no f() (position 3)",
         ["${delay = 5}"] = "nothing can be assigned (=) (position 9)",
         ["${'x}"] = "the quoted text has no end (position 3)",
         ["${job.engine}"] = 'job has no field "engine" (position 6)',

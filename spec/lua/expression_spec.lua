@@ -4,40 +4,32 @@ local rules = require "moonshift.rules"
 
 -- A scope over a table of variables, with a bean and an execution.
 local function scope_of(variables)
-  local scope = { variables = variables, called = {} }
+  local scope = { variables = variables, called = {}, now = 0 }
   function scope:get(name)
     return self.variables[name], self.variables[name] ~= nil
   end
-  function scope:all()
-    return self.variables
-  end
-  function scope:set(name, value, here)
-    self.variables[name], self.here = value, here
-  end
-  function scope:remove(name)
-    self.variables[name] = nil
-  end
-  function scope.bean(_, name)
-    local bean = { rate = function(_, x) return x * 2 end }
-    function bean.seen(_, value)
-      scope.called[#scope.called + 1] = value
-    end
-    function bean.order()
+  local prices = {
+    rate = function(_, x) return x * 2 end,
+    seen = function(_, value) table.insert(scope.called, value) end,
+    order = function()
       return { total = 7, twice = function(order) return order.total * 2 end }
-    end
-    return name == "prices" and bean or nil
-  end
-  function scope.now()
-    return 0
-  end
-  function scope.fact(_, object, name)
-    return object .. "." .. name
-  end
-  function scope:set_fact(object, name, value)
-    self.set_to = { object, name, value }
-  end
-  function scope.object(_, name)
-    return { named = name }
+    end,
+  }
+  local execution = {
+    getVariable = function(_, name) return (scope:get(name)) end,
+    hasVariable = function(_, name) return select(2, scope:get(name)) end,
+    getBusinessKey = function() return "key-1" end,
+    getProcessInstanceId = function() return "4711" end,
+    setVariable = function(_, name, value) variables[name] = value end,
+    setVariableLocal = function(_, name, value) variables[name] = { value } end,
+    removeVariable = function(_, name) variables[name] = nil end,
+    getAssignee = function() return "kermit" end,
+    setAssignee = function(_, name) scope.assigned = name end,
+    setDue = function(_, due) scope.due = due end,
+  }
+  scope.objects = { prices = prices, execution = execution, task = execution }
+  function scope:object(name)
+    return self.objects[name]
   end
   return scope
 end
@@ -191,28 +183,44 @@ describe("expression", function()
     assert.equal(14, value_of("${prices.order().twice()}", scope))
     value_of("${prices.seen(now())}", scope)
     value_of("${prices.seen(execution)}", scope)
-    assert.same({ "1970-01-01T00:00:00.000Z", { named = "execution" } }, scope.called)
+    assert.same({ "1970-01-01T00:00:00.000Z", scope.objects.execution }, scope.called)
     assert.equal('p.bpmn:7: ${prices.cost()}: the bean "prices" has no method "cost" (position 9)',
       raised "${prices.cost()}")
   end)
 
   it("knows the instance around it", function()
     local scope = scope_of(data())
-    assert.equal("execution.key", value_of("${execution.processBusinessKey}", scope))
-    assert.equal("execution.instance", value_of("${execution.getProcessInstanceId()}", scope))
-    assert.equal("instance.key", value_of("${instance.key}", scope))
-    assert.equal("task.assignee", value_of("${task.assignee}", scope))
+    assert.equal("key-1", value_of("${execution.processBusinessKey}", scope))
+    assert.equal("4711", value_of("${execution.getProcessInstanceId()}", scope))
+    assert.equal("key-1", value_of("${instance.key}", scope))
+    assert.equal("kermit", value_of("${task.assignee}", scope))
     assert.equal(6, value_of("${execution.getVariable('n') + 1}", scope))
+    scope.variables.task = { name = "mine", length = 4 }
+    assert.equal(4, value_of("${task.length}", scope))
+    scope.objects.task = nil
+    assert.equal("mine", value_of("${task.name}", scope))
+    assert.equal(2, value_of("${task.size()}", scope))
+    assert.equal("mine", value_of("${task['name']}", scope))
+    scope.objects.task = scope.objects.execution
     assert.is_nil(value_of("${execution.getVariable('missing')}", scope))
     assert.is_false(value_of("${execution.hasVariable('missing')}", scope))
     value_of("${execution.setVariable('made', now())}", scope)
     assert.equal("1970-01-01T00:00:00.000Z", scope.variables.made)
     value_of("${execution.setVariableLocal('made', n * 2)}", scope)
-    assert.same({ 10, true }, { scope.variables.made, scope.here })
+    assert.same({ 10 }, scope.variables.made)
     value_of("${execution.removeVariable('made')}", scope)
     assert.is_nil(scope.variables.made)
-    value_of("${task.setAssignee('kermit')}", scope)
-    assert.same({ "task", "assignee", "kermit" }, scope.set_to)
+    value_of("${task.setAssignee('fozzie')}", scope)
+    value_of("${task.setDueDate(now().plusDays(1))}", scope)
+    assert.same({ "fozzie", "1970-01-02T00:00:00.000Z" }, { scope.assigned, scope.due })
+  end)
+
+  it("says where it has no instance", function()
+    local scope = { get = function() return nil, true end }
+    assert.equal('p.bpmn:7: ${execution.id}: "execution" is not known here (position 12)',
+      raised("${execution.id}", scope))
+    assert.equal("p.bpmn:7: ${now()}: now() is not known here (position 3)",
+      raised("${now()}", scope))
   end)
 
   it("takes variables:get and its like, for which no name is unknown", function()
@@ -268,11 +276,11 @@ describe("expression", function()
       ["${java.lang.Runtime}"] = "java: classes and reflection are not available (position 3)",
       ["${text.class}"] = "class: classes and reflection are not available (position 7)",
       ["${text.getClass()}"] = "getClass: classes and reflection are not available (position 7)",
-      ["${nwo()}"] = 'unknown function "nwo" (did you mean "now"?) (position 3)',
+      ["${nwo()}"] = 'there is no nwo() (did you mean "now"?) (position 3)',
       ["${now(1)}"] = "now() takes nothing (position 3)",
       ["${variables:gett(n)}"] =
         'there is no "variables:gett" (did you mean "get"?) (position 3)',
-      ["${task.asignee}"] = 'task has no field "asignee" (did you mean "assignee"?) (position 7)',
+      ["${execution.kye}"] = 'execution has no field "kye" (did you mean "key"?) (position 12)',
       ["${execution.getVariabel('x')}"] = 'execution has no method "getVariabel" (did you mean '
         .. '"getVariable"?) (position 12)',
       ["${a\0}"] = "unexpected byte 0 (position 4)",
@@ -291,8 +299,8 @@ describe("expression", function()
 
   it("changes nothing where it must be pure", function()
     for _, text in ipairs { "${execution.setVariable('a', 1)}", "${execution.removeVariable('a')}",
-      "${task.setAssignee('x')}", "${variables:set(a, 1)}",
-        "${n > 1 ? execution.setVariables(m) : 2}" } do
+      "${task.setAssignee('x')}",
+        "${n > 1 ? execution.setVariableLocal('a', 1) : 2}" } do
       assert.is_truthy(expression.compile(text))
       local fn, message = expression.compile(text, { pure = true })
       assert.is_nil(fn, text)
@@ -477,9 +485,7 @@ describe("the page of expressions", function()
     local variables = lists_marked(assert(load(block .. "return variables", "page", "t",
       { null = rules.null }))())
     local scope, count = scope_of(variables), 0
-    function scope.now()
-      return (rules.time "2026-01-01T00:00:00Z")
-    end
+    scope.now = rules.time "2026-01-01T00:00:00Z"
     for text, value in page:gmatch "\n| `([^`\n]*[$]{[^`\n]*)` | `([^`\n]*)` |" do
       text = text:gsub("\\|", "|")
       local expected = load("return " .. value)()

@@ -1,5 +1,6 @@
 #include "store/rules/catalog.h"
 #include "base/embedded.h"
+#include "base/list.h"
 #include "job/command.h"
 #include "job/hook.h"
 #include "store/rules/state.h"
@@ -18,13 +19,6 @@ void catalog_clear(struct catalog *catalog) {
     *catalog = (struct catalog){0};
 }
 
-/* The array with room for one more, doubled at powers of two. */
-static void *catalog_room(void *list, size_t count, size_t size) {
-    if ((count & (count - 1)) || count == 1)
-        return list;
-    return realloc(list, (count ? count * 2 : 2) * size);
-}
-
 /* Types of batches come from folders, too: those have no file of ours. */
 static bool catalog_is_stock(const char *name) {
     char path[JOB_NAME_MAX + 32];
@@ -37,7 +31,7 @@ static bool catalog_is_stock(const char *name) {
 
 static bool catalog_read_definition(struct catalog *catalog, struct row *row) {
     struct catalog_definition *list =
-        catalog_room(catalog->definitions, catalog->definition_count, sizeof *list);
+        list_room(catalog->definitions, catalog->definition_count, sizeof *list);
     if (!list)
         return false;
     catalog->definitions = list;
@@ -76,8 +70,7 @@ static const struct catalog_definition *catalog_definition_id(const struct catal
 }
 
 static bool catalog_read_stream(struct catalog *catalog, struct row *row) {
-    struct catalog_stream *list =
-        catalog_room(catalog->streams, catalog->stream_count, sizeof *list);
+    struct catalog_stream *list = list_room(catalog->streams, catalog->stream_count, sizeof *list);
     if (!list)
         return false;
     catalog->streams = list;

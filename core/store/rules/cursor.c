@@ -93,22 +93,51 @@ static struct row *cursor_query(struct store *store, const struct cursor *cursor
         return cursor_query_dated(store, cursor, error);
     if (cursor->level)
         return db_query(&store->db, error,
-                        "SELECT rank, place, id, lane FROM ready WHERE stream=?1 AND rank=?2"
-                        " AND (place, id)>(?3, ?4) ORDER BY place, id LIMIT ?5",
+                        "SELECT rank, place, id, lane, plain FROM ready WHERE stream=?1"
+                        " AND rank=?2 AND (place, id)>(?3, ?4) ORDER BY place, id LIMIT ?5",
                         "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
     return db_query(&store->db, error,
-                    "SELECT rank, place, id, lane FROM ready WHERE stream=?1"
+                    "SELECT rank, place, id, lane, plain FROM ready WHERE stream=?1"
                     " AND (rank, place, id)>(?2, ?3, ?4) ORDER BY rank, place, id LIMIT ?5",
                     "iiiin", cursor->stream, head->rank, head->place, head->id, cursor->ask);
 }
 
-static bool ahead_read(struct store *store, struct row *row, bool whole, struct ahead *ahead,
-                       struct error *error) {
-    struct job job;
-    if (!whole) {
-        *ahead = (struct ahead){.head = cursor_head(row)};
-        return true;
+/* What the place of a job says of it. The owner's text is the store's. */
+static struct job *unread_new(const struct store *store, const struct cursor *cursor,
+                              const struct head *head) {
+    struct job *job = calloc(1, sizeof *job);
+    const struct catalog_stream *stream = catalog_stream(&store->catalog, cursor->stream);
+    if (!job || !stream) {
+        free(job);
+        return NULL;
     }
+    *job = (struct job){.id = head->id,
+                        .stream = cursor->stream,
+                        .definition = stream->definition->id,
+                        .type = stream->type,
+                        .priority = ~head->rank,
+                        .created = head->place,
+                        .due = TIME_NONE,
+                        .unread = true};
+    row_locked(store, job);
+    return job;
+}
+
+/* Behind a row that is not plain the next ones are read along again. */
+static bool ahead_unread(struct store *store, struct row *row, struct cursor *cursor,
+                         struct ahead *ahead, struct error *error) {
+    *ahead = (struct ahead){.head = cursor_head(row)};
+    if (!cursor->unread)
+        return true;
+    cursor->unread = !row_null(row, 4);
+    if (cursor->unread)
+        ahead->job = unread_new(store, cursor, &ahead->head);
+    return !cursor->unread || ahead->job || db_no_memory(&store->db, error);
+}
+
+static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahead,
+                        struct error *error) {
+    struct job job;
     if (!row_read(store, row, &job, error))
         return false;
     *ahead = (struct ahead){
@@ -123,14 +152,16 @@ static bool ahead_read(struct store *store, struct row *row, bool whole, struct 
 /* Jobs behind one that is in no lane are read along; behind others mostly nothing comes of it. */
 static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
                          struct error *error) {
-    bool whole = wanted > 1 && !cursor->dated && !cursor->head.lane;
+    bool whole = wanted > 1 && !cursor->dated && !cursor->head.lane && !cursor->unread;
     struct row *rows =
         whole ? cursor_query_whole(store, cursor, error) : cursor_query(store, cursor, error);
     enum answer step = rows ? YES : FAILED;
     cursor->placed = store->placed;
     cursor->at = cursor->count = 0;
     while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
-        if (!ahead_read(store, rows, whole, &cursor->read[cursor->count], error)) {
+        struct ahead *ahead = &cursor->read[cursor->count];
+        if (whole ? !ahead_whole(store, rows, ahead, error)
+                  : !ahead_unread(store, rows, cursor, ahead, error)) {
             row_done(rows);
             return false;
         }
@@ -238,6 +269,7 @@ static bool merge_stream(struct merge *merge, struct store *store,
     cursor.level = merge_levels(merge->order);
     cursor.dated = merge->order->ensure_due_date;
     cursor.paced = stream->definition->rate.count != 0;
+    cursor.unread = merge->order->unread && !cursor.dated && !cursor.paced;
     while ((found = merge_first(merge, store, &cursor, rank, error)) == YES) {
         if (!merge_add(merge, &cursor))
             return db_no_memory(&store->db, error);

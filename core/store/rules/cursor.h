@@ -26,6 +26,7 @@ struct cursor {
     bool level;   /* only the rank of `head` */
     bool dated;   /* only jobs with a due date */
     bool paced;   /* its definition has a rate */
+    bool unread;  /* what comes is plain, as far as is known: rows are not read along */
     struct head head;
     struct job *job;    /* the head's, if it was read along; owned */
     struct ahead *read; /* read ahead, NULL at first */

@@ -1,5 +1,6 @@
 #include "store/rules/locks.h"
 #include "base/crash_point.h"
+#include "base/list.h"
 #include "store/rules/admission.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/history.h"
@@ -20,21 +21,18 @@ struct pair { /* a job and its token, or a lane and its token */
 /* All rows of a statement, so that their tables may be changed meanwhile. -1: error. */
 static int64_t locks_pairs(struct store *store, struct row *rows, struct pair **pairs,
                            struct error *error) {
-    int64_t count = 0, room = 0;
+    int64_t count = 0;
     enum answer step = NO;
     *pairs = NULL;
     while ((step = db_step(&store->db, rows, error)) == YES) {
-        if (count == room) {
-            room = room ? room * 2 : 64;
-            struct pair *more = realloc(*pairs, (size_t)room * sizeof **pairs);
-            if (!more) {
-                row_done(rows);
-                db_no_memory(&store->db, error);
-                return -1;
-            }
-            *pairs = more;
+        struct pair *list = list_room(*pairs, (size_t)count, sizeof *list);
+        if (!list) {
+            row_done(rows);
+            db_no_memory(&store->db, error);
+            return -1;
         }
-        (*pairs)[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1)};
+        *pairs = list;
+        list[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1)};
     }
     return step == FAILED ? -1 : count;
 }

@@ -93,9 +93,16 @@ static enum answer released_to_few(struct store *store, int64_t from, int64_t to
     return found == YES && parts > FEW ? NO : found;
 }
 
+/* As place_is_plain. */
+#define TEXT_OF(number) #number
+#define RELEASED_PLAIN_UP_TO(bytes)                                                                \
+    "CASE WHEN due IS NULL AND repeat IS NULL AND batch IS NULL AND lane IS NULL"                  \
+    " AND instance_id IS NULL AND coalesce(length(payload), 0)<=" TEXT_OF(bytes) " THEN 1 END"
+#define RELEASED_PLAIN RELEASED_PLAIN_UP_TO(PLAIN_PAYLOAD)
+
 #define RELEASED                                                                                   \
-    "INSERT INTO ready(stream, rank, place, id, lane)"                                             \
-    " SELECT stream, ~priority, place, id, nullif(lane, 0) FROM job"                               \
+    "INSERT INTO ready(stream, rank, place, id, lane, plain)"                                      \
+    " SELECT stream, ~priority, place, id, nullif(lane, 0), " RELEASED_PLAIN " FROM job"           \
     " WHERE id>?1 AND id<=?2 AND (due IS NULL OR due<=?3)"
 
 bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,

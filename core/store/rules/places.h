@@ -19,6 +19,16 @@ struct place_key {
 
 /* ---- ready, timer, parked ---- */
 
+/* The most bytes of payload that a plain job has: many of them may be locked before their rows are
+ * read. */
+#define PLAIN_PAYLOAD 4096
+/* True if nothing in the row of a new job decides whether it may be taken: its place says all. Any
+ * change of its place forgets this. */
+static inline bool place_is_plain(const struct job *job) {
+    return job->due == TIME_NONE && !job->repeat && !job->batch && !job->exclusive &&
+           !job->instance_id && job->payload_size <= PLAIN_PAYLOAD;
+}
+
 /* Puts an unlocked job where its row says: dead (opens an incident), suspended, timer or ready. */
 bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error);
 /* Takes a job that is not locked out of its place. */

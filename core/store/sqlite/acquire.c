@@ -189,7 +189,7 @@ static bool taking_start(struct taking *taking, struct store *store, const struc
 
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
-    taking->bytes -= (int64_t)job->payload_size;
+    taking->bytes -= job->unread ? PLAIN_PAYLOAD : (int64_t)job->payload_size;
     taking->items += !lane;
     if (lane) {
         job->next = lane->last->next;

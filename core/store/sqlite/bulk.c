@@ -16,13 +16,16 @@ enum column {
     COLUMN_RANK = JOB_FIELD_COUNT,
     COLUMN_PLACE,
     COLUMN_LANE,
+    COLUMN_PLAIN,
     COLUMN_STARTED,
     COLUMN_ENDED,
     COLUMN_RESULT
 };
 
 #define NAME(member, type, key, source, column, ...) #column ", "
-#define COLUMNS "CREATE TABLE bulk(" JOB_FIELDS(NAME) "rank, place, lane, started, ended, result)"
+#define COLUMNS                                                                                    \
+    "CREATE TABLE bulk(" JOB_FIELDS(NAME) "rank, place, lane, plain, "                             \
+                                          "started, ended, result)"
 
 struct table {
     sqlite3_vtab base;
@@ -147,6 +150,9 @@ static void put_made(sqlite3_context *result, const struct bulk_row *row, enum c
         break;
     case COLUMN_LANE:
         put_number(result, job->exclusive, job->lane_id);
+        break;
+    case COLUMN_PLAIN:
+        put_number(result, place_is_plain(job), 1);
         break;
     case COLUMN_STARTED:
         put_number(result, row->outcome->started != TIME_NONE, row->outcome->started);
@@ -301,6 +307,16 @@ bool bulk_take(struct bulk *bulk, struct db *db, const struct job *job, struct e
         return false;
     bulk->rows[bulk->count++] = (struct bulk_row){.job = job};
     return bulk->count < BULK_ROWS || bulk_lock(bulk, db, error);
+}
+
+size_t bulk_show(struct bulk *bulk, const struct db *db, struct job *const *jobs, size_t count,
+                 struct error *error) {
+    if (!bulk_room(bulk, db, error))
+        return 0;
+    bulk->from = bulk->to = 0;
+    for (; bulk->to < count && bulk->to < BULK_ROWS; bulk->to++)
+        bulk->rows[bulk->to] = (struct bulk_row){.job = jobs[bulk->to]};
+    return bulk->to;
 }
 
 bool bulk_add(struct bulk *bulk, struct db *db, const struct job *job, time_ms place,

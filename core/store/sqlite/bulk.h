@@ -49,6 +49,11 @@ static inline bool bulk_lock(struct bulk *bulk, struct db *db, struct error *err
     return !bulk->count || bulk_write_locks(bulk, db, error);
 }
 
+/* Shows the first of these jobs to the next statement, which reads the table outside of a write
+ * transaction. Returns how many; 0: no memory. */
+size_t bulk_show(struct bulk *bulk, const struct db *db, struct job *const *jobs, size_t count,
+                 struct error *error);
+
 /* Keeps what the history says of a success for later; and writes what is kept, in order. Of a bulk
  * of its own, the table `endings`. */
 bool bulk_settle(struct bulk *bulk, struct db *db, const struct outcome *outcome,

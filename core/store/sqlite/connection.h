@@ -84,6 +84,7 @@ struct sqlite {
     bool parting;          /* no more is written than what gives its locks back */
     bool (*hurried)(void); /* may be NULL; see store_set_impatient */
     time_ms until;         /* monotonic; see store_budget */
+    time_ms contended;     /* monotonic: other writers were met, until then; see store_contended */
     struct intact intact;
     int64_t *gone; /* executors reaped in this transaction: their files go after it */
     size_t gone_count;

@@ -43,6 +43,8 @@ bool sqlite_settle_end(struct store *store, struct error *error);
 bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
 bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                     struct job **jobs, int *count, bool *more, struct error *error);
+bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
+bool sqlite_contended(const struct store *store);
 bool sqlite_best(struct store *store, const struct acquire *acquire, time_ms now,
                  struct sort_key *best, bool *found, struct error *error);
 struct store_acquire_stats sqlite_acquire_stats(const struct store *store);

@@ -55,7 +55,9 @@ bool gate_free(const struct gate *gate, int64_t byte) {
     return fcntl(gate->file, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
 }
 
-void gate_stand_back(const struct gate *gate) {
-    for (int i = 0; i < STAND_BACK && !gate_free(gate, GATE_WAITING); i++)
+bool gate_stand_back(const struct gate *gate) {
+    int pauses = 0;
+    for (; pauses < STAND_BACK && !gate_free(gate, GATE_WAITING); pauses++)
         gate_pause();
+    return pauses > 0;
 }

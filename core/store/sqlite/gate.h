@@ -33,8 +33,8 @@ void gate_drop(struct gate *gate, int64_t byte);
 /* True if no other store holds the byte in any way. */
 bool gate_free(const struct gate *gate, int64_t byte);
 
-/* Waits, up to 5 ms, while another store waits to write. */
-void gate_stand_back(const struct gate *gate);
+/* Waits, up to 5 ms, while another store waits to write. True: it did wait. */
+bool gate_stand_back(const struct gate *gate);
 
 /* 0.2 ms. */
 void gate_pause(void);

@@ -9,6 +9,7 @@
 #define BEGIN_WAIT 30000            /* ms until a writer gives up */
 #define HURRIED_WAIT 1000           /* the same where somebody waits for its end */
 #define HURRIED_LEAST 100           /* … and has no more time than that */
+#define CONTENDED 1000              /* ms for which a wait for another writer is remembered */
 #define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
 
 static const char begin_sql[] = "BEGIN IMMEDIATE", commit_sql[] = "COMMIT",
@@ -79,14 +80,17 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
                          store->db.name);
     if (!intact_before(store, error) || !ends_ready(store, error))
         return false;
-    gate_stand_back(&sqlite_of(store)->gate);
+    bool waited = gate_stand_back(&sqlite_of(store)->gate);
     time_ms begun = clock_monotonic();
     int code = 0;
     while ((code = begin_try(store)) == SQLITE_BUSY &&
            clock_monotonic() < begin_end(store, begun)) {
+        waited = true;
         gate_take(&sqlite_of(store)->gate, GATE_WAITING, false);
         gate_pause();
     }
+    if (waited)
+        sqlite_of(store)->contended = clock_monotonic() + CONTENDED;
     if (code != SQLITE_OK) {
         gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
         return code == SQLITE_BUSY ? begin_late(store, begun, error) : db_fail(&store->db, error);
@@ -97,6 +101,10 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
         return true;
     store_rollback(store);
     return false;
+}
+
+bool sqlite_contended(const struct store *store) {
+    return clock_monotonic() < sqlite_of(store)->contended;
 }
 
 static void transaction_over(struct store *store) {

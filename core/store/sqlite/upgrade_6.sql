@@ -36,3 +36,6 @@ INSERT INTO rate SELECT DISTINCT definition, -9223372036854775807-1, 0 FROM rate
 INSERT INTO rate SELECT definition, at, sum(count(*)) OVER (PARTITION BY definition ORDER BY at)
   FROM rate_start WHERE definition<>0 AND at>-9223372036854775807-1 GROUP BY definition, at;
 DROP TABLE rate_start;
+
+-- Of jobs that are ready already it stays unknown.
+ALTER TABLE ready ADD COLUMN plain INT;

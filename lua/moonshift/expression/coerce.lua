@@ -30,6 +30,13 @@ local function described(value)
 end
 coerce.show = described
 
+-- plain(value): null of JSON is nothing.
+function coerce.plain(value)
+  if value ~= rules.null then
+    return value
+  end
+end
+
 -- ---- numbers ----
 
 -- number(value, fail): nothing and "" are 0.

@@ -32,11 +32,7 @@ local function suggested(name, names)
   return meant and (' (did you mean "%s"?)'):format(meant) or ""
 end
 
-local function plain(value)
-  if value ~= rules.null then
-    return value
-  end
-end
+local plain = coerce.plain
 
 -- ---- values ----
 
@@ -75,6 +71,24 @@ end
 
 -- ---- names ----
 
+-- The object of the scope behind `execution`, `instance` or `task`, or nil.
+local function object_named(scope, name)
+  return scope.object and scope:object(name == "instance" and "execution" or name)
+end
+
+local function asked_object(scope, name, fail)
+  return object_named(scope, name) or fail(('"%s" is not known here'):format(name))
+end
+
+local function sorted_keys(from)
+  local names = {}
+  for name in pairs(from) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
 local function variable(node, about)
   local name, fail = node[3], about.fail_at(node)
   return function(scope)
@@ -98,12 +112,12 @@ function compilers.name(node, about)
   elseif not about.objects[name] then
     return get
   end
+  local fail = about.fail_at(node)
   return function(scope)
-    local object = scope.object and scope:object(name)
-    if object ~= nil then
-      return object
+    if name ~= "execution" then
+      return object_named(scope, name) or get(scope)
     end
-    return get(scope)
+    return asked_object(scope, name, fail)
   end
 end
 
@@ -130,23 +144,32 @@ local function field_of(value, name, fail, scope)
   return fail(('%s has no "%s"'):format(coerce.show(value), name))
 end
 
-local function fact(node, about, object)
-  local name, fail = node[4], about.fail_at(node)
-  local known = object == "job" and about.fields or objects.facts[object]
-  local asked = known[name]
-  if not asked then
-    local names = {}
-    for field in pairs(known) do
-      names[#names + 1] = field
-    end
-    table.sort(names)
-    refuse(node, '%s has no field "%s"%s', object, name, suggested(name, names))
+local function field_of_job(node, about)
+  local name = node[4]
+  if not about.fields[name] then
+    refuse(node, 'job has no field "%s"%s', name, suggested(name, sorted_keys(about.fields)))
   end
   return function(scope)
-    if not scope.fact then
-      return fail(('"%s" is not known here'):format(object))
+    return plain(scope.job[name])
+  end
+end
+
+-- `task` and `instance` may be variables, too: what the object lacks is theirs.
+local function field_of_object(node, about, object)
+  local name, fail = node[4], about.fail_at(node)
+  local known, get = objects.fields[object], variable(node[3], about)
+  local method = known[name]
+  if not method and object == "execution" then
+    refuse(node, '%s has no field "%s"%s', object, name, suggested(name, sorted_keys(known)))
+  end
+  return function(scope)
+    local target = object_named(scope, object)
+    if target and method then
+      return plain((target[method](target)))
+    elseif object == "execution" then
+      return asked_object(scope, object, fail)
     end
-    return plain((scope:fact(object, asked)))
+    return field_of(get(scope), name, fail, scope)
   end
 end
 
@@ -154,8 +177,10 @@ function compilers.property(node, about)
   local of, name = node[3], node[4]
   check_name(node, name)
   local object = object_of(of, about)
-  if object then
-    return fact(node, about, object)
+  if object == "job" then
+    return field_of_job(node, about)
+  elseif object then
+    return field_of_object(node, about, object)
   end
   local target, fail = compile(of, about), about.fail_at(node)
   return function(scope)
@@ -244,14 +269,8 @@ local function object_method(node, about, object)
   end
   check_pure(node, about, name, writes)
   return function(scope)
-    if not scope.fact then
-      return fail(('"%s" is not known here'):format(object))
-    end
-    local values = arguments(scope)
-    for i = 1, values.n do
-      values[i] = outward(values[i])
-    end
-    return plain((method(scope, fail, table.unpack(values, 1, values.n))))
+    local target = asked_object(scope, object, fail)
+    return call_foreign(target[method], target, arguments(scope))
   end
 end
 
@@ -261,7 +280,7 @@ local function named_method(node, about)
   local get, arguments, fail = compile(node[3], about), arguments_of(node[5], about),
     about.fail_at(node)
   return function(scope)
-    local bean = scope.bean and scope:bean(bean_name)
+    local bean = scope.object and scope:object(bean_name)
     if bean then
       return call_bean(bean, name, arguments(scope), fail, bean_name)
     end
@@ -273,7 +292,7 @@ function compilers.method(node, about)
   local of, name = node[3], node[4]
   check_name(node, name)
   local object = object_of(of, about)
-  if object then
+  if object and (object == "execution" or object == "job" or objects.method(object, name)) then
     return object_method(node, about, object)
   elseif of[1] == "name" then
     return named_method(node, about)
@@ -286,14 +305,14 @@ function compilers.method(node, about)
 end
 
 local function now(scope)
-  return coerce.date(scope:now())
+  return coerce.date(scope.now)
 end
 local FUNCTIONS = { now = now, dateTime = now }
 
 function compilers.call(node, about)
   local name, fail = node[3], about.fail_at(node)
   if not FUNCTIONS[name] then
-    refuse(node, 'unknown function "%s"%s', name, suggested(name, { "now", "dateTime" }))
+    refuse(node, 'there is no %s()%s', name, suggested(name, { "now", "dateTime" }))
   elseif about.fields then
     refuse(node, "%s() is not known in a retry or priority of a job", name)
   elseif #node[4] > 0 then
@@ -309,16 +328,11 @@ function compilers.prefixed(node, about)
   local name, list, fail = node[4], node[5], about.fail_at(node)
   local method = objects.prefixed[name]
   if not method then
-    local names = {}
-    for known in pairs(objects.prefixed) do
-      names[#names + 1] = known
-    end
-    table.sort(names)
-    refuse(node, 'there is no "%s:%s"%s', node[3], name, suggested(name, names))
+    refuse(node, 'there is no "%s:%s"%s', node[3], name,
+      suggested(name, sorted_keys(objects.prefixed)))
   elseif not list[1] then
     refuse(node, "%s:%s() expects the name of a variable", node[3], name)
   end
-  check_pure(node, about, name, name == "set")
   if list[1][1] == "name" then
     list[1] = { "constant", list[1][2], list[1][3] }
   end

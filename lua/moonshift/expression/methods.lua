@@ -14,11 +14,7 @@ function methods.check_size(bytes, fail)
   end
 end
 
-local function plain(value)
-  if value ~= rules.null then
-    return value
-  end
-end
+local plain = coerce.plain
 
 -- ---- of all values ----
 

@@ -1,104 +1,90 @@
--- What expressions know of the instance around them: the objects execution, task, instance and job,
--- with a closed list of facts and methods. The scope of an evaluation answers them.
+-- What expressions know of the instance around them: execution, instance and task, each with a
+-- closed list of fields and methods. The scope gives the objects that have the methods.
 local coerce = require "moonshift.expression.coerce"
 
 local objects = {}
 
--- Facts by the names that models use for them; the scope is asked for the name on the right.
+-- The methods behind the fields of each object, by the names that models use.
 local place = {
-  id = "id", processInstanceId = "instance", rootProcessInstanceId = "root", parentId = "parent",
-  processBusinessKey = "key", processInstanceBusinessKey = "key", businessKey = "key", key = "key",
-  processDefinitionId = "version", processDefinitionKey = "process", process = "process",
-  version = "version", currentActivityId = "activity", currentActivityName = "activity_name",
-  activityInstanceId = "token", eventName = "event", tenantId = "tenant", tenant = "tenant",
-  parent = "parent", root = "root", activity = "activity",
+  id = "getId", processInstanceId = "getProcessInstanceId", key = "getBusinessKey",
+  businessKey = "getBusinessKey", processBusinessKey = "getBusinessKey",
+  processInstanceBusinessKey = "getBusinessKey", processDefinitionId = "getProcessDefinitionId",
+  activity = "getCurrentActivityId", currentActivityId = "getCurrentActivityId",
+  currentActivityName = "getCurrentActivityName", activityInstanceId = "getActivityInstanceId",
+  eventName = "getEventName", tenant = "getTenantId", tenantId = "getTenantId",
 }
 local task = {
-  id = "id", name = "name", description = "description", assignee = "assignee", owner = "owner",
-  dueDate = "due", due = "due", priority = "priority", taskDefinitionKey = "activity",
-  formKey = "form", createTime = "created", eventName = "event", processInstanceId = "instance",
-  executionId = "token", processDefinitionId = "version", tenantId = "tenant",
+  name = "getName", assignee = "getAssignee", priority = "getPriority", due = "getDue",
+  dueDate = "getDue", activity = "getTaskDefinitionKey",
+  taskDefinitionKey = "getTaskDefinitionKey",
 }
-objects.facts = { execution = place, instance = place, task = task }
+for name, method in pairs(place) do
+  task[name] = task[name] or method
+end
+objects.fields = { execution = place, instance = place, task = task }
 
-local WRITABLE = {
-  task = { name = true, description = true, assignee = true, owner = true, due = true,
-    priority = true },
+-- Methods that take something: false reads, true writes and is refused where nothing may change.
+local METHODS = {
+  getVariable = false, hasVariable = false, getVariables = false, setVariable = true,
+  setVariableLocal = true, removeVariable = true,
 }
+local TASK_METHODS = { setName = true, setAssignee = true, setPriority = true, setDue = true }
+local SAME = { setDueDate = "setDue" }
+
+-- "getBusinessKey" -> "businessKey"
+local function field_of(method)
+  local first, rest = method:match "^get(%u)(.*)$"
+  return first and first:lower() .. rest
+end
+
+-- method(object, name) -> the method of the scope's object, whether it writes; or nil.
+function objects.method(object, name)
+  name = SAME[name] or name
+  if METHODS[name] ~= nil then
+    return name, METHODS[name]
+  elseif object == "task" and TASK_METHODS[name] then
+    return name, true
+  end
+  return objects.fields[object] and objects.fields[object][field_of(name) or ""]
+end
+
+-- names(object): what can be written after "object.", for suggestions.
+function objects.names(object)
+  local names = {}
+  for _, from in ipairs { objects.fields[object] or {}, METHODS } do
+    for name in pairs(from) do
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+-- ---- variables:get(x) and its like ----
 
 local function plain_name(value, fail)
   return type(value) == "string" and value ~= "" and value
     or fail("expected the name of a variable, got " .. coerce.show(value))
 end
 
--- ---- methods that read variables: (scope, fail, …) ----
-
-local reading = {}
-
-function reading.getVariable(scope, fail, name)
-  return (scope:get(plain_name(name, fail)))
+local function variable(scope, fail, name)
+  return coerce.plain((scope:get(plain_name(name, fail))))
 end
-
-function reading.getVariableLocal(scope, fail, name)
-  return (scope:get(plain_name(name, fail), true))
-end
-
-function reading.hasVariable(scope, fail, name)
-  local _, found = scope:get(plain_name(name, fail))
-  return found and true or false
-end
-
-function reading.hasVariableLocal(scope, fail, name)
-  local _, found = scope:get(plain_name(name, fail), true)
-  return found and true or false
-end
-
-function reading.getVariables(scope)
-  return scope:all()
-end
-
--- ---- methods that write: refused where an expression must be pure ----
-
-local writing = {}
-
-function writing.setVariable(scope, fail, name, value)
-  scope:set(plain_name(name, fail), value)
-end
-
-function writing.setVariableLocal(scope, fail, name, value)
-  scope:set(plain_name(name, fail), value, true)
-end
-
-function writing.setVariables(scope, fail, values)
-  if type(values) ~= "table" then
-    fail("expected a map of variables, got " .. coerce.show(values))
-  end
-  for name, value in next, values do
-    scope:set(plain_name(name, fail), value)
-  end
-end
-
-function writing.removeVariable(scope, fail, name)
-  scope:remove(plain_name(name, fail))
-end
-
-function writing.removeVariableLocal(scope, fail, name)
-  scope:remove(plain_name(name, fail), true)
-end
-
--- ---- variables:get(x) and its like ----
 
 local function compared(compare)
   return function(scope, fail, name, value)
-    return compare((scope:get(plain_name(name, fail))), value, fail)
+    return compare(variable(scope, fail, name), value, fail)
   end
 end
 
 local prefixed = {
-  get = reading.getVariable,
-  exists = reading.hasVariable,
+  get = variable,
+  exists = function(scope, fail, name)
+    local _, found = scope:get(plain_name(name, fail))
+    return found and true or false
+  end,
   getOrDefault = function(scope, fail, name, otherwise)
-    local value = scope:get(plain_name(name, fail))
+    local value = variable(scope, fail, name)
     if value == nil then
       return otherwise
     end
@@ -121,56 +107,6 @@ for short, long in pairs {
 } do
   prefixed[short] = prefixed[long]
 end
-prefixed.set = writing.setVariable
 objects.prefixed = prefixed
-
--- ---- finding ----
-
--- "getBusinessKey" -> "businessKey", after the pattern of the prefix.
-local function without(name, prefix)
-  local first, rest = name:match("^" .. prefix .. "(%u)(.*)$")
-  return first and first:lower() .. rest
-end
-
-local function fact_method(object, name)
-  local fact = objects.facts[object][without(name, "get") or ""]
-  return fact and function(scope)
-    return scope:fact(object, fact)
-  end
-end
-
-local function write_method(object, name)
-  local fact = objects.facts[object][without(name, "set") or ""]
-  return fact and WRITABLE[object] and WRITABLE[object][fact] and function(scope, _, value)
-    scope:set_fact(object, fact, value)
-  end
-end
-
--- method(object, name) -> function(scope, fail, …), writes; or nil.
-function objects.method(object, name)
-  if object == "job" then
-    return nil
-  end
-  local found = reading[name] or fact_method(object, name)
-  if found then
-    return found, false
-  end
-  return writing[name] or write_method(object, name), true
-end
-
--- names(object): what can be written after "object.", for suggestions.
-function objects.names(object)
-  local names = {}
-  for name in pairs(objects.facts[object] or {}) do
-    names[#names + 1] = name
-  end
-  for _, from in ipairs { reading, writing } do
-    for name in pairs(object ~= "job" and from or {}) do
-      names[#names + 1] = name
-    end
-  end
-  table.sort(names)
-  return names
-end
 
 return objects

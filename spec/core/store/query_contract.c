@@ -253,6 +253,43 @@ static void deploys(struct contract *c) {
     json_decref(list);
 }
 
+/* Asks for rows sorted by the column, or with a filter of its name: there are `size` of them. */
+static bool answers(struct contract *c, enum ask_kind kind, const struct ask_column *column,
+                    const char *value, size_t size) {
+    json_t *question = value ? json_pack("{s:{s:o}}", "filters", column->name,
+                                         json_loads(value, JSON_DECODE_ANY, NULL))
+                             : json_pack("{s:s}", "sort", column->name);
+    json_object_set_new(question, "limit", json_integer(10));
+    json_t *rows = store_ask(c->store, kind, question, NOW, &c->error);
+    bool fine = json_is_array(rows) && json_array_size(rows) == size;
+    json_decref(question);
+    json_decref(rows);
+    return fine;
+}
+
+/* Counts the columns that rows are sorted by and found by; -1: one of them gave no answer. */
+static int each_column(struct contract *c, enum ask_kind kind, size_t size) {
+    int asked = 0;
+    for (const struct ask_column *column = store_ask_table(kind)->columns; column->name; column++) {
+        const char *none = column->type == ASK_INTEGER ? "[-1]" : "[\"?\"]";
+        bool sorts = column->sql && (column->use == ASK_SORT || column->use == ASK_BOTH);
+        bool finds = column->use == ASK_FIND || column->use == ASK_BOTH;
+        if ((sorts && !answers(c, kind, column, NULL, size)) ||
+            (finds && !answers(c, kind, column, none, 0)))
+            return -1;
+        asked += sorts + finds;
+    }
+    return asked;
+}
+
+static void asks_by_columns(struct contract *c) {
+    three_jobs(c);
+    EXPECT(each_column(c, ASK_JOBS, 3) > 20 && each_column(c, ASK_DEFINITIONS, 2) == 8);
+    EXPECT(each_column(c, ASK_INCIDENTS, 0) == 14 && each_column(c, ASK_LOG, 3) == 9);
+    EXPECT(each_column(c, ASK_OPERATIONS, 0) == 8 && each_column(c, ASK_BATCHES, 0) == 11);
+    EXPECT(each_column(c, ASK_INSTANCES, 0) == 3);
+}
+
 static void lists_definitions(struct contract *c) {
     int64_t id = 0;
     EXPECT(deploy(c, "h1", &id));
@@ -297,6 +334,7 @@ static const struct check checks[] = {
     {"jobs come in pages, sorted", pages},
     {"states are read from where the job is", states},
     {"statistics, lists and why tell one state of a job", one_rule},
+    {"every list is sorted and found by the columns that say so", asks_by_columns},
     {"metrics are sums", counts_metrics},
     {"the same folder is the same deployment", deploys},
     {"definitions are listed with counts", lists_definitions},

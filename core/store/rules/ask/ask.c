@@ -15,44 +15,15 @@ struct question {
     time_ms now;
 };
 
-typedef json_t *ask_answer(struct store *store, const struct question *question,
-                           struct error *error);
-
-static bool is_true(const struct question *question, const char *key) {
-    return json_is_true(json_object_get(question->object, key));
-}
-
-static json_t *jobs(struct store *store, const struct question *question, struct error *error) {
-    return store_jobs(store, question->filters, &question->page, question->now, error);
-}
-
-static json_t *definitions(struct store *store, const struct question *question,
-                           struct error *error) {
-    return store_definitions(store, question->filters, &question->page, question->now, error);
-}
-
-static json_t *incidents(struct store *store, const struct question *question,
-                         struct error *error) {
-    return store_incidents(store, question->filters, &question->page, error);
-}
-
-static json_t *entries(struct store *store, const struct question *question, struct error *error) {
-    return store_log(store, question->filters, &question->page, error);
-}
-
-static json_t *operations(struct store *store, const struct question *question,
-                          struct error *error) {
-    return store_operations(store, question->filters, &question->page, error);
-}
-
-static json_t *batches(struct store *store, const struct question *question, struct error *error) {
-    return store_batches(store, question->filters, &question->page, error);
-}
-
-static json_t *instances(struct store *store, const struct question *question,
-                         struct error *error) {
-    return store_suspended_instances(store, question->filters, &question->page, error);
-}
+/* Questions of one shape are answered by the store's call itself. */
+typedef json_t *ask_page(struct store *store, const json_t *filters, const struct store_page *page,
+                         struct error *error);
+typedef json_t *ask_page_now(struct store *store, const json_t *filters,
+                             const struct store_page *page, time_ms now, struct error *error);
+typedef json_t *ask_one(struct store *store, int64_t id, time_ms now, struct error *error);
+typedef json_t *ask_now(struct store *store, time_ms now, struct error *error);
+typedef json_t *ask_other(struct store *store, const struct question *question,
+                          struct error *error);
 
 static json_t *schedules(struct store *store, const struct question *question,
                          struct error *error) {
@@ -72,11 +43,8 @@ static json_t *deployments(struct store *store, const struct question *question,
 
 static json_t *executors(struct store *store, const struct question *question,
                          struct error *error) {
-    return store_executors(store, is_true(question, "all"), question->now, error);
-}
-
-static json_t *unserved(struct store *store, const struct question *question, struct error *error) {
-    return store_unserved(store, question->now, error);
+    return store_executors(store, json_is_true(json_object_get(question->object, "all")),
+                           question->now, error);
 }
 
 static json_t *count(struct store *store, const struct question *question, struct error *error) {
@@ -86,24 +54,8 @@ static json_t *count(struct store *store, const struct question *question, struc
                : NULL;
 }
 
-static json_t *job(struct store *store, const struct question *question, struct error *error) {
-    return store_job(store, question->id, question->now, error);
-}
-
 static json_t *batch(struct store *store, const struct question *question, struct error *error) {
     return store_batch(store, question->id, error);
-}
-
-static json_t *why(struct store *store, const struct question *question, struct error *error) {
-    return store_why(store, question->id, question->now, error);
-}
-
-static json_t *stats(struct store *store, const struct question *question, struct error *error) {
-    return store_stats(store, question->now, error);
-}
-
-static json_t *history(struct store *store, const struct question *question, struct error *error) {
-    return store_history(store, question->now, error);
 }
 
 /* { count, first }; no `first`: none waits. */
@@ -138,29 +90,48 @@ static json_t *walk(struct store *store, const struct question *question, struct
 
 static const struct {
     struct ask_table table;
-    ask_answer *answer;
+    ask_page *page; /* or one of the others */
+    ask_page_now *page_now;
+    ask_one *one;
+    ask_now *now;
+    ask_other *other;
 } kinds[ASK_KINDS] = {
-    [ASK_JOBS] = {{"jobs", job_columns}, jobs},
-    [ASK_DEFINITIONS] = {{"definitions", definition_columns}, definitions},
-    [ASK_INCIDENTS] = {{"incidents", incident_columns}, incidents},
-    [ASK_LOG] = {{"log", log_columns}, entries},
-    [ASK_OPERATIONS] = {{"operations", operation_columns}, operations},
-    [ASK_BATCHES] = {{"batches", batch_columns}, batches},
-    [ASK_INSTANCES] = {{"suspended_instances", instance_columns}, instances},
-    [ASK_SCHEDULES] = {{"schedules", schedule_columns}, schedules},
-    [ASK_DATES] = {{"dates", date_columns}, dates},
-    [ASK_DEPLOYMENTS] = {{"deployments", deployment_columns}, deployments},
-    [ASK_EXECUTORS] = {{"executors", executor_columns}, executors},
-    [ASK_GAPS] = {{"unserved", unserved_columns}, unserved},
-    [ASK_COUNT] = {{"count", NULL}, count},
-    [ASK_JOB] = {{"job", NULL}, job},
-    [ASK_BATCH] = {{"batch", NULL}, batch},
-    [ASK_WHY] = {{"why", NULL}, why},
-    [ASK_STATS] = {{"stats", NULL}, stats},
-    [ASK_HISTORY] = {{"history", NULL}, history},
-    [ASK_RETRIES] = {{"retries", NULL}, retries},
-    [ASK_WALK] = {{"walk", NULL}, walk},
+    [ASK_JOBS] = {{"jobs", job_columns}, .page_now = store_jobs},
+    [ASK_DEFINITIONS] = {{"definitions", definition_columns}, .page_now = store_definitions},
+    [ASK_INCIDENTS] = {{"incidents", incident_columns}, .page = store_incidents},
+    [ASK_LOG] = {{"log", log_columns}, .page = store_log},
+    [ASK_OPERATIONS] = {{"operations", operation_columns}, .page = store_operations},
+    [ASK_BATCHES] = {{"batches", batch_columns}, .page = store_batches},
+    [ASK_INSTANCES] = {{"suspended_instances", instance_columns},
+                       .page = store_suspended_instances},
+    [ASK_SCHEDULES] = {{"schedules", schedule_columns}, .other = schedules},
+    [ASK_DATES] = {{"dates", date_columns}, .other = dates},
+    [ASK_DEPLOYMENTS] = {{"deployments", deployment_columns}, .other = deployments},
+    [ASK_EXECUTORS] = {{"executors", executor_columns}, .other = executors},
+    [ASK_GAPS] = {{"unserved", unserved_columns}, .now = store_unserved},
+    [ASK_COUNT] = {{"count", NULL}, .other = count},
+    [ASK_JOB] = {{"job", NULL}, .one = store_job},
+    [ASK_BATCH] = {{"batch", NULL}, .other = batch},
+    [ASK_WHY] = {{"why", NULL}, .one = store_why},
+    [ASK_STATS] = {{"stats", NULL}, .now = store_stats},
+    [ASK_HISTORY] = {{"history", NULL}, .now = store_history},
+    [ASK_RETRIES] = {{"retries", NULL}, .other = retries},
+    [ASK_WALK] = {{"walk", NULL}, .other = walk},
 };
+
+static json_t *answer(struct store *store, enum ask_kind kind, const struct question *question,
+                      struct error *error) {
+    if (kinds[kind].page)
+        return kinds[kind].page(store, question->filters, &question->page, error);
+    if (kinds[kind].page_now)
+        return kinds[kind].page_now(store, question->filters, &question->page, question->now,
+                                    error);
+    if (kinds[kind].one)
+        return kinds[kind].one(store, question->id, question->now, error);
+    if (kinds[kind].now)
+        return kinds[kind].now(store, question->now, error);
+    return kinds[kind].other(store, question, error);
+}
 
 const struct ask_table *store_ask_table(enum ask_kind kind) {
     return &kinds[kind].table;
@@ -194,5 +165,5 @@ json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *object,
     int64_t budget = whole(object, "budget");
     if (budget)
         store_set_budget(store, budget);
-    return kinds[kind].answer(store, &question, error);
+    return answer(store, kind, &question, error);
 }

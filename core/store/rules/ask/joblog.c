@@ -127,20 +127,33 @@ static bool log_any(const struct store *store, const struct log_question *questi
 /* ---- from a question to SQL ---- */
 
 const struct ask_column log_columns[] = {
-    {"at", ASK_TIME, NULL, "edge"},          {"job", ASK_INTEGER, NULL, "job"},
-    {"outcome", ASK_TEXT, NULL, NULL},       {"executor", ASK_TEXT, NULL, NULL},
-    {"started", ASK_TIME, NULL, NULL},       {"duration", ASK_NUMBER, NULL, NULL},
-    {"attempt", ASK_INTEGER, NULL, NULL},    {"retries", ASK_INTEGER, NULL, NULL},
-    {"due", ASK_TIME, NULL, NULL},           {"until", ASK_TIME, NULL, NULL},
-    {"priority", ASK_INTEGER, NULL, NULL},   {"reason", ASK_TEXT, NULL, NULL},
-    {"message", ASK_TEXT, NULL, NULL},       {"result", ASK_VALUE, NULL, NULL},
-    {"lines", ASK_LIST, NULL, NULL},         {"batch", ASK_INTEGER, NULL, NULL},
-    {"definition", ASK_INTEGER, NULL, NULL}, {"handler", ASK_TEXT, NULL, NULL},
-    {"deployment", ASK_INTEGER, NULL, NULL}, {"removal_time", ASK_TIME, NULL, NULL},
-    {"instance", ASK_TEXT, NULL, NULL},      {"root", ASK_TEXT, NULL, NULL},
-    {"activity", ASK_TEXT, NULL, NULL},      {"tenant", ASK_TEXT, NULL, NULL},
-    {"lane", ASK_TEXT, NULL, NULL},          {"category", ASK_TEXT, NULL, NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"at", ASK_TIME, "edge", ASK_SORT},
+    {"job", ASK_INTEGER, "job", ASK_BOTH},
+    {"outcome", ASK_TEXT, NULL, ASK_SHOW},
+    {"executor", ASK_TEXT, NULL, ASK_SHOW},
+    {"started", ASK_TIME, NULL, ASK_SHOW},
+    {"duration", ASK_NUMBER, NULL, ASK_SHOW},
+    {"attempt", ASK_INTEGER, NULL, ASK_SHOW},
+    {"retries", ASK_INTEGER, NULL, ASK_SHOW},
+    {"due", ASK_TIME, NULL, ASK_SHOW},
+    {"until", ASK_TIME, NULL, ASK_SHOW},
+    {"priority", ASK_INTEGER, NULL, ASK_SHOW},
+    {"reason", ASK_TEXT, NULL, ASK_SHOW},
+    {"message", ASK_TEXT, NULL, ASK_SHOW},
+    {"result", ASK_VALUE, NULL, ASK_SHOW},
+    {"lines", ASK_LIST, NULL, ASK_SHOW},
+    {"batch", ASK_INTEGER, "g.batch", ASK_FIND},
+    {"definition", ASK_INTEGER, NULL, ASK_SHOW},
+    {"handler", ASK_TEXT, NULL, ASK_SHOW},
+    {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
+    {"removal_time", ASK_TIME, NULL, ASK_SHOW},
+    {"instance", ASK_TEXT, "g.instance", ASK_FIND},
+    {"root", ASK_TEXT, "g.root_instance", ASK_FIND},
+    {"activity", ASK_TEXT, "g.activity", ASK_FIND},
+    {"tenant", ASK_TEXT, "g.tenant", ASK_FIND},
+    {"lane", ASK_TEXT, "g.lane_key", ASK_FIND},
+    {"category", ASK_TEXT, NULL, ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 /* The arm's own order: by its key where it can be, else by what makes it the same. */
@@ -229,7 +242,7 @@ static bool log_add_arm(struct query *query, const struct log_question *question
     query_add(query, log_arm_text(question, arm));
     log_bound(query, question, arm);
     query_add(query, ") g");
-    if (!query_where(query, question->filters, log_filters, error))
+    if (!query_where(query, question->filters, log_columns, log_filters, error))
         return false;
     log_go_on(query, question, arm);
     log_order(query, question, arm);
@@ -423,7 +436,7 @@ static bool log_read_question(struct store *store, struct log_question *question
     const json_t *instance = json_object_get(question->filters, "instance");
     question->by_instance = !jobs && instance && !json_is_null(instance);
     question->by_job = jobs || (question->sort_job && !question->by_instance);
-    bool fine = query_where(&check, question->filters, log_filters, error) &&
+    bool fine = query_where(&check, question->filters, log_columns, log_filters, error) &&
                 query_page(&check, &question->page, log_columns, error);
     query_clear(&check);
     return fine && history_filed(store, &question->filed, error);
@@ -519,7 +532,7 @@ static json_t *step_rows(struct store *store, const struct step *step,
     struct query query = {0};
     json_t *rows = NULL;
     query_add(&query, "SELECT g.job, g.place FROM (" LOG_END "ended e) g");
-    if (query_where(&query, command->query, log_filters, error)) {
+    if (query_where(&query, command->query, log_columns, log_filters, error)) {
         query_add(&query, json_object_size(command->query) ? " AND g.place>" : " WHERE g.place>");
         query_bind_new(&query, json_integer(command->after));
         query_add(&query, " AND g.place<=");
@@ -565,7 +578,7 @@ bool joblog_count(struct store *store, const struct command *command, int64_t *c
     struct query query = {0};
     json_t *rows = NULL;
     query_add(&query, "SELECT count(*) FROM (" LOG_END "ended e) g");
-    if (query_where(&query, command->query, log_filters, error))
+    if (query_where(&query, command->query, log_columns, log_filters, error))
         rows = query_rows(&query, store, "ended jobs", count_row, error);
     query_clear(&query);
     *count = json_integer_value(json_array_get(rows, 0));

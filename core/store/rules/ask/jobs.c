@@ -68,9 +68,6 @@ static bool filter_suspended_by(struct query *query, const struct filter *filter
     return true;
 }
 
-#define FIND(member, type, key, source, column, said, asked)                                       \
-    JOB_ASKED_##asked({key, filter_texts, "j." #column, NULL}, )
-
 /* Fields of the payload by their path; tables go deeper, a list is any of its values. */
 static bool filter_payload(struct query *query, const struct filter *filter, const json_t *value,
                            struct error *error) {
@@ -78,10 +75,8 @@ static bool filter_payload(struct query *query, const struct filter *filter, con
 }
 
 static const struct filter filters[] = {
-    JOB_FIELDS(FIND){"id", filter_numbers, "j.id", NULL},
     {"handler", filter_texts, BY_STREAM "d.name", ")"},
     {"definition", filter_definition, BY_STREAM, ")"},
-    {"batch", filter_numbers, "j.batch", NULL},
     {"category", filter_texts, BY_STREAM "nullif(s.category, '')", ")"},
     {"deployment", filter_numbers, BY_STREAM "nullif(s.deployment, 0)", ")"},
     {"state", filter_state, JOBS_STATE, NULL},
@@ -140,6 +135,9 @@ static const struct filter filters[] = {
 #define SORT_FIND(member, column) "j." #column
 #define SORT_SORT(member, column) "j." #column
 #define SORT_NEVER(member, column) BY_##member
+#define USE_FIND ASK_BOTH
+#define USE_SORT ASK_SORT
+#define USE_NEVER ASK_SORT
 
 #define TYPE_TEXT ASK_TEXT
 #define TYPE_NUMBER ASK_INTEGER
@@ -152,13 +150,13 @@ static const struct filter filters[] = {
 #define TYPE_STATE ASK_TEXT
 #define TYPE_BLOB ASK_VALUE
 #define COLUMN(member, type, key, source, column, said, asked)                                     \
-    {key, TYPE_##type, NULL, SORT_##asked(member, column)},
+    {key, TYPE_##type, SORT_##asked(member, column), USE_##asked},
 
 /* The fields without a key stand last, and so end the list. */
 const struct ask_column job_columns[] = {
-    {"suspended_by", ASK_LIST, NULL, NULL}, {"progress", ASK_OBJECT, NULL, NULL},
-    {"zone", ASK_TEXT, NULL, NULL},         {"misfire", ASK_TEXT, NULL, NULL},
-    {"schedule", ASK_TEXT, NULL, NULL},     JOB_FIELDS(COLUMN){NULL, ASK_VALUE, NULL, NULL},
+    {"suspended_by", ASK_LIST, NULL, ASK_SHOW}, {"progress", ASK_OBJECT, NULL, ASK_SHOW},
+    {"zone", ASK_TEXT, NULL, ASK_SHOW},         {"misfire", ASK_TEXT, NULL, ASK_SHOW},
+    {"schedule", ASK_TEXT, NULL, ASK_SHOW},     JOB_FIELDS(COLUMN){NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 static enum job_state jobs_state(const char *name) {
@@ -235,7 +233,7 @@ static bool jobs_question(struct query *query, const struct store *store, const 
     query_add(query, "CAST(");
     query_bind_new(query, json_integer(now));
     query_add(query, " AS BIGINT) AS now) n");
-    return query_where(query, wanted, filters, error);
+    return query_where(query, wanted, job_columns, filters, error);
 }
 
 json_t *store_jobs(struct store *store, const json_t *wanted, const struct store_page *page,

@@ -8,45 +8,36 @@
 #define CAUSE "coalesce(i.cause, i.id)" /* one that nothing has caused is its own */
 
 static const struct filter incident_filters[] = {
-    {"id", filter_numbers, "i.id", NULL},
-    {"type", filter_texts, "i.type", NULL},
-    {"job", filter_numbers, "i.job", NULL},
     {"definition", filter_definition, "i.definition IN (SELECT d.id FROM definition d WHERE ", ")"},
-    {"handler", filter_texts, "d.name", NULL},
     {"open", filter_flag, "i.ended IS NULL", NULL},
     {"message", filter_text, "i.message", NULL},
-    {"instance", filter_texts, "i.instance", NULL},
-    {"root_instance", filter_texts, "i.root_instance", NULL},
-    {"activity", filter_texts, "i.activity", NULL},
-    {"tenant", filter_texts, "i.tenant", NULL},
-    {"cause", filter_numbers, CAUSE, NULL},
     {"created_before", filter_time, "i.created<", NULL},
     {"created_after", filter_time, "i.created>", NULL},
     {NULL, NULL, NULL, NULL},
 };
 
 const struct ask_column incident_columns[] = {
-    {"id", ASK_INTEGER, "i.id", "i.id"},
-    {"type", ASK_TEXT, "i.type", "i.type"},
-    {"job", ASK_INTEGER, "i.job", "i.job"},
-    {"definition", ASK_INTEGER, "i.definition", NULL},
-    {"handler", ASK_TEXT, "d.name", NULL},
-    {"activity", ASK_TEXT, "i.activity", NULL},
-    {"failed_activity", ASK_TEXT, "i.failed_activity", NULL},
-    {"message", ASK_TEXT, "i.message", NULL},
-    {"cause", ASK_INTEGER, CAUSE, NULL},
-    {"root_cause", ASK_INTEGER, "coalesce(i.root_cause, i.id)", NULL},
-    {"created", ASK_TIME, "i.created", "i.created"},
-    {"ended", ASK_TIME, "i.ended", "i.ended"},
-    {"how", ASK_TEXT, "CASE i.how WHEN 1 THEN 'resolved' WHEN 2 THEN 'deleted' END", NULL},
-    {"note", ASK_TEXT, "i.note", NULL},
-    {"open", ASK_FLAG, "CASE WHEN coalesce(i.how, 0)=0 THEN 1 ELSE 0 END", NULL},
-    {"instance", ASK_TEXT, "i.instance", NULL},
-    {"root_instance", ASK_TEXT, "i.root_instance", NULL},
-    {"tenant", ASK_TEXT, "i.tenant", NULL},
-    {"lane", ASK_TEXT, "i.lane_key", NULL},
-    {"removal_time", ASK_TIME, "i.removal", NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"id", ASK_INTEGER, "i.id", ASK_BOTH},
+    {"type", ASK_TEXT, "i.type", ASK_BOTH},
+    {"job", ASK_INTEGER, "i.job", ASK_BOTH},
+    {"definition", ASK_INTEGER, "i.definition", ASK_SHOW},
+    {"handler", ASK_TEXT, "d.name", ASK_FIND},
+    {"activity", ASK_TEXT, "i.activity", ASK_FIND},
+    {"failed_activity", ASK_TEXT, "i.failed_activity", ASK_SHOW},
+    {"message", ASK_TEXT, "i.message", ASK_SHOW},
+    {"cause", ASK_INTEGER, CAUSE, ASK_FIND},
+    {"root_cause", ASK_INTEGER, "coalesce(i.root_cause, i.id)", ASK_SHOW},
+    {"created", ASK_TIME, "i.created", ASK_SORT},
+    {"ended", ASK_TIME, "i.ended", ASK_SORT},
+    {"how", ASK_TEXT, "CASE i.how WHEN 1 THEN 'resolved' WHEN 2 THEN 'deleted' END", ASK_SHOW},
+    {"note", ASK_TEXT, "i.note", ASK_SHOW},
+    {"open", ASK_FLAG, "CASE WHEN coalesce(i.how, 0)=0 THEN 1 ELSE 0 END", ASK_SHOW},
+    {"instance", ASK_TEXT, "i.instance", ASK_FIND},
+    {"root_instance", ASK_TEXT, "i.root_instance", ASK_FIND},
+    {"tenant", ASK_TEXT, "i.tenant", ASK_FIND},
+    {"lane", ASK_TEXT, "i.lane_key", ASK_SHOW},
+    {"removal_time", ASK_TIME, "i.removal", ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_incidents(struct store *store, const json_t *filters, const struct store_page *page,
@@ -59,22 +50,18 @@ json_t *store_incidents(struct store *store, const json_t *filters, const struct
 /* ---- operations ---- */
 
 static const struct filter operation_filters[] = {
-    {"id", filter_numbers, "id", NULL},
-    {"who", filter_texts, "who", NULL},
-    {"verb", filter_texts, "verb", NULL},
-    {"entity", filter_texts, "entity", NULL},
     {"after", filter_time, "at>=", NULL},
     {"before", filter_time, "at<", NULL},
     {NULL, NULL, NULL, NULL},
 };
 
 const struct ask_column operation_columns[] = {
-    {"id", ASK_INTEGER, "id", "id"},       {"at", ASK_TIME, "at", "at"},
-    {"who", ASK_TEXT, "who", "who"},       {"verb", ASK_TEXT, "verb", "verb"},
-    {"entity", ASK_TEXT, "entity", NULL},  {"count", ASK_INTEGER, "count", NULL},
-    {"old", ASK_TEXT, "old", NULL},        {"new", ASK_TEXT, "new", NULL},
-    {"query", ASK_OBJECT, "query", NULL},  {"jobs", ASK_LIST, "jobs", NULL},
-    {"batch", ASK_INTEGER, "batch", NULL}, {NULL, ASK_VALUE, NULL, NULL},
+    {"id", ASK_INTEGER, "id", ASK_BOTH},       {"at", ASK_TIME, "at", ASK_SORT},
+    {"who", ASK_TEXT, "who", ASK_BOTH},        {"verb", ASK_TEXT, "verb", ASK_BOTH},
+    {"entity", ASK_TEXT, "entity", ASK_FIND},  {"count", ASK_INTEGER, "count", ASK_SHOW},
+    {"old", ASK_TEXT, "old", ASK_SHOW},        {"new", ASK_TEXT, "new", ASK_SHOW},
+    {"query", ASK_OBJECT, "query", ASK_SHOW},  {"jobs", ASK_LIST, "jobs", ASK_SHOW},
+    {"batch", ASK_INTEGER, "batch", ASK_SHOW}, {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,
@@ -89,19 +76,14 @@ void store_set_budget(struct store *store, time_ms budget) {
 
 /* ---- suspended instances ---- */
 
-static const struct filter instance_filters[] = {
-    {"instance", filter_texts, "instance", NULL},
-    {NULL, NULL, NULL, NULL},
-};
-
 const struct ask_column instance_columns[] = {
-    {"instance", ASK_TEXT, "instance", "instance"},
-    {"since", ASK_TIME, "at", "at"},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"instance", ASK_TEXT, "instance", ASK_BOTH},
+    {"since", ASK_TIME, "at", ASK_SORT},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_suspended_instances(struct store *store, const json_t *filters,
                                   const struct store_page *page, struct error *error) {
-    return query_list(store, "instances", instance_columns, " FROM suspended_instance",
-                      instance_filters, filters, page, error);
+    return query_list(store, "instances", instance_columns, " FROM suspended_instance", NULL,
+                      filters, page, error);
 }

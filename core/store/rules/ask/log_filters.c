@@ -46,16 +46,9 @@ static bool filter_reason(struct query *query, const struct filter *filter, cons
     "g.stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
 
 const struct filter log_filters[] = {
-    {"job", filter_numbers, "g.job", NULL},
     {"handler", filter_texts, LOG_STREAM "d.name", ")"},
     {"definition", filter_definition, LOG_STREAM, ")"},
-    {"batch", filter_numbers, "g.batch", NULL},
     {"outcome", filter_outcome, "g.outcome", NULL},
-    {"instance", filter_texts, "g.instance", NULL},
-    {"root", filter_texts, "g.root_instance", NULL},
-    {"activity", filter_texts, "g.activity", NULL},
-    {"tenant", filter_texts, "g.tenant", NULL},
-    {"lane", filter_texts, "g.lane_key", NULL},
     {"category", filter_texts, LOG_STREAM "nullif(s.category, '')", ")"},
     {"deployment", filter_numbers, LOG_STREAM "nullif(s.deployment, 0)", ")"},
     {"executor", filter_executor, "g.executor", NULL},

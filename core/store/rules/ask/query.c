@@ -1,5 +1,6 @@
 #include "store/rules/ask/query.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "time/span.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +11,13 @@ void query_add(struct query *query, const char *sql) {
 
 void query_bind(struct query *query, const json_t *value) {
     query_add(query, "?");
-    if (query->count == query->room) {
-        size_t room = query->room ? query->room * 2 : 16;
-        const json_t **values = realloc(query->values, room * sizeof(json_t *));
-        if (!values) {
-            query->failed = true;
-            return;
-        }
-        query->values = values;
-        query->room = room;
+    const json_t **values = list_room(query->values, query->count, sizeof *values);
+    if (!values) {
+        query->failed = true;
+        return;
     }
-    query->values[query->count++] = value;
+    query->values = values;
+    values[query->count++] = value;
 }
 
 void query_bind_new(struct query *query, json_t *value) {
@@ -207,31 +204,57 @@ bool filter_text(struct query *query, const struct filter *filter, const json_t 
 
 /* ---- clauses ---- */
 
-static bool query_unknown(const char *name, const struct filter *table, struct error *error) {
-    const char *names[40];
+static bool can_find(const struct ask_column *column) {
+    return column->use == ASK_FIND || column->use == ASK_BOTH;
+}
+
+static bool can_sort(const struct ask_column *column) {
+    return column->sql && (column->use == ASK_SORT || column->use == ASK_BOTH);
+}
+
+static bool query_unknown(const char *name, const struct ask_column *columns,
+                          const struct filter *table, struct error *error) {
+    const char *names[80];
     size_t count = 0;
-    while (table[count].name && count < 39) {
-        names[count] = table[count].name;
-        count++;
-    }
+    for (; table && table->name && count < 40; table++)
+        names[count++] = table->name;
+    for (; columns->name && count < 79; columns++)
+        if (can_find(columns))
+            names[count++] = columns->name;
     names[count] = NULL;
     return error_unknown(error, ERROR_INVALID, "unknown filter", name, names, NULL);
 }
 
-bool query_where(struct query *query, const json_t *filters, const struct filter *table,
-                 struct error *error) {
+/* The filter of this name: the table's, or made of a column. False: there is none. */
+static bool filter_named(const char *name, const struct ask_column *columns,
+                         const struct filter *table, struct filter *found) {
+    for (; table && table->name; table++)
+        if (strcmp(table->name, name) == 0) {
+            *found = *table;
+            return true;
+        }
+    for (; columns->name; columns++)
+        if (can_find(columns) && strcmp(columns->name, name) == 0) {
+            bool number = columns->type == ASK_INTEGER;
+            *found =
+                (struct filter){name, number ? filter_numbers : filter_texts, columns->sql, NULL};
+            return true;
+        }
+    return false;
+}
+
+bool query_where(struct query *query, const json_t *filters, const struct ask_column *columns,
+                 const struct filter *table, struct error *error) {
     const char *name = NULL, *joint = " WHERE ";
     json_t *value = NULL;
     if (filters && !json_is_object(filters) && json_array_size(filters))
         return error_set(error, ERROR_INVALID, "filters: expected names and values");
     json_object_foreach((json_t *)filters, name, value) {
-        const struct filter *filter = table;
-        while (filter->name && strcmp(filter->name, name) != 0)
-            filter++;
-        if (!filter->name)
-            return query_unknown(name, table, error);
+        struct filter filter;
+        if (!filter_named(name, columns, table, &filter))
+            return query_unknown(name, columns, table, error);
         query_add(query, joint);
-        if (!filter->add(query, filter, value, error))
+        if (!filter.add(query, &filter, value, error))
             return false;
         joint = " AND ";
     }
@@ -239,7 +262,7 @@ bool query_where(struct query *query, const json_t *filters, const struct filter
 }
 
 static const struct ask_column *first_sort(const struct ask_column *columns) {
-    while (!columns->sort)
+    while (!can_sort(columns))
         columns++;
     return columns;
 }
@@ -249,11 +272,11 @@ static const char *query_sort(const char *name, const struct ask_column *columns
     const char *names[64];
     size_t count = 0;
     if (!name)
-        return first_sort(columns)->sort;
+        return first_sort(columns)->sql;
     for (const struct ask_column *column = columns; column->name && count < 63; column++) {
-        if (column->sort && strcmp(column->name, name) == 0)
-            return column->sort;
-        if (column->sort)
+        if (can_sort(column) && strcmp(column->name, name) == 0)
+            return column->sql;
+        if (can_sort(column))
             names[count++] = column->name;
     }
     names[count] = NULL;
@@ -267,7 +290,7 @@ bool query_page(struct query *query, const struct store_page *page,
     if (!page)
         page = &all;
     const char *sort = query_sort(page->sort, columns, error);
-    const char *first = first_sort(columns)->sort, *way = page->descending ? " DESC" : "";
+    const char *first = first_sort(columns)->sql, *way = page->descending ? " DESC" : "";
     if (!sort)
         return false;
     text_add(&query->sql, " ORDER BY %s%s", sort, way);
@@ -374,10 +397,10 @@ json_t *query_list(struct store *store, const char *asked, const struct ask_colu
     struct query query = {0};
     json_t *rows = NULL;
     query_select(&query, columns, from);
-    bool fine = query_where(&query, wanted, filters, error);
+    bool fine = query_where(&query, wanted, columns, filters, error);
     if (fine && page && page->after) {
         query_add(&query, json_object_size(wanted) ? " AND " : " WHERE ");
-        query_add(&query, first_sort(columns)->sort);
+        query_add(&query, first_sort(columns)->sql);
         query_add(&query, ">");
         query_bind_new(&query, json_integer(page->after));
     }

@@ -10,7 +10,7 @@
 struct query {
     struct text sql;
     const json_t **values; /* scalars: integer, real, text; borrowed */
-    size_t count, room;
+    size_t count;
     json_t *owned;                     /* values made on the way */
     const struct ask_column *columns;  /* of query_select */
     bool failed;                       /* memory ran out */
@@ -50,10 +50,11 @@ filter_add filter_flag;
 filter_add filter_number, filter_time;
 /* The text `sql` contains this one. */
 filter_add filter_text;
-/* Adds " WHERE …" for all filters (may be NULL); unknown names are refused with "did you mean". The
- * table ends with a NULL name. */
-bool query_where(struct query *query, const json_t *filters, const struct filter *table,
-                 struct error *error);
+/* Adds " WHERE …" for all filters (may be NULL): those of the table, which ends with a NULL name
+ * (or is NULL), and the columns that can be found by. Unknown names are refused with "did you
+ * mean". */
+bool query_where(struct query *query, const json_t *filters, const struct ask_column *columns,
+                 const struct filter *table, struct error *error);
 
 void query_add(struct query *query, const char *sql);
 /* One bound parameter: adds "?" to the text. */

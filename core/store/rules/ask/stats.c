@@ -129,10 +129,7 @@ static json_t *stats_places(struct store *store, json_t *total, int64_t max, tim
 /* ---- definitions ---- */
 
 static const struct filter definition_filters[] = {
-    {"id", filter_numbers, "id", NULL},
-    {"name", filter_texts, "name", NULL},
     {"handler", filter_texts, "name", NULL},
-    {"deployment", filter_numbers, "deployment", NULL},
     {"suspended", filter_flag, "suspended<>0", NULL},
     {"overridden", filter_flag, "override_priority IS NOT NULL", NULL},
     {NULL, NULL, NULL, NULL},
@@ -140,27 +137,27 @@ static const struct filter definition_filters[] = {
 
 /* Behind `counts`: what its file says, see lua/moonshift/definition.lua. */
 const struct ask_column definition_columns[] = {
-    {"name", ASK_TEXT, NULL, "name"},
-    {"id", ASK_INTEGER, NULL, "id"},
-    {"deployment", ASK_INTEGER, NULL, "deployment"},
-    {"suspended", ASK_FLAG, NULL, "suspended"},
-    {"override_priority", ASK_INTEGER, NULL, "override_priority"},
-    {"counts", ASK_OBJECT, NULL, NULL},
-    {"file", ASK_TEXT, NULL, NULL},
-    {"priority", ASK_VALUE, NULL, NULL},
-    {"retries", ASK_INTEGER, NULL, NULL},
-    {"retry", ASK_VALUE, NULL, NULL},
-    {"timeout", ASK_TEXT, NULL, NULL},
-    {"category", ASK_TEXT, NULL, NULL},
-    {"limit", ASK_INTEGER, NULL, NULL},
-    {"rate", ASK_VALUE, NULL, NULL},
-    {"backlog", ASK_INTEGER, NULL, NULL},
-    {"lane_backlog", ASK_INTEGER, NULL, NULL},
-    {"unique", ASK_VALUE, NULL, NULL},
-    {"unique_for", ASK_VALUE, NULL, NULL},
-    {"on_conflict", ASK_TEXT, NULL, NULL},
-    {"properties", ASK_OBJECT, NULL, NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"name", ASK_TEXT, "name", ASK_BOTH},
+    {"id", ASK_INTEGER, "id", ASK_BOTH},
+    {"deployment", ASK_INTEGER, "deployment", ASK_BOTH},
+    {"suspended", ASK_FLAG, "suspended", ASK_SORT},
+    {"override_priority", ASK_INTEGER, "override_priority", ASK_SORT},
+    {"counts", ASK_OBJECT, NULL, ASK_SHOW},
+    {"file", ASK_TEXT, NULL, ASK_SHOW},
+    {"priority", ASK_VALUE, NULL, ASK_SHOW},
+    {"retries", ASK_INTEGER, NULL, ASK_SHOW},
+    {"retry", ASK_VALUE, NULL, ASK_SHOW},
+    {"timeout", ASK_TEXT, NULL, ASK_SHOW},
+    {"category", ASK_TEXT, NULL, ASK_SHOW},
+    {"limit", ASK_INTEGER, NULL, ASK_SHOW},
+    {"rate", ASK_VALUE, NULL, ASK_SHOW},
+    {"backlog", ASK_INTEGER, NULL, ASK_SHOW},
+    {"lane_backlog", ASK_INTEGER, NULL, ASK_SHOW},
+    {"unique", ASK_VALUE, NULL, ASK_SHOW},
+    {"unique_for", ASK_VALUE, NULL, ASK_SHOW},
+    {"on_conflict", ASK_TEXT, NULL, ASK_SHOW},
+    {"properties", ASK_OBJECT, NULL, ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 static json_t *definition_read(struct store *store, struct row *row, struct error *error) {
@@ -187,7 +184,7 @@ static json_t *definitions_list(struct store *store, const json_t *filters,
     json_t *rows = NULL;
     query_add(&query, "SELECT id, name, deployment, properties, override_priority, suspended"
                       " FROM definition");
-    if (query_where(&query, filters, definition_filters, error) &&
+    if (query_where(&query, filters, definition_columns, definition_filters, error) &&
         query_page(&query, page, definition_columns, error))
         rows = query_rows(&query, store, "definitions", definition_read, error);
     query_clear(&query);

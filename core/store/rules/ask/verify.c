@@ -27,6 +27,10 @@ static const struct verify_rule rules[] = {
                  "nullif(j.lane, 0)) "
                  "LIMIT 100",
      "job", "is in no place, or not where its row says"},
+    {"SELECT r.id FROM ready r JOIN job j ON j.id=r.id WHERE r.plain IS NOT NULL"
+     " AND (j.due IS NOT NULL OR j.repeat IS NOT NULL OR j.batch IS NOT NULL OR j.crashes<>0"
+     " OR j.lane IS NOT NULL OR j.instance_id IS NOT NULL) LIMIT 100",
+     "job", "is plain by its place, and not by its row"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
      " SELECT id FROM parked) p JOIN job j ON j.id=p.id WHERE j.retries=0 OR j.suspended<>0"
      " LIMIT 100",

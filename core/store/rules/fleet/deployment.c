@@ -326,15 +326,15 @@ json_t *store_deployment_files(struct store *store, int64_t deployment, struct e
 }
 
 const struct ask_column deployment_columns[] = {
-    {"id", ASK_INTEGER, "d.id", "d.id"},
-    {"name", ASK_TEXT, "d.name", NULL},
-    {"hash", ASK_TEXT, "d.hash", NULL},
-    {"loaded", ASK_TIME, "d.loaded", NULL},
+    {"id", ASK_INTEGER, "d.id", ASK_SORT},
+    {"name", ASK_TEXT, "d.name", ASK_SHOW},
+    {"hash", ASK_TEXT, "d.hash", ASK_SHOW},
+    {"loaded", ASK_TIME, "d.loaded", ASK_SHOW},
     {"files", ASK_INTEGER, "(SELECT count(*) FROM deployment_file f WHERE f.deployment=d.id)",
-     NULL},
+     ASK_SHOW},
     {"executors", ASK_LIST,
-     "(SELECT json_group_array(r.executor) FROM registration r WHERE r.deployment=d.id)", NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+     "(SELECT json_group_array(r.executor) FROM registration r WHERE r.deployment=d.id)", ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 static json_t *deployment_name(struct row *row) {

@@ -1,5 +1,6 @@
 #include "store/rules/fleet/unserved.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "store/rules/ask/ask.h"
 #include <stdlib.h>
 #include <string.h>
@@ -56,19 +57,15 @@ struct unserved_jobs {
 struct unserved_list {
     struct hole *holes;
     struct unserved_jobs *list;
-    size_t hole_count, hole_room, count;
+    size_t hole_count, count;
 };
 
 static bool hole_add(struct unserved_list *all, struct hole hole) {
-    if (all->hole_count == all->hole_room) {
-        size_t room = all->hole_room ? all->hole_room * 2 : 64;
-        struct hole *holes = realloc(all->holes, room * sizeof *holes);
-        if (!holes)
-            return false;
-        all->holes = holes;
-        all->hole_room = room;
-    }
-    all->holes[all->hole_count++] = hole;
+    struct hole *holes = list_room(all->holes, all->hole_count, sizeof *holes);
+    if (!holes)
+        return false;
+    all->holes = holes;
+    holes[all->hole_count++] = hole;
     return true;
 }
 
@@ -310,16 +307,16 @@ json_t *unserved_list(struct store *store, const struct executor_list *executors
 }
 
 const struct ask_column unserved_columns[] = {
-    {"kind", ASK_TEXT, NULL, NULL},
-    {"text", ASK_TEXT, NULL, NULL},
-    {"count", ASK_INTEGER, NULL, NULL},
-    {"more", ASK_FLAG, NULL, NULL},
-    {"priority_min", ASK_INTEGER, NULL, NULL},
-    {"priority_max", ASK_INTEGER, NULL, NULL},
-    {"handler", ASK_TEXT, NULL, NULL},
-    {"category", ASK_TEXT, NULL, NULL},
-    {"deployment", ASK_INTEGER, NULL, NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"kind", ASK_TEXT, NULL, ASK_SHOW},
+    {"text", ASK_TEXT, NULL, ASK_SHOW},
+    {"count", ASK_INTEGER, NULL, ASK_SHOW},
+    {"more", ASK_FLAG, NULL, ASK_SHOW},
+    {"priority_min", ASK_INTEGER, NULL, ASK_SHOW},
+    {"priority_max", ASK_INTEGER, NULL, ASK_SHOW},
+    {"handler", ASK_TEXT, NULL, ASK_SHOW},
+    {"category", ASK_TEXT, NULL, ASK_SHOW},
+    {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_unserved(struct store *store, time_ms now, struct error *error) {

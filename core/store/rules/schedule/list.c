@@ -6,20 +6,20 @@
 #include "time/repeat.h"
 
 const struct ask_column schedule_columns[] = {
-    {"name", ASK_TEXT, NULL, NULL},    {"handler", ASK_TEXT, NULL, NULL},
-    {"cycle", ASK_TEXT, NULL, NULL},   {"zone", ASK_TEXT, NULL, NULL},
-    {"misfire", ASK_TEXT, NULL, NULL}, {"overlap", ASK_TEXT, NULL, NULL},
-    {"jitter", ASK_VALUE, NULL, NULL}, {"catch_up", ASK_VALUE, NULL, NULL},
-    {"paused", ASK_FLAG, NULL, NULL},  {"last", ASK_TIME, NULL, NULL},
-    {"next", ASK_TIME, NULL, NULL},    {"next_local", ASK_TEXT, NULL, NULL},
-    {"job", ASK_INTEGER, NULL, NULL},  {"source", ASK_TEXT, NULL, NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"name", ASK_TEXT, NULL, ASK_SHOW},    {"handler", ASK_TEXT, NULL, ASK_SHOW},
+    {"cycle", ASK_TEXT, NULL, ASK_SHOW},   {"zone", ASK_TEXT, NULL, ASK_SHOW},
+    {"misfire", ASK_TEXT, NULL, ASK_SHOW}, {"overlap", ASK_TEXT, NULL, ASK_SHOW},
+    {"jitter", ASK_VALUE, NULL, ASK_SHOW}, {"catch_up", ASK_VALUE, NULL, ASK_SHOW},
+    {"paused", ASK_FLAG, NULL, ASK_SHOW},  {"last", ASK_TIME, NULL, ASK_SHOW},
+    {"next", ASK_TIME, NULL, ASK_SHOW},    {"next_local", ASK_TEXT, NULL, ASK_SHOW},
+    {"job", ASK_INTEGER, NULL, ASK_SHOW},  {"source", ASK_TEXT, NULL, ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 const struct ask_column date_columns[] = {
-    {"local", ASK_TEXT, NULL, NULL},
-    {"utc", ASK_TIME, NULL, NULL},
-    {NULL, ASK_VALUE, NULL, NULL},
+    {"local", ASK_TEXT, NULL, ASK_SHOW},
+    {"utc", ASK_TIME, NULL, ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 static bool put_member(json_t *object, const json_t *spec, const char *key, const char *otherwise) {
