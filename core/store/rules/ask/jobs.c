@@ -26,16 +26,6 @@ static bool filter_state(struct query *query, const struct filter *filter, const
                          struct error *error) {
     static const char *const names[] = {"ready",     "scheduled", "locked", "waiting",
                                         "suspended", "dead",      NULL};
-    size_t count = json_is_string(value) ? 1 : json_array_size(value);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
-        const char *name = json_string_value(one);
-        if (!name || !is_one_of(name, names))
-            return error_set(error, ERROR_INVALID,
-                             "filter \"state\": \"%s\" (expected ready, scheduled, locked, "
-                             "waiting, suspended or dead)",
-                             name ? name : "?");
-    }
     /* One state alone can be found through its index. */
     if (json_is_string(value) && strcmp(json_string_value(value), "dead") == 0)
         query_add(query, "j.retries=0 AND ");
@@ -43,7 +33,7 @@ static bool filter_state(struct query *query, const struct filter *filter, const
         query_add(query, "j.suspended<>0 AND ");
     if (json_is_string(value) && strcmp(json_string_value(value), "locked") == 0)
         query_add(query, "l.id IS NOT NULL AND ");
-    return filter_texts(query, filter, value, error);
+    return filter_names(query, filter, value, names, false, error);
 }
 
 /* Held by any of these reasons. */
@@ -53,7 +43,7 @@ static bool filter_suspended_by(struct query *query, const struct filter *filter
     int reasons = 0;
     (void)filter;
     for (size_t i = 0; i < count; i++) {
-        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        const json_t *one = filter_value(value, i);
         int reason = suspension_find(json_string_value(one));
         reasons |= reason;
         if (!reason)

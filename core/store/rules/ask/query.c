@@ -58,6 +58,10 @@ size_t filter_count(const json_t *value) {
     return json_is_array(value) ? json_array_size(value) : !none;
 }
 
+const json_t *filter_value(const json_t *value, size_t at) {
+    return json_is_array(value) ? json_array_get(value, at) : value;
+}
+
 static bool filter_any(struct query *query, const struct filter *filter, const json_t *value,
                        int kinds, const char *expected, struct error *error) {
     size_t count = filter_count(value);
@@ -69,7 +73,7 @@ static bool filter_any(struct query *query, const struct filter *filter, const j
     }
     query_add(query, count ? " IN (" : " IN (NULL");
     for (size_t i = 0; i < count; i++) {
-        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        const json_t *one = filter_value(value, i);
         if (!filter_fits(one, kinds))
             return filter_refuse(filter, expected, error);
         query_add(query, i ? ", " : "");
@@ -91,13 +95,47 @@ bool filter_texts(struct query *query, const struct filter *filter, const json_t
     return filter_any(query, filter, value, FILTER_TEXT, "a text or a list of texts", error);
 }
 
-bool filter_numbers_of(struct query *query, const struct filter *filter, json_t *numbers,
-                       struct error *error) {
+/* filter_numbers of a list made on the way; takes the reference. */
+static bool filter_numbers_of(struct query *query, const struct filter *filter, json_t *numbers,
+                              struct error *error) {
     bool added = filter_numbers(query, filter, numbers, error);
     if (!query->owned)
         query->owned = json_array();
     query->failed = query->failed || json_array_append_new(query->owned, numbers) != 0;
     return added;
+}
+
+static bool filter_refuse_name(const struct filter *filter, const char *name,
+                               const char *const *names, struct error *error) {
+    struct text known = {0};
+    for (; *names; names++) {
+        const char *joint = names[1] ? ", " : " or ";
+        text_add(&known, "%s%s", known.size ? joint : "", *names);
+    }
+    error_set(error, ERROR_INVALID, "filter \"%s\": \"%s\" (expected %s)", filter->name,
+              name ? name : "?", known.data ? known.data : "another");
+    text_clear(&known);
+    return false;
+}
+
+bool filter_names(struct query *query, const struct filter *filter, const json_t *value,
+                  const char *const *names, bool numbered, struct error *error) {
+    json_t *places = json_array();
+    for (size_t i = 0; i < filter_count(value); i++) {
+        const char *name = json_string_value(filter_value(value, i));
+        int place = 0;
+        while (name && names[place] && strcmp(names[place], name) != 0)
+            place++;
+        if (!name || !names[place]) {
+            json_decref(places);
+            return filter_refuse_name(filter, name, names, error);
+        }
+        json_array_append_new(places, json_integer(place));
+    }
+    if (numbered)
+        return filter_numbers_of(query, filter, places, error);
+    json_decref(places);
+    return filter_texts(query, filter, value, error);
 }
 
 /* The number behind the last slash of "name/number"; else NULL: a new reference. */
@@ -114,7 +152,7 @@ bool filter_executor(struct query *query, const struct filter *filter, const jso
     size_t count = filter_count(value);
     bool fine = ids && names;
     for (size_t i = 0; fine && i < count; i++) {
-        const json_t *one = json_is_array(value) ? json_array_get(value, i) : value;
+        const json_t *one = filter_value(value, i);
         json_t *id = json_is_string(one) ? executor_id(json_string_value(one)) : NULL;
         fine = filter_fits(one, FILTER_NUMBER | FILTER_TEXT);
         if (fine && (id || json_is_integer(one)))

@@ -32,14 +32,15 @@ struct filter {
 
 /* How many values a filter is given: those of a list, or one. {} of Lua is a list, and empty. */
 size_t filter_count(const json_t *value);
+const json_t *filter_value(const json_t *value, size_t at);
 
 /* sql IN (values) after: a number or a list of numbers; null: IS NULL. */
 filter_add filter_numbers;
 /* The same for text. */
 filter_add filter_texts;
-/* filter_numbers of a list made on the way; takes the reference. */
-bool filter_numbers_of(struct query *query, const struct filter *filter, json_t *numbers,
-                       struct error *error);
+/* filter_texts of some of `names` (NULL-terminated); `numbered`: filter_numbers of their places. */
+bool filter_names(struct query *query, const struct filter *filter, const json_t *value,
+                  const char *const *names, bool numbered, struct error *error);
 /* An executor's id in the column `sql`: by its name, "name/id" or id, or a list of them. */
 filter_add filter_executor;
 /* A definition `d` by its id or its name, or a list of both: sql … after. */

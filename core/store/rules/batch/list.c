@@ -3,36 +3,13 @@
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"
 #include "store/rules/batch/batch.h"
-#include <string.h>
 
 static bool list_state(struct query *query, const struct filter *filter, const json_t *value,
                        struct error *error) {
-    json_t *numbers = json_array();
-    size_t count = filter_count(value);
-    for (size_t i = 0; i < count; i++) {
-        const char *name =
-            json_string_value(json_is_array(value) ? json_array_get(value, i) : value);
-        int state = 0;
-        while (state < BATCH_STATES && (!name || strcmp(batch_state_name(state), name) != 0))
-            state++;
-        if (state == BATCH_STATES) {
-            json_decref(numbers);
-            return error_set(error, ERROR_INVALID,
-                             "filter \"state\": \"%s\" (expected filling, active, suspended, "
-                             "deleting, completed or deleted)",
-                             name ? name : "?");
-        }
-        json_array_append_new(numbers, json_integer(state));
-    }
-    query_add(query, filter->sql);
-    query_add(query, " IN (-1");
-    for (size_t i = 0; i < count; i++) {
-        query_add(query, ", ");
-        query_bind_new(query, json_incref(json_array_get(numbers, i)));
-    }
-    query_add(query, ")");
-    json_decref(numbers);
-    return true;
+    const char *names[BATCH_STATES + 1] = {NULL};
+    for (int state = 0; state < BATCH_STATES; state++)
+        names[state] = batch_state_name(state);
+    return filter_names(query, filter, value, names, true, error);
 }
 
 static const struct filter filters[] = {
