@@ -54,6 +54,13 @@ local writers = {
     engine "purge" },
   metric = { engine "executor" },
   suspended_instance = { rules "command/instance" },
+
+  -- Of processes: a file a table.
+  process = { rules "process/version" }, process_version = { rules "process/version" },
+  instance = { rules "process/instance" }, subscription = { rules "process/subscription" },
+  user_task = { rules "process/user_task" }, past = { rules "process/past" },
+  trail = { rules "process/trail" }, trail_of = { rules "process/trail" },
+
   operation = { rules "command/operation", rules "command/clean" },
 
   unique_key = { rules "unique", rules "intake" },
@@ -78,7 +85,7 @@ local writers = {
 
   -- Its keys belong to different nouns; the counters are those of state.c.
   meta = { rules "state", engine "purge", rules "history", rules "fair_share",
-    rules "command/cleanup", rules "fleet/retire",
+    rules "process/trail", rules "command/cleanup", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }
 

@@ -15,6 +15,13 @@ enum ask_kind {
     ASK_OPERATIONS,
     ASK_BATCHES,
     ASK_INSTANCES,
+    ASK_PROCESSES,
+    ASK_VERSIONS,
+    ASK_PROCESS_INSTANCES,
+    ASK_PAST,
+    ASK_TRAIL,
+    ASK_TASKS,
+    ASK_SUBSCRIPTIONS,
     /* rows */
     ASK_SCHEDULES,
     ASK_DATES,
@@ -30,6 +37,11 @@ enum ask_kind {
     ASK_HISTORY,
     ASK_RETRIES,
     ASK_WALK,
+    ASK_INSTANCE,
+    ASK_FRAME,
+    ASK_VERSION,
+    ASK_RECEIVERS,
+    ASK_WHY_INSTANCE,
     ASK_KINDS
 };
 

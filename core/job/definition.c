@@ -116,9 +116,57 @@ static bool have_twins(const struct definitions *definitions) {
     return false;
 }
 
+const char *process_key(const char *handler, size_t *size) {
+    static const char prefix[] = "process/";
+    if (strncmp(handler, prefix, sizeof prefix - 1) != 0)
+        return NULL;
+    const char *key = handler + sizeof prefix - 1, *end = strchr(key, '/');
+    *size = end ? (size_t)(end - key) : strcspn(key, ":");
+    return *size ? key : NULL;
+}
+
+static bool add_process(struct definitions *definitions, const char *key, size_t size) {
+    if (!definitions->processes && !(definitions->processes = json_object()))
+        return false;
+    return json_object_setn_new(definitions->processes, key, size, json_null()) == 0;
+}
+
+bool definitions_add_processes(struct definitions *definitions, const json_t *keys) {
+    size_t i;
+    json_t *key;
+    json_array_foreach(keys, i, key)
+        if (json_is_string(key) &&
+            !add_process(definitions, json_string_value(key), json_string_length(key)))
+            return false;
+    return true;
+}
+
+/* Those that their jobs name. */
+static bool read_processes(struct definitions *definitions) {
+    for (size_t i = 0; i < definitions->count; i++) {
+        size_t size = 0;
+        const char *key = process_key(definitions->list[i].name, &size);
+        if (key && !add_process(definitions, key, size))
+            return false;
+    }
+    return true;
+}
+
+json_t *definitions_processes(const struct definitions *definitions) {
+    json_t *keys = json_array();
+    const char *key;
+    json_t *nothing;
+    json_object_foreach(definitions->processes, key, nothing)
+        if (!keys || json_array_append_new(keys, json_string(key)) != 0) {
+            json_decref(keys);
+            return NULL;
+        }
+    return keys;
+}
+
 bool definitions_read(struct definitions *definitions, const json_t *array) {
     size_t count = json_array_size(array);
-    *definitions = (struct definitions){0, calloc(count + 1, sizeof *definitions->list)};
+    *definitions = (struct definitions){.list = calloc(count + 1, sizeof *definitions->list)};
     if (!definitions->list)
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -129,7 +177,7 @@ bool definitions_read(struct definitions *definitions, const json_t *array) {
         }
     }
     qsort(definitions->list, count, sizeof *definitions->list, by_name);
-    if (!have_twins(definitions))
+    if (!have_twins(definitions) && read_processes(definitions))
         return true;
     definitions_clear(definitions);
     return false;
@@ -147,6 +195,7 @@ void definitions_clear(struct definitions *definitions) {
         json_decref(definition->properties);
     }
     free(definitions->list);
+    json_decref(definitions->processes);
     *definitions = (struct definitions){0};
 }
 

@@ -38,7 +38,18 @@ struct definition {
 struct definitions {
     size_t count;
     struct definition *list;
+    json_t *processes; /* an object with the keys of the processes there are; NULL: none */
 };
+
+/* The key in the name of a job of a process, "process/order/ship:after": where it begins, and its
+ * length. NULL: it is no such name. */
+const char *process_key(const char *handler, size_t *size);
+
+/* Adds processes by their keys, an array of texts: those without jobs of their own, too. False: no
+ * memory. */
+bool definitions_add_processes(struct definitions *definitions, const json_t *keys);
+/* The keys as an array of texts: a new reference; NULL: no memory. */
+json_t *definitions_processes(const struct definitions *definitions);
 
 /* By name, or NULL. */
 const struct definition *definitions_find(const struct definitions *definitions, const char *name);

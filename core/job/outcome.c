@@ -40,6 +40,7 @@ void outcome_free(struct outcome *outcome) {
     json_decref(outcome->effects);
     lines_free(outcome->lines);
     unit_free(outcome->unit);
+    job_free(outcome->newer);
     free(outcome->message);
     free(outcome->stack);
     free(outcome->result);

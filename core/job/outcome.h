@@ -30,9 +30,10 @@ extern const struct outcome_traits outcome_traits[];
 enum { FOLLOW_MAX = 100 }; /* follow-ups in a row in one lane; then the others have their turn */
 
 enum settled {
-    SETTLED,      /* written */
-    SETTLED_DEAD, /* written, retries are 0: an incident is open */
-    SETTLED_STALE /* the lock was lost: nothing written (its lane is released all the same) */
+    SETTLED,       /* written */
+    SETTLED_DEAD,  /* written, retries are 0: an incident is open */
+    SETTLED_STALE, /* the lock was lost: nothing written (its lane is released all the same) */
+    SETTLED_BEHIND /* of its unit another frame was written first: nothing is, the lock stands */
 };
 
 enum failure_reason { REASON_ERROR, REASON_TIMEOUT, REASON_MEMORY, REASON_WORKER_DIED };
@@ -80,6 +81,7 @@ struct outcome {
                         this outcome or not at all; an array or NULL; owned */
     struct outcome_line *lines;
     struct unit *unit; /* of a job of a process instance, or NULL; owned */
+    struct job *newer; /* out: of a unit that is behind the job with the frame of now; owned */
 };
 
 /* Takes the job over. NULL: no memory (the job is left to the caller). */

@@ -1,5 +1,6 @@
-/* unit.h - what a stretch of a process instance between two wait states writes, in one commit:
- * frames, subscriptions, user tasks, trail. Its jobs are those that the outcome creates.
+/* unit.h - what a stretch of a process instance between two wait states writes, in one commit
+ * (rules §23): frames, subscriptions, user tasks, trail. Its jobs are those that the outcome
+ * creates.
  *
  * A walk (lua/moonshift/process/walk.lua) makes a unit, and core/process/ copies it. All its texts
  * lie in its arena. */
@@ -70,6 +71,7 @@ struct unit {
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     bool behind;      /* out, of store_settle: another unit was written first */
+    int64_t rev;      /* out: of the frames that it has written */
 };
 
 /* A new unit without anything; NULL: no memory. */

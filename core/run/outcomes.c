@@ -28,7 +28,9 @@ void outcomes_add(struct outcomes *outcomes, struct outcome *list) {
 static void condemn(struct outcome *outcome, const struct error *reason) {
     job_spec_free_list(outcome->created);
     json_decref(outcome->effects);
+    unit_free(outcome->unit);
     free(outcome->message);
+    outcome->unit = NULL;
     outcome->created = NULL;
     outcome->effects = NULL;
     outcome->message = utf8_clean(reason->text, strlen(reason->text), JOB_STACK_MAX);

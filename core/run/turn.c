@@ -213,7 +213,8 @@ static json_t *profile_new(const struct turns *turns) {
                                 settings_queue(settings), "workers", turns->self.workers);
     if (profile && json_array_size(settings->history_cleanup_window))
         json_put(profile, "cleanup", json_true());
-    if (profile && (!handlers || json_put(profile, "handlers", definitions_names(handlers))))
+    if (profile && (!handlers || (json_put(profile, "handlers", definitions_names(handlers)) &&
+                                  json_put(profile, "processes", definitions_processes(handlers)))))
         return profile;
     json_decref(profile);
     return NULL;

@@ -87,6 +87,10 @@ struct store_deployment {
     size_t file_count;
     struct definitions *definitions; /* their ids are filled in */
     const json_t *schedules;         /* { name, spec, priority } of each; NULL: none */
+    const json_t *processes;         /* of each { key, hash, path, kind, tag, properties, timers,
+                                        events, history_time_to_live }; NULL: none. A timer is
+                                        { activity, text, spec }, spec the keys of its job; an event
+                                        { kind, name, key, activity } */
     bool takes_back;                 /* it counts although a live executor has a newer one */
     int64_t known; /* not 0: the store has this deployment; it is registered, no more is written */
     /* out; a deployment is newer if it was seen for the first time later: */
@@ -378,9 +382,11 @@ json_t *store_suspended_instances(struct store *store, const json_t *filters,
                                   const struct store_page *page, struct error *error);
 /* Answers any question: the one way in for every face. The members of a question:
  *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;
- *   - of a job, a batch or why: id;
+ *   - of a job, a batch, an instance, why or why_instance: id;
  *   - of schedules and dates: name, count;
  *   - of executors: all;
+ *   - of a frame: instance; of a version: id, or key and one of number, tag, deployment; of the
+ *     receivers of a message: name, key, instance, business_key;
  *   - of any: budget. From now on questions end after so many ms.
  * A new reference or NULL. */
 json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *question, time_ms now,

@@ -2,6 +2,7 @@
 #include "base/embedded.h"
 #include "base/list.h"
 #include "job/command.h"
+#include "job/definition.h"
 #include "job/hook.h"
 #include "store/rules/state.h"
 #include <stdio.h>
@@ -9,8 +10,10 @@
 #include <string.h>
 
 void catalog_clear(struct catalog *catalog) {
-    for (size_t i = 0; i < catalog->definition_count; i++)
+    for (size_t i = 0; i < catalog->definition_count; i++) {
         free(catalog->definitions[i].name);
+        free(catalog->definitions[i].process);
+    }
     for (size_t i = 0; i < catalog->stream_count; i++)
         free(catalog->streams[i].category);
     free(catalog->definitions);
@@ -48,7 +51,11 @@ static bool catalog_read_definition(struct catalog *catalog, struct row *row) {
         .lane_backlog = row_int(row, 8),
         .reserved = catalog_is_stock(row_text(row, 1)),
     };
-    const struct catalog_definition *read = &list[catalog->definition_count++];
+    struct catalog_definition *read = &list[catalog->definition_count++];
+    size_t size = 0;
+    const char *key = process_key(row_text(row, 1), &size);
+    if (key && !(read->process = strndup(key, size)))
+        return false;
     catalog->limited = catalog->limited || read->limit || read->cluster_limit;
     catalog->backlogs = catalog->backlogs || read->backlog || read->lane_backlog;
     const char *rate = row_text(row, 9);
@@ -128,6 +135,26 @@ static bool catalog_sort(struct catalog *catalog) {
     return true;
 }
 
+static bool catalog_halt(struct catalog *catalog, struct row *row) {
+    const char *key = row_text(row, 0);
+    catalog->processes = true;
+    for (size_t i = 0; key && i < catalog->definition_count; i++) {
+        struct catalog_definition *definition = &catalog->definitions[i];
+        if (definition->process && strcmp(definition->process, key) == 0)
+            definition->halted = true;
+    }
+    return true;
+}
+
+/* A suspended process halts its definitions; a version alone has none of its own. */
+static bool catalog_read_halted(struct catalog *catalog, struct db *db, struct error *error) {
+    struct row *rows = db_query(db, error,
+                                "SELECT key FROM process WHERE suspended<>0 UNION ALL"
+                                " SELECT NULL FROM process_version WHERE suspended<>0",
+                                "");
+    return catalog_read(catalog, db, rows, catalog_halt, error);
+}
+
 bool catalog_refresh(struct store *store, struct error *error) {
     struct catalog *catalog = &store->catalog;
     struct db *db = &store->db;
@@ -146,6 +173,8 @@ bool catalog_refresh(struct store *store, struct error *error) {
         FAILED)
         return false;
     catalog->instances = instances != 0;
+    if (!catalog_read_halted(catalog, db, error))
+        return false;
     if (!catalog_sort(catalog))
         return db_no_memory(db, error);
     catalog->version = store->meta.catalog;

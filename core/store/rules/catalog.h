@@ -17,6 +17,8 @@ struct catalog_definition {
     bool overridden, suspended;
     bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
+    char *process; /* the key of the process that its jobs are of; NULL: none */
+    bool halted;   /* that process is suspended */
 };
 
 struct catalog_stream {
@@ -36,6 +38,7 @@ struct catalog {
     const struct catalog_stream **by_key;   /* by name, deployment, category, type */
     const struct catalog_stream *last;      /* found by key last */
     bool instances;                         /* some instance is suspended */
+    bool processes;                         /* some process, or a version of one, is */
     unsigned hooks;                         /* events of which hooks are told, see hook.h */
     bool backlogs;                          /* some definition has a backlog limit */
 };

@@ -1,6 +1,7 @@
 #include "store/rules/history.h"
 #include "base/crash_point.h"
 #include "base/json.h"
+#include "store/rules/process/trail.h"
 #include <stdlib.h>
 
 #define SNOOZES_KEPT 100 /* of one job, which may go on for ever */
@@ -236,6 +237,9 @@ bool store_file_ended(struct store *store, int limit, bool *more, struct error *
     *more = done && last - filed > limit;
     if (done && last > filed)
         done = history_file(store, filed, *more ? filed + limit : last, error);
+    bool rest = false;
+    done = done && trail_file(store, limit, &rest, error);
+    *more = *more || rest;
     return unit_end(store, own, done, error);
 }
 

@@ -1,4 +1,5 @@
 #include "store/rules/row.h"
+#include <string.h>
 
 #define READ_TEXT(member) job->member = row_text(row, ROW_##member);
 #define READ_NUMBER(member) job->member = row_int(row, ROW_##member);
@@ -153,6 +154,13 @@ bool row_set_retries(struct store *store, int64_t id, int32_t retries, struct er
 bool row_set_payload(struct store *store, const struct job *job, int64_t id, struct error *error) {
     return db_run(&store->db, error, "UPDATE job SET payload=?2, rev=rev+1 WHERE id=?1", "ib", id,
                   job->payload, job->payload_size);
+}
+
+bool row_set_version(struct store *store, int64_t id, int64_t version, const char *payload,
+                     struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE job SET execution=?2, payload=?3, rev=rev+1 WHERE id=?1", "iib", id,
+                  version, payload, strlen(payload));
 }
 
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error) {

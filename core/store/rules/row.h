@@ -86,6 +86,9 @@ bool row_delete_range(struct store *store, int64_t from, int64_t to, struct erro
 bool row_set_due(struct store *store, int64_t id, time_ms due, struct error *error);
 bool row_set_retries(struct store *store, int64_t id, int32_t retries, struct error *error);
 bool row_set_payload(struct store *store, const struct job *job, int64_t id, struct error *error);
+/* Of a start timer: the version that it starts, and the payload that says so. */
+bool row_set_version(struct store *store, int64_t id, int64_t version, const char *payload,
+                     struct error *error);
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error);
 /* `next` is the job of its next date. */
 bool row_set_next(struct store *store, int64_t id, int64_t next, struct error *error);

@@ -114,6 +114,19 @@ struct retiring {
     int64_t job;      /* jobs up to this id are not of it */
 };
 
+/* A frame that is written with the commit. */
+struct frame_change {
+    int64_t id, rev;
+    const char *frame;
+};
+
+/* Those of the open transaction; see process/instance.h. */
+enum { FRAMES_KEPT = 64 };
+struct frames {
+    struct frame_change list[FRAMES_KEPT];
+    size_t count;
+};
+
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
  * struct. */
 struct store {
@@ -136,6 +149,7 @@ struct store {
     struct open_capacity open;
     struct held_config config;
     char instance[24]; /* of a process; see row_show */
+    struct frames frames;
     struct tally tally;
     struct filling filling;
     struct tells tells;

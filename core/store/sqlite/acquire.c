@@ -4,6 +4,7 @@
 #include "store/rules/cursor.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
+#include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/tell.h"
@@ -42,6 +43,7 @@ struct taking {
     struct taken_lane *lanes;
     size_t lane_count;
     bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
+    bool framed;                  /* some are jobs of processes */
 };
 
 static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane) {
@@ -190,6 +192,7 @@ static bool taking_start(struct taking *taking, struct store *store, const struc
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
     taking->bytes -= job->unread ? PLAIN_PAYLOAD : (int64_t)job->payload_size;
+    taking->framed = taking->framed || job->instance_id;
     taking->items += !lane;
     if (lane) {
         job->next = lane->last->next;
@@ -369,8 +372,10 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
     if (!rate_limit_begin(store, taking->now, error) ||
         !merge_begin(&taking->merge, store, taking->acquire, error))
         return false;
-    return taking_run(taking, store, more, error) && run_end(taking, store, error) &&
-           taking_served(taking, store, error);
+    if (!taking_run(taking, store, more, error) || !run_end(taking, store, error))
+        return false;
+    return taking_served(taking, store, error) &&
+           (!taking->framed || instances_attach(store, &taking->jobs, error));
 }
 
 bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,

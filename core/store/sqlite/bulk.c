@@ -204,7 +204,7 @@ void bulk_clear(struct bulk *bulk) {
 /* True if the job leaves the other columns to their defaults, as most jobs do. */
 static bool row_is_short(const struct job *job) {
     return JOB_FIELDS(NO_TEXT) job->due == TIME_NONE && !job->suspended && !job->exclusive &&
-           !job->batch && !job->instance_id;
+           !job->batch && !job->execution;
 }
 
 /* The transaction goes with any error: nothing need be kept to undo one statement alone. */

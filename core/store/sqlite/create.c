@@ -50,6 +50,8 @@ static void create_fill(struct store *store, struct job_spec *spec,
     create_priority(spec, stream);
     if (stream->definition->suspended)
         job->suspended |= SUSPENDED_DEFINITION;
+    if (stream->definition->halted)
+        job->suspended |= SUSPENDED_PROCESS;
     if (store->intake) /* decided as it gets its place */
         job->suspended = 0;
     job->lane_id = create_lane(job);

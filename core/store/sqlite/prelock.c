@@ -3,6 +3,7 @@
 #include "store/rules/capacity.h"
 #include "store/rules/limit.h"
 #include "store/rules/places.h"
+#include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
 
@@ -53,6 +54,7 @@ static bool prelock_lock(struct store *store, struct job *job, struct error *err
 static struct job *prelock_copy(struct store *store, const struct job *job, struct error *error) {
     struct job shown = *job;
     row_show(store, &shown);
+    instance_show(sqlite_of(store)->prelock.creator->unit, &shown);
     struct job *copy = job_copy(&shown);
     if (!copy)
         db_no_memory(&store->db, error);

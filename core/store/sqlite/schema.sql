@@ -41,13 +41,14 @@ CREATE TABLE job(
   lane_key TEXT, instance TEXT, root TEXT, activity TEXT, tenant TEXT, batch INT,
   repeat TEXT, repeat_done INT, unique_key TEXT, payload BLOB, message TEXT,
   term TEXT,          -- of a timer: its date or duration as given
-  instance_id INT,    -- of a process, and the token of its frame that waits for the job
-  execution INT) STRICT;
+  instance_id INT,    -- of a process, and the token of its frame that waits for the job; of a start
+  execution INT) STRICT; -- timer no instance, and the version
 CREATE INDEX job_dead ON job(id) WHERE retries=0;
 CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
 CREATE INDEX job_instance ON job(instance, id) WHERE instance IS NOT NULL;
 CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
+CREATE INDEX job_start ON job(execution) WHERE instance_id IS NULL AND execution IS NOT NULL;
 
 CREATE TABLE ready(       -- rank = ~priority
   stream INT, rank INT, place INT, id INT, lane INT,
@@ -209,6 +210,43 @@ CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
 CREATE INDEX snooze_at ON snooze(at);
 CREATE TABLE conflicts(   -- jobs whose latest runs ended with a conflict, and how many in a row
   job INTEGER PRIMARY KEY, n INT NOT NULL) STRICT; -- such a job has a message in its row
+-- Processes. An instance is one row while it lives: its frame says where it stands. What waits for an
+-- event is a row of its own, found by (instance, token); token: a number in the frame.
+CREATE TABLE process(     -- current: the version that new instances get
+  key TEXT PRIMARY KEY, current INT NOT NULL, suspended INT NOT NULL DEFAULT 0) WITHOUT ROWID, STRICT;
+CREATE TABLE process_version(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, number INT NOT NULL, kind TEXT NOT NULL,
+  hash TEXT NOT NULL, deployment INT NOT NULL, path TEXT NOT NULL, tag TEXT,
+  properties TEXT NOT NULL, suspended INT NOT NULL DEFAULT 0, created INT NOT NULL,
+  ttl INT,                -- ms that its instances are kept; absent: as jobs are
+  UNIQUE(key, number), UNIQUE(key, hash)) STRICT;
+CREATE TABLE instance(    -- rev: the token of the run that has written it; root, parent: instances
+  id INTEGER PRIMARY KEY, version INT NOT NULL, rev INT NOT NULL, root INT, parent INT,
+  started INT NOT NULL, key TEXT, tenant TEXT, frame TEXT NOT NULL) STRICT;
+CREATE INDEX instance_version ON instance(version, id);
+CREATE INDEX instance_parent ON instance(parent) WHERE parent IS NOT NULL;
+CREATE INDEX instance_root ON instance(root) WHERE root IS NOT NULL;
+CREATE INDEX instance_key ON instance(key) WHERE key IS NOT NULL;
+CREATE TABLE subscription( -- key '': any; of a start event: instance 0, and the version as token
+  kind TEXT, name TEXT, key TEXT, instance INT, token INT, version INT NOT NULL,
+  activity TEXT NOT NULL, created INT NOT NULL,
+  PRIMARY KEY(kind, name, key, instance, token)) WITHOUT ROWID, STRICT;
+CREATE INDEX subscription_instance ON subscription(instance, token);
+CREATE TABLE user_task(   -- candidates: JSON
+  id INTEGER PRIMARY KEY, instance INT NOT NULL, token INT NOT NULL, activity TEXT NOT NULL,
+  name TEXT, assignee TEXT, candidates TEXT, due INT, priority INT NOT NULL, created INT NOT NULL,
+  form TEXT) STRICT;
+CREATE INDEX user_task_instance ON user_task(instance, token);
+CREATE INDEX user_task_assignee ON user_task(assignee) WHERE assignee IS NOT NULL;
+CREATE TABLE trail(       -- what the units did: one row a unit; job absent: of a command
+  seq INTEGER PRIMARY KEY, instance INT NOT NULL, at INT NOT NULL, job INT,
+  events TEXT NOT NULL) STRICT;
+CREATE TABLE trail_of(instance INT, seq INT, PRIMARY KEY(instance, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE past(        -- instances that have ended; variables: as they were then (JSON)
+  id INTEGER PRIMARY KEY, version INT NOT NULL, root INT, parent INT, started INT NOT NULL,
+  ended INT NOT NULL, how TEXT NOT NULL, reason TEXT, key TEXT, tenant TEXT, variables TEXT,
+  removal INT) STRICT;    -- when it goes, with its trail; absent: never
+CREATE INDEX past_removal ON past(removal) WHERE removal IS NOT NULL;
 -- The jobs that are there. While nobody has left a row behind, and nobody fills an intake, it is the
 -- table itself.
 CREATE VIEW live AS SELECT * FROM job j WHERE

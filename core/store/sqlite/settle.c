@@ -12,6 +12,8 @@
 #include "store/rules/incident.h"
 #include "store/rules/limit.h"
 #include "store/rules/places.h"
+#include "store/rules/process/instance.h"
+#include "store/rules/process/unit.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
 #include "store/rules/schedule/occurrence.h"
@@ -232,6 +234,9 @@ static bool settle_refusable(const struct store *store, const struct outcome *ou
 
 static bool settle_created(struct store *store, struct outcome *outcome, time_ms now,
                            struct error *error) {
+    bool walked = outcome->unit && outcome->kind == OUTCOME_SUCCESS;
+    if (walked && !unit_write(store, outcome, now, error))
+        return false;
     if (!outcome_traits[outcome->kind].keeps) /* only a hook may have created jobs */
         return !outcome->created || !outcome->created->by_hook ||
                store_create(store, outcome->created, 0, now, error);
@@ -249,8 +254,8 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
 }
 
 /* Writes one outcome, the fence first: without the lock only the end of the run is noted. */
-static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
-                       enum settled *settled, struct error *error) {
+static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms now,
+                          enum settled *settled, struct error *error) {
     const struct job *job = outcome->job;
     enum unlocked how = UNLOCKED;
     CRASH_POINT("settle_begun");
@@ -281,6 +286,26 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
            place_release(store, job->lane_id, outcome->lane_token, error);
 }
 
+/* The unit of a command has no job, and no lock. */
+static bool settle_command(struct store *store, struct outcome *outcome, time_ms now,
+                           struct error *error) {
+    return unit_write(store, outcome, now, error) &&
+           (!outcome->created || store_create(store, outcome->created, 0, now, error));
+}
+
+/* A unit is held against the lock and the frames before the lock is ended. */
+static bool settle_run(struct store *store, struct outcome *outcome, time_ms now,
+                       enum settled *settled, struct error *error) {
+    enum unit_guarded guarded = UNIT_FINE;
+    if (outcome->unit && outcome->kind == OUTCOME_SUCCESS)
+        guarded = unit_guard(store, outcome, now, error);
+    *settled = guarded == UNIT_BEHIND ? SETTLED_BEHIND : SETTLED;
+    if (guarded == UNIT_FAILED || guarded == UNIT_BEHIND)
+        return guarded == UNIT_BEHIND;
+    return outcome->job->id ? settle_fenced(store, outcome, now, settled, error)
+                            : settle_command(store, outcome, now, error);
+}
+
 /* Settles an outcome that may be refused: then nothing of it is written, and the outcomes beside it
  * stay. */
 static bool settle_carefully(struct store *store, struct outcome *outcome, time_ms now,
@@ -290,7 +315,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     const struct rate_clock rates = store->rate_clock;
     const struct purge_point point = purge_point(store);
     const struct tell_point told = tell_point(store);
-    if (!db_run(&store->db, error, "SAVEPOINT outcome", ""))
+    if (!instances_flush(store, error) || !db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
     if (settle_run(store, outcome, now, settled, error))
         return db_run(&store->db, error, "RELEASE outcome", "");
@@ -301,6 +326,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     store->rate_clock = rates;
     purge_return(store, point);
     tell_return(store, told);
+    instances_forget(store);
     store->incidents = store->lines = -1;
     store->catalog.version = 0;
     if (db_run(&store->db, &ignored, "ROLLBACK TO outcome", "") &&
@@ -313,7 +339,8 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
 static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return store->open.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
-           !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream);
+           !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream) &&
+           (!outcome->unit || unit_is_plain(outcome->unit));
 }
 
 /* ---- many at once: one statement ends their locks, where the result is the same ---- */
@@ -331,9 +358,9 @@ struct passing {
 static bool fence_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
-           job->owner == store->self.id && !job->lane_id && !job->batch && !job->repeat &&
-           !job->unique_key && !job->crashes && !backlog_counts(store, job->stream) &&
-           !limit_of(store, job->stream);
+           job->owner == store->self.id && !job->lane_id && !outcome->unit && !job->batch &&
+           !job->repeat && !job->unique_key && !job->crashes &&
+           !backlog_counts(store, job->stream) && !limit_of(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,

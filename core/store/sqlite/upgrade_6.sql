@@ -1,9 +1,46 @@
 -- From schema version 5 to 6.
 
+-- Processes: what is known of them, what runs, what waits, and what was.
+CREATE TABLE process(
+  key TEXT PRIMARY KEY, current INT NOT NULL, suspended INT NOT NULL DEFAULT 0) WITHOUT ROWID, STRICT;
+CREATE TABLE process_version(
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, number INT NOT NULL, kind TEXT NOT NULL,
+  hash TEXT NOT NULL, deployment INT NOT NULL, path TEXT NOT NULL, tag TEXT,
+  properties TEXT NOT NULL, suspended INT NOT NULL DEFAULT 0, created INT NOT NULL,
+  ttl INT, UNIQUE(key, number), UNIQUE(key, hash)) STRICT;
+CREATE TABLE instance(
+  id INTEGER PRIMARY KEY, version INT NOT NULL, rev INT NOT NULL, root INT, parent INT,
+  started INT NOT NULL, key TEXT, tenant TEXT, frame TEXT NOT NULL) STRICT;
+CREATE INDEX instance_version ON instance(version, id);
+CREATE INDEX instance_parent ON instance(parent) WHERE parent IS NOT NULL;
+CREATE INDEX instance_root ON instance(root) WHERE root IS NOT NULL;
+CREATE INDEX instance_key ON instance(key) WHERE key IS NOT NULL;
+CREATE TABLE subscription(
+  kind TEXT, name TEXT, key TEXT, instance INT, token INT, version INT NOT NULL,
+  activity TEXT NOT NULL, created INT NOT NULL,
+  PRIMARY KEY(kind, name, key, instance, token)) WITHOUT ROWID, STRICT;
+CREATE INDEX subscription_instance ON subscription(instance, token);
+CREATE TABLE user_task(
+  id INTEGER PRIMARY KEY, instance INT NOT NULL, token INT NOT NULL, activity TEXT NOT NULL,
+  name TEXT, assignee TEXT, candidates TEXT, due INT, priority INT NOT NULL, created INT NOT NULL,
+  form TEXT) STRICT;
+CREATE INDEX user_task_instance ON user_task(instance, token);
+CREATE INDEX user_task_assignee ON user_task(assignee) WHERE assignee IS NOT NULL;
+CREATE TABLE trail(
+  seq INTEGER PRIMARY KEY, instance INT NOT NULL, at INT NOT NULL, job INT,
+  events TEXT NOT NULL) STRICT;
+CREATE TABLE trail_of(instance INT, seq INT, PRIMARY KEY(instance, seq)) WITHOUT ROWID, STRICT;
+CREATE TABLE past(
+  id INTEGER PRIMARY KEY, version INT NOT NULL, root INT, parent INT, started INT NOT NULL,
+  ended INT NOT NULL, how TEXT NOT NULL, reason TEXT, key TEXT, tenant TEXT, variables TEXT,
+  removal INT) STRICT;
+CREATE INDEX past_removal ON past(removal) WHERE removal IS NOT NULL;
+
 -- A job of a process names its instance, and where in the instance it belongs.
 ALTER TABLE job ADD COLUMN instance_id INT;
 ALTER TABLE job ADD COLUMN execution INT;
 CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
+CREATE INDEX job_start ON job(execution) WHERE instance_id IS NULL AND execution IS NOT NULL;
 CREATE INDEX incident_process ON incident(instance_id) WHERE instance_id IS NOT NULL;
 
 -- The topic is part of what a stream is.

@@ -14,7 +14,7 @@ static struct start starts[STARTS];
 static int start_count;
 
 static struct definition declared;
-static struct definitions definitions = {1, &declared};
+static struct definitions definitions = {.count = 1, .list = &declared};
 
 /* "work" may start so many times in a window. */
 static bool deploy_rate(struct contract *c, struct rate rate) {

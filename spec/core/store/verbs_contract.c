@@ -142,7 +142,7 @@ static void redrives(struct contract *c) {
 static void retries_configured(struct contract *c) {
     char name[] = "work";
     struct definition work = {.name = name, .retries = 5, .properties = json_object()};
-    struct definitions known = {1, &work};
+    struct definitions known = {.count = 1, .list = &work};
     struct store_deployment deployment = {.name = "shop", .hash = "1", .definitions = &known};
     int64_t deployed = 0, id = create(c, c->store, (struct job){0}, NOW);
     EXPECT(give_set_retries(c->store, IDS(id), 0, false, TIME_NONE, NOW, &c->error));

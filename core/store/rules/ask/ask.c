@@ -2,7 +2,9 @@
 #include "store/rules/ask/ask.h"
 #include "base/json.h"
 #include "store/batch.h"
+#include "store/rules/ask/processes.h"
 #include "store/rules/ask/query.h"
+#include "store/rules/process/subscription.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +26,30 @@ typedef json_t *ask_one(struct store *store, int64_t id, time_ms now, struct err
 typedef json_t *ask_now(struct store *store, time_ms now, struct error *error);
 typedef json_t *ask_other(struct store *store, const struct question *question,
                           struct error *error);
+
+static json_t *frame(struct store *store, const struct question *question, struct error *error) {
+    return store_frame(store, json_integer_value(json_object_get(question->object, "instance")),
+                       error);
+}
+
+static json_t *version(struct store *store, const struct question *question, struct error *error) {
+    return store_version(store, question->object, error);
+}
+
+static json_t *receivers(struct store *store, const struct question *question,
+                         struct error *error) {
+    const struct message_to to = {
+        .name = question->name,
+        .key = json_string_value(json_object_get(question->object, "key")),
+        .instance = json_integer_value(json_object_get(question->object, "instance")),
+        .business_key = json_string_value(json_object_get(question->object, "business_key"))};
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    json_t *found = subscription_receivers(store, &to, error);
+    look_end(store, own);
+    return found;
+}
 
 static json_t *schedules(struct store *store, const struct question *question,
                          struct error *error) {
@@ -104,6 +130,14 @@ static const struct {
     [ASK_BATCHES] = {{"batches", batch_columns}, .page = store_batches},
     [ASK_INSTANCES] = {{"suspended_instances", instance_columns},
                        .page = store_suspended_instances},
+    [ASK_PROCESSES] = {{"processes", process_columns}, .page = store_processes},
+    [ASK_VERSIONS] = {{"versions", version_columns}, .page = store_versions},
+    [ASK_PROCESS_INSTANCES] = {{"instances", process_instance_columns},
+                               .page = store_process_instances},
+    [ASK_PAST] = {{"past", past_columns}, .page = store_past},
+    [ASK_TRAIL] = {{"trail", trail_columns}, .page = store_trail},
+    [ASK_TASKS] = {{"tasks", task_columns}, .page = store_tasks},
+    [ASK_SUBSCRIPTIONS] = {{"subscriptions", subscription_columns}, .page = store_subscriptions},
     [ASK_SCHEDULES] = {{"schedules", schedule_columns}, .other = schedules},
     [ASK_DATES] = {{"dates", date_columns}, .other = dates},
     [ASK_DEPLOYMENTS] = {{"deployments", deployment_columns}, .other = deployments},
@@ -117,6 +151,11 @@ static const struct {
     [ASK_HISTORY] = {{"history", NULL}, .now = store_history},
     [ASK_RETRIES] = {{"retries", NULL}, .other = retries},
     [ASK_WALK] = {{"walk", NULL}, .other = walk},
+    [ASK_INSTANCE] = {{"instance", NULL}, .one = store_process_instance},
+    [ASK_FRAME] = {{"frame", NULL}, .other = frame},
+    [ASK_VERSION] = {{"version", NULL}, .other = version},
+    [ASK_RECEIVERS] = {{"receivers", NULL}, .other = receivers},
+    [ASK_WHY_INSTANCE] = {{"why_instance", NULL}, .one = store_why_instance},
 };
 
 static json_t *answer(struct store *store, enum ask_kind kind, const struct question *question,

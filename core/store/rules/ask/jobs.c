@@ -5,6 +5,7 @@
 #include "store/rules/row.h"
 #include "time/cycle.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where a job is; the order of the cases is the rule. */
@@ -64,7 +65,57 @@ static bool filter_payload(struct query *query, const struct filter *filter, con
     return query->engine->filter_payload(query, filter, value, error);
 }
 
+/* The number of a process instance in the text `one`; 0: it is none. */
+static int64_t instance_number(const json_t *one) {
+    const char *text = json_string_value(one);
+    char *end = NULL;
+    long long number = text && *text >= '1' && *text <= '9' ? strtoll(text, &end, 10) : 0;
+    return end && !*end ? number : json_integer_value(one);
+}
+
+/* A text of digits is the process instance, if there is or was one; else it is a text as any. */
+static bool instance_one(struct query *query, const json_t *one, struct error *error) {
+    int64_t number = instance_number(one);
+    if (!json_is_string(one) && !json_is_integer(one))
+        return error_set(error, ERROR_INVALID,
+                         "filter \"instance\": expected a text or a list of texts");
+    if (!number) {
+        query_add(query, "j.instance=");
+        query_bind(query, one);
+        return true;
+    }
+    query_add(query, "j.instance_id=");
+    query_bind_new(query, json_integer(number));
+    query_add(query, " OR (j.instance=");
+    query_bind_new(query, json_sprintf("%lld", (long long)number));
+    query_add(query, " AND NOT EXISTS(SELECT 1 FROM instance y WHERE y.id=");
+    query_bind_new(query, json_integer(number));
+    query_add(query, ") AND NOT EXISTS(SELECT 1 FROM past y WHERE y.id=");
+    query_bind_new(query, json_integer(number));
+    query_add(query, "))");
+    return true;
+}
+
+static bool filter_instance(struct query *query, const struct filter *filter, const json_t *value,
+                            struct error *error) {
+    size_t count = filter_count(value);
+    (void)filter;
+    if (json_is_null(value)) {
+        query_add(query, "(j.instance IS NULL AND j.instance_id IS NULL)");
+        return true;
+    }
+    query_add(query, count ? "(" : "j.instance IN (NULL");
+    for (size_t i = 0; i < count; i++) {
+        query_add(query, i ? " OR " : "");
+        if (!instance_one(query, json_is_array(value) ? json_array_get(value, i) : value, error))
+            return false;
+    }
+    query_add(query, ")");
+    return true;
+}
+
 static const struct filter filters[] = {
+    {"instance", filter_instance, NULL, NULL},
     {"handler", filter_texts, BY_STREAM "d.name", ")"},
     {"definition", filter_definition, BY_STREAM, ")"},
     {"category", filter_texts, BY_STREAM "nullif(s.category, '')", ")"},
@@ -77,7 +128,7 @@ static const struct filter filters[] = {
     {"locked", filter_flag, "l.id IS NOT NULL", NULL},
     {"owner", filter_executor, "l.owner", NULL},
     {"without_tenant", filter_flag, "j.tenant IS NULL", NULL},
-    {"without_instance", filter_flag, "j.instance IS NULL", NULL},
+    {"without_instance", filter_flag, "(j.instance IS NULL AND j.instance_id IS NULL)", NULL},
     {"suspended", filter_flag, "j.suspended<>0", NULL},
     {"suspended_by", filter_suspended_by, NULL, NULL},
     {"timer", filter_flag, BY_STREAM "s.type=1)", NULL},

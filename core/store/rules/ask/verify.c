@@ -124,6 +124,35 @@ static const struct verify_rule rules[] = {
      "job", "is filed under an end that is gone"},
     {"SELECT x.id FROM executor x WHERE x.debt<>0 AND x.state=0 LIMIT 100", "executor",
      "is gone, and nobody looks for the rows that it has left behind"},
+    {"SELECT j.id FROM live j WHERE j.instance_id IS NOT NULL AND NOT EXISTS"
+     "(SELECT 1 FROM instance i WHERE i.id=j.instance_id) LIMIT 100",
+     "job", "belongs to an instance that is gone"},
+    {"SELECT t.id FROM user_task t WHERE NOT EXISTS"
+     "(SELECT 1 FROM instance i WHERE i.id=t.instance) LIMIT 100",
+     "task", "belongs to an instance that is gone"},
+    {"SELECT s.name FROM subscription s WHERE s.instance<>0 AND NOT EXISTS"
+     "(SELECT 1 FROM instance i WHERE i.id=s.instance) LIMIT 100",
+     "the subscription to", "belongs to an instance that is gone"},
+    {"SELECT s.name FROM subscription s WHERE s.instance=0 AND NOT EXISTS"
+     "(SELECT 1 FROM process p WHERE p.current=s.token) LIMIT 100",
+     "the subscription to", "starts a version that is not the current one"},
+    {"SELECT i.id FROM instance i WHERE NOT EXISTS"
+     "(SELECT 1 FROM live j WHERE j.instance_id=i.id) AND NOT EXISTS"
+     "(SELECT 1 FROM user_task t WHERE t.instance=i.id) AND NOT EXISTS"
+     "(SELECT 1 FROM subscription s WHERE s.instance=i.id) AND NOT EXISTS"
+     "(SELECT 1 FROM instance c WHERE c.parent=i.id) LIMIT 100",
+     "instance", "waits for nothing"},
+    {"SELECT i.id FROM instance i WHERE i.rev>="
+     "(SELECT value FROM meta WHERE key='next_token') LIMIT 100",
+     "instance", "has a frame that no run has written"},
+    {"SELECT i.id FROM instance i JOIN past p ON p.id=i.id LIMIT 100", "instance",
+     "has ended, and goes on"},
+    {"SELECT i.id FROM instance i WHERE NOT EXISTS"
+     "(SELECT 1 FROM process_version v WHERE v.id=i.version) LIMIT 100",
+     "instance", "has a version that is not known"},
+    {"SELECT p.key FROM process p WHERE NOT EXISTS"
+     "(SELECT 1 FROM process_version v WHERE v.id=p.current AND v.key=p.key) LIMIT 100",
+     "process", "has no current version"},
     {"SELECT max(id) FROM job HAVING max(id)>=(SELECT value FROM meta WHERE key='next_id')", "job",
      "has an id that was never handed out"},
 };

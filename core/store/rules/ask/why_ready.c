@@ -70,7 +70,7 @@ const char *why_unserved(struct why *why, struct text *words, const char **reaso
         text_add(words, "no executor runs");
     } else {
         enum serves_stage stage = executor_list_stage(&why->executors, STANDING_LIVE, why->stream);
-        *reason = unserved_kind(stage);
+        *reason = unserved_kind(stage, why->stream);
         text_add(words, "no live executor serves ");
         unserved_add_missing(words, stage, why->stream, why->row.priority, why->row.priority);
         list_executors(why, words, stage);

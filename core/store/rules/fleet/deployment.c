@@ -9,6 +9,7 @@
 #include "store/rules/command/operation.h"
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/places.h"
+#include "store/rules/process/version.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/schedule.h"
 #include <stdio.h>
@@ -59,7 +60,9 @@ static enum answer deploy_known(struct store *store, const struct store_deployme
         found = db_value(&store->db, error, &one,
                          "SELECT 1 FROM registration WHERE executor=?1 AND deployment=?2", "ti",
                          executor_name, *id);
-    return found == YES ? schedules_known(store, deployment, error) : found;
+    if (found == YES)
+        found = schedules_known(store, deployment, error);
+    return found == YES ? versions_known(store, deployment, error) : found;
 }
 
 static bool deploy_definition(struct store *store, struct definition *definition,
@@ -264,6 +267,8 @@ static bool deploy_write(struct store *store, struct store_deployment *deploymen
     if (!schedules_write(store, deployment, *id, now, error))
         return false;
     CRASH_POINT("deploy_scheduled");
+    if (!versions_deploy(store, deployment, *id, now, error))
+        return false;
     return deploy_register(store, executor_name, *id, error);
 }
 

@@ -66,7 +66,7 @@ static bool executor_info_handlers(struct executor_info *info) {
             named->list[named->count++].name = (char *)(uintptr_t)json_string_value(name);
     }
     qsort(named->list, named->count, sizeof *named->list, names_order);
-    return true;
+    return definitions_add_processes(named, json_object_get(info->settings, "processes"));
 }
 
 static struct acquire executor_info_acquire(const struct executor_info *info, struct row *row) {
@@ -169,6 +169,7 @@ void executor_list_clear(struct executor_list *executors) {
         serves_end(&info->serves);
         running_clear(&info->running);
         free(info->named.list);
+        json_decref(info->named.processes);
         json_decref(info->settings);
         json_decref(info->categories);
         free(info->version);

@@ -33,10 +33,12 @@ bool store_publish(struct store *store, const json_t *settings, time_ms now, str
     return unit_end(store, own, done, error);
 }
 
-/* An executor that has not said yet what it serves may serve anything. */
+/* An executor that has not said yet what it serves may serve anything. No handler is missing for a
+ * process: who has its key has all of it, and the gap watch names the keys that nobody has. */
 static bool handlers_served(const struct store *store, const struct acquire *serves,
-                            const char *name) {
-    if (!serves->handlers || definitions_find(serves->handlers, name))
+                            const struct catalog_definition *definition) {
+    const char *name = definition->name;
+    if (definition->process || !serves->handlers || definitions_find(serves->handlers, name))
         return true;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
@@ -132,7 +134,7 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
     store->looks++;
     for (size_t i = 0; done && i < store->catalog.stream_count; i++) {
         const struct catalog_stream *stream = &store->catalog.streams[i];
-        if (handlers_served(store, serves, stream->definition->name))
+        if (handlers_served(store, serves, stream->definition))
             continue;
         enum answer waits = handlers_wait(store, stream->id, error);
         done = waits != FAILED &&
@@ -143,7 +145,7 @@ bool store_missing(struct store *store, const struct acquire *serves, time_ms no
 
 bool store_misses(const struct store *store, const struct acquire *serves) {
     for (size_t i = 0; i < store->catalog.stream_count; i++)
-        if (!handlers_served(store, serves, store->catalog.streams[i].definition->name))
+        if (!handlers_served(store, serves, store->catalog.streams[i].definition))
             return true;
     return false;
 }

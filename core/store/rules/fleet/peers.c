@@ -10,21 +10,20 @@ void peers_clear(struct peers *peers) {
     for (size_t i = 0; i < peers->count; i++) {
         json_decref(peers->list[i].categories);
         json_decref(peers->list[i].handlers);
+        json_decref(peers->list[i].processes);
     }
     free(peers->list);
     *peers = (struct peers){0};
 }
 
 /* The names in { "handlers": [name, …] } as the keys of an object, to be found quickly. */
-static json_t *peers_handlers(const char *settings) {
-    json_t *given = settings ? json_read(settings, strlen(settings), "settings", NULL) : NULL;
-    json_t *names = json_object_get(given, "handlers"), *name;
+static json_t *peers_names(const json_t *given, const char *key) {
+    json_t *names = json_object_get(given, key), *name;
     json_t *handlers = json_is_array(names) ? json_object() : NULL;
     size_t i;
     json_array_foreach(names, i, name)
         if (handlers && json_is_string(name))
             json_object_set_new(handlers, json_string_value(name), json_null());
-    json_decref(given);
     return handlers;
 }
 
@@ -33,7 +32,8 @@ static bool peers_add(struct peers *peers, struct row *row) {
     if (!list)
         return false;
     peers->list = list;
-    const char *categories = row_text(row, 5);
+    const char *categories = row_text(row, 5), *settings = row_text(row, 6);
+    json_t *given = settings ? json_read(settings, strlen(settings), "settings", NULL) : NULL;
     list[peers->count++] = (struct peer){
         .id = row_int(row, 0),
         .lease = row_int(row, 1),
@@ -43,9 +43,11 @@ static bool peers_add(struct peers *peers, struct row *row) {
         .priority_max = row_int(row, 4),
         .categories =
             categories ? json_read(categories, strlen(categories), "categories", NULL) : NULL,
-        .handlers = peers_handlers(row_text(row, 6)),
+        .handlers = peers_names(given, "handlers"),
+        .processes = peers_names(given, "processes"),
         .draining = row_int32(row, 7) != 0,
     };
+    json_decref(given);
     return true;
 }
 
@@ -156,7 +158,9 @@ static bool peer_works(const struct peer *peer, time_ms now) {
 static bool peer_takes(const struct peer *peer, const struct catalog_stream *stream,
                        const struct job *job) {
     bool in_range = job->priority >= peer->priority_min && job->priority <= peer->priority_max;
-    bool has = !peer->handlers || json_object_get(peer->handlers, job->handler);
+    const char *process = stream->definition->process;
+    bool has = !peer->handlers || (process ? json_object_get(peer->processes, process)
+                                           : json_object_get(peer->handlers, job->handler));
     return in_range && (stream->definition->reserved ||
                         (has && serves_category(peer->categories, stream->category)));
 }

@@ -19,6 +19,7 @@ struct peer {
     bool draining;      /* it takes nothing more */
     json_t *categories; /* NULL: all */
     json_t *handlers;   /* an object with their names; NULL: not published */
+    json_t *processes;  /* the same of the keys of processes */
 };
 
 struct peers {

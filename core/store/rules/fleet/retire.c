@@ -82,6 +82,23 @@ static bool free_of_jobs(struct store *store, int64_t id, struct error *error) {
     return found != FAILED;
 }
 
+/* Its text is that of a version which runs, or which new instances get. */
+static bool free_of_processes(struct store *store, int64_t id, struct error *error) {
+    struct row *row = db_query(&store->db, error,
+                               "SELECT v.key, v.number FROM process_version v WHERE v.deployment=?1"
+                               " AND (EXISTS(SELECT 1 FROM process p WHERE p.current=v.id)"
+                               " OR EXISTS(SELECT 1 FROM instance i WHERE i.version=v.id)) LIMIT 1",
+                               "i", id);
+    enum answer step = db_step(&store->db, row, error);
+    if (step == YES) {
+        error_set(error, ERROR_CONFLICT,
+                  "deployment %lld has version %lld of process \"%.255s\", which is in use",
+                  (long long)id, (long long)row_int(row, 1), row_text(row, 0));
+        row_done(row);
+    }
+    return step == NO;
+}
+
 static bool retire_check(struct store *store, const struct executor_list *executors, int64_t id,
                          struct error *error) {
     int64_t one = 0;
@@ -92,8 +109,9 @@ static bool retire_check(struct store *store, const struct executor_list *execut
     if (known != YES || !free_of_definitions(store, id, error) ||
         !free_of_executors(executors, id, error))
         return false;
-    return free_of_engine(store, id, error) && free_of_jobs(store, id, error) &&
-           free_of_registrations(store, id, error);
+    if (!free_of_engine(store, id, error) || !free_of_processes(store, id, error))
+        return false;
+    return free_of_jobs(store, id, error) && free_of_registrations(store, id, error);
 }
 
 /* ---- removal ---- */

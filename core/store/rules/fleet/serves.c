@@ -43,14 +43,23 @@ static bool serves_deployment(const struct serves *serves, int64_t deployment) {
     return false;
 }
 
+bool serves_handler(const struct definitions *handlers,
+                    const struct catalog_definition *definition) {
+    return definition->process ? json_object_get(handlers->processes, definition->process) != NULL
+                               : definitions_find(handlers, definition->name) != NULL;
+}
+
 enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream) {
     const struct definitions *handlers = serves->acquire->handlers;
-    if (handlers && !definitions_find(handlers, stream->definition->name))
+    if (handlers && !serves_handler(handlers, stream->definition))
         return SERVES_NOTHING;
     if (!stream->definition->reserved &&
         !serves_category(serves->acquire->categories, stream->category))
         return SERVES_HANDLER;
-    return serves_deployment(serves, stream->deployment) ? SERVES_STREAM : SERVES_CATEGORY;
+    /* Its folder has the process: versions of older deployments are served as well. */
+    bool registered = stream->definition->process && handlers && serves->count;
+    return registered || serves_deployment(serves, stream->deployment) ? SERVES_STREAM
+                                                                       : SERVES_CATEGORY;
 }
 
 bool serves_stream(const struct serves *serves, const struct catalog_stream *stream) {

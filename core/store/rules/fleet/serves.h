@@ -1,5 +1,5 @@
 /* serves.h - which streams an executor may take from; one question a stream, none a row
- * (rules §2). */
+ * (rules §2; §23: those of processes). */
 #ifndef MOONSHIFT_STORE_RULES_FLEET_SERVES_H
 #define MOONSHIFT_STORE_RULES_FLEET_SERVES_H
 
@@ -16,6 +16,10 @@ bool serves_begin(struct serves *serves, struct store *store, const struct acqui
 /* How far a stream gets with an executor; who serves it has no objection left. */
 enum serves_stage { SERVES_NOTHING, SERVES_HANDLER, SERVES_CATEGORY, SERVES_STREAM };
 enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream);
+/* Jobs of a process are served by its key, also those of activities that only older versions have.
+ */
+bool serves_handler(const struct definitions *handlers,
+                    const struct catalog_definition *definition);
 bool serves_stream(const struct serves *serves, const struct catalog_stream *stream);
 /* `categories` NULL: all. */
 bool serves_category(const json_t *categories, const char *category);

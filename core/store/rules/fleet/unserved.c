@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *unserved_kind(enum serves_stage stage) {
+const char *unserved_kind(enum serves_stage stage, const struct catalog_stream *stream) {
     static const char *const names[] = {"handler", "category", "deployment", "range"};
-    return names[stage];
+    return stage == SERVES_NOTHING && stream->definition->process ? "process" : names[stage];
 }
 
 void unserved_add_range(struct text *words, int64_t min, int64_t max) {
@@ -25,7 +25,9 @@ void unserved_add_range(struct text *words, int64_t min, int64_t max) {
 
 void unserved_add_missing(struct text *words, enum serves_stage stage,
                           const struct catalog_stream *stream, int64_t min, int64_t max) {
-    if (stage == SERVES_NOTHING)
+    if (stage == SERVES_NOTHING && stream->definition->process)
+        text_add(words, "process \"%s\"", stream->definition->process);
+    else if (stage == SERVES_NOTHING)
         text_add(words, "handler \"%s\"", stream->definition->name);
     else if (stage == SERVES_HANDLER && stream->category)
         text_add(words, "category \"%s\"", stream->category);
@@ -186,7 +188,7 @@ static bool unserved_of(struct unserved_list *all, struct hole *hole, const char
         return false;
     }
     all->list = list;
-    const char *kind = hole->undated ? "due_date" : unserved_kind(hole->stage);
+    const char *kind = hole->undated ? "due_date" : unserved_kind(hole->stage, hole->stream);
     list[all->count++] = (struct unserved_jobs){text, nobody ? "executor" : kind, hole, 0};
     return true;
 }
@@ -242,6 +244,8 @@ static bool unserved_put_facts(json_t *object, const struct unserved_jobs *unser
                         hole->min == INT64_MIN ? NULL : json_integer(hole->min)) &&
                json_put(object, "priority_max",
                         hole->max == INT64_MAX ? NULL : json_integer(hole->max));
+    if (strcmp(unserved->kind, "process") == 0)
+        return json_put_text(object, "process", hole->stream->definition->process);
     if (strcmp(unserved->kind, "handler") == 0)
         return json_put_text(object, "handler", hole->stream->definition->name);
     if (strcmp(unserved->kind, "category") == 0)
@@ -314,6 +318,7 @@ const struct ask_column unserved_columns[] = {
     {"priority_min", ASK_INTEGER, NULL, ASK_SHOW},
     {"priority_max", ASK_INTEGER, NULL, ASK_SHOW},
     {"handler", ASK_TEXT, NULL, ASK_SHOW},
+    {"process", ASK_TEXT, NULL, ASK_SHOW},
     {"category", ASK_TEXT, NULL, ASK_SHOW},
     {"deployment", ASK_INTEGER, NULL, ASK_SHOW},
     {NULL, ASK_VALUE, NULL, ASK_SHOW},

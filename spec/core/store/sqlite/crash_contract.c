@@ -165,7 +165,7 @@ static bool limit_to_one(struct contract *c) {
     char name[] = "work", file[] = "handlers/work.lua";
     struct definition work = {
         .name = name, .file = file, .cluster_limit = 1, .properties = json_object()};
-    struct definitions definitions = {1, &work};
+    struct definitions definitions = {.count = 1, .list = &work};
     struct store_deployment deployment = {.name = "x", .hash = "h", .definitions = &definitions};
     int64_t id = 0;
     bool done = store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 static struct definition declared;
-static struct definitions definitions = {1, &declared};
+static struct definitions definitions = {.count = 1, .list = &declared};
 
 static bool deploy(struct contract *c, struct rate rate) {
     static char text[RATE_TEXT_SIZE], name[] = "work", file[] = "handlers/work.lua", hash[] = "h";

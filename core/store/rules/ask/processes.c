@@ -1,0 +1,435 @@
+#include "store/rules/ask/processes.h"
+#include "base/json.h"
+#include "store/rules/ask/ask.h"
+#include "store/rules/ask/query.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OF_VERSION " JOIN process_version v ON v.id="
+#define SUSPENDED(id)                                                                              \
+    "EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"
+#define AS_FLAG(sql) "CASE WHEN " sql " THEN 1 ELSE 0 END"
+
+/* ---- processes, versions ---- */
+
+static const struct filter process_filters[] = {
+    {"suspended", filter_flag, "p.suspended<>0", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column process_columns[] = {
+    {"key", ASK_TEXT, "p.key", ASK_BOTH},
+    {"version", ASK_INTEGER, "v.number", ASK_SORT},
+    {"version_id", ASK_INTEGER, "v.id", ASK_SHOW},
+    {"kind", ASK_TEXT, "v.kind", ASK_SHOW},
+    {"path", ASK_TEXT, "v.path", ASK_SHOW},
+    {"tag", ASK_TEXT, "v.tag", ASK_SHOW},
+    {"deployment", ASK_INTEGER, "v.deployment", ASK_FIND},
+    {"suspended", ASK_FLAG, AS_FLAG("p.suspended<>0"), ASK_SHOW},
+    {"instances", ASK_INTEGER,
+     "(SELECT count(*) FROM process_version w JOIN instance i ON i.version=w.id WHERE w.key=p.key)",
+     ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_processes(struct store *store, const json_t *filters, const struct store_page *page,
+                        struct error *error) {
+    return query_list(store, "processes", process_columns, " FROM process p" OF_VERSION "p.current",
+                      process_filters, filters, page, error);
+}
+
+static const struct filter version_filters[] = {
+    {"current", filter_flag, "p.current=v.id", NULL},
+    {"suspended", filter_flag, "(v.suspended<>0 OR p.suspended<>0)", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column version_columns[] = {
+    {"id", ASK_INTEGER, "v.id", ASK_BOTH},
+    {"key", ASK_TEXT, "v.key", ASK_BOTH},
+    {"version", ASK_INTEGER, "v.number", ASK_BOTH},
+    {"kind", ASK_TEXT, "v.kind", ASK_SHOW},
+    {"hash", ASK_TEXT, "v.hash", ASK_SHOW},
+    {"path", ASK_TEXT, "v.path", ASK_SHOW},
+    {"tag", ASK_TEXT, "v.tag", ASK_FIND},
+    {"deployment", ASK_INTEGER, "v.deployment", ASK_FIND},
+    {"created", ASK_TIME, "v.created", ASK_SORT},
+    {"current", ASK_FLAG, AS_FLAG("p.current=v.id"), ASK_SHOW},
+    {"suspended", ASK_FLAG, AS_FLAG("v.suspended<>0 OR p.suspended<>0"), ASK_SHOW},
+    {"instances", ASK_INTEGER, "(SELECT count(*) FROM instance i WHERE i.version=v.id)", ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_versions(struct store *store, const json_t *filters, const struct store_page *page,
+                       struct error *error) {
+    return query_list(store, "versions", version_columns,
+                      " FROM process_version v JOIN process p ON p.key=v.key", version_filters,
+                      filters, page, error);
+}
+
+/* The id of the version that is meant; 0: there is none, -1: error. */
+static int64_t version_meant(struct store *store, const json_t *question, struct error *error) {
+    const json_t *key = json_object_get(question, "key"), *number, *tag, *deployment;
+    int64_t id = json_integer_value(json_object_get(question, "id"));
+    number = json_object_get(question, "number");
+    tag = json_object_get(question, "tag");
+    deployment = json_object_get(question, "deployment");
+    if (id || !json_is_string(key))
+        return id;
+    const char *name = json_string_value(key);
+    enum answer found = NO;
+    if (json_is_integer(number))
+        found = db_value(&store->db, error, &id,
+                         "SELECT id FROM process_version WHERE key=?1 AND number=?2", "ti", name,
+                         json_integer_value(number));
+    else if (json_is_string(tag))
+        found = db_value(&store->db, error, &id,
+                         "SELECT id FROM process_version WHERE key=?1 AND tag=?2"
+                         " ORDER BY number DESC LIMIT 1",
+                         "tt", name, json_string_value(tag));
+    else if (json_is_integer(deployment))
+        found = db_value(&store->db, error, &id,
+                         "SELECT id FROM process_version WHERE key=?1 AND deployment<=?2"
+                         " ORDER BY deployment DESC LIMIT 1",
+                         "ti", name, json_integer_value(deployment));
+    else
+        found =
+            db_value(&store->db, error, &id, "SELECT current FROM process WHERE key=?1", "t", name);
+    return found == FAILED ? -1 : id;
+}
+
+static json_t *version_read(struct row *row) {
+    return json_pack("{sI ss sI ss ss sI ss ss? sb sb}", "id", (json_int_t)row_int(row, 0), "key",
+                     row_text(row, 1), "number", (json_int_t)row_int(row, 2), "kind",
+                     row_text(row, 3), "hash", row_text(row, 4), "deployment",
+                     (json_int_t)row_int(row, 5), "path", row_text(row, 6), "text",
+                     row_text(row, 7), "current", (int)(row_int(row, 8) != 0), "suspended",
+                     (int)(row_int(row, 9) != 0));
+}
+
+json_t *store_version(struct store *store, const json_t *question, struct error *error) {
+    bool own = false;
+    json_t *found = NULL;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    int64_t id = version_meant(store, question, error);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT v.id, v.key, v.number, v.kind, v.hash, v.deployment, v.path, f.text,"
+                 " CASE WHEN p.current=v.id THEN 1 ELSE 0 END,"
+                 " CASE WHEN v.suspended<>0 OR p.suspended<>0 THEN 1 ELSE 0 END"
+                 " FROM process_version v JOIN process p ON p.key=v.key LEFT JOIN deployment_file f"
+                 " ON f.deployment=v.deployment AND f.path=v.path WHERE v.id=?1",
+                 "i", id);
+    enum answer step = id < 0 ? FAILED : db_step(&store->db, row, error);
+    if (step == YES) {
+        found = version_read(row);
+        row_done(row);
+    }
+    const char *key = json_string_value(json_object_get(question, "key"));
+    if (step == NO && key)
+        error_set(error, ERROR_NOT_FOUND, "no such version of process \"%.255s\"", key);
+    else if (step == NO)
+        error_set(error, ERROR_NOT_FOUND, "no version %lld of a process", (long long)id);
+    look_end(store, own);
+    return found;
+}
+
+/* ---- instances ---- */
+
+static bool filter_activity(struct query *query, const struct filter *filter, const json_t *value,
+                            struct error *error) {
+    if (!json_is_string(value))
+        return error_set(error, ERROR_INVALID, "filter \"%s\": expected a text", filter->name);
+    query_add(query, "i.id IN (SELECT instance_id FROM live WHERE instance_id IS NOT NULL"
+                     " AND activity=");
+    query_bind(query, value);
+    query_add(query, " UNION ALL SELECT instance FROM user_task WHERE activity=");
+    query_bind(query, value);
+    query_add(query, " UNION ALL SELECT instance FROM subscription WHERE activity=");
+    query_bind(query, value);
+    query_add(query, ")");
+    return true;
+}
+
+static const struct filter instance_filters[] = {
+    {"activity", filter_activity, NULL, NULL},
+    {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
+    {"with_incidents", filter_flag,
+     "EXISTS(SELECT 1 FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", NULL},
+    {"started_before", filter_time, "i.started<", NULL},
+    {"started_after", filter_time, "i.started>", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column process_instance_columns[] = {
+    {"id", ASK_INTEGER, "i.id", ASK_BOTH},
+    {"process", ASK_TEXT, "v.key", ASK_BOTH},
+    {"version", ASK_INTEGER, "v.number", ASK_BOTH},
+    {"version_id", ASK_INTEGER, "i.version", ASK_FIND},
+    {"key", ASK_TEXT, "i.key", ASK_BOTH},
+    {"tenant", ASK_TEXT, "i.tenant", ASK_BOTH},
+    {"started", ASK_TIME, "i.started", ASK_SORT},
+    {"root", ASK_INTEGER, "i.root", ASK_FIND},
+    {"parent", ASK_INTEGER, "i.parent", ASK_FIND},
+    {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
+    {"incidents", ASK_INTEGER,
+     "(SELECT count(*) FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_process_instances(struct store *store, const json_t *filters,
+                                const struct store_page *page, struct error *error) {
+    return query_list(store, "instances", process_instance_columns,
+                      " FROM instance i" OF_VERSION "i.version", instance_filters, filters, page,
+                      error);
+}
+
+static const struct filter past_filters[] = {
+    {"started_before", filter_time, "i.started<", NULL},
+    {"started_after", filter_time, "i.started>", NULL},
+    {"ended_before", filter_time, "i.ended<", NULL},
+    {"ended_after", filter_time, "i.ended>", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column past_columns[] = {
+    {"id", ASK_INTEGER, "i.id", ASK_BOTH},
+    {"process", ASK_TEXT, "v.key", ASK_BOTH},
+    {"version", ASK_INTEGER, "v.number", ASK_BOTH},
+    {"version_id", ASK_INTEGER, "i.version", ASK_FIND},
+    {"key", ASK_TEXT, "i.key", ASK_BOTH},
+    {"tenant", ASK_TEXT, "i.tenant", ASK_BOTH},
+    {"started", ASK_TIME, "i.started", ASK_SORT},
+    {"ended", ASK_TIME, "i.ended", ASK_SORT},
+    {"how", ASK_TEXT, "i.how", ASK_BOTH},
+    {"reason", ASK_TEXT, "i.reason", ASK_SHOW},
+    {"root", ASK_INTEGER, "i.root", ASK_FIND},
+    {"parent", ASK_INTEGER, "i.parent", ASK_FIND},
+    {"variables", ASK_OBJECT, "i.variables", ASK_SHOW},
+    {"removal_time", ASK_TIME, "i.removal", ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_past(struct store *store, const json_t *filters, const struct store_page *page,
+                   struct error *error) {
+    return query_list(store, "past instances", past_columns,
+                      " FROM past i LEFT" OF_VERSION "i.version", past_filters, filters, page,
+                      error);
+}
+
+/* ---- the trail ---- */
+
+#define FILED "(SELECT coalesce(max(m.value), 0) FROM meta m WHERE m.key='trail_filed')"
+
+/* By number as far as that is filed, and in the tail behind. */
+static bool filter_of_instance(struct query *query, const struct filter *filter,
+                               const json_t *value, struct error *error) {
+    const struct filter filed = {filter->name, NULL,
+                                 "(t.seq IN (SELECT o.seq FROM trail_of o WHERE o.instance", ")"};
+    const struct filter tail = {filter->name, NULL, " OR (t.seq>" FILED " AND t.instance", "))"};
+    return filter_numbers(query, &filed, value, error) &&
+           filter_numbers(query, &tail, value, error);
+}
+
+static const struct filter trail_filters[] = {
+    {"instance", filter_of_instance, NULL, NULL},
+    {"after", filter_time, "t.at>=", NULL},
+    {"before", filter_time, "t.at<", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column trail_columns[] = {
+    {"id", ASK_INTEGER, "t.seq", ASK_SORT},     {"instance", ASK_INTEGER, "t.instance", ASK_SHOW},
+    {"at", ASK_TIME, "t.at", ASK_SORT},         {"job", ASK_INTEGER, "t.job", ASK_FIND},
+    {"events", ASK_LIST, "t.events", ASK_SHOW}, {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_trail(struct store *store, const json_t *filters, const struct store_page *page,
+                    struct error *error) {
+    return query_list(store, "the trail", trail_columns, " FROM trail t", trail_filters, filters,
+                      page, error);
+}
+
+/* ---- tasks, subscriptions ---- */
+
+/* A user or a group among the candidates, a list in JSON. */
+static bool filter_candidate(struct query *query, const struct filter *filter, const json_t *value,
+                             struct error *error) {
+    char *quoted = json_is_string(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    json_t *text = quoted ? json_string(quoted) : NULL;
+    free(quoted);
+    if (!json_is_string(value))
+        return error_set(error, ERROR_INVALID, "filter \"%s\": expected a text", filter->name);
+    query_add(query, "replace(t.candidates, ");
+    query_bind_new(query, text);
+    query_add(query, ", '')<>t.candidates");
+    return true;
+}
+
+static const struct filter task_filters[] = {
+    {"candidate", filter_candidate, NULL, NULL},
+    {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
+    {"due_before", filter_time, "t.due<", NULL},
+    {"due_after", filter_time, "t.due>", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column task_columns[] = {
+    {"id", ASK_INTEGER, "t.id", ASK_BOTH},
+    {"instance", ASK_INTEGER, "t.instance", ASK_BOTH},
+    {"process", ASK_TEXT, "v.key", ASK_BOTH},
+    {"version", ASK_INTEGER, "v.number", ASK_SHOW},
+    {"activity", ASK_TEXT, "t.activity", ASK_BOTH},
+    {"token", ASK_INTEGER, "t.token", ASK_SHOW},
+    {"name", ASK_TEXT, "t.name", ASK_BOTH},
+    {"assignee", ASK_TEXT, "t.assignee", ASK_BOTH},
+    {"candidates", ASK_OBJECT, "t.candidates", ASK_SHOW},
+    {"due", ASK_TIME, "t.due", ASK_SORT},
+    {"priority", ASK_INTEGER, "t.priority", ASK_SORT},
+    {"created", ASK_TIME, "t.created", ASK_SORT},
+    {"form", ASK_TEXT, "t.form", ASK_SHOW},
+    {"key", ASK_TEXT, "i.key", ASK_FIND},
+    {"tenant", ASK_TEXT, "i.tenant", ASK_FIND},
+    {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_tasks(struct store *store, const json_t *filters, const struct store_page *page,
+                    struct error *error) {
+    return query_list(store, "tasks", task_columns,
+                      " FROM user_task t JOIN instance i ON i.id=t.instance" OF_VERSION "i.version",
+                      task_filters, filters, page, error);
+}
+
+static const struct filter subscription_filters[] = {
+    {"name", filter_texts, "s.name", NULL},
+    {"instance", filter_numbers, "s.instance", NULL},
+    {"activity", filter_texts, "s.activity", NULL},
+    {"starts", filter_flag, "s.instance=0", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column subscription_columns[] = {
+    {"kind", ASK_TEXT, "s.kind", ASK_FIND},
+    {"name", ASK_TEXT, "s.name", ASK_SORT},
+    {"key", ASK_TEXT, "s.key", ASK_BOTH},
+    {"instance", ASK_INTEGER, "nullif(s.instance, 0)", ASK_SORT},
+    {"token", ASK_INTEGER, "CASE WHEN s.instance<>0 THEN s.token END", ASK_SHOW},
+    {"process", ASK_TEXT, "v.key", ASK_BOTH},
+    {"version", ASK_INTEGER, "v.number", ASK_SHOW},
+    {"activity", ASK_TEXT, "s.activity", ASK_SHOW},
+    {"created", ASK_TIME, "s.created", ASK_SORT},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_subscriptions(struct store *store, const json_t *filters,
+                            const struct store_page *page, struct error *error) {
+    return query_list(store, "subscriptions", subscription_columns,
+                      " FROM subscription s" OF_VERSION "s.version", subscription_filters, filters,
+                      page, error);
+}
+
+/* ---- one instance ---- */
+
+json_t *store_frame(struct store *store, int64_t id, struct error *error) {
+    bool own = false;
+    if (!look_begin(store, &own, error))
+        return NULL;
+    struct row *row = db_query(&store->db, error,
+                               "SELECT version, rev, frame, parent, root, key, tenant, started"
+                               " FROM instance WHERE id=?1",
+                               "i", id);
+    enum answer step = db_step(&store->db, row, error);
+    json_t *found = step == NO ? json_null() : NULL;
+    if (step == YES) {
+        found = json_pack("{sI sI sI ss ss? ss?}", "id", (json_int_t)id, "version",
+                          (json_int_t)row_int(row, 0), "rev", (json_int_t)row_int(row, 1), "frame",
+                          row_text(row, 2), "key", row_text(row, 5), "tenant", row_text(row, 6));
+        json_put(found, "parent", query_column(row, 3));
+        json_put(found, "root", query_column(row, 4));
+        json_put(found, "started", query_column(row, 7));
+        row_done(row);
+    }
+    look_end(store, own);
+    return found;
+}
+
+/* The first row of a list; NULL without an error: it is empty. Takes the list. */
+static json_t *first_of(json_t *rows) {
+    json_t *row = json_incref(json_array_get(rows, 0));
+    json_decref(rows);
+    return row;
+}
+
+json_t *store_process_instance(struct store *store, int64_t id, time_ms now, struct error *error) {
+    const struct store_page one = {.limit = 1};
+    struct error reason = {0};
+    json_t *filters = json_pack("{sI}", "id", (json_int_t)id);
+    (void)now;
+    json_t *found = first_of(store_process_instances(store, filters, &one, &reason));
+    const char *state = json_is_true(json_object_get(found, "suspended")) ? "suspended" : "active";
+    if (!found && !reason.code) {
+        found = first_of(store_past(store, filters, &one, &reason));
+        state = json_string_value(json_object_get(found, "how"));
+    }
+    json_decref(filters);
+    if (!found && !reason.code)
+        error_set(&reason, ERROR_NOT_FOUND, "no instance %lld of a process", (long long)id);
+    if (found)
+        json_put_text(found, "state", state);
+    else
+        error_set(error, reason.code, "%s", reason.text);
+    return found;
+}
+
+static bool put_list(json_t *object, const char *key, struct store *store, process_list *list,
+                     const char *filter, json_int_t id, struct error *error) {
+    const struct store_page page = {.limit = 1000};
+    json_t *filters = json_pack("{sI}", filter, id);
+    json_t *rows = list(store, filters, &page, error);
+    json_decref(filters);
+    return rows && json_put(object, key, rows);
+}
+
+static bool put_jobs(json_t *object, struct store *store, int64_t id, time_ms now,
+                     struct error *error) {
+    const struct store_page page = {.limit = 1000};
+    json_t *filters = json_pack("{s[I]}", "instance", (json_int_t)id);
+    json_t *rows = store_jobs(store, filters, &page, now, error);
+    json_decref(filters);
+    return rows && json_put(object, "jobs", rows);
+}
+
+static bool put_incidents(json_t *object, struct store *store, int64_t id, struct error *error) {
+    const struct store_page page = {.limit = 1000};
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)id);
+    json_t *filters = json_pack("{ss sb}", "instance", text, "open", 1);
+    json_t *rows = store_incidents(store, filters, &page, error);
+    json_decref(filters);
+    return rows && json_put(object, "incidents", rows);
+}
+
+json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error) {
+    bool own = false;
+    json_t *facts = json_object();
+    if (!look_begin(store, &own, error)) {
+        json_decref(facts);
+        return NULL;
+    }
+    json_t *instance = store_process_instance(store, id, now, error);
+    json_t *frame = instance ? store_frame(store, id, error) : NULL;
+    bool done = json_put(facts, "instance", instance) && instance && frame &&
+                json_put(facts, "frame", json_incref(json_object_get(frame, "frame"))) &&
+                put_jobs(facts, store, id, now, error) && put_incidents(facts, store, id, error);
+    done = done && put_list(facts, "tasks", store, store_tasks, "instance", id, error) &&
+           put_list(facts, "subscriptions", store, store_subscriptions, "instance", id, error) &&
+           put_list(facts, "called", store, store_process_instances, "parent", id, error);
+    json_decref(frame);
+    look_end(store, own);
+    if (done)
+        return facts;
+    json_decref(facts);
+    return NULL;
+}

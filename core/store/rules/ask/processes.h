@@ -1,0 +1,24 @@
+/* processes.h - questions about processes: their versions, what runs, what waits, what was. */
+#ifndef MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
+#define MOONSHIFT_STORE_RULES_ASK_PROCESSES_H
+
+#include "store/rules/state.h"
+
+/* Rows by filters, as the columns of their kind say. */
+typedef json_t *process_list(struct store *store, const json_t *filters,
+                             const struct store_page *page, struct error *error);
+process_list store_processes, store_versions, store_process_instances, store_past, store_trail,
+    store_tasks, store_subscriptions;
+
+/* The instance that runs, or as it ended: one object with `state`. ERROR_NOT_FOUND. */
+json_t *store_process_instance(struct store *store, int64_t id, time_ms now, struct error *error);
+/* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */
+json_t *store_frame(struct store *store, int64_t id, struct error *error);
+/* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,
+ * number, kind, hash, deployment, path, text, current, suspended }. ERROR_NOT_FOUND. */
+json_t *store_version(struct store *store, const json_t *question, struct error *error);
+/* What an instance waits for: { instance, frame, jobs, tasks, subscriptions, called, incidents }.
+ */
+json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error);
+
+#endif

@@ -1,0 +1,129 @@
+#include "store/rules/process/instance.h"
+#include "base/crash_point.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- frames that are kept back ---- */
+
+/* The last one first: the units of one item follow each other. */
+static struct frame_change *change_find(struct store *store, int64_t id) {
+    for (size_t i = store->frames.count; i-- > 0;)
+        if (store->frames.list[i].id == id)
+            return &store->frames.list[i];
+    return NULL;
+}
+
+static int change_order(const void *left, const void *right) {
+    const struct frame_change *a = left, *b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static bool change_write(struct store *store, const struct frame_change *change,
+                         struct error *error) {
+    return db_run(&store->db, error, "UPDATE instance SET rev=?2, frame=?3 WHERE id=?1", "iit",
+                  change->id, change->rev, change->frame) &&
+           (db_changes(&store->db) == 1 ||
+            error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: instance %lld has no row",
+                      store->db.name, (long long)change->id));
+}
+
+bool instances_flush(struct store *store, struct error *error) {
+    struct frames *frames = &store->frames;
+    bool done = true;
+    if (frames->count > 1) /* two transactions meet their rows in one order */
+        qsort(frames->list, frames->count, sizeof *frames->list, change_order);
+    for (size_t i = 0; done && i < frames->count; i++)
+        done = change_write(store, &frames->list[i], error);
+    frames->count = 0;
+    return done;
+}
+
+void instances_forget(struct store *store) {
+    store->frames.count = 0;
+}
+
+const struct txn_hook instance_hook = {.before_commit = instances_flush,
+                                       .rolled_back = instances_forget};
+
+/* ---- rows ---- */
+
+enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error) {
+    const struct frame_change *change = change_find(store, id);
+    if (!change)
+        return db_value(&store->db, error, rev, "SELECT rev FROM instance WHERE id=?1", "i", id);
+    *rev = change->rev;
+    return YES;
+}
+
+static bool instance_insert(struct store *store, const struct unit_instance *one, int64_t rev,
+                            struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO instance(id, version, rev, root, parent, started, key, tenant,"
+                  " frame) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                  "iiizzittt", one->id, one->version, rev, one->root, one->parent, one->started,
+                  one->key, one->tenant, one->frame);
+}
+
+bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
+                    struct error *error) {
+    struct frames *frames = &store->frames;
+    if (!one->rev)
+        return instance_insert(store, one, rev, error);
+    struct frame_change *change = change_find(store, one->id);
+    if (!change && frames->count == FRAMES_KEPT && !instances_flush(store, error))
+        return false;
+    if (!change)
+        change = &frames->list[frames->count++];
+    *change = (struct frame_change){one->id, rev, one->frame};
+    return true;
+}
+
+bool instance_remove(struct store *store, int64_t id, struct error *error) {
+    struct frame_change *change = change_find(store, id);
+    if (change)
+        *change = store->frames.list[--store->frames.count];
+    return db_run(&store->db, error, "DELETE FROM instance WHERE id=?1", "i", id);
+}
+
+/* ---- jobs with the frame at hand ---- */
+
+bool instance_attach(struct store *store, struct job **job, struct error *error) {
+    struct row *row =
+        (*job)->instance_id
+            ? db_query(&store->db, error, "SELECT version, rev, frame FROM instance WHERE id=?1",
+                       "i", (*job)->instance_id)
+            : NULL;
+    if (!(*job)->instance_id)
+        return true;
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES) /* without one the walk says that its instance is gone */
+        return step == NO;
+    struct job shown = **job;
+    shown.version = row_int(row, 0);
+    shown.frame_rev = row_int(row, 1);
+    shown.frame = row_text(row, 2);
+    struct job *copy = job_copy(&shown);
+    row_done(row);
+    if (!copy)
+        return db_no_memory(&store->db, error);
+    copy->next = (*job)->next;
+    job_free(*job);
+    *job = copy;
+    return true;
+}
+
+bool instances_attach(struct store *store, struct job **jobs, struct error *error) {
+    bool done = instances_flush(store, error);
+    for (; done && *jobs; jobs = &(*jobs)->next)
+        done = instance_attach(store, jobs, error);
+    return done;
+}
+
+void instance_show(const struct unit *unit, struct job *job) {
+    for (size_t i = 0; unit && job->instance_id && i < unit->instance_count; i++)
+        if (unit->instances[i].id == job->instance_id) {
+            job->version = unit->instances[i].version;
+            job->frame_rev = unit->rev;
+            job->frame = unit->instances[i].frame;
+        }
+}

@@ -1,0 +1,36 @@
+/* instance.h - instances of processes that live (rules §23): one row each, with a frame that says
+ * all of them.
+ *
+ * rev tells the frames of an instance apart. It is the token of the run that has written the frame,
+ * so no other frame ever gets it. A unit that was made from a frame that was never written finds no
+ * instance with that rev. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
+#define MOONSHIFT_STORE_RULES_PROCESS_INSTANCE_H
+
+#include "job/unit.h"
+#include "store/rules/state.h"
+
+/* The rev as the open transaction has it. NO: the instance has ended, or never was. */
+enum answer instance_rev(struct store *store, int64_t id, int64_t *rev, struct error *error);
+
+/* Writes what a unit leaves of an instance that goes on. A new one is a row at once. A new frame is
+ * written with the commit, once for all units of the transaction: `one` must stay until then. */
+bool instance_write(struct store *store, const struct unit_instance *one, int64_t rev,
+                    struct error *error);
+/* Removes the row of an instance that has ended. */
+bool instance_remove(struct store *store, int64_t id, struct error *error);
+
+/* Writes the frames that are kept back. */
+bool instances_flush(struct store *store, struct error *error);
+/* Forgets them, as the rows are rolled back to where they were flushed last. */
+void instances_forget(struct store *store);
+extern const struct txn_hook instance_hook;
+
+/* Gives a locked job of a process the frame of its instance: *job becomes a copy with it. */
+bool instance_attach(struct store *store, struct job **job, struct error *error);
+/* The same for a list of jobs. */
+bool instances_attach(struct store *store, struct job **jobs, struct error *error);
+/* Gives a job that a unit has created the frame that the unit leaves; borrowed from the unit. */
+void instance_show(const struct unit *unit, struct job *job);
+
+#endif

@@ -1,0 +1,35 @@
+#include "store/rules/process/past.h"
+#include "store/rules/process/trail.h"
+
+bool past_write(struct store *store, const struct unit_instance *one, time_ms now,
+                struct error *error) {
+    if (store->settings->history != HISTORY_FULL)
+        return true;
+    return db_run(&store->db, error,
+                  "INSERT INTO past(id, version, root, parent, started, ended, how, reason, key,"
+                  " tenant, variables, removal) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+                  " ?11, ?6+(SELECT coalesce(v.ttl, ?12) FROM process_version v WHERE v.id=?2))",
+                  "iizziitttttz", one->id, one->version, one->root, one->parent, one->started, now,
+                  one->ended, one->reason, one->key, one->tenant, one->variables,
+                  store->settings->history_ttl);
+}
+
+static bool past_remove(struct store *store, int64_t id, int64_t *room, struct error *error) {
+    bool gone = false;
+    if (!trail_remove(store, id, room, &gone, error))
+        return false;
+    *room -= gone;
+    return !gone || db_run(&store->db, error, "DELETE FROM past WHERE id=?1", "i", id);
+}
+
+bool past_clean(struct store *store, int64_t *room, time_ms now, struct error *error) {
+    int64_t id = 0;
+    enum answer found = YES;
+    while (*room > 0 && (found = db_value(&store->db, error, &id,
+                                          "SELECT id FROM past WHERE removal<=?1 ORDER BY removal"
+                                          " LIMIT 1",
+                                          "i", now)) == YES)
+        if (!past_remove(store, id, room, error))
+            return false;
+    return found != FAILED;
+}

@@ -1,0 +1,16 @@
+/* past.h - instances that have ended. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_PAST_H
+#define MOONSHIFT_STORE_RULES_PROCESS_PAST_H
+
+#include "job/unit.h"
+#include "store/rules/state.h"
+
+/* Writes the end of an instance. When it goes is decided now, by the time to live of its process,
+ * or else by that of jobs. */
+bool past_write(struct store *store, const struct unit_instance *one, time_ms now,
+                struct error *error);
+
+/* Removes instances whose time has come, each with its trail: at most *room rows, counted down. */
+bool past_clean(struct store *store, int64_t *room, time_ms now, struct error *error);
+
+#endif

@@ -1,0 +1,174 @@
+#include "store/rules/process/starts.h"
+#include "base/json.h"
+#include "store/rules/command/commands.h"
+#include "store/rules/process/subscription.h"
+#include "store/rules/row.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMERS_MAX = 100 }; /* of one version */
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* What the version before has declared: { timers, … }. A new reference, or NULL. */
+static json_t *kept_of(struct store *store, int64_t version) {
+    struct row *row = db_query(&store->db, NULL,
+                               "SELECT properties FROM process_version WHERE id=?1", "i", version);
+    if (db_step(&store->db, row, NULL) != YES)
+        return NULL;
+    json_t *kept = json_loads(row_text(row, 0), 0, NULL);
+    row_done(row);
+    return kept;
+}
+
+/* The timer of this activity among `timers`; NULL: none. */
+static const json_t *timer_of(const json_t *timers, const char *activity) {
+    size_t i;
+    json_t *timer;
+    json_array_foreach(timers, i, timer)
+        if (strcmp(text_of(timer, "activity"), activity) == 0)
+            return timer;
+    return NULL;
+}
+
+/* True if both have the timer, with the same text. */
+static bool timer_stays(const json_t *before, const json_t *now, const char *activity) {
+    const json_t *old = timer_of(before, activity), *new = timer_of(now, activity);
+    return old && new &&strcmp(text_of(old, "text"), text_of(new, "text")) == 0;
+}
+
+/* ---- the jobs of the version before ---- */
+
+struct start_job {
+    int64_t id;
+    char activity[JOB_NAME_MAX + 1];
+};
+
+static bool jobs_of(struct store *store, int64_t version, struct start_job *jobs, size_t *count,
+                    struct error *error) {
+    struct row *rows = db_query(&store->db, error,
+                                "SELECT id, coalesce(activity, '') FROM live WHERE execution=?1"
+                                " AND instance_id IS NULL ORDER BY id LIMIT ?2",
+                                "in", version, TIMERS_MAX);
+    enum answer step = NO;
+    *count = 0;
+    while ((step = db_step(&store->db, rows, error)) == YES) {
+        struct start_job *job = &jobs[(*count)++];
+        job->id = row_int(rows, 0);
+        snprintf(job->activity, sizeof job->activity, "%s", row_text(rows, 1));
+    }
+    return step == NO;
+}
+
+/* The job goes on for the new version, or goes; one that runs ends as it began. */
+static bool job_move(struct store *store, const struct start_job *job, const struct starts *starts,
+                     bool stays, time_ms now, struct error *error) {
+    struct job_row row;
+    char payload[48];
+    enum answer found = row_load(store, job->id, &row, error);
+    if (found != YES || row.token)
+        return found != FAILED;
+    if (!stays)
+        return commands_delete(store, (struct ids){&job->id, 1}, now, error);
+    snprintf(payload, sizeof payload, "{\"version\":%lld}", (long long)starts->to);
+    return row_set_version(store, job->id, starts->to, payload, error);
+}
+
+static bool jobs_move(struct store *store, const struct starts *starts, const json_t *before,
+                      time_ms now, struct error *error) {
+    const json_t *timers = json_object_get(starts->process, "timers");
+    size_t count = 0;
+    struct start_job *jobs = calloc(TIMERS_MAX, sizeof *jobs);
+    bool done =
+        jobs ? jobs_of(store, starts->from, jobs, &count, error) : db_no_memory(&store->db, error);
+    for (size_t i = 0; done && i < count; i++)
+        done = job_move(store, &jobs[i], starts, timer_stays(before, timers, jobs[i].activity), now,
+                        error);
+    free(jobs);
+    return done;
+}
+
+/* ---- new ones ---- */
+
+/* What the job says: the declared keys, with a handler that may be named, and its version. */
+static json_t *timer_said(const json_t *timer, int64_t version) {
+    json_t *said = json_deep_copy(json_object_get(timer, "spec"));
+    if (said && json_put_text(said, "handler", "start") &&
+        json_put(said, "payload", json_pack("{sI}", "version", (json_int_t)version)))
+        return said;
+    json_decref(said);
+    return NULL;
+}
+
+static bool timer_create(struct store *store, const struct starts *starts, const json_t *timer,
+                         time_ms now, struct error *error) {
+    char handler[JOB_NAME_MAX * 2 + 32];
+    struct job_spec spec = {0};
+    struct error reason = {0};
+    struct spec_rules rules = spec_rules(store->settings);
+    json_t *said = timer_said(timer, starts->to);
+    if (!said)
+        return db_no_memory(&store->db, error);
+    snprintf(handler, sizeof handler, "process/%s/%s:timer", starts->key,
+             text_of(timer, "activity"));
+    bool read = job_spec_read(&spec, said, &rules, now, &reason);
+    bool over = spec.job.due == TIME_NEVER || (!read && reason.code == ERROR_CONFLICT);
+    bool done = read || over ||
+                error_set(error, reason.code, "process \"%.255s\": %.255s: %s", starts->key,
+                          text_of(timer, "activity"), reason.text);
+    if (done && !over) {
+        spec.job.handler = handler;
+        spec.job.activity = text_of(timer, "activity");
+        spec.job.execution = starts->to;
+        job_spec_define(&spec, definitions_find(starts->of->definitions, handler), &rules);
+        done = store_create(store, &spec, starts->deployment, now, error);
+    }
+    job_spec_clear(&spec);
+    json_decref(said);
+    return done;
+}
+
+static bool timers_create(struct store *store, const struct starts *starts, const json_t *before,
+                          time_ms now, struct error *error) {
+    const json_t *timers = json_object_get(starts->process, "timers");
+    size_t i;
+    json_t *timer;
+    json_array_foreach(timers, i, timer)
+        if (!timer_stays(before, timers, text_of(timer, "activity")) &&
+            !timer_create(store, starts, timer, now, error))
+            return false;
+    return true;
+}
+
+static bool events_create(struct store *store, const struct starts *starts, time_ms now,
+                          struct error *error) {
+    size_t i;
+    json_t *event;
+    json_array_foreach(json_object_get(starts->process, "events"), i, event) {
+        const struct unit_subscription one = {.token = starts->to,
+                                              .version = starts->to,
+                                              .kind = text_of(event, "kind"),
+                                              .name = text_of(event, "name"),
+                                              .key = text_of(event, "key"),
+                                              .activity = text_of(event, "activity")};
+        if (!subscription_write(store, &one, now, error))
+            return false;
+    }
+    return true;
+}
+
+bool starts_move(struct store *store, const struct starts *starts, time_ms now,
+                 struct error *error) {
+    json_t *kept = starts->from ? kept_of(store, starts->from) : NULL;
+    const json_t *before = json_object_get(kept, "timers");
+    bool done = !starts->from || (jobs_move(store, starts, before, now, error) &&
+                                  subscriptions_remove(store, 0, starts->from, error));
+    done = done && timers_create(store, starts, before, now, error) &&
+           events_create(store, starts, now, error);
+    json_decref(kept);
+    return done;
+}

@@ -1,0 +1,22 @@
+/* starts.h - what begins instances by itself (rules §23): start timers and start events of the
+ * current version of a process. The job of a start timer has no instance; its execution is the
+ * version. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_STARTS_H
+#define MOONSHIFT_STORE_RULES_PROCESS_STARTS_H
+
+#include "store/rules/state.h"
+
+struct starts {
+    const char *key;
+    int64_t from, to; /* versions; from 0: the process is new */
+    int64_t deployment;
+    const json_t *process; /* as it is declared: { timers, events } */
+    const struct store_deployment *of;
+};
+
+/* Timers and events become those of the version `to`. A timer whose text is the same stays as it
+ * is, with its date. */
+bool starts_move(struct store *store, const struct starts *starts, time_ms now,
+                 struct error *error);
+
+#endif

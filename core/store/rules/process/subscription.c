@@ -1,0 +1,62 @@
+#include "store/rules/process/subscription.h"
+#include "store/rules/ask/query.h"
+
+bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
+                        struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO subscription(kind, name, key, instance, token, version, activity,"
+                  " created) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+                  "tttiiiti", one->kind, one->name, one->key ? one->key : "", one->instance,
+                  one->token, one->version, one->activity, now);
+}
+
+bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
+                          struct error *error) {
+    if (token)
+        return db_run(&store->db, error, "DELETE FROM subscription WHERE instance=?1 AND token=?2",
+                      "ii", instance, token);
+    return db_run(&store->db, error, "DELETE FROM subscription WHERE instance=?1", "i", instance);
+}
+
+/* ---- receivers ---- */
+
+static json_t *receiver_read(struct store *store, struct row *row, struct error *error) {
+    (void)store;
+    (void)error;
+    return json_pack("{sI sI sI ss ss ss?}", "instance", (json_int_t)row_int(row, 0), "token",
+                     (json_int_t)row_int(row, 1), "version", (json_int_t)row_int(row, 2),
+                     "activity", row_text(row, 3), "key", row_text(row, 4), "business_key",
+                     row_text(row, 5));
+}
+
+/* `starts`: the start events. A receiver without a key takes messages of any key. */
+static json_t *receivers(struct store *store, const struct message_to *to, bool starts,
+                         struct error *error) {
+    json_t *list = json_array();
+    struct row *rows = db_query(
+        &store->db, error,
+        starts ? "SELECT s.instance, s.token, s.version, s.activity, s.key, NULL"
+                 " FROM subscription s WHERE s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
+                 " AND s.instance=0 AND ?3=0 LIMIT 100"
+               : "SELECT s.instance, s.token, s.version, s.activity, s.key, i.key"
+                 " FROM subscription s JOIN instance i ON i.id=s.instance WHERE s.kind='message'"
+                 " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR"
+                 " s.instance=?3) AND (i.key=?4 OR CAST(?4 AS TEXT) IS NULL) LIMIT 100",
+        starts ? "tti" : "ttit", to->name, to->key ? to->key : "", to->instance, to->business_key);
+    enum answer step = NO;
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        json_array_append_new(list, receiver_read(store, rows, error));
+    if (step == NO)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+json_t *subscription_receivers(struct store *store, const struct message_to *to,
+                               struct error *error) {
+    json_t *found = receivers(store, to, false, error);
+    if (!found || json_array_size(found))
+        return found;
+    json_decref(found);
+    return receivers(store, to, true, error);
+}

@@ -1,0 +1,26 @@
+/* subscription.h - what waits for events: tokens of instances, and start events of the current
+ * versions (instance 0, the version as token). A row is found by kind, name and key. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_SUBSCRIPTION_H
+#define MOONSHIFT_STORE_RULES_PROCESS_SUBSCRIPTION_H
+
+#include "job/unit.h"
+#include "store/rules/state.h"
+
+bool subscription_write(struct store *store, const struct unit_subscription *one, time_ms now,
+                        struct error *error);
+/* Removes those of a token; token 0: of the whole instance. */
+bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
+                          struct error *error);
+
+/* Whom a message is for. Only the name must be said. */
+struct message_to {
+    const char *name, *key;   /* key NULL or "": only receivers of any key */
+    int64_t instance;         /* 0: any */
+    const char *business_key; /* NULL: any */
+};
+/* [{ instance, token, version, activity, key, business_key }]: those that wait; else the start
+ * events of that name, with instance 0. At most a hundred. */
+json_t *subscription_receivers(struct store *store, const struct message_to *to,
+                               struct error *error);
+
+#endif

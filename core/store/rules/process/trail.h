@@ -1,0 +1,22 @@
+/* trail.h - what the units of an instance did: a row a unit, appended. The index by instance is
+ * filed behind, as that of ended jobs is. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_TRAIL_H
+#define MOONSHIFT_STORE_RULES_PROCESS_TRAIL_H
+
+#include "job/unit.h"
+#include "store/rules/state.h"
+
+/* `job` 0: the unit of a command. */
+bool trail_write(struct store *store, const struct unit_trail *one, int64_t job, time_ms now,
+                 struct error *error);
+
+/* Files at most `limit` rows; *more: there are others. */
+bool trail_file(struct store *store, int limit, bool *more, struct error *error);
+/* Up to which number rows are filed. */
+bool trail_filed(struct store *store, int64_t *filed, struct error *error);
+
+/* Removes rows of an instance, at most *room, which is counted down. *gone: none is left. */
+bool trail_remove(struct store *store, int64_t instance, int64_t *room, bool *gone,
+                  struct error *error);
+
+#endif

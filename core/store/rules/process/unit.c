@@ -1,0 +1,139 @@
+#include "store/rules/process/unit.h"
+#include "store/rules/process/instance.h"
+#include "store/rules/process/past.h"
+#include "store/rules/process/subscription.h"
+#include "store/rules/process/trail.h"
+#include "store/rules/process/user_task.h"
+#include "store/rules/process/version.h"
+#include "store/rules/process/waiting.h"
+
+/* ---- the guard ---- */
+
+static enum answer lock_held(struct store *store, const struct job *job, struct error *error) {
+    int64_t one = 0;
+    if (!job->id)
+        return YES;
+    return db_value(&store->db, error, &one,
+                    "SELECT 1 FROM locked WHERE id=?1 AND owner=?2 AND token=?3", "iii", job->id,
+                    job->owner, job->token);
+}
+
+/* False: new instances of its version are refused. */
+static bool instance_begins(struct store *store, const struct unit_instance *one,
+                            struct error *error) {
+    enum answer suspended = version_suspended(store, one->version, error);
+    return suspended == NO ||
+           (suspended == YES && error_set(error, ERROR_CONFLICT, "the process is suspended"));
+}
+
+/* YES: the instance is new, or stands where the unit found it. */
+static enum answer instance_there(struct store *store, const struct unit_instance *one,
+                                  struct error *error) {
+    int64_t rev = 0;
+    if (!one->rev)
+        return instance_begins(store, one, error) ? YES : FAILED;
+    enum answer found = instance_rev(store, one->id, &rev, error);
+    return found == YES && rev != one->rev ? NO : found;
+}
+
+/* The job with the frame as it is, to be walked again. */
+static bool unit_renew(struct store *store, struct outcome *outcome, struct error *error) {
+    job_free(outcome->newer);
+    outcome->newer = job_copy(outcome->job);
+    if (!outcome->newer)
+        return db_no_memory(&store->db, error);
+    return instances_attach(store, &outcome->newer, error);
+}
+
+static enum unit_guarded unit_behind(struct store *store, struct outcome *outcome,
+                                     struct error *error) {
+    outcome->unit->behind = true;
+    return unit_renew(store, outcome, error) ? UNIT_BEHIND : UNIT_FAILED;
+}
+
+enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, time_ms now,
+                             struct error *error) {
+    struct unit *unit = outcome->unit;
+    (void)now;
+    enum answer held = lock_held(store, outcome->job, error);
+    if (held != YES)
+        return held == NO ? UNIT_STALE : UNIT_FAILED;
+    unit->behind = false;
+    for (size_t i = 0; i < unit->instance_count; i++) {
+        enum answer there = instance_there(store, &unit->instances[i], error);
+        outcome->undone = there == FAILED; /* nothing was written for it */
+        if (there != YES)
+            return there == NO ? unit_behind(store, outcome, error) : UNIT_FAILED;
+    }
+    unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
+    return UNIT_FINE;
+}
+
+/* ---- writing ---- */
+
+bool unit_is_plain(const struct unit *unit) {
+    if (unit->left_count || unit->message_count)
+        return false;
+    for (size_t i = 0; i < unit->instance_count; i++)
+        if (!unit->instances[i].frame && unit->instances[i].rev)
+            return false;
+    return true;
+}
+
+/* What waits for a token goes. */
+static bool write_left(struct store *store, const struct unit_wait *left, int64_t running,
+                       time_ms now, struct error *error) {
+    if (left->what & UNIT_JOB &&
+        !waiting_remove(store, left->instance, left->token, running, now, error))
+        return false;
+    if (left->what & UNIT_SUBSCRIPTION &&
+        !subscriptions_remove(store, left->instance, left->token, error))
+        return false;
+    return !(left->what & UNIT_TASK) ||
+           user_tasks_remove(store, left->instance, left->token, error);
+}
+
+/* Of an instance that began in this unit there was never a row. */
+static bool write_end(struct store *store, const struct unit_instance *one, int64_t running,
+                      time_ms now, struct error *error) {
+    const struct unit_wait all = {one->id, 0, UNIT_JOB | UNIT_SUBSCRIPTION | UNIT_TASK};
+    if (one->rev &&
+        (!write_left(store, &all, running, now, error) || !instance_remove(store, one->id, error)))
+        return false;
+    return past_write(store, one, now, error);
+}
+
+static bool write_instances(struct store *store, const struct unit *unit, int64_t running,
+                            time_ms now, struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < unit->instance_count; i++) {
+        const struct unit_instance *one = &unit->instances[i];
+        done = one->frame ? instance_write(store, one, unit->rev, error)
+                          : write_end(store, one, running, now, error);
+    }
+    return done;
+}
+
+/* What waits from now on. */
+static bool write_waits(struct store *store, const struct unit *unit, time_ms now,
+                        struct error *error) {
+    bool done = true;
+    for (size_t i = 0; done && i < unit->subscription_count; i++)
+        done = subscription_write(store, &unit->subscriptions[i], now, error);
+    for (size_t i = 0; done && i < unit->task_count; i++)
+        done = user_task_write(store, &unit->tasks[i], now, error);
+    return done;
+}
+
+bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
+                struct error *error) {
+    const struct unit *unit = outcome->unit;
+    bool done = true;
+    for (size_t i = 0; done && i < unit->left_count; i++)
+        done = write_left(store, &unit->left[i], outcome->job->id, now, error);
+    done = done && write_instances(store, unit, outcome->job->id, now, error) &&
+           write_waits(store, unit, now, error);
+    for (size_t i = 0; done && i < unit->trail_count; i++)
+        done = trail_write(store, &unit->trail[i], outcome->job->id, now, error);
+    return done;
+}

@@ -1,0 +1,13 @@
+/* user_task.h - tasks that wait for people. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_USER_TASK_H
+#define MOONSHIFT_STORE_RULES_PROCESS_USER_TASK_H
+
+#include "job/unit.h"
+#include "store/rules/state.h"
+
+bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
+                     struct error *error);
+/* Removes those of a token; token 0: of the whole instance. */
+bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error);
+
+#endif

@@ -1,0 +1,145 @@
+#include "store/rules/process/version.h"
+#include "base/json.h"
+#include "store/rules/process/starts.h"
+#include "time/span.h"
+#include <stdlib.h>
+
+/* A process as a folder declares it; borrowed from its JSON. */
+struct declared {
+    const char *key, *hash, *path, *kind, *tag;
+    const json_t *object;
+    time_ms ttl;     /* 0: as jobs */
+    int64_t version; /* 0: none has this text */
+};
+
+static const char *text_of(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static bool declared_read(struct declared *declared, const json_t *object, struct error *error) {
+    const char *ttl = text_of(object, "history_time_to_live");
+    *declared = (struct declared){.key = text_of(object, "key"),
+                                  .hash = text_of(object, "hash"),
+                                  .path = text_of(object, "path"),
+                                  .kind = text_of(object, "kind"),
+                                  .tag = text_of(object, "tag"),
+                                  .object = object};
+    if (!declared->key || !declared->hash || !declared->path || !declared->kind)
+        return error_set(error, ERROR_INVALID, "a process without key, hash, path or kind");
+    struct error reason = {0};
+    return !ttl || span_parse_ms(ttl, &declared->ttl, &reason) ||
+           error_set(error, reason.code, "process \"%.255s\": history_time_to_live: %s",
+                     declared->key, reason.text);
+}
+
+static enum answer declared_find(struct store *store, struct declared *declared,
+                                 struct error *error) {
+    return db_value(&store->db, error, &declared->version,
+                    "SELECT id FROM process_version WHERE key=?1 AND hash=?2", "tt", declared->key,
+                    declared->hash);
+}
+
+enum answer versions_known(struct store *store, const struct store_deployment *deployment,
+                           struct error *error) {
+    size_t i;
+    json_t *object;
+    json_array_foreach(deployment->processes, i, object) {
+        int64_t one = 0;
+        enum answer found =
+            db_value(&store->db, error, &one,
+                     "SELECT 1 FROM process p JOIN process_version v ON v.id=p.current"
+                     " WHERE p.key=?1 AND v.hash=?2",
+                     "tt", text_of(object, "key"), text_of(object, "hash"));
+        if (found != YES)
+            return found;
+    }
+    return YES;
+}
+
+/* ---- rows ---- */
+
+/* What is kept of a process beside its text: properties, start timers and start events. */
+static char *declared_kept(const struct declared *declared) {
+    json_t *kept = json_object();
+    static const char *const keys[] = {"properties", "timers", "events"};
+    for (size_t i = 0; kept && i < sizeof keys / sizeof *keys; i++) {
+        json_t *value = json_object_get(declared->object, keys[i]);
+        if (value)
+            json_object_set(kept, keys[i], value);
+    }
+    char *text = kept ? json_dumps(kept, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(kept);
+    return text;
+}
+
+static bool version_insert(struct store *store, struct declared *declared, int64_t deployment,
+                           time_ms now, struct error *error) {
+    char *kept = declared_kept(declared);
+    bool done =
+        kept ? db_run(&store->db, error,
+                      "INSERT INTO process_version(key, number, kind, hash, deployment, path, tag,"
+                      " properties, created, ttl) SELECT ?1, coalesce(max(number), 0)+1, ?2, ?3,"
+                      " ?4, ?5, ?6, ?7, ?8, ?9 FROM process_version WHERE key=?1",
+                      "tttitttiz", declared->key, declared->kind, declared->hash, deployment,
+                      declared->path, declared->tag, kept, now, declared->ttl)
+             : db_no_memory(&store->db, error);
+    free(kept);
+    return done && declared_find(store, declared, error) == YES;
+}
+
+/* A version whose deployment was removed has its text from this one. */
+static bool version_again(struct store *store, const struct declared *declared, int64_t deployment,
+                          struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE process_version SET deployment=?2, path=?3 WHERE id=?1 AND NOT EXISTS"
+                  " (SELECT 1 FROM deployment d WHERE d.id=process_version.deployment)",
+                  "iit", declared->version, deployment, declared->path);
+}
+
+/* *current: before; 0: the process is new. */
+static bool version_move(struct store *store, const struct declared *declared, int64_t *current,
+                         struct error *error) {
+    *current = 0;
+    return db_value(&store->db, error, current, "SELECT current FROM process WHERE key=?1", "t",
+                    declared->key) != FAILED &&
+           db_run(&store->db, error,
+                  "INSERT INTO process(key, current) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE"
+                  " SET current=excluded.current",
+                  "ti", declared->key, declared->version);
+}
+
+static bool version_deploy(struct store *store, const struct store_deployment *deployment,
+                           const json_t *object, int64_t id, time_ms now, struct error *error) {
+    struct declared declared;
+    int64_t before = 0;
+    if (!declared_read(&declared, object, error))
+        return false;
+    enum answer known = declared_find(store, &declared, error);
+    if (known == FAILED || (known == NO && !version_insert(store, &declared, id, now, error)))
+        return false;
+    if ((known == YES && !version_again(store, &declared, id, error)) ||
+        !version_move(store, &declared, &before, error))
+        return false;
+    const struct starts starts = {declared.key, before, declared.version, id, object, deployment};
+    return before == declared.version || starts_move(store, &starts, now, error);
+}
+
+bool versions_deploy(struct store *store, const struct store_deployment *deployment, int64_t id,
+                     time_ms now, struct error *error) {
+    size_t i;
+    json_t *object;
+    json_array_foreach(deployment->processes, i, object)
+        if (!version_deploy(store, deployment, object, id, now, error))
+            return false;
+    return true;
+}
+
+enum answer version_suspended(struct store *store, int64_t version, struct error *error) {
+    int64_t one = 0;
+    if (!store->catalog.processes)
+        return NO;
+    return db_value(&store->db, error, &one,
+                    "SELECT 1 FROM process_version v JOIN process p ON p.key=v.key WHERE v.id=?1"
+                    " AND (v.suspended<>0 OR p.suspended<>0)",
+                    "i", version);
+}

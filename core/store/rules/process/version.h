@@ -1,0 +1,20 @@
+/* version.h - processes and their versions (rules §23). A version is one text of a process: the
+ * same hash is the same version. New instances get the current one, and only that one has start
+ * timers and start events. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_VERSION_H
+#define MOONSHIFT_STORE_RULES_PROCESS_VERSION_H
+
+#include "store/rules/state.h"
+
+/* YES: the versions of the folder are current already. */
+enum answer versions_known(struct store *store, const struct store_deployment *deployment,
+                           struct error *error);
+/* Makes the versions of a folder current. A text that is known makes no row: `current` goes back to
+ * it. Start timers and start events follow; a timer with the same text keeps its date. */
+bool versions_deploy(struct store *store, const struct store_deployment *deployment, int64_t id,
+                     time_ms now, struct error *error);
+
+/* YES: new instances of the version are refused, as it or its process is suspended. */
+enum answer version_suspended(struct store *store, int64_t version, struct error *error);
+
+#endif

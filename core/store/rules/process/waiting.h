@@ -1,0 +1,12 @@
+/* waiting.h - the jobs that wait for a token of an instance (rules §23). */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
+#define MOONSHIFT_STORE_RULES_PROCESS_WAITING_H
+
+#include "store/rules/state.h"
+
+/* Cancels the jobs of a token but for `running`; token 0: of the whole instance. One that runs
+ * loses its lock. */
+bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,
+                    time_ms now, struct error *error);
+
+#endif

@@ -1,0 +1,548 @@
+/* process_contract.c - processes: what a unit writes, whole or not at all; versions and what starts
+ * them. */
+#include "contract.h"
+#include "job/unit.h"
+
+#define ORDER                                                                                      \
+    "{'key': 'order', 'kind': 'bpmn', 'path': 'processes/order.bpmn', 'hash': '%s', 'timers': "    \
+    "[%s], 'events': [%s], 'history_time_to_live': 'P1D'}"
+
+/* Text in which ' stands for ", as JSON. */
+static json_t *json_of(const char *format, ...) {
+    char text[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    for (char *at = text; *at; at++)
+        *at = *at == '\'' ? '"' : *at;
+    return json_loads(text, JSON_DECODE_ANY, NULL);
+}
+
+/* Takes the processes over. */
+static bool deploy(struct contract *c, const char *hash, json_t *processes, time_ms now) {
+    struct definitions none = {0};
+    struct store_file file = {"processes/order.bpmn", "<definitions/>", 14};
+    struct store_deployment deployment = {.name = "shop",
+                                          .hash = hash,
+                                          .files = &file,
+                                          .file_count = 1,
+                                          .definitions = &none,
+                                          .processes = processes};
+    int64_t id = 0;
+    bool done = store_deploy(c->store, &deployment, NULL, now, &id, &c->error);
+    json_decref(processes);
+    return done;
+}
+
+/* The id of the current version of "order"; 0: error. */
+static int64_t version(struct contract *c) {
+    json_t *question = json_of("{'key': 'order'}");
+    json_t *found = store_ask(c->store, ASK_VERSION, question, NOW, &c->error);
+    int64_t id = json_integer_value(json_object_get(found, "id"));
+    json_decref(question);
+    json_decref(found);
+    return id;
+}
+
+static int64_t order(struct contract *c) {
+    return deploy(c, "a", json_of("[" ORDER "]", "one", "", ""), NOW) ? version(c) : 0;
+}
+
+/* How many rows the question has. Takes the filters over. */
+static int rows(struct contract *c, enum ask_kind kind, json_t *filters) {
+    json_t *question = json_pack("{so? si}", "filters", filters, "limit", 1000);
+    json_t *found = store_ask(c->store, kind, question, NOW, &c->error);
+    int count = found ? (int)json_array_size(found) : -1;
+    json_decref(question);
+    json_decref(found);
+    return count;
+}
+
+/* A member of the answer to a question, as text; "" for none. */
+static const char *answer(struct contract *c, enum ask_kind kind, json_t *question,
+                          const char *key) {
+    static char texts[4][256];
+    static int at;
+    char *text = texts[at++ % 4];
+    json_t *found = store_ask(c->store, kind, question, NOW, &c->error);
+    json_t *value = json_object_get(found, key);
+    snprintf(text, 256, "%s", json_is_string(value) ? json_string_value(value) : "");
+    if (json_is_integer(value))
+        snprintf(text, 256, "%lld", (long long)json_integer_value(value));
+    json_decref(question);
+    json_decref(found);
+    return text;
+}
+
+#define INSTANCE(id, key, text)                                                                    \
+    EXPECT(strcmp(answer(c, ASK_INSTANCE, json_of("{'id': %d}", (int)(id)), key), text) == 0)
+#define FRAME(id, text)                                                                            \
+    EXPECT(strcmp(answer(c, ASK_FRAME, json_of("{'instance': %d}", (int)(id)), "frame"), text) == 0)
+
+/* ---- units ---- */
+
+/* A unit with one instance, and what else a check puts into it. */
+struct step {
+    struct unit unit;
+    struct unit_instance instance;
+    struct unit_wait left;
+    struct unit_subscription subscription;
+    struct unit_task task;
+    struct unit_trail trail;
+    struct job_spec jobs[3];
+};
+
+static struct step step_of(int64_t id, int64_t of, int64_t rev, const char *frame) {
+    struct step step = {.instance = {.id = id,
+                                     .version = of,
+                                     .rev = rev,
+                                     .started = NOW,
+                                     .frame = frame,
+                                     .key = "o-7",
+                                     .ended = frame ? NULL : "completed",
+                                     .variables = frame ? NULL : "{\"amount\":1}"},
+                        .trail = {id, "[[\"s\",1]]"}};
+    return step;
+}
+
+/* Adds a job of a token. */
+static void step_job(struct step *step, int at, const char *activity, int64_t token) {
+    static char handlers[8][64];
+    static int next;
+    char *handler = handlers[next++ % 8];
+    snprintf(handler, 64, "process/order/%s", activity);
+    int64_t id = step->instance.id;
+    step->jobs[at] = (struct job_spec){.job = {.handler = handler,
+                                               .activity = activity,
+                                               .instance_id = id,
+                                               .execution = token,
+                                               .exclusive = true,
+                                               .lane_id = job_instance_lane(id),
+                                               .due = TIME_NONE}};
+    if (at)
+        step->jobs[at - 1].next = &step->jobs[at];
+}
+
+static struct unit *step_unit(struct step *step) {
+    struct unit *unit = &step->unit;
+    unit->instances = &step->instance;
+    unit->left = &step->left;
+    unit->subscriptions = &step->subscription;
+    unit->tasks = &step->task;
+    unit->trail = &step->trail;
+    unit->instance_count = unit->trail_count = 1;
+    unit->left_count = step->left.instance != 0;
+    unit->subscription_count = step->subscription.instance != 0;
+    unit->task_count = step->task.instance != 0;
+    return unit;
+}
+
+/* Settles the step as the end of the job, which it frees; NULL: a command. -1: error. *newer: of a
+ * step that is behind. */
+static int settle_step(struct contract *c, struct job *job, struct step *step, struct job **newer) {
+    struct job none = {0};
+    enum settled settled = SETTLED;
+    struct outcome end = {.job = job ? job : &none,
+                          .kind = OUTCOME_SUCCESS,
+                          .started = NOW,
+                          .ended = NOW,
+                          .due = TIME_NONE,
+                          .lane_ends = true,
+                          .lane_token = job ? job->token : 0,
+                          .unit = step_unit(step),
+                          .created = step->jobs[0].job.handler ? step->jobs : NULL};
+    bool done = store_settle(c->store, &end, NOW, &settled, &c->error);
+    if (newer)
+        *newer = end.newer;
+    else
+        job_free(end.newer);
+    job_free(job);
+    return done ? (int)settled : -1;
+}
+
+/* Begins an instance that stands before "ship"; 0: error. */
+static int64_t begin(struct contract *c, int64_t of) {
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, "F1");
+    step_job(&step, 0, "ship", 3);
+    return settle_step(c, NULL, &step, NULL) == SETTLED ? id : 0;
+}
+
+static void begins(struct contract *c) {
+    int64_t of = order(c), id = begin(c, of);
+    EXPECT(of && id);
+    INSTANCE(id, "state", "active");
+    INSTANCE(id, "key", "o-7");
+    INSTANCE(id, "process", "order");
+    EXPECT(rows(c, ASK_TRAIL, json_of("{'instance': %d}", (int)id)) == 1);
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job && job->instance_id == id && job->execution == 3 && job->version == of);
+    EXPECT(job->frame && strcmp(job->frame, "F1") == 0 && job->frame_rev > 0);
+    EXPECT(strcmp(job->activity, "ship") == 0 && atoll(job->instance) == id);
+    struct step end = step_of(id, of, job->frame_rev, NULL);
+    EXPECT(settle_step(c, job, &end, NULL) == SETTLED);
+    INSTANCE(id, "state", "completed");
+    EXPECT(rows(c, ASK_PROCESS_INSTANCES, NULL) == 0 && rows(c, ASK_JOBS, NULL) == 0);
+    EXPECT(rows(c, ASK_TRAIL, json_of("{'instance': %d}", (int)id)) == 2);
+    EXPECT(rows(c, ASK_LOG, json_of("{'instance': '%d', 'activity': 'ship'}", (int)id)) == 2);
+}
+
+static void at_once(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, NULL);
+    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
+    INSTANCE(id, "state", "completed");
+    EXPECT(rows(c, ASK_PROCESS_INSTANCES, NULL) == 0 && rows(c, ASK_PAST, NULL) == 1);
+}
+
+static void stale(struct contract *c) {
+    int64_t of = order(c), id = begin(c, of);
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job);
+    job->token++;
+    struct step end = step_of(id, of, job->frame_rev, NULL);
+    EXPECT(settle_step(c, job, &end, NULL) == SETTLED_STALE);
+    INSTANCE(id, "state", "active");
+}
+
+static void behind(struct contract *c) {
+    struct job *newer = NULL;
+    int64_t of = order(c), id = begin(c, of);
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job);
+    int64_t rev = job->frame_rev, token = job->token, at = job->id;
+    struct step set = step_of(id, of, rev, "F2");
+    EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+    struct step end = step_of(id, of, rev, NULL);
+    EXPECT(settle_step(c, job, &end, &newer) == SETTLED_BEHIND && newer && end.unit.behind);
+    bool same = newer->id == at && newer->token == token && strcmp(newer->frame, "F2") == 0 &&
+                newer->frame_rev == set.unit.rev && newer->frame_rev != rev;
+    EXPECT(same && store_holds(c->store, at, token, &c->error) == YES);
+    INSTANCE(id, "state", "active");
+    struct step again = step_of(id, of, newer->frame_rev, NULL);
+    EXPECT(settle_step(c, newer, &again, NULL) == SETTLED);
+    INSTANCE(id, "state", "completed");
+}
+
+/* Two jobs of one work item: the second has walked on the frame of the first. */
+static void chain(struct contract *c, bool first_is_behind) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step start = step_of(id, of, 0, "F1");
+    step_job(&start, 0, "pack", 3);
+    step_job(&start, 1, "ship", 4);
+    EXPECT(settle_step(c, NULL, &start, NULL) == SETTLED);
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    EXPECT(store_acquire(c->store, &everything, NOW, &jobs, &count, &more, &c->error));
+    EXPECT(count == 2 && jobs->lane_id == jobs->next->lane_id);
+    struct job *first = jobs, *second = jobs->next, *newer[2] = {NULL, NULL};
+    first->next = NULL;
+    struct step one = step_of(id, of, first->frame_rev + first_is_behind, "F2");
+    struct step two = step_of(id, of, first->token, "F3");
+    step_job(&two, 0, "end", 5);
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error));
+    int settled[2] = {settle_step(c, first, &one, &newer[0]),
+                      settle_step(c, second, &two, &newer[1])};
+    EXPECT(store_commit(c->store, &c->error));
+    int wanted = first_is_behind ? SETTLED_BEHIND : SETTLED;
+    job_free(newer[0]);
+    job_free(newer[1]);
+    EXPECT(settled[0] == wanted && settled[1] == wanted);
+    FRAME(id, first_is_behind ? "F1" : "F3");
+    EXPECT(rows(c, ASK_JOBS, NULL) == (first_is_behind ? 2 : 1));
+}
+
+static void chain_written(struct contract *c) {
+    chain(c, false);
+}
+
+static void chain_behind(struct contract *c) {
+    chain(c, true);
+}
+
+/* An instance with a running job, one beside it, a task and a subscription. */
+static struct job *crowd(struct contract *c, int64_t of, int64_t id) {
+    struct step start = step_of(id, of, 0, "F1");
+    step_job(&start, 0, "pack", 3);
+    step_job(&start, 1, "ship", 4);
+    start.jobs[1].job.exclusive = false;
+    start.jobs[1].job.lane_id = 0;
+    start.task = (struct unit_task){.instance = id,
+                                    .token = 5,
+                                    .activity = "approve",
+                                    .name = "Approve",
+                                    .assignee = "boss",
+                                    .candidates = "{\"groups\":[\"clerks\"]}",
+                                    .due = TIME_NONE,
+                                    .priority = 50};
+    start.subscription = (struct unit_subscription){id, 6, of, "message", "parcel", "p-1", "wait"};
+    return settle_step(c, NULL, &start, NULL) == SETTLED ? acquire_one(c, c->store, NOW) : NULL;
+}
+
+static void waits(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = crowd(c, of, id);
+    EXPECT(job);
+    EXPECT(rows(c, ASK_TASKS, json_of("{'assignee': 'boss', 'candidate': 'clerks'}")) == 1);
+    EXPECT(rows(c, ASK_SUBSCRIPTIONS, json_of("{'name': 'parcel', 'key': 'p-1'}")) == 1);
+    EXPECT(rows(c, ASK_PROCESS_INSTANCES, json_of("{'activity': 'approve'}")) == 1);
+    EXPECT(rows(c, ASK_JOBS, json_of("{'instance': '%d'}", (int)id)) == 2);
+    struct step leaves = step_of(id, of, job->frame_rev, "F2");
+    leaves.left = (struct unit_wait){id, 5, UNIT_TASK};
+    EXPECT(settle_step(c, job, &leaves, NULL) == SETTLED);
+    EXPECT(rows(c, ASK_TASKS, NULL) == 0 && rows(c, ASK_SUBSCRIPTIONS, NULL) == 1);
+    struct step gone = step_of(id, of, leaves.unit.rev, "F3");
+    gone.left = (struct unit_wait){id, 6, UNIT_SUBSCRIPTION | UNIT_JOB};
+    EXPECT(settle_step(c, NULL, &gone, NULL) == SETTLED);
+    EXPECT(rows(c, ASK_SUBSCRIPTIONS, NULL) == 0 && rows(c, ASK_JOBS, NULL) == 1);
+}
+
+static void ends_all(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = crowd(c, of, id);
+    EXPECT(job);
+    int64_t runs = job->id, token = job->token, rev = job->frame_rev;
+    struct step cancel = step_of(id, of, rev, NULL);
+    cancel.instance.ended = "cancelled";
+    cancel.instance.reason = "no more";
+    EXPECT(settle_step(c, NULL, &cancel, NULL) == SETTLED);
+    EXPECT(rows(c, ASK_JOBS, NULL) == 0 && rows(c, ASK_TASKS, NULL) == 0 &&
+           rows(c, ASK_SUBSCRIPTIONS, NULL) == 0);
+    INSTANCE(id, "reason", "no more");
+    EXPECT(store_holds(c->store, runs, token, &c->error) == NO);
+    struct step late = step_of(id, of, rev, "F2");
+    EXPECT(settle_step(c, job, &late, NULL) == SETTLED_STALE);
+}
+
+/* What the unit creates for its own lane runs next, with the frame that the unit leaves. */
+static void follows(struct contract *c) {
+    int64_t of = order(c), id = begin(c, of);
+    struct job *job = acquire_one(c, c->store, NOW), *follower = NULL;
+    struct capacity capacity = {
+        .acquire = &everything, .room = 4, .follows = 4, .ready = {.blind = false}};
+    EXPECT(job);
+    struct step next = step_of(id, of, job->frame_rev, "F2");
+    step_job(&next, 0, "end", 4);
+    EXPECT(store_begin(c->store, STORE_TURN, &c->error));
+    store_set_capacity(c->store, &capacity);
+    enum settled settled = SETTLED;
+    struct outcome end = {.job = job,
+                          .kind = OUTCOME_SUCCESS,
+                          .started = NOW,
+                          .ended = NOW,
+                          .due = TIME_NONE,
+                          .lane_ends = true,
+                          .lane_token = job->token,
+                          .unit = step_unit(&next),
+                          .created = next.jobs};
+    EXPECT(store_settle(c->store, &end, NOW, &settled, &c->error) && settled == SETTLED);
+    follower = end.follows;
+    EXPECT(follower && strcmp(follower->frame, "F2") == 0 && follower->frame_rev == job->token &&
+           follower->version == of && atoll(follower->instance) == id);
+    EXPECT(store_commit(c->store, &c->error));
+    FRAME(id, "F2");
+    job_free_list(follower);
+    job_free(job);
+}
+
+static void incidents(struct contract *c) {
+    int64_t of = order(c), id = begin(c, of);
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job && settle(c, c->store, job,
+                         (struct outcome){.kind = OUTCOME_FAILURE,
+                                          .permanent = true,
+                                          .message = (char *)(uintptr_t) "no"},
+                         NOW) == SETTLED_DEAD);
+    EXPECT(rows(c, ASK_INCIDENTS, json_of("{'instance': '%d', 'activity': 'ship'}", (int)id)) == 1);
+    EXPECT(rows(c, ASK_PROCESS_INSTANCES, json_of("{'with_incidents': true}")) == 1);
+    json_t *question = json_of("{'id': %d}", (int)id);
+    json_t *why = store_ask(c->store, ASK_WHY_INSTANCE, question, NOW, &c->error);
+    bool told = json_array_size(json_object_get(why, "jobs")) == 1 &&
+                json_array_size(json_object_get(why, "incidents")) == 1 &&
+                json_object_get(why, "frame");
+    json_decref(question);
+    json_decref(why);
+    EXPECT(told);
+}
+
+/* ---- messages ---- */
+
+static int receivers(struct contract *c, const char *text) {
+    json_t *question = json_of("%s", text);
+    json_t *found = store_ask(c->store, ASK_RECEIVERS, question, NOW, &c->error);
+    int count = found ? (int)json_array_size(found) : -1;
+    json_decref(question);
+    json_decref(found);
+    return count;
+}
+
+static void messages(struct contract *c) {
+    EXPECT(deploy(c, "a",
+                  json_of("[" ORDER "]", "one", "",
+                          "{'kind': 'message', 'name': 'ordered', 'activity': 'start'}"),
+                  NOW));
+    int64_t of = version(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = crowd(c, of, id);
+    job_free(job);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-2'}") == 0);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1', 'business_key': 'o-7'}") == 1);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1', 'business_key': 'o-8'}") == 0);
+    EXPECT(receivers(c, "{'name': 'parcel', 'key': 'p-1', 'instance': 99}") == 0);
+    EXPECT(receivers(c, "{'name': 'ordered'}") == 1);
+}
+
+/* ---- versions ---- */
+
+#define HOURLY "{'activity': 'start', 'text': 'R/PT1H', 'spec': {'cycle': '%s'}}"
+
+static void versions(struct contract *c) {
+    int64_t one = order(c);
+    EXPECT(one && deploy(c, "b", json_of("[" ORDER "]", "two", "", ""), NOW + 1));
+    int64_t two = version(c);
+    EXPECT(two && two != one && rows(c, ASK_VERSIONS, json_of("{'key': 'order'}")) == 2);
+    EXPECT(deploy(c, "c", json_of("[" ORDER "]", "two", "", ""), NOW + 2) && version(c) == two);
+    EXPECT(deploy(c, "d", json_of("[" ORDER "]", "one", "", ""), NOW + 3) && version(c) == one);
+    EXPECT(rows(c, ASK_VERSIONS, json_of("{'key': 'order'}")) == 2);
+    EXPECT(rows(c, ASK_PROCESSES, json_of("{'key': 'order'}")) == 1);
+    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'order', 'number': 2}"), "hash"),
+                  "two") == 0);
+    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'id': %d}", (int)one), "text"),
+                  "<definitions/>") == 0);
+    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'offer'}"), "id"), "") == 0);
+    EXPECT_ERROR("no such version of process \"offer\"");
+}
+
+/* The only job, as JSON. */
+static json_t *only_job(struct contract *c) {
+    json_t *jobs = store_jobs(c->store, NULL, NULL, NOW, &c->error);
+    json_t *job = json_array_size(jobs) == 1 ? json_incref(json_array_get(jobs, 0)) : NULL;
+    json_decref(jobs);
+    return job;
+}
+
+static bool starts(struct contract *c, const char *due, int64_t of) {
+    json_t *job = only_job(c);
+    int64_t version =
+        json_integer_value(json_object_get(json_object_get(job, "payload"), "version"));
+    const char *text = json_string_value(json_object_get(job, "due"));
+    const char *handler = json_string_value(json_object_get(job, "handler"));
+    bool same = text && strcmp(text, due) == 0 && version == of &&
+                strcmp(handler, "process/order/start:timer") == 0;
+    json_decref(job);
+    return same;
+}
+
+static void start_timers(struct contract *c) {
+    char hourly[256];
+    snprintf(hourly, sizeof hourly, HOURLY, "R/PT1H");
+    EXPECT(deploy(c, "a", json_of("[" ORDER "]", "one", hourly, ""), NOW));
+    int64_t one = version(c);
+    EXPECT(starts(c, "2026-01-01T01:00:00.000Z", one));
+    /* The same text keeps its date, and starts the new version. */
+    EXPECT(deploy(c, "b", json_of("[" ORDER "]", "two", hourly, ""), NOW + 60000));
+    EXPECT(starts(c, "2026-01-01T01:00:00.000Z", version(c)));
+    EXPECT(deploy(c, "c", json_of("[" ORDER "]", "one", hourly, ""), NOW + 120000));
+    EXPECT(starts(c, "2026-01-01T01:00:00.000Z", one));
+    /* Another text begins anew; a process without the timer has no job. */
+    EXPECT(
+        deploy(c, "d",
+               json_of("[" ORDER "]", "three",
+                       "{'activity': 'start', 'text': 'R/PT2H', 'spec': {'cycle': 'R/PT2H'}}", ""),
+               NOW + 180000));
+    EXPECT(starts(c, "2026-01-01T02:03:00.000Z", version(c)));
+    EXPECT(deploy(c, "e", json_of("[" ORDER "]", "four", "", ""), NOW + 240000));
+    EXPECT(rows(c, ASK_JOBS, NULL) == 0);
+}
+
+static void start_events(struct contract *c) {
+    const char *event = "{'kind': 'message', 'name': 'ordered', 'activity': 'start'}";
+    EXPECT(deploy(c, "a", json_of("[" ORDER "]", "one", "", event), NOW));
+    EXPECT(rows(c, ASK_SUBSCRIPTIONS, json_of("{'starts': true}")) == 1);
+    EXPECT(deploy(c, "b", json_of("[" ORDER "]", "two", "", event), NOW));
+    EXPECT(rows(c, ASK_SUBSCRIPTIONS, json_of("{'starts': true}")) == 1);
+    EXPECT(deploy(c, "c", json_of("[" ORDER "]", "three", "", ""), NOW));
+    EXPECT(rows(c, ASK_SUBSCRIPTIONS, NULL) == 0);
+}
+
+/* ---- who serves them ---- */
+
+static void by_key(struct contract *c) {
+    int64_t of = order(c), id = begin(c, of);
+    json_t *names = json_of("[{'name': 'process/order/other', 'properties': {}}]");
+    json_t *keys = json_of("['offer']");
+    struct definitions has = {0}, lacks = {0};
+    EXPECT(of && id && definitions_read(&has, names) && definitions_read(&lacks, NULL) &&
+           definitions_add_processes(&lacks, keys));
+    struct acquire without = everything, with = everything;
+    without.handlers = &lacks;
+    with.handlers = &has;
+    struct job *job = NULL;
+    int count = 0;
+    bool more = false;
+    time_ms next = 0;
+    EXPECT(store_acquire(c->store, &without, NOW, &job, &count, &more, &c->error) && !count);
+    EXPECT(!store_misses(c->store, &without));
+    EXPECT(store_missing(c->store, &without, NOW + 1000, 1, &next, &c->error));
+    EXPECT(rows(c, ASK_INCIDENTS, NULL) == 0);
+    json_t *profile = json_of("{'handlers': [], 'processes': ['offer']}");
+    EXPECT(store_publish(c->store, profile, NOW, &c->error));
+    json_t *gaps = store_unserved(c->store, NOW, &c->error);
+    const char *text = json_string_value(json_object_get(json_array_get(gaps, 0), "text"));
+    EXPECT(text && strcmp(text, "no live executor serves process \"order\"") == 0);
+    json_decref(gaps);
+    json_decref(profile);
+    EXPECT(store_acquire(c->store, &with, NOW, &job, &count, &more, &c->error) && count == 1);
+    job_free_list(job);
+    definitions_clear(&has);
+    definitions_clear(&lacks);
+    json_decref(names);
+    json_decref(keys);
+}
+
+/* ---- cleanup ---- */
+
+static void cleanup(struct contract *c) {
+    bool more = false;
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, NULL);
+    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
+    EXPECT(store_file_ended(c->store, 1000, &more, &c->error) && !more);
+    EXPECT(rows(c, ASK_TRAIL, json_of("{'instance': %d}", (int)id)) == 1);
+    INSTANCE(id, "removal_time", "2026-01-02T00:00:00.000Z");
+    struct command_run run = {0};
+    json_t *clean = json_of("{'verb': 'clean_history', 'plan': {'on_demand': true}}");
+    EXPECT(store_command(c->store, clean, &run, NOW + 3600000, &c->error));
+    EXPECT(rows(c, ASK_PAST, NULL) == 1);
+    EXPECT(store_command(c->store, clean, &run, NOW + 86400000, &c->error));
+    json_decref(clean);
+    EXPECT(rows(c, ASK_PAST, NULL) == 0 && rows(c, ASK_TRAIL, NULL) == 0);
+}
+
+static const struct check checks[] = {
+    {"an instance is a row with a frame, which its job is acquired with, and ends with its unit",
+     begins},
+    {"an instance that begins and ends in one unit leaves history only", at_once},
+    {"a unit whose lock is lost writes nothing", stale},
+    {"a unit is behind a newer frame, gets it, and keeps its lock", behind},
+    {"the units of one work item are written one after the other, with one frame", chain_written},
+    {"the second unit of a work item is behind if the first one is", chain_behind},
+    {"what waited for a token goes with it", waits},
+    {"an instance that ends takes all that waits with it; what runs loses its lock", ends_all},
+    {"a follow-up in the lane of its instance has the frame at hand", follows},
+    {"an incident names the instance, and the question why tells it", incidents},
+    {"the receivers of a message are found by name, key, instance and business key", messages},
+    {"a text makes one version, and going back to it makes it current again", versions},
+    {"a start timer moves with the current version, and keeps its date if its text is the same",
+     start_timers},
+    {"start events are those of the current version", start_events},
+    {"jobs of a process are taken by its key, also those of activities that the folder lacks",
+     by_key},
+    {"an ended instance goes with its trail when its time to live is over", cleanup},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, true);
+}
