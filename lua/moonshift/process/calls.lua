@@ -1,5 +1,6 @@
 -- Calls from the walk to what authors wrote: handlers, listeners, scripts, expressions. `job` is
 -- what a handler sees of an activity: the host's handle with the activity's own fields.
+local decisions = require "moonshift.process.decisions"
 local kept = require "moonshift.process.kept"
 local show = require "moonshift.show"
 local variables = require "moonshift.process.variables"
@@ -75,7 +76,7 @@ end
 function Fields.fields(call)
   local fields = {}
   local scope = variables.scope(call.walk):at(call.inst, call.token)
-  for name, value in pairs(call.step and call.step.fields or {}) do
+  for name, value in pairs(call.fields or call.step and call.step.fields or {}) do
     fields[name] = scope:ask(value)
   end
   return fields
@@ -201,7 +202,11 @@ local function invoke(w, call, callout)
     return pcall(scope.ask, scope, callout)
   end
   local call_with = w.context.call or pcall
-  return call_with(function_of(w, call.inst, call.token, callout), call.job)
+  local fn = function_of(w, call.inst, call.token, callout)
+  if callout.decides then
+    return decisions.call(call_with, fn, call.job.variables, callout.map)
+  end
+  return call_with(fn, call.job)
 end
 
 local function call_of(w, inst, token, step, event)
@@ -242,7 +247,7 @@ function calls.run(w, inst, token, step, callout, place, event, task)
     return old.result, old.thrown
   end
   local call = call_of(w, inst, token, step, event)
-  call.task = task
+  call.task, call.fields = task, callout.fields
   if place == "run" then
     call.note.result = step.result
     take_reads(token, call.note)

@@ -95,15 +95,25 @@ end
 -- A text or a list of the names under which a handler is looked for, first match.
 local function names_of(behaviour)
   local name = behaviour.names or behaviour.run or behaviour.class or behaviour.delegate
-    or behaviour.topic
+    or behaviour.topic or behaviour.decision or behaviour.resource
   return type(name) == "table" and name or { name }
+end
+
+-- fields(c, fields, where) -> compiled values by name, or nil for none
+function compile.fields(c, fields, where)
+  local values
+  for name, value in pairs(fields or {}) do
+    values = values or {}
+    values[name] = compile.value(c, value, where)
+  end
+  return values
 end
 
 -- callout(c, behaviour, where) -> { call = function } | { ask = … } | { script = …, text } |
 -- { names = { … } }, with `label` for messages.
 function compile.callout(c, behaviour, where)
   local line = behaviour.line or where.line
-  local out = { line = line }
+  local out = { line = line, fields = compile.fields(c, behaviour.fields, where) }
   if behaviour.call then
     out.call, out.label = behaviour.call, "function"
   elseif behaviour.expression then
@@ -116,7 +126,7 @@ function compile.callout(c, behaviour, where)
   elseif behaviour.script and (behaviour.language or "lua"):lower() == "lua" then
     out.script, out.label, out.file = behaviour.script, "script", c.path
   else
-    out.names = names_of(behaviour)
+    out.names, out.decides, out.map = names_of(behaviour), behaviour.decision ~= nil, behaviour.map
     out.label = out.names[1] or "nothing"
   end
   return out
@@ -138,15 +148,6 @@ local function named_values(c, list, where)
     values[i] = { name = one.name, value = compile.value(c, one.value, where) }
   end
   return values[1] and values
-end
-
-local function fields_of(c, fields, where)
-  local values
-  for name, value in pairs(fields or {}) do
-    values = values or {}
-    values[name] = compile.value(c, value, where)
-  end
-  return values
 end
 
 local function multi_of(c, node)
@@ -215,7 +216,7 @@ local function step_of(c, node)
     before = node.before, after = node.after, exclusive = node.exclusive ~= false,
     retry = node.retry, priority = compile.value(c, node.priority, node), result = node.result,
     inputs = named_values(c, node.input, node), outputs = named_values(c, node.output, node),
-    fields = fields_of(c, node.fields, node), event = event_of(c, node),
+    fields = compile.fields(c, node.fields, node), event = event_of(c, node),
     incoming = #(node.into or {}),
     call_out = node.behaviour and compile.callout(c, node.behaviour, node),
     multi = node.multi and multi_of(c, node), call = node.call and call_of(c, node),

@@ -83,10 +83,13 @@ local function unhandled(w, inst, token, thrown)
   local step = inst.plan.steps[token.at]
   if not token.scope then
     return w.scopes.finish(w, inst, "completed", text)
-  elseif token.begun and step then
-    w.events.unwatch(w, inst, token)
-    inst:tell("e", token, step.id)
+  elseif token.begun and step and not token.throws then
+    token.throws = true -- a listener at its end may throw again
+    if not walk.finish(w, inst, token, step) then
+      return
+    end
   end
+  token.throws = nil
   if token.scope.state == "body" then
     return w.multi.turn_ended(w, inst, token, step)
   end

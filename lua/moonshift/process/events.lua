@@ -163,18 +163,18 @@ function events.begin_sub(w, inst, token, start)
   walk.begin(w, inst, token, step)
 end
 
--- One of the ways out of an event-based gateway: the gateway ends, the event has come already.
+-- One of the ways out of an event-based gateway: the event has come already, and cancels the
+-- gateway as a boundary event cancels its host.
 local function gateway_left(w, inst, gateway, step)
   local around = inst.plan.steps[gateway.at]
-  if walk.finish(w, inst, gateway, around) then
-    gateway.vars, gateway.more, gateway.came = nil, nil, true
-    for _, flow in ipairs(around.out) do
-      if flow.to == step then
-        inst:tell_flow(gateway, flow)
-      end
+  w.scopes.cancel_activity(w, inst, gateway)
+  gateway.came = true
+  for _, flow in ipairs(around.out) do
+    if flow.to == step then
+      inst:tell_flow(gateway, flow)
     end
-    walk.arrive(w, inst, gateway, step)
   end
+  w:push(walk.arrive, inst, gateway, step)
 end
 
 -- proceed(w, inst, token): what a watch was for has come.

@@ -207,6 +207,23 @@ function frame.decode(text, decode)
   return f
 end
 
+-- places(text, decode) -> { { token, activity, state, count, more } … }: where an instance stands,
+-- in the order of the numbers. Turns that are only a range are one place with their count.
+function frame.places(text, decode)
+  local f, places = frame.decode(text, decode), {}
+  for _, token in ipairs(f.list) do
+    for _, range in ipairs(token.state == "body" and token.more[4] or {}) do
+      places[#places + 1] = { token = range[1], activity = token.at:match("^(.*)#"),
+        state = "before", count = range[2] }
+    end
+    if not HOLDS[token.state] and not WATCHES[token.state] then
+      places[#places + 1] = { token = token.id, activity = token.at, state = token.state,
+        count = 1, more = token.more }
+    end
+  end
+  return places
+end
+
 local function order(f)
   if f.mixed then
     table.sort(f.list, function(a, b)

@@ -1,6 +1,7 @@
 -- A store made of tables, for specs of the walk: writes units, runs jobs, has a clock of its own.
 require "spec.support.scripts"
 local commands = require "moonshift.process.commands"
+local frame = require "moonshift.process.frame"
 local rules = require "moonshift.rules"
 
 local Driver = {}
@@ -275,11 +276,11 @@ end
 -- at(id) -> where its tokens stand, in order: "activity" or "activity:state" for jobs
 function Driver:at(id)
   local places = {}
-  for _, token in ipairs(self.instances[id] and self:frame(id).tokens or {}) do
-    local state = token[4]
-    if not state:find("^on ") then
-      local job = state == "before" or state == "after"
-      places[#places + 1] = job and token[3] .. ":" .. state or token[3]
+  local row = self.instances[id]
+  for _, place in ipairs(row and frame.places(row.frame, rules.decode) or {}) do
+    local job = place.state == "before" or place.state == "after"
+    for _ = 1, place.count do
+      places[#places + 1] = job and place.activity .. ":" .. place.state or place.activity
     end
   end
   table.sort(places)

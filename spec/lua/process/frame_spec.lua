@@ -63,6 +63,15 @@ describe("a frame", function()
     assert.truthy(text:find('[5,2,"ship","after"],[8,2,"ship","before"],[1005,', 1, true))
   end)
 
+  it("says where an instance stands", function()
+    local places = frame.places(GOLDEN[4], rules.decode)
+    assert.same({ { token = 7, activity = "ship", state = "before", count = 998 },
+      { token = 5, activity = "ship", state = "after", count = 1 } }, places)
+    places = frame.places(GOLDEN[3], rules.decode)
+    assert.same({ { token = 3, activity = "ask", state = "task", count = 1 },
+      { token = 6, activity = "call", state = "call", count = 1, more = 99 } }, places)
+  end)
+
   it("knows no token that is in no range", function()
     assert.is_nil(frame.find(decode(GOLDEN[4]), 6))
   end)

@@ -84,4 +84,49 @@ function graphs.make(key, nodes, flows, more)
   return graph
 end
 
+-- ---- drawing ----
+
+local Random = {}
+Random.__index = Random
+
+-- random(seed) -> numbers that are the same on every machine
+function graphs.random(seed)
+  return setmetatable({ state = seed }, Random)
+end
+
+-- upto(n) -> 1 to n
+function Random:upto(n)
+  self.state = (self.state * 1103515245 + 12345) % 2147483648
+  return (self.state >> 8) % n + 1
+end
+
+local function is_gateway(node)
+  return node == "parallel" or node == "inclusive"
+end
+
+-- Draws a process: nodes in a row, flows only forwards, each node of one of these kinds (a text or
+-- a function that makes a node). Gateways may fork. Every way ends in the one end event.
+function graphs.draw(r, kinds)
+  local count = 4 + r:upto(6)
+  local nodes, flows = {}, { "s -> n01" }
+  for i = 1, count do
+    local kind = kinds[r:upto(#kinds)]
+    nodes[("n%02d"):format(i)] = type(kind) == "function" and kind() or kind
+  end
+  for i = 1, count do
+    local from = ("n%02d"):format(i)
+    local fork = is_gateway(nodes[from]) and r:upto(3) or 1
+    local seen = {}
+    for _ = 1, fork do
+      local to = i + r:upto(4)
+      to = to > count and "e" or ("n%02d"):format(to)
+      if not seen[to] then
+        flows[#flows + 1] = from .. " -> " .. to
+        seen[to] = true
+      end
+    end
+  end
+  return graphs.make("p", nodes, flows)
+end
+
 return graphs

@@ -144,6 +144,40 @@ describe("a unit that was behind", function()
     assert.equal(1, #d.enqueued)
   end)
 
+  it("ends as if its jobs had run one after another, each handler called once a job", function()
+    for seed = 1, 60 do
+      local calls, runs = 0, 0
+      local r = graphs.random(seed * 104729)
+      local graph = graphs.draw(r, { "parallel", "inclusive", function()
+        return { kind = "service", before = true, exclusive = false, behaviour = {
+          call = function(job)
+            calls = calls + 1
+            job.variables.count = job.variables.count + 1
+            job.variables["n" .. job.activity] = (job.variables["n" .. job.activity] or 0) + 1
+          end } }
+      end, function()
+        return { kind = "service", before = true, exclusive = false, behaviour = {
+          call = function()
+            runs = runs + 1
+          end } }
+      end })
+      local serial, raced = driver.new { graph }, driver.new { graph }
+      local first = serial:start("p", { count = 0 })
+      serial:drain()
+      local called, once = calls, runs
+      calls, runs = 0, 0
+      local second = raced:start("p", { count = 0 })
+      while raced.jobs[1] do
+        race(raced)
+      end
+      assert.same(serial:variables(first), raced:variables(second))
+      assert.same((serial:history(first)), (raced:history(second)))
+      assert.equal(serial:at(first), raced:at(second))
+      assert.equal(once, runs)
+      assert.is_true(calls >= called)
+    end
+  end)
+
   it("knows calls of tokens that were made in the unit", function()
     local calls = 0
     local fn = { kind = "service", behaviour = { call = function()

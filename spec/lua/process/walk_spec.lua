@@ -193,6 +193,28 @@ describe("the walk", function()
     assert.same({ "hello you", "a", "p", "k7", id }, seen)
   end)
 
+  it("gives listeners their own fields", function()
+    local seen
+    local d = store({ a = { kind = "task", listeners = { start = { { call = function(job)
+      seen = job.fields.text
+    end, fields = { text = "${name}" } } } } } }, { "s -> a -> e" })
+    d:start("p", { name = "you" })
+    assert.equal("you", seen)
+  end)
+
+  it("asks decisions, and maps their answer", function()
+    local answers = { singleEntry = "gold", singleResult = { level = "gold" },
+      collectEntries = { "gold" }, resultList = { { level = "gold" } } }
+    for map, answer in pairs(answers) do
+      local d = store({ a = { kind = "rule", result = "x", behaviour = {
+        names = { "decisions/level" }, decision = "level", map = map } } }, { "s -> a -> e" })
+      d.handlers["decisions/level"] = function(variables)
+        return variables.sum > 100 and { level = "gold" } or nil
+      end
+      assert.same({ x = answer, sum = 120 }, d:variables(d:start("p", { sum = 120 })))
+    end
+  end)
+
   it("runs scripts in Lua and in expressions", function()
     local d = store({ a = { kind = "script", result = "y",
       behaviour = { script = "variables.x = 2 return 3", language = "lua" } },

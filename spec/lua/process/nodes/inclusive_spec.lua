@@ -5,46 +5,6 @@ local graphs = require "spec.lua.process.graphs"
 
 local MODELS = 150
 
--- ---- drawing ----
-
-local Random = {}
-Random.__index = Random
-
-local function random(seed)
-  return setmetatable({ state = seed }, Random)
-end
-
--- upto(n) -> 1 to n
-function Random:upto(n)
-  self.state = (self.state * 1103515245 + 12345) % 2147483648
-  return (self.state >> 8) % n + 1
-end
-
--- Draws a process: nodes in a row, flows only forwards, each node of a kind that may fork or join.
--- Every way ends in the one end event.
-local function draw(r)
-  local count = 4 + r:upto(6)
-  local nodes, flows = {}, { "s -> n01" }
-  local kinds = { "user", "parallel", "inclusive", "user", "user" }
-  for i = 1, count do
-    nodes[("n%02d"):format(i)] = kinds[r:upto(#kinds)]
-  end
-  for i = 1, count do
-    local from = ("n%02d"):format(i)
-    local fork = nodes[from] ~= "user" and r:upto(3) or 1
-    local seen = {}
-    for _ = 1, fork do
-      local to = i + r:upto(4)
-      to = to > count and "e" or ("n%02d"):format(to)
-      if not seen[to] then
-        flows[#flows + 1] = from .. " -> " .. to
-        seen[to] = true
-      end
-    end
-  end
-  return graphs.make("p", nodes, flows)
-end
-
 -- ---- the slow engine ----
 
 -- Whether a way leads from one node to another, found anew each time.
@@ -143,8 +103,8 @@ end
 
 -- Runs one process in both, completing the same tasks; gives the first difference.
 local function differs(seed)
-  local r = random(seed)
-  local graph = draw(r)
+  local r = graphs.random(seed)
+  local graph = graphs.draw(r, { "user", "parallel", "inclusive", "user", "user" })
   local d = driver.new { graph }
   local id = d:start("p")
   local bag = { "s" }
