@@ -1,9 +1,8 @@
 /* back_off_contract.c - how lock failures and levels slow an executor down. SQLite knows no lock
  * failure: a double of the engine says that the last acquisition met some. */
-#include "../store/contract.h"
 #include "base/log.h"
 #include "run/back_off.h"
-#include "run/turn.h"
+#include "site.h"
 #include "store/rules/state.h"
 
 #define HOUR INT64_C(3600000)
@@ -18,6 +17,7 @@ static struct store_acquire_stats says(const struct store *store) {
 /* The engine of the store, but for one function. */
 static void stand_in(struct store *store) {
     static struct store_ops ops;
+    met = (struct store_acquire_stats){0};
     ops = *store->ops;
     ops.acquire_stats = says;
     store->ops = &ops;
@@ -30,40 +30,15 @@ static void remember(void *arg, const char *line) {
     snprintf(logged, sizeof logged, "%s", line);
 }
 
-struct site {
-    struct clock *clock;
-    struct turns *turns;
-    struct turn turn;
-};
-
-static bool site_open(struct contract *c, struct site *site) {
-    *site = (struct site){.clock = clock_virtual_new(NOW)};
-    met = (struct store_acquire_stats){0};
-    stand_in(c->store);
-    if (!store_leave(c->store, &c->error))
-        return false;
-    site->turns = turns_new(c->store, &c->settings, site->clock, 2, &c->error);
-    return site->turns != NULL;
-}
-
-static void site_close(struct site *site) {
-    work_items_free(site->turn.items);
-    turns_free(site->turns);
-    clock_release(site->clock);
-}
-
 static bool turn(struct contract *c, struct site *site) {
     work_items_free(site->turn.items);
     site->turn = (struct turn){.room = 4, .acquiring = true, .grace = TIME_NEVER};
     return turns_take(site->turns, &site->turn, &c->error);
 }
 
-#define OPEN                                                                                       \
-    struct site site;                                                                              \
-    EXPECT(site_open(c, &site))
-
 static void off(struct contract *c) {
     OPEN;
+    stand_in(c->store);
     for (int i = 0; i < 9; i++)
         EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     met.lock_failures = 1;
@@ -76,6 +51,7 @@ static void held(struct contract *c) {
     c->settings.backoff = HOUR;
     c->settings.max_backoff = 2 * HOUR;
     OPEN;
+    stand_in(c->store);
     for (int i = 0; i < 9; i++)
         EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     met.lock_failures = 1;
@@ -89,6 +65,7 @@ static void held(struct contract *c) {
 
 static void counted(struct contract *c) {
     OPEN;
+    stand_in(c->store);
     met.lock_failures = 3;
     EXPECT(turn(c, &site) && turn(c, &site) && turns_flush(site.turns, &c->error));
     json_t *stats = store_stats(c->store, NOW, &c->error);
@@ -101,6 +78,7 @@ static void counted(struct contract *c) {
 static void crowded(struct contract *c) {
     c->settings.aging = 1000;
     OPEN;
+    stand_in(c->store);
     log_configure(LOG_LOGFMT, LOG_WARN);
     log_sink(remember, NULL);
     met.levels = LEVELS_COMPARED;
@@ -134,6 +112,7 @@ static void jitter(struct contract *c) {
 
 static void drains(struct contract *c) {
     OPEN;
+    stand_in(c->store);
     size_t touched = 0;
     EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
     EXPECT(give_drain(c->store, c->settings.name, true, &touched, NOW, &c->error));

@@ -1,27 +1,5 @@
 /* turn_contract.c - one turn: outcomes in, work items out, one transaction or none. */
-#include "../store/contract.h"
-#include "run/turn.h"
-
-/* An executor in place of the contract's own membership; both clocks stand at NOW. */
-struct site {
-    struct clock *clock;
-    struct turns *turns;
-    struct turn turn;
-};
-
-static bool site_open(struct contract *c, struct site *site) {
-    *site = (struct site){.clock = clock_virtual_new(NOW)};
-    if (!store_leave(c->store, &c->error))
-        return false;
-    site->turns = turns_new(c->store, &c->settings, site->clock, 2, &c->error);
-    return site->turns != NULL;
-}
-
-static void site_close(struct site *site) {
-    work_items_free(site->turn.items);
-    turns_free(site->turns);
-    clock_release(site->clock);
-}
+#include "site.h"
 
 /* A turn with room for `room` jobs; what the last one handed out is forgotten. */
 static bool turn(struct contract *c, struct site *site, struct outcome *outcomes, int room) {
@@ -58,9 +36,6 @@ static int items_count(const struct site *site) {
     return count;
 }
 
-#define OPEN                                                                                       \
-    struct site site;                                                                              \
-    EXPECT(site_open(c, &site))
 #define JOB(...) EXPECT(create(c, c->store, (struct job){__VA_ARGS__, .retries = 3}, NOW))
 
 static void a_turn_settles_and_acquires(struct contract *c) {
