@@ -159,11 +159,7 @@ static int ask_strategy(lua_State *L) {
 static void keep_warning(struct script *script, struct outcome *outcome) {
     struct state *state = &script->state;
     struct text text = {0};
-    struct failure failure = {0};
-    if (state->stopped == STOP_NONE)
-        failure = failure_describe(state);
-    else
-        lua_pop(state->current, 1);
+    struct failure failure = failure_take(state);
     script->worn |= state->stopped == STOP_MEMORY;
     text_add(&text, "retry strategy of \"%s\" failed, the standard one decided: %s",
              outcome->job->handler, failure_words(&failure, state->stopped));

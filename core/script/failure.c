@@ -96,6 +96,13 @@ const char *failure_words(const struct failure *failure, enum stop stopped) {
                                   : "it took longer than PT1S";
 }
 
+struct failure failure_take(struct state *state) {
+    if (state->stopped == STOP_NONE)
+        return failure_describe(state);
+    lua_pop(state->current, 1);
+    return (struct failure){0};
+}
+
 void failure_clear(struct failure *failure) {
     free(failure->message);
     free(failure->stack);

@@ -13,6 +13,8 @@ struct failure {
 
 /* Pops what the last state_call raised. */
 struct failure failure_describe(struct state *state);
+/* The same; empty if a limit has stopped the call. */
+struct failure failure_take(struct state *state);
 void failure_clear(struct failure *failure);
 
 /* `message` and the traceback of the last state_call, malloc'ed. */

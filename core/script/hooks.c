@@ -72,12 +72,8 @@ static int call(lua_State *L) {
 static void report(struct telling *telling) {
     struct script *script = telling->run->script;
     struct state *state = &script->state;
-    struct failure failure = {0};
+    struct failure failure = failure_take(state);
     struct text line = {0};
-    if (state->stopped == STOP_NONE)
-        failure = failure_describe(state);
-    else
-        lua_pop(state->current, 1);
     script->worn |= state->stopped == STOP_MEMORY;
     const json_t *path = json_array_get(script->hook_paths, (size_t)telling->index - 1);
     text_add(&line, "%s failed at \"%s\" and is left out: %s", json_string_value(path),

@@ -71,14 +71,19 @@ void threads_shrink(struct pool *pool, time_ms now) {
 
 /* ---- workers that are lost ---- */
 
-/* Takes the worker out of all counts. */
-static void count_out(struct pool *pool, struct worker *worker) {
+/* It runs nothing any more. */
+static void count_idle(struct pool *pool, const struct worker *worker) {
     if (worker->state == WORKER_BUSY) {
         pool->busy--;
         worker->client->busy--;
     }
     if (pool->suspect == worker)
         pool->suspect = NULL;
+}
+
+/* Takes the worker out of all counts. */
+static void count_out(struct pool *pool, const struct worker *worker) {
+    count_idle(pool, worker);
     if (!worker->leaves)
         pool->threads--;
 }
@@ -187,12 +192,7 @@ static void lasts(struct worker *worker, const struct work_item *item) {
 }
 
 static void idle(struct pool *pool, struct worker *worker) {
-    if (worker->state == WORKER_BUSY) {
-        pool->busy--;
-        worker->client->busy--;
-    }
-    if (pool->suspect == worker)
-        pool->suspect = NULL;
+    count_idle(pool, worker);
     if (worker->stuck)
         pool->unreplaced--;
     worker->stuck = false;

@@ -344,22 +344,16 @@ bool jobs_ids(struct store *store, const json_t *wanted, const struct jobs_range
 
 /* The text of the last failure, and how far the run is. */
 static bool job_details(struct store *store, int64_t id, json_t *job, struct error *error) {
-    struct row *row = db_query(
-        &store->db, error,
-        "SELECT (SELECT stack FROM attempt WHERE job=?1 ORDER BY n DESC LIMIT 1),"
-        " p.fraction, p.text, p.at FROM (SELECT 1) AS one LEFT JOIN progress p ON p.job=?1",
-        "i", id);
-    if (db_step(&store->db, row, error) != YES)
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT stack FROM attempt WHERE job=?1 ORDER BY n DESC LIMIT 1", "i", id);
+    enum answer failed = db_step(&store->db, row, error);
+    if (failed == FAILED)
         return false;
-    json_t *progress = NULL;
-    if (!row_null(row, 3) && (progress = json_object())) {
-        json_put(progress, "fraction", query_column(row, 1));
-        json_put(progress, "text", query_column(row, 2));
-        query_put_time(progress, "at", row, 3);
-    }
-    bool done =
-        json_put_text(job, "stack", row_text(row, 0)) && json_put(job, "progress", progress);
-    row_done(row);
+    bool done = json_put_text(job, "stack", failed == YES ? row_text(row, 0) : NULL) &&
+                json_put(job, "progress", jobs_progress(store, id));
+    if (failed == YES)
+        row_done(row);
     return done || db_no_memory(&store->db, error);
 }
 
