@@ -256,6 +256,7 @@ local function link(c, plan, step)
   if node.kind == "subprocess" or node.kind == "event_subprocess" then
     step.start, step.events = plan.steps[node.start], steps_named(plan, node.events)
   end
+  step.watched = step.boundaries[1] ~= nil or (step.events ~= nil and step.events[1] ~= nil)
 end
 
 local function make(graph)

@@ -10,17 +10,18 @@ local events = {}
 
 -- ---- timers ----
 
+-- An expression may give a span where a date is expected, or a cycle where a span is.
 local Due = {}
 
 function Due.date(w, value)
   if math.type(value) == "integer" then
     return value
   end
-  return w.context.time(value)
+  return value:find("^P") and Due.duration(w, value) or w.context.time(value)
 end
 
 function Due.duration(w, value)
-  return w.context.add_span(w.now, value)
+  return value:find("^R") and Due.cycle(w, value) or w.context.add_span(w.now, value)
 end
 
 function Due.cycle(w, value)

@@ -315,7 +315,9 @@ local function finish(w, inst, token, step)
   for _, output in ipairs(step.outputs or {}) do
     variables.set(inst, token.scope, output.name, w:mapped(w.scope:at(inst, token), output))
   end
-  w.events.unwatch(w, inst, token)
+  if step.watched then
+    w.events.unwatch(w, inst, token)
+  end
   inst:tell("e", token, step.id)
   token.begun = nil
   return true
