@@ -259,3 +259,44 @@ describe("a mistake in a process", function()
     assert.matches("stands in too many blocks", table.concat(problems, "\n"), 1, true)
   end)
 end)
+
+describe("the page of processes", function()
+  local check = require "moonshift.process.check"
+  local options = require "moonshift.process.words.options"
+  local process = require "moonshift.process"
+  local report = require "moonshift.process.report"
+  local words = require "moonshift.process.words"
+  local page = assert(io.open("docs/processes.md")):read("a")
+
+  it("shows processes without a mistake", function()
+    local count = 0
+    for path, text in page:gmatch "```lua\n%-%- (processes/[%w_]+%.lua)\n(.-)```" do
+      local told = report.new(path)
+      local graph = words.read(assert(load(text))(), path, told, text)
+      check.graphs({ graph }, told)
+      assert.same({}, told.problems, path)
+      count = count + 1
+    end
+    assert.equal(6, count)
+  end)
+
+  it("says what is told of mistakes", function()
+    local count = 0
+    for text, message in page:gmatch '\n| `([^`\n]*)` | `("[^`\n]*)` |' do
+      assert.equal("1: " .. message, processes.problems("return {" .. text .. "}")[1])
+      count = count + 1
+    end
+    assert.equal(3, count)
+  end)
+
+  it("names every word and every option", function()
+    for word in pairs(process) do
+      if word ~= "words" and word ~= "is_item" then
+        assert.is_truthy(page:find(("`%s`"):format(word), 1, true), word)
+      end
+    end
+    for _, name in ipairs(options.names()) do
+      assert.is_truthy(page:find("[`{ ]" .. name .. "[`, ]"), name)
+    end
+  end)
+end)

@@ -8,7 +8,7 @@ local options = {}
 -- ---- names ----
 
 local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
-local ACTIVITY = COMMON .. " input output each within every on_error on_message boundaries undo"
+local ACTIVITY = COMMON .. " input output each within every on_error on_message undo"
   .. " compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
   .. " fields result external_priority"
@@ -68,6 +68,17 @@ function options.check(word, content, at, report)
       report:refuse(at, ("%s has the key %s (expected names and items)"):format(word, show(name)))
     end
   end
+end
+
+-- names() -> all options of all words.
+function options.names()
+  local all = {}
+  for _, set in pairs(sets) do
+    for name in pairs(set) do
+      all[name] = true
+    end
+  end
+  return names_of(all)
 end
 
 -- has(word, name): true if the word has the option.
