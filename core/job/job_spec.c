@@ -8,9 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A bit for a key, the same for a few others. All keys have two letters. */
+static inline uint64_t mark(const char *key) {
+    return UINT64_C(1) << (((unsigned)key[0] * 3 + (unsigned)key[1] * 5 + (unsigned)key[2]) & 63);
+}
+
+static uint64_t marks(json_t *object) {
+    uint64_t all = 0;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const char *key = json_object_iter_key(at);
+        all |= key[0] && key[1] ? mark(key) : 0;
+    }
+    return all;
+}
+
 /* A member that is absent or null: NULL. */
-static const json_t *member(const struct job_spec *spec, const char *key) {
-    const json_t *value = spec->object ? json_object_get(spec->object, key) : NULL;
+static inline const json_t *member(const struct job_spec *spec, const char *key) {
+    if (!(spec->marks & mark(key)))
+        return NULL;
+    const json_t *value = json_object_get(spec->object, key);
     return json_is_null(value) ? NULL : value;
 }
 
@@ -279,6 +295,7 @@ bool job_spec_keyed(const struct job_spec *spec, struct error *error) {
 }
 
 static void begin(struct job_spec *spec, time_ms now) {
+    spec->marks = marks(spec->object);
     spec->job.created = now;
     spec->job.attempt = 1;
     spec->job.lock_expiration = TIME_NONE;

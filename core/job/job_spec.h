@@ -48,6 +48,7 @@ struct job_spec {
 
     /* Of its reading: */
     json_t *object;                /* the caller's, one reference held; of a fast: its rest */
+    uint64_t marks;                /* of its keys: most keys that are asked for are not there */
     char *payload;                 /* encoded JSON, owned */
     char *unique;                  /* the key that the definition's function said, owned */
     char term[TIME_TEXT_SIZE];     /* a duration given as a number */

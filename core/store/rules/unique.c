@@ -77,6 +77,19 @@ static bool unique_purge(struct store *store, time_ms now, struct error *error) 
                   "i", now);
 }
 
+enum answer unique_claim(struct store *store, const struct job *job, time_ms until, time_ms now,
+                         struct error *error) {
+    until = until > now ? until : TIME_NONE;
+    if ((until != TIME_NONE && !unique_purge(store, now, error)) ||
+        !db_run(&store->db, error,
+                "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
+                " ON CONFLICT DO NOTHING",
+                "itiT", job->definition, job->unique_key, job->id, until))
+        return FAILED;
+    CRASH_POINT("unique_claimed");
+    return db_changes(&store->db) ? YES : NO;
+}
+
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error) {
     until = until > now ? until : TIME_NONE;

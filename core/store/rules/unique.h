@@ -16,6 +16,11 @@ struct unique_holder {
     bool own;      /* it was written in the intake that is being filled: in no place yet */
 };
 
+/* YES: the job, which is created next, holds its key from now on, and until then. NO: the key has a
+ * row of another one. */
+enum answer unique_claim(struct store *store, const struct job *job, time_ms until, time_ms now,
+                         struct error *error);
+
 /* NO: the key is free. YES: *job has held it, and may be gone. */
 enum answer unique_taken(struct store *store, int64_t definition, const char *key, int64_t *job,
                          struct error *error);

@@ -181,13 +181,32 @@ static enum answer create_held(struct store *store, int64_t definition, const st
                                time_ms now, struct unique_holder *holder, struct error *error) {
     int64_t other = 0;
     struct bulk *bulk = &sqlite_of(store)->bulk;
-    enum answer taken =
-        job->unique_key ? unique_taken(store, definition, job->unique_key, &other, error) : NO;
+    enum answer taken = unique_taken(store, definition, job->unique_key, &other, error);
     if (taken != YES)
         return taken;
     if (bulk_has(bulk, other) && !bulk_flush(bulk, &store->db, true, error))
         return FAILED;
     return unique_find(store, definition, job->unique_key, now, holder, error);
+}
+
+/* YES: it has the key that it asks for, or asks for none. Where a backlog may refuse the job, the
+ * key is written behind it. */
+static enum answer create_claim(struct store *store, struct job_spec *spec, int64_t definition,
+                                time_ms now, struct error *error) {
+    struct job *job = &spec->job;
+    bool given = job->id != 0;
+    if (!job->unique_key)
+        return YES;
+    if (backlog_of(store, job->handler))
+        return NO;
+    job->definition = definition;
+    job->id = given ? job->id : meta_id(store);
+    enum answer claimed = unique_claim(store, job, spec->unique_until, now, error);
+    if (claimed == NO && !given) {
+        job->id = 0;
+        store->meta.next_id--;
+    }
+    return claimed;
 }
 
 static bool create_one(struct store *store, struct job_spec *spec, int64_t deployment, time_ms now,
@@ -200,13 +219,17 @@ static bool create_one(struct store *store, struct job_spec *spec, int64_t deplo
     if (!stream)
         return false;
     const struct catalog_definition *definition = stream->definition;
-    enum answer held = create_held(store, definition->id, job, now, &holder, error);
+    enum answer claimed = create_claim(store, spec, definition->id, now, error);
+    enum answer held =
+        claimed == NO ? create_held(store, definition->id, job, now, &holder, error) : NO;
+    if (claimed == FAILED)
+        return false;
     if (held != NO)
         return held == YES && create_meet(store, spec, stream, &holder, now, error);
     if (!spec->schedule && !backlog_check(store, definition, job, error))
         return false;
     return create_occurrence(store, spec, stream, now, error) &&
-           (!job->unique_key || unique_hold(store, job, spec->unique_until, now, error)) &&
+           (claimed == YES || unique_hold(store, job, spec->unique_until, now, error)) &&
            (!job->repeat || cycle_begin(store, spec, error));
 }
 
