@@ -104,7 +104,7 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
 }
 
 bool sqlite_contended(const struct store *store) {
-    return clock_monotonic() < sqlite_of(store)->contended;
+    return store->peers.count > 0 && clock_monotonic() < sqlite_of(store)->contended;
 }
 
 static void transaction_over(struct store *store) {

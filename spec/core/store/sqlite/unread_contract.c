@@ -8,7 +8,7 @@
 
 enum { JOBS = 12 };
 
-static struct store *other;
+static struct store *other; /* of another process, as it were */
 
 /* So many like `job`, written as one list. */
 static bool create_list(struct contract *c, struct job job, int count) {
@@ -134,14 +134,26 @@ static void released_ones(struct contract *c) {
     EXPECT(plain == JOBS - JOBS / 4);
 }
 
-static void contended(struct contract *c) {
+/* Creates a job while another writer says that it waits. */
+static bool create_beside(struct contract *c) {
     struct gate gate;
-    EXPECT(create(c, c->store, (struct job){0}, NOW) && !store_contended(c->store));
-    EXPECT(gate_open(&gate, sqlite_of(c->store)->path, &c->error));
-    EXPECT(gate_take(&gate, GATE_WAITING, false));
-    bool done = create(c, c->store, (struct job){0}, NOW) > 0;
+    if (!gate_open(&gate, sqlite_of(c->store)->path, &c->error))
+        return false;
+    bool done =
+        gate_take(&gate, GATE_WAITING, false) &&
+        create_list(c, (struct job){.payload = "[2]", .payload_size = 3, .retries = 3}, JOBS);
     gate_close(&gate);
-    EXPECT(done && store_contended(c->store));
+    return done;
+}
+
+static void contended(struct contract *c) {
+    struct store_executor self;
+    EXPECT(create_beside(c) && !store_contended(c->store));
+    other = contract_join(c, "another", NOW, &self);
+    EXPECT(other && create_beside(c) && store_contended(c->store));
+    EXPECT(store_leave(other, &c->error));
+    store_close(other);
+    EXPECT(create_beside(c) && !store_contended(c->store));
 }
 
 /* ---- a turn ---- */
@@ -161,21 +173,18 @@ static struct turns *turns;
 static struct turn turn;
 static struct clock *turn_clock;
 
-/* An executor in place of the contract's own membership, which has to wait for others. */
+/* An executor in place of the contract's own membership, which has to wait for another one. */
 static bool begin_turns(struct contract *c) {
-    struct gate gate;
+    struct store_executor self;
     turn_clock = clock_virtual_new(NOW);
     contract = c;
-    bool done = store_leave(c->store, &c->error) &&
-                (turns = turns_new(c->store, &c->settings, turn_clock, 2, &c->error)) &&
-                gate_open(&gate, sqlite_of(c->store)->path, &c->error);
-    if (!done)
+    other = contract_join(c, "another", NOW, &self);
+    if (!other || !store_leave(c->store, &c->error))
         return false;
-    gate_take(&gate, GATE_WAITING, false);
-    done = create_list(c, (struct job){.payload = "[2]", .payload_size = 3, .retries = 3}, JOBS);
-    gate_close(&gate);
+    turns = turns_new(c->store, &c->settings, turn_clock, 2, &c->error);
+    bool done = turns && create_beside(c) && store_contended(c->store);
     sqlite3_trace_v2(c->store->db.handle, SQLITE_TRACE_STMT, on_statement, NULL);
-    return done && store_contended(c->store);
+    return done;
 }
 
 static bool take_turn(struct contract *c) {
@@ -189,6 +198,7 @@ static void end_turns(struct contract *c) {
     work_items_free(turn.items);
     turn.items = NULL;
     turns_free(turns);
+    store_close(other);
     clock_release(turn_clock);
 }
 
@@ -209,10 +219,7 @@ static void turn_reads(struct contract *c) {
 static void delete_one(struct contract *c) {
     struct error error = {0};
     meanwhile = NULL;
-    other = store_open(c->url, STORE_WRITE, &c->settings, &error);
-    if (other)
-        give_ids(other, verb("cancel"), IDS(5), NOW, &error);
-    store_close(other);
+    give_ids(other, verb("cancel"), IDS(5), NOW, &error);
     c->error = error;
 }
 
@@ -258,8 +265,8 @@ static const struct check checks[] = {
     {"the rows of other jobs are read before they are locked", others_are_read},
     {"a job that comes back is read before it is locked", not_a_second_time},
     {"jobs that are released are as plain as others", released_ones},
-    {"a store knows that others want to write", contended},
-    {"a turn beside other writers hands out whole jobs", turn_reads},
+    {"an executor knows that others want to write", contended},
+    {"a turn beside other executors hands out whole jobs", turn_reads},
     {"a job that is deleted behind the commit is not handed out", one_is_deleted},
     {"jobs that cannot be read are given back and run all the same", reading_fails},
 };
