@@ -48,7 +48,6 @@ CREATE INDEX job_suspended ON job(stream, id) WHERE suspended<>0;
 CREATE INDEX job_batch ON job(batch, id) WHERE batch IS NOT NULL;
 CREATE INDEX job_instance ON job(instance, id) WHERE instance IS NOT NULL;
 CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
-CREATE INDEX job_start ON job(execution) WHERE instance_id IS NULL AND execution IS NOT NULL;
 
 CREATE TABLE ready(       -- rank = ~priority
   stream INT, rank INT, place INT, id INT, lane INT,

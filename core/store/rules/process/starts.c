@@ -48,12 +48,24 @@ struct start_job {
     char activity[JOB_NAME_MAX + 1];
 };
 
-static bool jobs_of(struct store *store, int64_t version, struct start_job *jobs, size_t *count,
-                    struct error *error) {
+/* They are few, and asked for when a folder is deployed: the places are looked through by stream.
+ * An index of their own would cost every job that is created. */
+#define START_JOBS                                                                                 \
+    "SELECT j.id, coalesce(j.activity, '') FROM job j WHERE j.execution=?1"                        \
+    " AND j.instance_id IS NULL AND j.id IN (SELECT t.id FROM timer t JOIN of_start o"             \
+    " ON o.id=t.stream UNION ALL SELECT r.id FROM ready r JOIN of_start o ON o.id=r.stream"        \
+    " UNION ALL SELECT x.id FROM live x JOIN of_start o ON o.id=x.stream"                          \
+    " WHERE x.suspended<>0 OR x.retries=0)"
+
+static bool jobs_of(struct store *store, const struct starts *starts, struct start_job *jobs,
+                    size_t *count, struct error *error) {
+    char prefix[JOB_NAME_MAX + 32];
+    snprintf(prefix, sizeof prefix, "process/%s/", starts->key);
     struct row *rows = db_query(&store->db, error,
-                                "SELECT id, coalesce(activity, '') FROM live WHERE execution=?1"
-                                " AND instance_id IS NULL ORDER BY id LIMIT ?2",
-                                "in", version, TIMERS_MAX);
+                                "WITH of_start AS (SELECT s.id FROM stream s JOIN definition d"
+                                " ON d.id=s.definition WHERE substr(d.name, 1, ?2)=?3"
+                                " AND d.name LIKE '%:timer') " START_JOBS " ORDER BY 1 LIMIT ?4",
+                                "iitn", starts->from, (int64_t)strlen(prefix), prefix, TIMERS_MAX);
     enum answer step = NO;
     *count = 0;
     while ((step = db_step(&store->db, rows, error)) == YES) {
@@ -82,9 +94,11 @@ static bool jobs_move(struct store *store, const struct starts *starts, const js
                       time_ms now, struct error *error) {
     const json_t *timers = json_object_get(starts->process, "timers");
     size_t count = 0;
+    if (!json_array_size(before))
+        return true;
     struct start_job *jobs = calloc(TIMERS_MAX, sizeof *jobs);
     bool done =
-        jobs ? jobs_of(store, starts->from, jobs, &count, error) : db_no_memory(&store->db, error);
+        jobs ? jobs_of(store, starts, jobs, &count, error) : db_no_memory(&store->db, error);
     for (size_t i = 0; done && i < count; i++)
         done = job_move(store, &jobs[i], starts, timer_stays(before, timers, jobs[i].activity), now,
                         error);
