@@ -113,7 +113,7 @@ end
 
 -- Does something with the unit, and notes it for a second walk.
 local function effect(call, made)
-  call.note[#call.note + 1] = made
+  table.insert(call.note.effects, made)
   call.walk:do_again(call.inst, call.token, made)
   return made.id
 end
@@ -224,9 +224,15 @@ local function take_reads(token, note)
   end
 end
 
-local function finish(w, call, key, ok, result)
+-- Keeps what a call has given. The result is data only where something becomes of it.
+local function finish(w, call, key, wanted, ok, result)
   if ok then
     variables.check_copies(call.token, call.note)
+    if call.note.result_name or wanted then
+      result = variables.copy(result, "the result of " .. call.token.at)
+    else
+      result = nil
+    end
     kept.keep(w, key, call.note, result)
     return result
   elseif not calls.is_thrown(result) then
@@ -244,15 +250,15 @@ function calls.run(w, inst, token, step, callout, place, event, task)
   end
   local old, key = kept.find(w, inst, token, place)
   if old then
-    return old.result, old.thrown
+    return old.result, old.thrown and calls.thrown(old.thrown.code, old.thrown.message)
   end
   local call = call_of(w, inst, token, step, event)
   call.task, call.fields = task, callout.fields
   if place == "run" then
-    call.note.result = step.result
+    call.note.result_name = step.result
     take_reads(token, call.note)
   end
-  return finish(w, call, key, invoke(w, call, callout))
+  return finish(w, call, key, place == "mapping", invoke(w, call, callout))
 end
 
 -- ---- objects of expressions ----

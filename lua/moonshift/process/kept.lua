@@ -4,6 +4,9 @@
 -- there. A token's way is its number; a token that was made in this walk has the way of the one it
 -- came from and a count, so both walks agree. What was kept holds unless the call had written
 -- something that it had read, and that is another value now: then the call is made again.
+--
+-- What is kept is data, so that it can be handed back as JSON: { [key] = { seen, missed, writes,
+-- result_name, effects (see variables.note), result, thrown = { code, message } } }.
 local variables = require "moonshift.process.variables"
 
 local kept = {}
@@ -29,8 +32,8 @@ end
 
 -- Brings about again what a call did besides its result.
 local function replay(w, inst, token, one)
-  variables.replay(inst, token, one.note)
-  for _, made in ipairs(one.note) do
+  variables.replay(inst, token, one)
+  for _, made in ipairs(one.effects) do
     w:do_again(inst, token, made)
   end
 end
@@ -39,7 +42,7 @@ end
 function kept.find(w, inst, token, place)
   local key = key_of(w, inst, token, place)
   local one = w.before[key]
-  if not one or variables.outdated(token, one.note) then
+  if not one or variables.outdated(token, one) then
     return nil, key
   end
   replay(w, inst, token, one)
@@ -49,7 +52,9 @@ end
 
 -- keep(w, key, note, result, thrown): `thrown` is a BPMN error that the call raised
 function kept.keep(w, key, note, result, thrown)
-  w.kept[key] = { note = note, result = result, thrown = thrown }
+  w.kept[key] = { seen = note.seen, missed = note.missed, writes = note.writes,
+    result_name = note.result_name, effects = note.effects, result = result,
+    thrown = thrown and { code = thrown.code, message = thrown.message } }
 end
 
 return kept

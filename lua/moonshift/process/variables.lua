@@ -132,13 +132,12 @@ end
 
 -- ---- notes of a call ----
 
--- A note is what one call has read and written:
---
---   seen = { [name] = value }, missed = { [name] = true }    read before it was written
---   own = { [name] = true }, writes = { { name, value, is_local }, … }, result = a name
---   copies = { [name] = { what the script has, what it is a copy of } }
+-- A note is what one call has read and written. `seen` has the values by name, and `missed` the
+-- names without one, as they were before the call wrote them (`own`). `writes` are { name, value,
+-- is_local }; `result_name` is the variable that gets the result. `copies` are, by name, what the
+-- script has and what it is a copy of. `effects` are jobs, instances and messages asked for.
 function variables.note()
-  return { seen = {}, missed = {}, own = {}, writes = {}, copies = {} }
+  return { seen = {}, missed = {}, own = {}, writes = {}, copies = {}, effects = {} }
 end
 
 local function note_read(note, name, value)
@@ -160,18 +159,18 @@ end
 -- result counts as written.
 function variables.outdated(token, note)
   for _, write in ipairs(note.writes) do
-    if has_changed(token, note, write[1]) then
+    if has_changed(token, note, write.name) then
       return true
     end
   end
-  return note.result ~= nil and has_changed(token, note, note.result)
+  return note.result_name ~= nil and has_changed(token, note, note.result_name)
 end
 
 -- Writes again what a call wrote.
 function variables.replay(inst, token, note)
   for _, write in ipairs(note.writes) do
-    local set = write[3] and variables.set_local or variables.set
-    set(inst, token, write[1], write[2])
+    local set = write.is_local and variables.set_local or variables.set
+    set(inst, token, write.name, write.value)
   end
 end
 
@@ -247,7 +246,8 @@ local function assign(inst, token, note, name, value, is_local)
   local set = is_local and variables.set_local or variables.set
   set(inst, token, name, value)
   note.own[name] = true
-  note.writes[#note.writes + 1] = { name, variables.get(token, name), is_local }
+  note.writes[#note.writes + 1] = { name = name, value = variables.get(token, name),
+    is_local = is_local }
 end
 variables.assign = assign
 

@@ -214,7 +214,7 @@ function Driver:run(job)
     error(unit, 0)
   end
   while not self:write(unit) do
-    cause.kept = unit.kept
+    cause.kept = rules.decode(rules.encode(unit.kept))
     unit = self:walk(cause)
   end
   return unit

@@ -40,6 +40,16 @@ describe("a timer", function()
     assert.same({}, d.jobs)
   end)
 
+  it("may be given a span for a date, and a cycle for a span", function()
+    local d = store({ t = { kind = "catch", event = timer("date", "${a}") },
+      u = { kind = "catch", event = timer("duration", "${b}") } }, { "s -> t -> u -> e" })
+    local id = d:start("p", { a = "PT1M", b = "R3/PT1M" })
+    d:advance(MINUTE)
+    assert.equal("u", d:at(id))
+    d:advance(MINUTE)
+    assert.equal("completed", d:ended(id))
+  end)
+
   it("says what it cannot read", function()
     local d = store({ t = { kind = "catch", event = timer("duration", "${wait}") } },
       { "s -> t -> e" })

@@ -193,6 +193,20 @@ describe("the walk", function()
     assert.same({ "hello you", "a", "p", "k7", id }, seen)
   end)
 
+  it("refuses a result that is no data, where it becomes a variable", function()
+    local a = calls(function()
+      return print
+    end)
+    assert.equal("completed", (function(d)
+      return d:ended(d:start("p"))
+    end)(store({ a = a }, { "s -> a -> e" })))
+    a.result = "x"
+    local d = store({ a = a }, { "s -> a -> e" })
+    local _, message = pcall(d.start, d, "p")
+    assert.equal("the result of a: cannot keep a function "
+      .. "(expected nil, boolean, number, text or table)", message)
+  end)
+
   it("gives listeners their own fields", function()
     local seen
     local d = store({ a = { kind = "task", listeners = { start = { { call = function(job)
