@@ -18,6 +18,7 @@ struct horizon {
     double span; /* ms */
     double time; /* ms of the workers' time in that span that nothing fills yet, all together */
     double soon; /* ms of it that begin at once for jobs with a rate, which go before the others */
+    int workers; /* that share it */
 };
 
 struct acquire {

@@ -369,6 +369,13 @@ MUTANTS = [
         db_value(&store->db, error, &all, "SELECT count(*) FROM limited l JOIN locked k"
                  " ON k.id=l.id AND k.token=l.token WHERE definition=?1", "i", definition->id) == FAILED)
 """)]},
+    {"name": "shared-place-freed-early", "by": "spec/core/store/limit_contract",
+     "breaks": "jobs that share a place under a limit have none after the first of them",
+     "changes": [("core/store/sqlite/settle.c", """
+    return !job->permit || !outcome->lane_ends ||
+""", """
+    return !job->permit ||
+""")]},
     {"name": "rate-one-more", "by": "I13b",
      "breaks": "a start more in each window",
      "changes": [(STARTS, """

@@ -211,7 +211,8 @@ struct client_room client_room(struct client *client) {
                                     .arg = &client->estimate,
                                     .span = HORIZON,
                                     .time = time,
-                                    .soon = soon};
+                                    .soon = soon,
+                                    .workers = client->pool->count};
     return room;
 }
 

@@ -19,11 +19,18 @@ struct job *work_item_take(struct work_item *item) {
     return job;
 }
 
-/* The jobs of the first job's lane that follow it without a gap, cut off the list. */
+static bool together(const struct job *first, const struct job *job) {
+    if (first->lane_id)
+        return job->lane_id == first->lane_id;
+    return first->permit && job->permit == first->permit;
+}
+
+/* The jobs of the first job's lane, or with its permit, that follow it without a gap, cut off the
+ * list. */
 static void fill(struct work_item *item, struct job **jobs) {
     struct job *first = *jobs, *last = first;
     item->count = 1;
-    while (first->lane_id != 0 && last->next && last->next->lane_id == first->lane_id) {
+    while (last->next && together(first, last->next)) {
         last = last->next;
         item->count++;
     }
@@ -84,7 +91,7 @@ void work_items_free(struct work_item *items) {
 
 void work_items_watch(struct work_item **watched, struct work_item *items) {
     for (struct work_item *item = items; item; item = item->next) {
-        if (item->count < 2)
+        if (item->count < 2 || !item->jobs->lane_id)
             continue;
         atomic_fetch_add(&item->owners, 1);
         item->watched = *watched;

@@ -1,9 +1,10 @@
 /* work_item.h - work items, lines of them, and follow-ups (rules §4, §6).
  *
- * A work item is what one worker runs back to back: a single job, or jobs of one lane in
- * acquisition order. Follow-ups are exclusive jobs that a run of the same lane created, locked with
- * its result. They wait until the work item ends and then run next on its worker; the lane is not
- * released in between. Nothing in here has a lock of its own. */
+ * A work item is what one worker runs back to back: a single job, jobs of one lane in acquisition
+ * order, or short jobs that share a place under their limit. Follow-ups are exclusive jobs that a
+ * run of the same lane created, locked with its result. They wait until the work item ends and then
+ * run next on its worker; the lane is not released in between. Nothing in here has a lock of its
+ * own. */
 #ifndef MOONSHIFT_RUN_POOL_WORK_ITEM_H
 #define MOONSHIFT_RUN_POOL_WORK_ITEM_H
 

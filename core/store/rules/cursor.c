@@ -269,7 +269,8 @@ static bool merge_stream(struct merge *merge, struct store *store,
     cursor.level = merge_levels(merge->order);
     cursor.dated = merge->order->ensure_due_date;
     cursor.paced = stream->definition->rate.count != 0;
-    cursor.unread = merge->order->unread && !cursor.dated && !cursor.paced;
+    cursor.limited = stream->definition->limit || stream->definition->cluster_limit;
+    cursor.unread = merge->order->unread && !cursor.dated && !cursor.paced && !cursor.limited;
     while ((found = merge_first(merge, store, &cursor, rank, error)) == YES) {
         if (!merge_add(merge, &cursor))
             return db_no_memory(&store->db, error);
@@ -341,11 +342,11 @@ static bool merge_is_of(const struct merge *merge, size_t at, const struct store
     return stream && stream->definition == definition;
 }
 
-bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
+bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken, int places,
                 struct error *error) {
     const struct catalog_stream *of =
         merge->limits.count ? catalog_stream(&store->catalog, taken->stream) : NULL;
-    if (!of || !limits_take(&merge->limits, of))
+    if (!of || !limits_take(&merge->limits, of, places))
         return true;
     merge_leave(merge, store, taken->stream);
     return limits_full(store, of, error);
@@ -376,7 +377,8 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
     struct cursor cursor = {.stream = taken->stream,
                             .lane = taken->head.lane,
                             .timer = taken->timer,
-                            .paced = taken->paced};
+                            .paced = taken->paced,
+                            .limited = taken->limited};
     if (taken->lane || merge_follows(merge, taken))
         return true;
     cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, cursor.lane};

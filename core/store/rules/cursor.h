@@ -26,6 +26,7 @@ struct cursor {
     bool level;   /* only the rank of `head` */
     bool dated;   /* only jobs with a due date */
     bool paced;   /* its definition has a rate */
+    bool limited; /* it has a limit */
     bool unread;  /* what comes is plain, as far as is known: rows are not read along */
     struct head head;
     struct job *job;    /* the head's, if it was read along; owned */
@@ -61,8 +62,9 @@ struct job *merge_job(struct merge *merge);
 /* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
 bool merge_next(struct merge *merge, struct store *store, struct error *error);
 /* A job was taken, `taken` is a copy of its cursor: a definition that is full now, or has started
- * as many as its rate allows, is not looked at any further. */
-bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
+ * as many as its rate allows, is not looked at any further. `places`: how many it has taken under a
+ * limit; 0: one that was counted before. */
+bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken, int places,
                 struct error *error);
 /* Leaves out what is ready of the definition of this stream. */
 void merge_leave(struct merge *merge, struct store *store, int64_t stream);

@@ -41,12 +41,12 @@ static struct limit_left *limits_find(const struct limits *limits, int64_t defin
     return NULL;
 }
 
-static bool limits_add(struct limits *limits, int64_t definition, int64_t left) {
+static bool limits_add(struct limits *limits, struct limit_left left) {
     struct limit_left *list = realloc(limits->list, (limits->count + 1) * sizeof *list);
     if (!list)
         return false;
     limits->list = list;
-    list[limits->count++] = (struct limit_left){definition, left};
+    list[limits->count++] = left;
     return true;
 }
 
@@ -65,31 +65,40 @@ static int64_t limits_paced(struct store *store, const struct catalog_definition
     return left > 0 ? left : 0;
 }
 
-static int64_t limits_left(struct store *store, const struct catalog_definition *definition,
-                           struct error *error) {
-    int64_t left = limit_free(store, definition, store->self.id, error);
-    int64_t paced = left < 0 ? left : limits_paced(store, definition, error);
-    return paced < left ? paced : left;
-}
-
 enum answer limits_ask(struct limits *limits, struct store *store,
                        const struct catalog_stream *stream, struct error *error) {
     const struct catalog_definition *definition = stream->definition;
     const struct limit_left *known = limits_find(limits, definition->id);
-    int64_t left = known ? known->left : limits_left(store, definition, error);
-    if (left < 0)
+    struct limit_left left = {.definition = definition->id};
+    if (known)
+        return known->places > 0 && known->starts > 0 ? YES : NO;
+    left.places = limit_free(store, definition, store->self.id, error);
+    left.starts = left.places < 0 ? -1 : limits_paced(store, definition, error);
+    if (left.starts < 0)
         return FAILED;
-    if (!known && !limits_add(limits, definition->id, left)) {
+    if (!limits_add(limits, left)) {
         db_no_memory(&store->db, error);
         return FAILED;
     }
-    return left > 0 ? YES : NO;
+    return left.places > 0 && left.starts > 0 ? YES : NO;
 }
 
-bool limits_take(struct limits *limits, const struct catalog_stream *stream) {
+bool limits_take(struct limits *limits, const struct catalog_stream *stream, int places) {
     struct limit_left *left =
         limits->count && stream ? limits_find(limits, stream->definition->id) : NULL;
-    return left && --left->left <= 0;
+    if (!left)
+        return false;
+    left->places -= places;
+    left->starts--;
+    return left->starts <= 0 || (places > 0 && left->places <= 0);
+}
+
+bool limits_has(const struct limits *limits, int64_t definition) {
+    return limits_find(limits, definition)->places > 0;
+}
+
+void limits_share(struct limits *limits, int64_t definition) {
+    limits_find(limits, definition)->places--;
 }
 
 bool limits_full(struct store *store, const struct catalog_stream *stream, struct error *error) {

@@ -24,7 +24,7 @@ int64_t limit_free(struct store *store, const struct catalog_definition *definit
  * Zero-initialise. */
 struct limits {
     struct limit_left {
-        int64_t definition, left;
+        int64_t definition, places, starts;
     } * list;
     size_t count;
 };
@@ -37,9 +37,14 @@ static inline enum answer limits_open(struct limits *limits, struct store *store
     bool limited = definition->limit || definition->cluster_limit || definition->rate.count;
     return limited ? limits_ask(limits, store, stream, error) : YES;
 }
-/* One was taken. True: that was the last place of its definition. */
-bool limits_take(struct limits *limits, const struct catalog_stream *stream);
-/* The last place of the stream's definition was taken: by its rate, when there is another one? */
+/* A job was started that has taken so many places. True: it has left no place, or it was the last
+ * start that the rate allows. */
+bool limits_take(struct limits *limits, const struct catalog_stream *stream, int places);
+/* True if a place of the definition is left, which has been asked for. */
+bool limits_has(const struct limits *limits, int64_t definition);
+/* Takes a place of it that several jobs are to share. */
+void limits_share(struct limits *limits, int64_t definition);
+/* The last start of the stream's definition was taken: when does its rate allow another one? */
 bool limits_full(struct store *store, const struct catalog_stream *stream, struct error *error);
 static inline void limits_clear(struct limits *limits) {
     free(limits->list);

@@ -151,7 +151,9 @@ bool place_extend(struct store *store, int64_t id, int64_t token, time_ms until,
 bool place_uncount_owner(struct store *store, int64_t owner, struct error *error) {
     if (!db_run(&store->db, error,
                 "DELETE FROM limited WHERE owner=?1 AND NOT EXISTS"
-                "(SELECT 1 FROM locked k WHERE k.id=limited.id AND k.token=limited.token)",
+                "(SELECT 1 FROM locked k WHERE k.id=limited.id AND k.token=limited.token)"
+                " AND (id<>0 OR NOT EXISTS(SELECT 1 FROM locked k JOIN stream s ON s.id=k.stream"
+                " WHERE k.owner=?1 AND s.definition=limited.definition))",
                 "i", owner))
         return false;
     if (db_changes(&store->db)) {
@@ -178,6 +180,12 @@ bool place_count_run(struct store *store, const struct job *job, struct error *e
                          "INSERT INTO limited(definition, token, id, owner)"
                          " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
                          "iiii", of->id, job->token, job->id, job->owner);
+}
+
+bool place_permit(struct store *store, int64_t definition, int64_t permit, struct error *error) {
+    return db_run(&store->db, error,
+                  "INSERT INTO limited(definition, token, id, owner) VALUES(?1, ?2, 0, ?3)", "iii",
+                  definition, permit, store->self.id);
 }
 
 /* ---- lane ---- */

@@ -73,6 +73,9 @@ static inline bool place_count(struct store *store, const struct job *job, struc
     return !store->catalog.limited || place_count_run(store, job, error);
 }
 
+/* Counts one run for all jobs that have this token as their permit: of them one runs at a time. */
+bool place_permit(struct store *store, int64_t definition, int64_t permit, struct error *error);
+
 enum unlocked { UNLOCK_STALE, UNLOCKED, UNLOCKED_EDITED }; /* edited: its row, by an operator */
 /* Ends a run's lock: the fence. Stale: the job is not locked with this token by this owner. */
 bool place_unlock(struct store *store, const struct job *job, enum unlocked *how,
@@ -92,16 +95,18 @@ bool place_edited(struct store *store, int64_t id, struct error *error);
 bool place_extend(struct store *store, int64_t id, int64_t token, time_ms until,
                   struct error *error);
 
-/* The run with this token has ended: its place under a limit is free, for others too if the limit
- * is theirs. */
+/* The run with this token, or the item with this permit, has ended: its place under a limit is
+ * free, for others too if the limit is theirs. Without effect if it has none. */
 bool place_uncount_run(struct store *store, int64_t stream, int64_t token, struct error *error);
 static inline bool place_uncount(struct store *store, int64_t stream, int64_t token,
                                  struct error *error) {
     return !store->catalog.limited || place_uncount_run(store, stream, token, error);
 }
-/* Stops counting the runs of an executor that is gone, but for those that are still locked. */
+/* Stops counting the runs of an executor that is gone, but for those that are still locked. A
+ * permit stays while any job of the definition does. */
 bool place_uncount_owner(struct store *store, int64_t owner, struct error *error);
-/* Counts the locked jobs of a definition as its new deployment says: by a limit, or not at all. */
+/* Counts the locked jobs of a definition as its new deployment says: by a limit, or not at all.
+ * Those that share a place count by themselves, too, until they have ended. */
 bool place_recount(struct store *store, const struct definition *definition, struct error *error);
 
 /* ---- lane ---- */

@@ -12,12 +12,22 @@
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
+#define SHARED_MAX 64  /* items of jobs that share a place, in one turn */
+#define SHARED_SPAN 20 /* ms that such an item is expected to run at most */
 
 struct taken_lane { /* a work item of this acquisition */
     int64_t lane;
     struct job *last;
     int count;
     double time; /* ms that its jobs are expected to run */
+};
+
+/* A work item of this acquisition with short jobs of a definition that has a limit. They share one
+ * place under it, as they run one after the other. */
+struct shared {
+    struct taken_lane item;
+    int64_t definition, permit;
+    int changes; /* of the definition, up to its last job */
 };
 
 /* Taken jobs of one rank that stand one behind the other in `ready`, which they leave together. */
@@ -40,6 +50,10 @@ struct taking {
     bool served;        /* there is one */
     bool starved;       /* a job with a rate could start, but no worker comes to it at once */
     struct run run;     /* their locks are in the bulk */
+    struct shared shared[SHARED_MAX];
+    int shared_count;
+    int64_t definition; /* of the last job, */
+    int changes;        /* and how often another one came */
     struct taken_lane *lanes;
     size_t lane_count;
     bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
@@ -191,6 +205,8 @@ static bool taking_start(struct taking *taking, struct store *store, const struc
 
 static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
+    taking->changes += taking->definition != job->definition;
+    taking->definition = job->definition;
     taking->bytes -= job->unread ? PLAIN_PAYLOAD : (int64_t)job->payload_size;
     taking->framed = taking->framed || job->instance_id;
     taking->items += !lane;
@@ -229,7 +245,7 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
 }
 
-enum verdict { BROKE, TOOK, PASSED, PARKED, STARVED };
+enum verdict { BROKE, TOOK, SHARED, PASSED, PARKED, STARVED, FULL };
 
 static enum verdict taking_job(struct taking *taking, struct store *store,
                                const struct cursor *cursor, struct taken_lane *lane,
@@ -255,17 +271,87 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     return allowed == YES ? TOOK : PASSED;
 }
 
-static enum verdict taking_plain(struct taking *taking, struct store *store,
+/* A job that is in no item of others, unless it has a permit. */
+static bool taking_plain(struct taking *taking, struct store *store, const struct cursor *cursor,
+                         struct job *job, struct error *error) {
+    job->token = meta_token(store);
+    return taking_start(taking, store, cursor, job, error) &&
+           run_add(taking, store, cursor, error) &&
+           bulk_take(&sqlite_of(store)->bulk, &store->db, job, error);
+}
+
+static enum verdict taking_alone(struct taking *taking, struct store *store,
                                  const struct cursor *cursor, struct error *error) {
     struct job *job = merge_job(&taking->merge);
-    job->token = meta_token(store);
     taking_append(taking, job, NULL);
-    if (!taking_start(taking, store, cursor, job, error))
-        return BROKE;
-    bool done = run_add(taking, store, cursor, error) &&
-                bulk_take(&sqlite_of(store)->bulk, &store->db, job, error) &&
-                place_count(store, job, error);
+    bool done = taking_plain(taking, store, cursor, job, error) && place_count(store, job, error);
     return done ? TOOK : BROKE;
+}
+
+/* ---- short jobs under a limit ---- */
+
+/* True if the job may run behind the last one of the item: that takes not too long, and no job of
+ * another definition that stands between them waits for it. */
+static bool shared_fits(const struct taking *taking, const struct shared *shared,
+                        const struct job *job) {
+    const struct horizon *horizon = &taking->acquire->horizon;
+    double after = shared->item.time + horizon->run(horizon->arg, job->definition);
+    bool next = shared->changes == taking->changes;
+    return shared->definition == job->definition && after <= SHARED_SPAN &&
+           (next || shared->item.last->priority == job->priority);
+}
+
+/* The item that fits and has the least to do, and how many fit; NULL: none. */
+static struct shared *shared_find(struct taking *taking, const struct job *job, int *count) {
+    struct shared *best = NULL;
+    *count = 0;
+    for (struct shared *at = taking->shared; at < taking->shared + taking->shared_count; at++) {
+        if (!shared_fits(taking, at, job))
+            continue;
+        (*count)++;
+        if (!best || at->item.time < best->item.time)
+            best = at;
+    }
+    return best;
+}
+
+/* Begins another item if there is a place for it. */
+static bool shared_begin(struct taking *taking, struct store *store, const struct job *job,
+                         struct shared **begun, struct error *error) {
+    struct limits *limits = &taking->merge.limits;
+    if (taking->shared_count == SHARED_MAX || !limits_has(limits, job->definition))
+        return true;
+    limits_share(limits, job->definition);
+    *begun = &taking->shared[taking->shared_count++];
+    **begun = (struct shared){.definition = job->definition, .permit = meta_token(store)};
+    return place_permit(store, job->definition, (*begun)->permit, error);
+}
+
+static void shared_append(struct taking *taking, struct shared *shared, struct job *job) {
+    const struct horizon *horizon = &taking->acquire->horizon;
+    job->permit = shared->permit;
+    taking_append(taking, job, shared->item.last ? &shared->item : NULL);
+    shared->changes = taking->changes;
+    if (shared->item.last)
+        return;
+    shared->item.last = job;
+    shared->item.count = 1;
+    shared->item.time = horizon->run(horizon->arg, job->definition);
+}
+
+/* Each worker has an item first, then each job goes into the shortest one. */
+static enum verdict taking_shared(struct taking *taking, struct store *store,
+                                  const struct cursor *cursor, struct error *error) {
+    int count = 0;
+    struct shared *shared = shared_find(taking, cursor->job, &count);
+    if (count < taking->acquire->horizon.workers &&
+        !shared_begin(taking, store, cursor->job, &shared, error))
+        return BROKE;
+    if (!shared)
+        return FULL;
+    struct job *job = merge_job(&taking->merge);
+    shared_append(taking, shared, job);
+    return taking_plain(taking, store, cursor, job, error) ? SHARED : BROKE;
 }
 
 /* True if the item takes no more jobs of the lane. */
@@ -281,8 +367,13 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
     struct taken_lane *lane = taking_lane(taking, id);
     if (cursor->paced && !lane && !taking_prompt(taking, store, cursor))
         return STARVED;
-    if (run_fits(taking, cursor))
-        return taking_plain(taking, store, cursor, error);
+    bool fits = run_fits(taking, cursor);
+    if (fits && cursor->limited && taking_brief(taking, cursor->job->definition))
+        return taking_shared(taking, store, cursor, error);
+    if (cursor->limited && !limits_has(&taking->merge.limits, limit_of(store, cursor->stream)->id))
+        return FULL;
+    if (fits)
+        return taking_alone(taking, store, cursor, error);
     if (!run_end(taking, store, error))
         return BROKE;
     /* Behind another job of its lane it would not start at once. */
@@ -318,8 +409,8 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
     enum verdict verdict = taking_head(taking, store, &best, error);
     if (verdict == PARKED && best.lane) /* the item is full */
         return merge_drop(&taking->merge);
-    if (verdict == STARVED) {
-        taking->starved = true;
+    if (verdict == STARVED || verdict == FULL) {
+        taking->starved = taking->starved || verdict == STARVED;
         merge_leave(&taking->merge, store, best.stream);
         return true;
     }
@@ -327,8 +418,10 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
     if (verdict == BROKE || !merge_next(&taking->merge, store, error) ||
         (verdict == TOOK && best.head.lane && !merge_follow(&taking->merge, store, &best, error)))
         return false;
-    return verdict != TOOK || ((!store->meta.fair || taking_turn(taking, store, &best, error)) &&
-                               merge_took(&taking->merge, store, &best, error));
+    if (verdict != TOOK && verdict != SHARED)
+        return true;
+    return (!store->meta.fair || taking_turn(taking, store, &best, error)) &&
+           merge_took(&taking->merge, store, &best, verdict == TOOK, error);
 }
 
 static bool taking_enough(const struct taking *taking) {

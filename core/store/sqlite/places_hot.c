@@ -114,11 +114,15 @@ bool place_uncount_run(struct store *store, int64_t stream, int64_t token, struc
     const struct catalog_definition *of = limit_of(store, stream);
     if (!of)
         return true;
+    if (!db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND token=?2", "ii",
+                of->id, token))
+        return false;
+    if (!db_changes(&store->db))
+        return true;
     capacity_blind(store);
     if (!store->open.capacity || of->cluster_limit) {
         ring_note(&store->ring, stream, INT64_MIN);
         ring_note(&store->ring, stream, INT64_MAX);
     }
-    return db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND token=?2", "ii",
-                  of->id, token);
+    return true;
 }

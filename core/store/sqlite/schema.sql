@@ -64,7 +64,7 @@ CREATE TABLE locked(      -- until: only after an extension
   lane INT, until INT,
   edited INT NOT NULL DEFAULT 0) STRICT; -- an operator has changed its row since
 CREATE TABLE limited(     -- the runs of definitions with a limit, also those whose lock was taken
-  definition INT, token INT, id INT NOT NULL, owner INT NOT NULL,
+  definition INT, token INT, id INT NOT NULL, owner INT NOT NULL, -- id 0: of jobs that share a place
   PRIMARY KEY(definition, token)) WITHOUT ROWID, STRICT;
 CREATE TABLE lane(        -- a row while the lane runs; token: of its item's first job
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL) STRICT;

@@ -10,7 +10,6 @@
 #include "store/rules/fair_share.h"
 #include "store/rules/history.h"
 #include "store/rules/incident.h"
-#include "store/rules/limit.h"
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/unit.h"
@@ -253,6 +252,17 @@ static bool settle_created(struct store *store, struct outcome *outcome, time_ms
             CRASH_POINT("settle_operated"));
 }
 
+/* Frees the place of the run under a limit, and that of its item with the last of its jobs. A run
+ * that was given up keeps its own until it ends after all. */
+static bool settle_uncount(struct store *store, const struct outcome *outcome,
+                           struct error *error) {
+    const struct job *job = outcome->job;
+    if (!outcome->stuck && !place_uncount(store, job->stream, job->token, error))
+        return false;
+    return !job->permit || !outcome->lane_ends ||
+           place_uncount(store, job->stream, job->permit, error);
+}
+
 /* Writes one outcome, the fence first: without the lock only the end of the run is noted. */
 static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms now,
                           enum settled *settled, struct error *error) {
@@ -268,7 +278,7 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
     CRASH_POINT("settle_fenced");
     *settled = SETTLED_STALE;
     /* The run has ended, also if its lock was taken away. */
-    if ((!outcome->stuck && !place_uncount(store, job->stream, job->token, error)) ||
+    if (!settle_uncount(store, outcome, error) ||
         (fenced && !rate_limit_end(store, outcome, error)))
         return false;
     if (!fenced && job->repeat && !occurrence_over(store, job->id, job->token, error))
@@ -359,8 +369,7 @@ static bool fence_plain(const struct store *store, const struct outcome *outcome
     const struct job *job = outcome->job;
     return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
            job->owner == store->self.id && !job->lane_id && !outcome->unit && !job->batch &&
-           !job->repeat && !job->unique_key && !job->crashes &&
-           !backlog_counts(store, job->stream) && !limit_of(store, job->stream);
+           !job->repeat && !job->unique_key && !job->crashes && !backlog_counts(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,
