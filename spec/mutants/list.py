@@ -228,6 +228,22 @@ MUTANTS = [
 """, """
                   " AND owner=?5",
 """)]},
+    {"name": "all-plain", "by": "spec/core/store/sqlite/unread_contract",
+     "breaks": "jobs are locked unread whose rows decide whether they may be taken",
+     "changes": [("core/store/sqlite/bulk.c", """
+        put_number(result, place_is_plain(job), 1);
+""", """
+        put_number(result, true, 1);
+""")]},
+    {"name": "unread-forgotten", "by": "spec/core/store/sqlite/unread_contract",
+     "breaks": "what could not be read stays locked and never runs",
+     "changes": [("core/run/turn.c", """
+    outcomes_add(&turns->outcomes, outcome);
+    return true;
+""", """
+    outcome_free(outcome);
+    return true;
+""")]},
     {"name": "children-later", "by": "spec/core/store/sqlite/power_contract",
      "breaks": "what a run has created is written in the transaction behind its success",
      "changes": [(SETTLE, """
