@@ -84,9 +84,20 @@ function called.returned(w, inst)
   end
 end
 
+-- cancelled(w, caller, token): the called instance was cancelled, and the calling activity with it.
+function called.cancelled(w, caller, token)
+  local step = caller.plan.steps[token.at]
+  token.state, token.more, token.begun = "run", nil, true
+  w.scopes.cancel_activity(w, caller, token)
+  if token.scope.state == "body" then
+    return w.multi.turn_ended(w, caller, token, step)
+  end
+  walk.ended(w, caller, token)
+end
+
 -- cancel(w, token): the caller is cancelled, and with it the instance that it had called.
 function called.cancel(w, token)
-  local inst = w:instance(token.more)
+  local inst = token.more and w:instance(token.more)
   if inst and not inst.ended then
     scopes.cancel_inside(w, inst, inst.frame.outer)
     scopes.finish(w, inst, "terminated", "its caller was cancelled")

@@ -162,11 +162,7 @@ function Causes.cancel(w)
   scopes.finish(w, inst, "cancelled", w.cause.reason)
   local caller, token = called.caller(w, inst)
   if caller then
-    token.more = nil
-    token.state = "run"
-    token.begun = true
-    scopes.cancel_activity(w, caller, token)
-    walk.ended(w, caller, token)
+    called.cancelled(w, caller, token)
   end
 end
 

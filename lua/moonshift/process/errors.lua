@@ -82,7 +82,8 @@ local function unhandled(w, inst, token, thrown)
   inst:warn(token, text)
   local step = inst.plan.steps[token.at]
   if not token.scope then
-    return w.scopes.finish(w, inst, "completed", text)
+    w.scopes.cancel_inside(w, inst, token)
+    return w.scopes.complete(w, inst, text)
   elseif token.begun and step and not token.throws then
     token.throws = true -- a listener at its end may throw again
     if not walk.finish(w, inst, token, step) then

@@ -189,11 +189,6 @@ end
 
 -- Ends the body: turns that are left are cancelled; the token goes on along the flows.
 function multi.leave(w, inst, body, step)
-  for _, token in ipairs(frame.inside(inst.frame, body)) do
-    if not token.gone and token.state == "run" and not token.begun and not frame.watches(token) then
-      frame.remove(inst.frame, token)
-    end
-  end
   w.scopes.cancel_inside(w, inst, body)
   inst:tell("e", body, step.multi.at)
   local flows = walk.choose_all(w, inst, body, step)

@@ -148,15 +148,19 @@ function scopes.finish(w, inst, how, reason)
   end
 end
 
-local function complete_instance(w, inst)
-  local outer, ends = inst.frame.outer, inst.plan.ends
-  if ends and not walk.listen(w, inst, outer, nil, ends, "end") then
-    return
-  end
-  w.events.unwatch(w, inst, outer)
-  scopes.finish(w, inst, "completed")
+-- complete(w, inst, reason): the instance has come to its end; its caller goes on.
+function scopes.complete(w, inst, reason)
+  w.events.unwatch(w, inst, inst.frame.outer)
+  scopes.finish(w, inst, "completed", reason)
   if inst.parent then
     w.called.returned(w, inst)
+  end
+end
+
+local function complete_instance(w, inst)
+  local ends = inst.plan.ends
+  if not ends or walk.listen(w, inst, inst.frame.outer, nil, ends, "end") then
+    scopes.complete(w, inst)
   end
 end
 

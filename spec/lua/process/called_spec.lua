@@ -76,6 +76,29 @@ describe("a called process", function()
     assert.equal(1, select(2, d:history(id)).c)
   end)
 
+  it("counts as a turn that has ended when it is cancelled", function()
+    local g = caller {}
+    g.nodes.c.multi = { parallel = true, count = 2 }
+    local d = driver.new { g, called() }
+    local id = d:start("p")
+    d:command { kind = "cancel", instance = 2 }
+    assert.equal("c", d:at(id))
+    d:command { kind = "cancel", instance = 3 }
+    assert.equal("completed", d:ended(id))
+    assert.equal(2, select(2, d:history(id)).c)
+  end)
+
+  it("resumes its caller also when a listener at its end throws what nothing takes", function()
+    local d = driver.new { caller {}, graphs.make("q", {}, { "s -> a -> e" }, { listeners = {
+      ["end"] = { { call = function(job)
+        job:throw("late")
+      end } } } }) }
+    local id = d:start("p")
+    assert.equal("completed", d:ended(id))
+    assert.equal("completed", d:ended(2))
+    assert.equal(1, d:history(id).c)
+  end)
+
   it("must be there", function()
     local d = driver.new { caller {} }
     local _, message = pcall(d.start, d, "p")

@@ -61,7 +61,7 @@ end
 function driver.new(graphs, options)
   local self = setmetatable({ time = DAY_ONE, last = 0, graphs = {}, latest = {}, versions = {},
     instances = {}, past = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {}, handlers = {},
-    beans = {}, enqueued = {}, settings = {}, calls = {}, units = 0 }, Driver)
+    beans = {}, enqueued = {}, taken = {}, settings = {}, calls = {}, units = 0 }, Driver)
   for name, value in pairs(options or {}) do
     self[name] = value
   end
@@ -126,10 +126,67 @@ function Driver:fits(unit)
   return true
 end
 
--- write(unit): false if it is behind.
-function Driver:write(unit)
+-- ---- what must be true ----
+
+local WAITS = { before = "jobs", after = "jobs", seed = "jobs", timer = "jobs",
+  ["on timer"] = "jobs", message = "subscriptions", ["on message"] = "subscriptions",
+  task = "tasks" }
+
+local function expect(waits, kind, token)
+  waits[kind .. " " .. token] = (waits[kind .. " " .. token] or 0) + 1
+end
+
+-- What the frame says that waits, by kind and token.
+local function told(frame_now)
+  local waits = {}
+  for _, token in ipairs(frame_now.tokens) do
+    if WAITS[token[4]] then
+      expect(waits, WAITS[token[4]], token[1])
+    end
+  end
+  for _, scope in ipairs(frame_now.scopes) do
+    local body = scope[3]:find("#", 1, true) and scope[5]
+    for _, range in ipairs(body and body[4] or {}) do
+      for id = range[1], range[1] + range[2] - 1 do
+        expect(waits, "jobs", id)
+      end
+    end
+  end
+  return waits
+end
+
+-- Raises if a token waits for a row that is not there, or the reverse. A job that was taken out to
+-- run may be missing.
+function Driver:check(id)
+  local waits = told(self:frame(id))
+  for _, kind in ipairs { "jobs", "subscriptions", "tasks" } do
+    for _, row in ipairs(self[kind]) do
+      if row.instance == id then
+        local key = kind .. " " .. row.token
+        assert(waits[key], "nothing waits for one of the " .. key)
+        waits[key] = false
+      end
+    end
+  end
+  for key, open in pairs(waits) do
+    assert(not open or self.taken[id .. " " .. key], "there is nothing for " .. key)
+  end
+end
+
+local function check_written(self, unit)
+  for _, row in ipairs(unit.instances) do
+    if self.instances[row.id] then
+      self:check(row.id)
+    end
+  end
+end
+
+-- write(unit, cause): false if it is behind. The job of the cause is done then.
+function Driver:write(unit, cause)
   if not self:fits(unit) then
     return false
+  elseif cause then
+    self.taken[cause.instance .. " jobs " .. cause.token] = nil
   end
   self.units = self.units + 1
   for _, row in ipairs(unit.instances) do
@@ -148,6 +205,7 @@ function Driver:write(unit)
   for _, trail in ipairs(unit.trail) do
     table.insert(self.trail, { instance = trail.instance, events = rules.decode(trail.events) })
   end
+  check_written(self, unit)
   return true
 end
 
@@ -201,6 +259,7 @@ end
 -- cause_of(job): the cause for running this job, which is taken out of the store.
 function Driver:take(job)
   take(self, job)
+  self.taken[job.instance .. " jobs " .. job.token] = true
   return { kind = "job", instance = job.instance, token = job.token, last = follow_up(self, job) }
 end
 
@@ -210,10 +269,11 @@ function Driver:run(job)
   local cause = self:take(job)
   local ok, unit = pcall(self.walk, self, cause)
   if not ok then
+    self.taken[job.instance .. " jobs " .. job.token] = nil
     table.insert(self.jobs, job)
     error(unit, 0)
   end
-  while not self:write(unit) do
+  while not self:write(unit, cause) do
     cause.kept = rules.decode(rules.encode(unit.kept))
     unit = self:walk(cause)
   end

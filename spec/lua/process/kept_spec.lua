@@ -34,7 +34,7 @@ local function race(d)
   end
   local behind = 0
   for _, one in ipairs(units) do
-    while not d:write(one.unit) do
+    while not d:write(one.unit, one.cause) do
       behind = behind + 1
       one.cause.kept = handed_back(one.unit)
       one.unit = d:walk(one.cause)
@@ -103,7 +103,7 @@ describe("a unit that was behind", function()
     d:command { kind = "set", instance = id, variables = { x = 5 } }
     assert.is_false(d:write(unit))
     cause.kept = handed_back(unit)
-    assert.is_true(d:write(d:walk(cause)))
+    assert.is_true(d:write(d:walk(cause), cause))
     assert.equal(1, calls)
     assert.same({ x = 5, y = 1 }, d:variables(id))
   end)
@@ -143,7 +143,7 @@ describe("a unit that was behind", function()
     d:complete("u")
     assert.is_false(d:write(unit))
     cause.kept, d.enqueued = handed_back(unit), {}
-    assert.is_true(d:write(d:walk(cause)))
+    assert.is_true(d:write(d:walk(cause), cause))
     assert.equal(1, calls)
     assert.equal("v", d:at(id))
     assert.equal("w", d:at(d:variables(id).child))
@@ -200,7 +200,7 @@ describe("a unit that was behind", function()
     local unit = d:walk(cause)
     d:complete("u")
     cause.kept = handed_back(unit)
-    assert.is_true(d:write(d:walk(cause)))
+    assert.is_true(d:write(d:walk(cause), cause))
     assert.equal(2, calls)
     assert.equal("completed", d:ended(id))
   end)
