@@ -221,6 +221,12 @@ describe("a mistake in a process", function()
         .. "(expected times or of)",
       [ [[task "a" { async = "yes" }]] ] = '"a": async: got the string "yes" (expected true or '
         .. "false)",
+      [ [[task "a" { name = 5 }]] ] = '"a": name: got 5 (expected a text)',
+      [ [[task "a" { to = print }]] ] = '"a": to: got a function (expected a text or a table)',
+      [ [[call "a" { with = { 5 } }]] ] = '"a": with: 5 is no variable (expected names, or pairs '
+        .. 'such as total = "${sum}")',
+      [ [[process.wait "a" { event = { kind = 5 } }]] ] = '"a": event: its kind is 5 (expected a '
+        .. "text)",
       [ [[process.sub "s" {}]] ] = '"s": has nothing in it (expected words such as step)',
       [ [[process.gateway "g" { kind = "or" }]] ] = '"g": gateway: kind is the string "or" '
         .. "(expected exclusive, parallel, inclusive or event)",
@@ -257,6 +263,60 @@ describe("a mistake in a process", function()
     local problems = processes.problems [[
       local own = {} own[1] = process.sub "s" (own) return own ]]
     assert.matches("stands in too many blocks", table.concat(problems, "\n"), 1, true)
+  end)
+end)
+
+describe("any table of words", function()
+  local check = require "moonshift.process.check"
+  local options = require "moonshift.process.words.options"
+  local process = require "moonshift.process"
+  local report = require "moonshift.process.report"
+  local words = require "moonshift.process.words"
+  local names, kinds, random = options.names(), {}, 20260103
+  for word in pairs(process) do
+    kinds[#kinds + 1] = word ~= "words" and word ~= "is_item" and word or nil
+  end
+  table.sort(kinds)
+
+  local function draw(count)
+    random = (random * 1103515245 + 12345) % 2147483648
+    return random // 65536 % count + 1
+  end
+
+  local item
+
+  local function value(depth)
+    local kind = draw(depth > 0 and 12 or 10)
+    local values = { 5, "x", true, print, "${a}", "PT5M" }
+    if kind <= 6 then
+      return values[kind]
+    elseif kind <= 10 then
+      return ({ {}, { 5, "a" }, { a = 5, [true] = 1 }, { { 5 }, { {} }, print } })[kind - 6]
+    end
+    return kind == 11 and item(depth - 1) or { item(depth - 1), when = "${a}" }
+  end
+
+  -- An item with any options and items, of which most mean nothing.
+  function item(depth)
+    local content = {}
+    for _ = 1, draw(4) - 1 do
+      content[names[draw(#names)]] = value(depth)
+    end
+    for i = 1, draw(3) - 1 do
+      content[i] = value(depth)
+    end
+    local word = process[kinds[draw(#kinds)]]
+    return word("a" .. draw(20))(content)
+  end
+
+  it("is read without raising", function()
+    for _ = 1, 3000 do
+      local told = report.new "processes/p.lua"
+      local graph = words.read({ item(2), item(2) }, "processes/p.lua", told, "")
+      if not told.problems[1] then
+        check.graphs({ graph }, told)
+      end
+    end
   end)
 end)
 

@@ -91,20 +91,20 @@ end
 
 -- Variables that go into a called process or come back: names, or tables as in the graph.
 local function passed(self, node, name, list)
-  if list == nil then
-    return nil
-  elseif type(list) ~= "table" then
-    self.report:refuse(node, ("%s: got %s (expected a list of variables)"):format(name, show(list)))
-    return nil
-  end
   local made = {}
-  for _, one in ipairs(list) do
-    made[#made + 1] = type(one) == "string" and { from = one, to = one }
-      or { from = one.from, to = one.to, all = one.all, value = one.value,
+  for _, one in ipairs(list or {}) do
+    if type(one) == "string" then
+      made[#made + 1] = { from = one, to = one }
+    elseif type(one) == "table" then
+      made[#made + 1] = { from = one.from, to = one.to, all = one.all, value = one.value,
         ["local"] = one["local"] }
+    else
+      self.report:refuse(node, ("%s: %s is no variable (expected names, or pairs such as total = "
+        .. '"${sum}")'):format(name, show(one)))
+    end
   end
   local names = {}
-  for to in pairs(list) do
+  for to in pairs(list or {}) do
     names[#names + 1] = type(to) == "string" and to or nil
   end
   table.sort(names)

@@ -47,6 +47,25 @@ for word, names in pairs(KNOWN) do
   end
 end
 
+-- What an option may be; those that are not here are values, or are checked where they are read.
+local TYPES = {
+  string = "name tag result id kind on handler start form description binding language as"
+    .. " code_variable message_variable error_message link map",
+  table = "fields input output event with back mapping each within every on_error on_message",
+  boolean = "transaction compensates terminate otherwise default parallel",
+  ["string or table"] = "join to flow candidates",
+}
+local EXPECTED = { string = "a text", table = "a table", boolean = "true or false",
+  ["string or table"] = "a text or a table" }
+local HOSTS = { within = true, every = true, on_error = true, on_message = true }
+
+local types = {}
+for kind, names in pairs(TYPES) do
+  for name in names:gmatch "%S+" do
+    types[name] = not HOSTS[name] and kind or nil
+  end
+end
+
 local function names_of(set)
   local names = {}
   for name in pairs(set) do
@@ -56,8 +75,27 @@ local function names_of(set)
   return names
 end
 
--- check(word, content, at, report): tells of every key that means nothing there.
+-- Tells of values of the wrong type, and takes them away.
+local function check_types(content, at, report)
+  local wrong = {}
+  for name, value in pairs(content) do
+    local kind = types[name]
+    if kind and not kind:find(type(value), 1, true) then
+      wrong[#wrong + 1] = name
+    end
+  end
+  table.sort(wrong)
+  for _, name in ipairs(wrong) do
+    report:refuse(at, ("%s: got %s (expected %s)"):format(name, show(content[name]),
+      EXPECTED[types[name]]))
+    content[name] = nil
+  end
+end
+
+-- check(word, content, at, report): tells of every key that means nothing there, and takes away
+-- what has the wrong type.
 function options.check(word, content, at, report)
+  check_types(content, at, report)
   for name in pairs(content) do
     local set = sets[word]
     if type(name) == "string" and not set[name] then
@@ -245,7 +283,8 @@ function options.parameters(value, name, at, report)
   end
   local list = {}
   for _, one in ipairs(value) do
-    list[#list + 1] = { name = one[1], value = one[2] }
+    local pair = type(one) == "table" and one or { nil, one }
+    list[#list + 1] = { name = pair[1], value = pair[2] }
   end
   local keys = {}
   for key in pairs(value) do
@@ -300,7 +339,11 @@ function makers.link(content)
   return { kind = "link", name = content.link }
 end
 
-function makers.event(content)
+function makers.event(content, at, report)
+  if type(content.event.kind) ~= "string" then
+    report:refuse(at, ("event: its kind is %s (expected a text)"):format(show(content.event.kind)))
+    return { kind = "none" }
+  end
   return content.event
 end
 
