@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cli/list.h"
 #include "cli/output.h"
+#include "cli/problem.h"
 #include "cli/setup.h"
 #include "cli/table.h"
 #include "engine/maintenance.h"
@@ -206,19 +207,6 @@ static bool schedules_print(json_t *schedules, struct error *error) {
     return table_print(schedule_columns, schedules, output_width(), error);
 }
 
-static void problem_print(const json_t *problem) {
-    const json_t *line = json_object_get(problem, "line");
-    char number[24] = "";
-    if (json_is_integer(line) && json_integer_value(line) > 0)
-        snprintf(number, sizeof number, "%lld:", (long long)json_integer_value(line));
-    char *file = output_value(json_object_get(problem, "file"), false);
-    char *message = output_value(json_object_get(problem, "message"), true);
-    if (file && message)
-        fprintf(stderr, "%s%s%s %s\n", file, file[0] ? ":" : "", number, message);
-    free(file);
-    free(message);
-}
-
 static bool report_print(const struct report *report, struct error *error) {
     size_t i;
     json_t *element;
@@ -228,7 +216,7 @@ static bool report_print(const struct report *report, struct error *error) {
         return false;
     fflush(stdout); /* what is wrong is the last thing seen */
     json_array_foreach(report->problems, i, element) {
-        problem_print(element);
+        problem_print(element, "");
     }
     json_array_foreach(report->warnings, i, element) {
         char *text = output_value(element, false);

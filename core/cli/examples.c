@@ -46,6 +46,7 @@ static const struct {
     {"instance list", LINE("instance list")},
     {"instance suspend", LINE("instance suspend order-7")},
     {"instance activate", LINE("instance activate order-7")},
+    {"process check", LINE("process check") LINE("process check processes/order.bpmn --strict")},
     {"batch create", LINE("batch create set-job-retries --retries 3 --state dead")
                          LINE("batch create enqueue --handler mail --ids-from ids.txt --wait")},
     {"batch list", LINE("batch list")},

@@ -12,7 +12,8 @@
 static bool looks_like_folder(void) {
     struct stat info;
     return access("moonshift.lua", F_OK) == 0 ||
-           (stat("handlers", &info) == 0 && S_ISDIR(info.st_mode));
+           (stat("handlers", &info) == 0 && S_ISDIR(info.st_mode)) ||
+           (stat("processes", &info) == 0 && S_ISDIR(info.st_mode));
 }
 
 static bool directory_find(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -106,9 +107,10 @@ bool setup_directory(struct cli *cli, const struct flags *flags, const char *dir
 
 bool setup_needs_folder(const struct cli *cli, struct error *error) {
     return cli->directory ||
-           error_set(error, ERROR_USAGE,
-                     "no script folder here (expected DIR, -C DIR, MOONSHIFT_DIR, or moonshift.lua "
-                     "or handlers/ in the working directory)");
+           error_set(
+               error, ERROR_USAGE,
+               "no script folder here (expected DIR, -C DIR, MOONSHIFT_DIR, or moonshift.lua, "
+               "handlers/ or processes/ in the working directory)");
 }
 
 bool setup_keeps(const struct cli *cli, struct error *error) {

@@ -280,16 +280,19 @@ static const struct {
 } kinds[] = {
     [SETTING_FAIR] = {{[FAIR_OFF] = "off", [FAIR_TENANT] = "tenant", [FAIR_LANE] = "lane"},
                       "\"tenant\", \"lane\" or \"off\""},
+    [SETTING_MISSING] = {{"refuse", "incident"}, "\"refuse\" or \"incident\""},
     [SETTING_HISTORY] = {{"none", "failures", "full"}, "\"none\", \"failures\" or \"full\""},
 };
 
 static bool set_word(const struct target *target, const json_t *value) {
     const char *given = json_is_false(value) ? "off" : json_string_value(value);
-    for (unsigned i = 0; given && i < 3; i++)
-        if (strcmp(given, kinds[target->setting->kind].words[i]) == 0) {
+    for (unsigned i = 0; given && i < 3; i++) {
+        const char *word = kinds[target->setting->kind].words[i];
+        if (word && strcmp(given, word) == 0) {
             *(unsigned *)target->field = i;
             return true;
         }
+    }
     return refuse(target, value, kinds[target->setting->kind].expected);
 }
 
@@ -340,8 +343,9 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
         [SETTING_STOCK] = set_stock,       [SETTING_NOTIFY] = set_notify,
         [SETTING_RANGE] = set_range,       [SETTING_WORKERS] = set_workers,
         [SETTING_SCOPE] = set_scope,       [SETTING_ACQUISITIONS] = set_acquisitions,
-        [SETTING_FAIR] = set_word,         [SETTING_HISTORY] = set_word,
-        [SETTING_COUNTS] = set_counts,     [SETTING_SPANS] = set_spans,
+        [SETTING_FAIR] = set_word,         [SETTING_MISSING] = set_word,
+        [SETTING_HISTORY] = set_word,      [SETTING_COUNTS] = set_counts,
+        [SETTING_SPANS] = set_spans,
     };
     struct target target = {setting, (char *)settings + setting->offset, label, error};
     return setters[setting->kind](&target, value);
@@ -374,6 +378,7 @@ json_t *setting_from_text(const struct setting *setting, const char *text) {
     case SETTING_SCOPE:
     case SETTING_ACQUISITIONS:
     case SETTING_FAIR:
+    case SETTING_MISSING:
     case SETTING_HISTORY:
         return scalar_from_text(text);
     }
@@ -433,9 +438,12 @@ static json_t *whole_value(enum setting_kind kind, const void *field) {
     return kind == SETTING_AUTO && !number ? json_string("auto") : json_integer(number);
 }
 
+static json_t *word_value(const struct setting *setting, const unsigned *field) {
+    return json_string(kinds[setting->kind].words[*field]);
+}
+
 json_t *setting_value(const struct setting *setting, const struct settings *settings) {
     const void *field = (const char *)settings + setting->offset;
-    const int64_t *numbers = field;
     switch (setting->kind) {
     case SETTING_BOOL:
         return json_boolean(*(const bool *)field);
@@ -447,10 +455,10 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_FACTOR:
         return json_real(*(const double *)field);
     case SETTING_SPAN:
-        return span_value(*numbers);
+        return span_value(*(const time_ms *)field);
     case SETTING_SPAN_AS:
     case SETTING_SPAN_OFF:
-        return span_off_value(*numbers);
+        return span_off_value(*(const time_ms *)field);
     case SETTING_TEXT:
     case SETTING_STORE:
         return text_value(*(char *const *)field);
@@ -462,14 +470,15 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
     case SETTING_SPANS:
         return list_value(setting, *(json_t *const *)field);
     case SETTING_RANGE:
-        return range_value(numbers);
+        return range_value(field);
     case SETTING_WORKERS:
         return pair_value(field);
     case SETTING_SCOPE:
         return json_string(*(const bool *)field ? "root" : "instance");
     case SETTING_FAIR:
+    case SETTING_MISSING:
     case SETTING_HISTORY:
-        return json_string(kinds[setting->kind].words[*(const unsigned *)field]);
+        return word_value(setting, field);
     }
     return NULL;
 }

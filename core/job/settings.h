@@ -15,6 +15,7 @@ enum setting_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FL
 /* Whose jobs take turns inside a priority. */
 enum fair_by { FAIR_OFF, FAIR_TENANT, FAIR_LANE };
 
+enum missing_handlers { MISSING_REFUSE, MISSING_INCIDENT }; /* of processes */
 enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
 
 struct settings {
@@ -59,6 +60,7 @@ struct settings {
     time_ms timeout;
     int64_t memory_limit; /* bytes per worker state */
     int64_t payload_max;  /* bytes */
+    enum missing_handlers missing_handlers;
     json_t *notify;       /* handlers that are told of something, by what (notify.h); or NULL */
     time_ms notify_every; /* of one cause they are told once in so long */
     json_t *stock;        /* stock handlers that the folder asks for (stock.h); array or NULL */

@@ -12,10 +12,32 @@
 #define DEPTH_MAX 32 /* folders in folders; ends a loop of symbolic links */
 
 static const char *const kinds[] = {"handlers", "priorities", "retries", "listeners", "schedules",
-                                    "batches",  "hooks",      "lib",     NULL};
+                                    "batches",  "hooks",      "lib",     "processes", "activities",
+                                    "beans",    "decisions",  NULL};
+static const char processes[] = "processes/";
 static const char handlers[] = "handlers/";
 static const char batches[] = "handlers/" BATCH_HANDLERS; /* what batches/x.lua is defined as */
 static const char *const others[] = {"spec", "docs", NULL};
+
+/* ---- kinds of files ---- */
+
+static bool ends_with(const char *name, const char *end) {
+    size_t length = strlen(name), size = strlen(end);
+    return length > size && strcmp(name + length - size, end) == 0;
+}
+
+static bool is_script(const char *name) {
+    return ends_with(name, ".lua");
+}
+
+static bool is_model(const char *path) {
+    return strncmp(path, processes, sizeof processes - 1) == 0 &&
+           (ends_with(path, ".bpmn") || ends_with(path, ".bpmn20.xml"));
+}
+
+static int size_max(const char *path) {
+    return is_model(path) ? MODEL_SIZE_MAX : FILE_SIZE_MAX;
+}
 
 /* ---- the list ---- */
 
@@ -40,9 +62,9 @@ bool files_add(struct files *files, const char *path, const char *text, size_t s
     if (files->count >= FILES_MAX)
         return error_set(error, ERROR_CONFIG, "%s: more than %d files in the script folder", path,
                          FILES_MAX);
-    if (size > FILE_SIZE_MAX)
+    if (size > (size_t)size_max(path))
         return error_set(error, ERROR_CONFIG, "%s: %zu bytes (expected at most %d)", path, size,
-                         FILE_SIZE_MAX);
+                         size_max(path));
     bool handler = strncmp(path, handlers, sizeof handlers - 1) == 0;
     const char *prefix = handler && !stock ? job_reserved(path + sizeof handlers - 1) : NULL;
     if (prefix)
@@ -136,11 +158,6 @@ void files_clear(struct files *files) {
 
 /* ---- the disk ---- */
 
-static bool is_script(const char *name) {
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".lua") == 0;
-}
-
 static bool refuse(const char *path, int failure, struct error *error) {
     if (failure == ENOMEM)
         return error_set(error, ERROR_FAILED, "%s: out of memory", path);
@@ -149,9 +166,9 @@ static bool refuse(const char *path, int failure, struct error *error) {
 
 static bool read_script(struct files *files, const char *full, const char *path, off_t size,
                         struct error *error) {
-    if (size > FILE_SIZE_MAX)
+    if (size > size_max(path))
         return error_set(error, ERROR_CONFIG, "%s: %lld bytes (expected at most %d)", path,
-                         (long long)size, FILE_SIZE_MAX);
+                         (long long)size, size_max(path));
     size_t length;
     char *text = file_read(full, &length);
     if (!text)
@@ -177,7 +194,7 @@ static bool read_entry(struct files *files, const char *root, const char *path, 
         ok = refuse(full.data, errno, error);
     else if (S_ISDIR(status.st_mode))
         ok = read_folder(files, root, path, depth + 1, error);
-    else if (is_script(path) && S_ISREG(status.st_mode))
+    else if ((is_script(path) || is_model(path)) && S_ISREG(status.st_mode))
         ok = read_script(files, full.data, path, status.st_size, error);
     text_clear(&full);
     return ok;
@@ -227,8 +244,8 @@ static void warn_entry(struct files *files, const char *name, bool folder) {
         text_add(&text, "%s/: ignored (did you mean \"%s\"?)", name, meant);
     else
         text_add(&text,
-                 "%s/: ignored (expected handlers, priorities, retries, "
-                 "listeners, schedules, batches, hooks or lib)",
+                 "%s/: ignored (expected handlers, priorities, retries, listeners, schedules, "
+                 "batches, hooks, lib, processes, activities, beans or decisions)",
                  name);
     json_array_append_new(files->warnings, json_string(text.data ? text.data : name));
     text_clear(&text);

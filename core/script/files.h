@@ -6,6 +6,7 @@
 
 #define FILES_MAX 10000
 #define FILE_SIZE_MAX (1024 * 1024)
+#define MODEL_SIZE_MAX (8 * 1024 * 1024) /* of a process in BPMN */
 
 struct files {
     struct folder_file *list;

@@ -136,7 +136,7 @@ static int by_path(const void *path, const void *file) {
 }
 
 bool folder_idle(const struct folder *folder) {
-    static const char *const kinds[] = {"handlers/", "batches/", "schedules/"};
+    static const char *const kinds[] = {"handlers/", "batches/", "schedules/", "processes/"};
     for (size_t i = 0; i < folder->count; i++)
         for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
             if (!folder->files[i].stock &&

@@ -47,6 +47,13 @@ static void push_options(lua_State *L, const struct script_options *options) {
     lua_setfield(L, -2, "retry_label");
     lua_pushnumber(L, (lua_Number)options->settings->timeout / 1000);
     lua_setfield(L, -2, "timeout");
+    lua_pushstring(L,
+                   options->settings->missing_handlers == MISSING_INCIDENT ? "incident" : "refuse");
+    lua_setfield(L, -2, "missing_handlers");
+    static const char *const readings[] = {
+        [READING_RUN] = NULL, [READING_FOLDER] = "folder", [READING_FILE] = "file"};
+    lua_pushstring(L, readings[options->reading]);
+    lua_setfield(L, -2, "reading");
     push_notify(L, options);
     if (!options->borrowed)
         return;
@@ -77,6 +84,8 @@ static int load(lua_State *L) {
     script->rows = member_to_json(L, "definitions");
     script->schedules = member_to_json(L, "schedules");
     script->problems = member_to_json(L, "problems");
+    script->processes = member_to_json(L, "process_rows");
+    script->warnings = member_to_json(L, "process_warnings");
     script->hook_paths = member_to_json(L, "hook_paths");
     json_t *events = member_to_json(L, "hook_events");
     script->hook_events = hook_events_read(events);
@@ -215,6 +224,8 @@ bool script_check(const struct script_options *options, struct script_report *fo
     found->definitions = part(script->rows);
     found->schedules = part(script->schedules);
     found->problems = part(script->problems);
+    found->processes = part(script->processes);
+    found->warnings = part(script->warnings);
     script_close(script);
     return true;
 }
@@ -223,6 +234,8 @@ void script_report_clear(struct script_report *found) {
     json_decref(found->definitions);
     json_decref(found->schedules);
     json_decref(found->problems);
+    json_decref(found->processes);
+    json_decref(found->warnings);
     *found = (struct script_report){0};
 }
 
@@ -249,6 +262,8 @@ void script_close(struct script *script) {
     json_decref(script->rows);
     json_decref(script->schedules);
     json_decref(script->problems);
+    json_decref(script->processes);
+    json_decref(script->warnings);
     json_decref(script->hook_paths);
     folder_release(script->folder);
     free(script);

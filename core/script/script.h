@@ -22,6 +22,13 @@ enum script_hook {
     HOOK_OFF        /* a borrowed state */
 };
 
+/* What a folder is loaded for. */
+enum script_reading {
+    READING_RUN,    /* its jobs are run */
+    READING_FOLDER, /* it is checked and never run */
+    READING_FILE,   /* it is one file by itself, whose handlers lie elsewhere */
+};
+
 /* What a running handler may ask of the outside. Called on the script's thread; NULL members: the
  * verb raises "not available here". Only bytes cross. */
 struct script_host {
@@ -56,6 +63,7 @@ struct script_options {
     enum script_hook hook;
     struct script_host host;
     const struct script_borrowed *borrowed; /* run in this state; NULL: in one of its own */
+    enum script_reading reading;
 };
 
 /* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
@@ -67,7 +75,9 @@ struct script_report {
     json_t *definitions; /* in definitions_read's shape */
     json_t
         *schedules; /* { name, file, spec (for job_spec_read); priority, retries: of functions } */
-    json_t *problems; /* { file, line, message } */
+    json_t *problems;  /* { file, line, message }, of processes with column and id */
+    json_t *processes; /* { key, name, file, tag, activities, hash } */
+    json_t *warnings;  /* of processes, as problems */
 };
 
 /* Loads and reports; script_report_clear in any case. False: the folder could not even be tried.

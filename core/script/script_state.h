@@ -23,14 +23,15 @@ struct script {
     struct script_host host;
     struct definitions definitions;
     struct plan *plans;
-    json_t *hook_paths;                  /* its hooks, in their order */
-    unsigned hook_events;                /* what they want to be told of, see job/hook.h */
-    json_t *rows, *schedules, *problems; /* what loading found; see script_check */
-    int worker;                          /* ref of the loaded Lua half: { decide, priority, … } */
-    int raised;                          /* borrowed: ref of what the last failing handler raised */
-    int handle;                          /* ref of the job objects' metatable */
-    struct run *run;                     /* NULL: no handler runs */
-    char loading[256];                   /* the file that is being loaded, for messages */
+    json_t *hook_paths;   /* its hooks, in their order */
+    unsigned hook_events; /* what they want to be told of, see job/hook.h */
+    /* what loading found; see script_check */
+    json_t *rows, *schedules, *problems, *processes, *warnings;
+    int worker;        /* ref of the loaded Lua half: { decide, priority, … } */
+    int raised;        /* borrowed: ref of what the last failing handler raised */
+    int handle;        /* ref of the job objects' metatable */
+    struct run *run;   /* NULL: no handler runs */
+    char loading[256]; /* the file that is being loaded, for messages */
     int64_t runs;
     bool worn;
 };

@@ -15,6 +15,7 @@ local Loader = {}
 Loader.__index = Loader
 
 local NO_FUNCTION = "returned %s (expected a function)"
+local NO_TABLE = "returned %s (expected a table)"
 local HOOK = "moonshift/hook" -- the handler that tells hooks what others did
 local BATCH = "batch/" -- what batches/x.lua defines is batch/x
 
@@ -235,6 +236,94 @@ function Loader:read_hooks()
   loaded.hook_events = hooks.events(loaded.hooks)
 end
 
+-- ---- processes ----
+
+-- Activities and decisions: functions, known by the paths of their files without ".lua".
+function Loader:read_behaviours(kind)
+  self:each(kind, function(path, name)
+    local fine, value = self:value(path)
+    if fine and type(value) ~= "function" then
+      self:problem(path, 1, NO_FUNCTION:format(show(value)))
+    elseif fine then
+      self.loaded.behaviours[kind .. "/" .. name] = value
+    end
+  end)
+end
+
+function Loader:read_beans()
+  self:each("beans", function(path, name)
+    local fine, value = self:value(path)
+    if fine and type(value) ~= "table" then
+      self:problem(path, 1, NO_TABLE:format(show(value)))
+    elseif fine then
+      self.loaded.beans[name] = value
+    end
+  end)
+end
+
+-- The handlers that there will be, by their names.
+function Loader:handler_names()
+  local names = {}
+  for _, entry in ipairs(self.list) do
+    names[entry.name] = true
+  end
+  return names
+end
+
+local function process_paths(paths)
+  local list = {}
+  for _, path in ipairs(paths) do
+    list[#list + 1] = path:find("^processes/") and path or nil
+  end
+  return list
+end
+
+function Loader:read_process_files(found, paths)
+  for _, path in ipairs(paths) do
+    local fine, value = true, nil
+    if path:find("%.lua$") then
+      fine, value = self:value(path)
+    end
+    if fine then
+      found:read_file(path, value)
+    end
+  end
+end
+
+-- After the handlers, which processes call, and before the listeners, which see the definitions.
+-- What reads them is loaded where there are any.
+function Loader:read_processes()
+  local paths = process_paths(self.natives.paths)
+  if not paths[1] then
+    return
+  end
+  local found = require("moonshift.process.load").folder(self.loaded, self.natives.text)
+  self:read_process_files(found, paths)
+  local missing = self.options.missing and "incident" or self.options.missing_handlers
+  local problems, list = found:finish(self:handler_names(), missing, self.options.reading)
+  table.move(problems, 1, #problems, #self.problems + 1, self.problems)
+  for _, one in ipairs(list) do
+    one.own_retry, one.origin = one.declared.retry, {}
+    self.list[#self.list + 1] = one
+  end
+end
+
+-- The graph of a stored version, whose file the folder may lack.
+function Loader:read_process(path, text, key)
+  local value
+  if path:find("%.lua$") then
+    value = assert(load(text, "@" .. path, "t", self.sandbox.env))()
+  end
+  return require("moonshift.process.load").read_process(path, text, key, value)
+end
+
+-- A script of a process: function(job). `where` = { file, line }.
+function Loader:script(text, where)
+  return assert(load("local job = ... " .. text, "@" .. where.file, "t", self.sandbox.env))
+end
+
+-- ---- listeners ----
+
 -- False if the listener raised.
 function Loader:listen(path, listener, entry)
   local view = definition.view(entry.name, entry.declared, entry.stock)
@@ -360,10 +449,48 @@ function Loader:read_schedules()
   end)
 end
 
+-- What loading fills in.
+local function new_loaded()
+  return {
+    definitions = rules.array {},
+    schedules = rules.array {},
+    hooks = {},
+    hook_paths = rules.array {},
+    handlers = {},
+    priorities = {},
+    strategies = {},
+    expressions = {},
+    uniques = {},
+    behaviours = {},
+    beans = {},
+    processes = {},
+    process_rows = rules.array {},
+    process_warnings = rules.array {},
+  }
+end
+
+-- Everything of the folder, in the order in which one needs the other.
+function Loader:read_all()
+  self:read_priorities()
+  self:read_retries()
+  self:read_handlers()
+  self:read_batches()
+  self:read_hooks()
+  self:read_behaviours("activities")
+  self:read_behaviours("decisions")
+  self:read_beans()
+  self:read_processes()
+  self:call_listeners()
+  self:settle_all()
+  self:check_notify()
+  self:read_schedules()
+end
+
 -- Loads a folder and raises nothing. load(natives, options) -> a table with
 --   definitions  rows
 --   schedules    rows, see schedule.lua
---   problems     { { file, line, message } }
+--   problems     { { file, line, message } }, of processes with column and id
+--   processes    by their keys, see process/load.lua; process_rows and process_warnings
 --   hooks        see hooks.lua; hook_paths and hook_events belong to them
 -- and, by the definition's name:
 --   handlers     functions
@@ -371,8 +498,13 @@ end
 --   strategies   functions or texts
 --   expressions  functions that give the runs of a new job
 --   uniques      functions that give the key of a new job
+--   behaviours   functions of activities/ and decisions/, by "activities/order/charge"
+--   beans        tables
+--   read_process(path, text, key) -> a graph, and script(text, where) -> function(job)
 --
--- The options are borrowed, modules, handlers and the settings retry, notify and timeout.
+-- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
+-- missing_handlers. missing: what is not there is given by somebody else. reading: "folder"
+-- or "file", which are checked and never run.
 -- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)
   local self = setmetatable({
@@ -386,31 +518,19 @@ function folder.load(natives, options)
     list = {},
     priorities = {},
     retries = {},
-    loaded = {
-      definitions = rules.array {},
-      schedules = rules.array {},
-      hooks = {},
-      hook_paths = rules.array {},
-      handlers = {},
-      priorities = {},
-      strategies = {},
-      expressions = {},
-      uniques = {},
-    },
+    loaded = new_loaded(),
   }, Loader)
   for _, path in ipairs(natives.paths) do
     self.files[path] = true
   end
-  self:read_priorities()
-  self:read_retries()
-  self:read_handlers()
-  self:read_batches()
-  self:read_hooks()
-  self:call_listeners()
-  self:settle_all()
-  self:check_notify()
-  self:read_schedules()
+  self:read_all()
   self.loaded.problems = self.problems
+  function self.loaded.read_process(path, text, key)
+    return self:read_process(path, text, key)
+  end
+  function self.loaded.script(text, where)
+    return self:script(text, where)
+  end
   natives.loading()
   return self.loaded
 end

@@ -462,6 +462,7 @@ function Clock:is_virtual() end
 ---@field retries? integer
 ---@field failed_job_wait? moonshift.span
 ---@field incidents? boolean
+---@field missing_handlers? string
 ---@field notify? table
 ---@field notify_every? moonshift.span
 ---@field history? string

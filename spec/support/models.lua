@@ -1,8 +1,5 @@
 -- Small models in BPMN for specs: read, checked, and what is wrong with them.
 require "spec.support.scripts"
-package.preload["moonshift.xml"] = package.preload["moonshift.xml"] or function()
-  return require("moonshift.core").xml
-end
 local check = require "moonshift.process.check"
 local reader = require "moonshift.process.bpmn.reader"
 local report = require "moonshift.process.report"

@@ -3,6 +3,10 @@ package.preload["moonshift.rules"] = package.preload["moonshift.rules"] or funct
   return require("moonshift.core").rules
 end
 
+package.preload["moonshift.xml"] = package.preload["moonshift.xml"] or function()
+  return require("moonshift.core").xml
+end
+
 local scripts = {}
 
 local function sorted(files)

@@ -14,6 +14,7 @@
 --       input, output = { { name, value } }, fields = { [name] = value },
 --       behaviour, result = name of a variable, event,
 --       attached = id of the host and handler = id of what compensates (boundary events),
+--       properties = { [name] = value }, which nothing runs by,
 --       boundaries = { id, … } (hosts), compensates = true (isForCompensation),
 --       multi = { parallel, count, collection, element, ["until"], before, after, exclusive,
 --         retry },

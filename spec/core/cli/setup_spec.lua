@@ -69,7 +69,7 @@ describe("the script folder", function()
       local status, _, errors = program.run({ verb }, { dir = place.path .. "/empty" })
       assert.equal(2, status)
       assert.equal("moonshift: no script folder here (expected DIR, -C DIR, MOONSHIFT_DIR, or "
-        .. "moonshift.lua or handlers/ in the working directory)\n", errors)
+        .. "moonshift.lua, handlers/ or processes/ in the working directory)\n", errors)
     end
   end)
 

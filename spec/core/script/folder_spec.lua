@@ -42,6 +42,16 @@ describe("folder", function()
     })
   end)
 
+  it("reads models among its processes alone, of up to 8 MiB", function()
+    local refusal = "processes/x.bpmn: 8388609 bytes (expected at most 8388608)"
+    assert.equal(refusal, refused { ["processes/x.bpmn"] = ("x"):rep(8388609) })
+    assert.equal("processes/x.bpmn:1: syntax error",
+      refused { ["processes/x.bpmn"] = ("x"):rep(1048577) })
+    assert.equal("processes/a/x.bpmn20.xml:1: syntax error",
+      refused { ["processes/a/x.bpmn20.xml"] = "x" })
+    assert(open { ["processes/x.xml"] = "x", ["lib/x.bpmn"] = "x" })
+  end)
+
   it("has the stock scripts behind the user's", function()
     local engine = assert(open { ["handlers/log.lua"] = "return function() return 'mine' end" })
     assert.equal("mine", (engine:execute((engine:enqueue("log")))))

@@ -301,6 +301,18 @@ function extensions.passed(element, name, report)
   return list[1] and list or nil, key
 end
 
+-- properties(element) -> { name = value } of the extension element of that name, or nil.
+function extensions.properties(element)
+  local properties
+  for _, holder in ipairs(elements.extensions(element, "properties")) do
+    for _, one in ipairs(elements.own_children(holder, "property")) do
+      properties = properties or {}
+      properties[one.attributes.name or ""] = one.attributes.value
+    end
+  end
+  return properties
+end
+
 -- ---- jobs ----
 
 -- The retry configuration of an element; nil if it has none.

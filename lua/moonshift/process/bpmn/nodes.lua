@@ -422,6 +422,7 @@ function nodes.read(element, context, scope)
     priority = extension_text(element, "jobPriority"),
     retry = extensions.retry(element),
     listeners = extensions.listeners(element, report),
+    properties = extensions.properties(element),
     compensates = elements.flag(element, "isForCompensation", false) or nil,
   }
   extensions.continuations(element, node)

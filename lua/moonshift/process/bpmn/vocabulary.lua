@@ -294,10 +294,11 @@ local function extension_elements(text, state)
 end
 extension_elements("executionListener taskListener inputOutput field failedJobRetryTimeCycle in "
   .. "out", "used")
-extension_elements("properties errorEventDefinition", "kept")
-extension_elements("formData formProperty potentialStarter eventListener localization "
-  .. "customResource mapException variableAggregation validation constraint taskCategory "
-  .. "historyTimeToLive variableListener conditionTargetScope executionMode", "ignored")
+extension_elements("properties", "kept")
+extension_elements("errorEventDefinition formData formProperty potentialStarter eventListener "
+  .. "localization customResource mapException variableAggregation validation constraint "
+  .. "taskCategory historyTimeToLive variableListener conditionTargetScope executionMode",
+  "ignored")
 extension_elements("connector eventType eventInParameter eventOutParameter channelKey "
   .. "triggerEventType triggerChannelKey eventCorrelationParameter sendSynchronously", "refused")
 
@@ -330,6 +331,8 @@ parts("field", "name stringValue expression", "string expression")
 parts("in", "source sourceExpression target variables businessKey local transient:ignored", "")
 parts("out", "source sourceExpression target variables local transient:ignored", "")
 parts("failedJobRetryTimeCycle", "", "")
+parts("properties", "", "property")
+parts("property", "id:ignored name value", "")
 
 vocabulary.instead.connector = "a serviceTask with a class or expression, and a handler for it"
 vocabulary.instead.caseRef = "calledElement: case models are not run"

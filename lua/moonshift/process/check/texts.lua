@@ -35,7 +35,7 @@ function Texts:fields(at, fields, what)
 end
 
 local function check_lua(text)
-  local fine, message = load(text, "=script", "t")
+  local fine, message = load("local job = ... " .. text, "=script", "t")
   return fine or message
 end
 

@@ -97,6 +97,7 @@ describe("a graph", function()
       <c:field name="a" stringValue="1"/><c:field name="b">
       <c:expression>${b}</c:expression></c:field>
       <c:failedJobRetryTimeCycle> R5/PT5M </c:failedJobRetryTimeCycle>
+      <c:properties><c:property name="k" value="v"/></c:properties>
       <c:executionListener event="start" class="L"/><c:executionListener event="end"
         expression="${l}"/>
       <c:inputOutput><c:inputParameter name="i">${i}</c:inputParameter>
@@ -107,6 +108,7 @@ describe("a graph", function()
       </extensionElements></serviceTask>]]
     assert.same({ a = "1", b = "${b}" }, found.fields)
     assert.equal("R5/PT5M", found.retry)
+    assert.same({ k = "v" }, found.properties)
     assert.same({ class = "L" }, bare(found.listeners.start[1]))
     assert.same({ expression = "${l}" }, bare(found.listeners["end"][1]))
     assert.same({ { name = "i", value = "${i}" }, { name = "l", value = { list = { "1" } } },

@@ -1,0 +1,132 @@
+-- The processes of a script folder: read, checked, their handlers found, their definitions made.
+local check = require "moonshift.process.check"
+local definitions = require "moonshift.process.definitions"
+local graph_of = require "moonshift.process.graph"
+local places = require "moonshift.process.places"
+local reader = require "moonshift.process.bpmn.reader"
+local report = require "moonshift.process.report"
+local show = require "moonshift.show"
+
+local load = {}
+
+-- False while the walk is not part of the program: a folder with processes is refused then.
+load.RUNS = false
+
+local NOT_RUN = "this version reads processes and runs none (moonshift process check reads them)"
+
+-- ---- forms ----
+
+-- The graph of a file in Lua that returned `value`.
+local function read_words(value, path, told, text)
+  local words = require "moonshift.process.words"
+  return { words.read(value, path, told, text) }
+end
+
+-- graphs(path, text, value, told) -> the graphs of a file, checked. `value`: what a file in Lua
+-- returns.
+function load.graphs(path, text, value, told)
+  local is_lua = path:find("%.lua$") ~= nil
+  local graphs = is_lua and read_words(value, path, told, text) or reader.read(text, path, told)
+  check.graphs(graphs, told)
+  return graphs
+end
+
+-- ---- a folder ----
+
+local Folder = {}
+Folder.__index = Folder
+
+function Folder:add(graph, told)
+  local known = self.loaded.processes[graph.key]
+  local at = { id = graph.key, line = graph.line, column = graph.column }
+  if known then
+    told:refuse(at, ("a process of this key is in %s, too"):format(known.path))
+    return
+  end
+  self.loaded.processes[graph.key] = {
+    graph = graph,
+    path = graph.path,
+    hash = graph_of.hash(graph),
+  }
+  self.order[#self.order + 1] = graph
+end
+
+function Folder:read_file(path, value)
+  local told = report.new(path)
+  local graphs = load.graphs(path, self.text(path), value, told)
+  for _, graph in ipairs(graphs) do
+    self:add(graph, told)
+  end
+  self.reports[#self.reports + 1] = told
+  self.told[path] = told
+end
+
+-- Finds the handlers of all processes; `handlers` nil: they lie elsewhere.
+function Folder:resolve(handlers, missing)
+  local known = handlers and { handlers = handlers, behaviours = self.loaded.behaviours }
+  for _, graph in ipairs(self.order) do
+    local told = self.told[graph.path]
+    places.resolve(graph, known, function(at, message)
+      if missing == "incident" then
+        told:warn(at, message)
+      else
+        told:refuse(at, message)
+      end
+    end)
+  end
+end
+
+local function append(list, from)
+  table.move(from, 1, #from, #list + 1, list)
+end
+
+-- What `moonshift process check` lists.
+local function row_of(graph, hash)
+  return { key = graph.key, name = graph.name, file = graph.path, tag = graph.tag,
+    activities = #graph.order, hash = hash }
+end
+
+-- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
+-- path, declared }. `handlers`: the names of those of the folder; missing = "incident": others may
+-- lack. `reading`: "folder" or "file", which are checked and not run; nil: it is run.
+function Folder:finish(handlers, missing, reading)
+  local problems, list = {}, {}
+  self:resolve(reading ~= "file" and handlers, missing)
+  for _, told in ipairs(self.reports) do
+    told:sort()
+    append(problems, told.problems)
+    append(self.loaded.process_warnings, told.warnings)
+  end
+  for _, graph in ipairs(self.order) do
+    table.insert(self.loaded.process_rows, row_of(graph, self.loaded.processes[graph.key].hash))
+    for _, one in ipairs(definitions.of(graph)) do
+      list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared }
+    end
+  end
+  if not load.RUNS and not reading and self.reports[1] and not problems[1] then
+    problems[1] = { file = self.reports[1].file, message = NOT_RUN }
+  end
+  return problems, list
+end
+
+-- folder(loaded, text) -> what reads the files of a folder: read_file(path, value), then finish.
+-- `text(path)` gives a file. Adds to `loaded` processes (by key: { graph, path, hash }),
+-- process_rows and process_warnings.
+function load.folder(loaded, text)
+  return setmetatable({ loaded = loaded, text = text, order = {}, reports = {}, told = {} }, Folder)
+end
+
+-- read_process(path, text, key, value) -> the graph of a stored version; raises if it has none.
+function load.read_process(path, text, key, value)
+  local told = report.new(path)
+  for _, graph in ipairs(load.graphs(path, text, value, told)) do
+    if graph.key == key then
+      places.resolve(graph)
+      return graph
+    end
+  end
+  local first = told.problems[1]
+  error(("%s: no process %s%s"):format(path, show(key), first and ": " .. first.message or ""), 0)
+end
+
+return load

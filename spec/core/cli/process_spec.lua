@@ -1,0 +1,89 @@
+local models = require "spec.support.models"
+local program = require "spec.support.program"
+local rules = require("moonshift.core").rules
+
+local SERVICE = models.line('\n<serviceTask id="x" name="Charge" c:class="org.shop.Charge"/>')
+
+describe("process check", function()
+  local place
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("shows every process, and says nothing of a sound one", function()
+    place = program.place {
+      ["processes/order.bpmn"] = SERVICE,
+      ["processes/other.bpmn20.xml"] = SERVICE:gsub('id="p"', 'id="q"'),
+      ["handlers/charge.lua"] = "return function() end",
+    }
+    local status, output, errors = place.run("process", "check")
+    assert.equal(0, status, errors)
+    assert.equal("", errors)
+    assert.truthy(output:find("\np +3 +processes/order%.bpmn\n"), output)
+    assert.truthy(output:find("\nq +3 +processes/other%.bpmn20%.xml\n"), output)
+  end)
+
+  it("names every problem with file, line and column and answers 1", function()
+    place = program.place {
+      ["processes/a.bpmn"] = SERVICE,
+      ["processes/b.bpmn"] = "<definitions>",
+    }
+    local status, _, errors = place.run("process", "check")
+    assert.equal(1, status)
+    assert.equal('processes/a.bpmn:6:1: "x": there is no handler for its class "org.shop.Charge" '
+      .. "(looked for activities/p/x.lua, handlers/org/shop/Charge.lua, handlers/Charge.lua, "
+      .. "handlers/charge.lua)\n"
+      .. "processes/b.bpmn:1:14: no element found\n"
+      .. "moonshift: .: 2 problems\n", errors)
+  end)
+
+  it("makes problems of warnings where it is asked to", function()
+    place = program.place { ["processes/a.bpmn"] = models.line '<task id="x"/><task id="y"/>' }
+    local warning = 'processes/a.bpmn:5:102: warning: "y": nothing leads to it\n'
+    local status, _, errors = place.run("process", "check")
+    assert.equal(0, status)
+    assert.equal(warning, errors)
+    local strict, _, refusal = place.run("process", "check", "--strict")
+    assert.equal(1, strict)
+    assert.equal(warning .. "moonshift: .: 1 warning\n", refusal)
+  end)
+
+  it("reads one file by itself, without its handlers", function()
+    place = program.place { ["a file.xml"] = SERVICE }
+    local status, output, errors = place.run("process", "check", "a file.xml")
+    assert.equal(0, status, errors)
+    assert.truthy(output:find("\np +3 +processes/a file%.xml\n"), output)
+    local gone, _, refusal = place.run("process", "check", "gone.bpmn")
+    assert.equal(78, gone)
+    assert.truthy(refusal:find("gone.bpmn", 1, true), refusal)
+  end)
+
+  it("has one document for programs", function()
+    place = program.place { ["processes/a.bpmn"] = SERVICE }
+    local _, output = place.run("process", "check", "--json")
+    local told = rules.decode(output)
+    local process, problem = told.processes[1], told.problems[1]
+    assert.equal("p 3 processes/a.bpmn", ("%s %d %s"):format(process.key, process.activities,
+      process.file))
+    assert.equal("processes/a.bpmn 6 1 x", ("%s %d %d %s"):format(problem.file, problem.line,
+      problem.column, problem.id))
+    assert.same({}, told.warnings)
+  end)
+end)
+
+describe("a folder with processes", function()
+  it("is refused by run and check, in one clear sentence", function()
+    local place = program.place {
+      ["processes/a.bpmn"] = SERVICE,
+      ["handlers/charge.lua"] = "return function() end",
+    }
+    for _, verb in ipairs { "run", "check" } do
+      local status, _, errors = place.run(verb)
+      assert.not_equal(0, status)
+      assert.truthy(errors:find("processes/a.bpmn: this version reads processes and runs none "
+        .. "(moonshift process check reads them)\n", 1, true), errors)
+    end
+    place.clean()
+  end)
+end)

@@ -1,0 +1,178 @@
+-- The processes of a folder: which files are read, what they are known by, what is refused.
+local models = require "spec.support.models"
+local scripts = require "spec.support.scripts"
+
+local FINE = "return function() end"
+
+local function model(id, text)
+  return models.definitions(('<process id="%s"><startEvent id="s"/>%s</process>'):format(id,
+    text or ""))
+end
+
+local function load(files, options)
+  local given = { reading = "folder" }
+  for key, value in pairs(options or {}) do
+    given[key] = value
+  end
+  return scripts.load(files, given)
+end
+
+local function problems(files, options)
+  local list = {}
+  for i, problem in ipairs(load(files, options).problems) do
+    list[i] = ("%s:%s: %s"):format(problem.file, problem.line or "", problem.message)
+  end
+  return list
+end
+
+local function keys(loaded)
+  local list = {}
+  for i, row in ipairs(loaded.process_rows) do
+    list[i] = row.key
+  end
+  return table.concat(list, " ")
+end
+
+describe("the processes of a folder", function()
+  it("are those of its models, in the order of their paths", function()
+    local loaded = load {
+      ["processes/b.bpmn"] = model "two",
+      ["processes/a/c.bpmn20.xml"] = model "one",
+      ["lib/d.bpmn"] = model "three",
+    }
+    assert.same({}, loaded.problems)
+    assert.equal("one two", keys(loaded))
+    assert.equal("processes/b.bpmn", loaded.processes.two.path)
+    assert.equal("s", loaded.processes.two.graph.start)
+    assert.equal(64, #loaded.processes.two.hash)
+  end)
+
+  it("may be words in Lua, whose key is their path", function()
+    local words = [[local step = require "moonshift.process".words()
+      return { step "charge" { run = "charge", async = true } }]]
+    local loaded = load {
+      ["processes/shop/order.lua"] = words, ["handlers/charge.lua"] = FINE,
+    }
+    assert.same({}, loaded.problems)
+    assert.equal("shop/order", keys(loaded))
+    local graph = loaded.read_process("processes/shop/order.lua", words, "shop/order")
+    assert.equal("charge", graph.nodes.charge.behaviour.run)
+    assert.same({ 'processes/a.lua:1: unknown global "x"' },
+      problems { ["processes/a.lua"] = "return x.y" })
+  end)
+
+  it("are made of a stored text, too, with the places of their handlers", function()
+    local stored = models.line('<serviceTask id="x" c:class="a.B"/>')
+    local graph = load({}).read_process("processes/gone.bpmn", stored, "p")
+    assert.same({ "activities/p/x", "a/B", "B", "b" }, graph.nodes.x.behaviour.names)
+    assert.error(function()
+      load({}).read_process("processes/gone.bpmn", stored, "q")
+    end, 'processes/gone.bpmn: no process the string "q"')
+  end)
+
+  it("may hold scripts in Lua, which get the job", function()
+    local script = load({}).script("return job.payload + 1", { file = "processes/a.bpmn" })
+    assert.equal(8, script { payload = 7 })
+  end)
+
+  it("have a key that is theirs alone", function()
+    assert.same({ 'processes/b.bpmn:5: "one": a process of this key is in processes/a.bpmn, too' },
+      problems { ["processes/a.bpmn"] = model "one", ["processes/b.bpmn"] = model "one" })
+  end)
+
+  it("tell all problems of all files, and warnings apart", function()
+    assert.same({
+      "processes/a.bpmn:1: no element found",
+      'processes/b.bpmn:5: "x": has nothing to call (expected class, delegateExpression, '
+        .. "expression or type)",
+      'processes/b.bpmn:5: "y": the sub-process has no start event',
+    }, problems {
+      ["processes/a.bpmn"] = "",
+      ["processes/b.bpmn"] = model("b", '<serviceTask id="x"/><subProcess id="y"/>'),
+    })
+    local loaded = load { ["processes/a.bpmn"] = model("a", '<task id="x"/>') }
+    assert.equal('"x": nothing leads to it', loaded.process_warnings[1].message)
+  end)
+
+  it("are refused while nothing runs them", function()
+    local files = { ["processes/a.bpmn"] = model "a", ["processes/b.bpmn"] = model "b" }
+    assert.same({ "processes/a.bpmn:: this version reads processes and runs none (moonshift "
+      .. "process check reads them)" }, problems(files, { reading = false }))
+    assert.same({}, problems({}, { reading = false }))
+  end)
+end)
+
+describe("a foreign name", function()
+  local service = model("order", '<serviceTask id="charge" %s/>')
+  local MISSING = 'processes/a.bpmn:5: "charge": there is no handler for its %s (looked for '
+    .. "activities/order/charge.lua%s)"
+
+  local function finds(attributes, ...)
+    for _, path in ipairs { "activities/order/charge.lua", ... } do
+      assert.same({}, problems {
+        ["processes/a.bpmn"] = service:format(attributes), [path] = FINE,
+      })
+    end
+  end
+
+  local function lacks(attributes, what, ...)
+    local places = ""
+    for _, path in ipairs { ... } do
+      places = places .. ", " .. path
+    end
+    assert.same({ MISSING:format(what, places) },
+      problems { ["processes/a.bpmn"] = service:format(attributes) })
+  end
+
+  it("of a class leads to its path, its name or its name with underscores", function()
+    local places = { "handlers/org/shop/ChargeCard.lua", "handlers/ChargeCard.lua",
+      "handlers/charge_card.lua" }
+    finds('c:class="org.shop.ChargeCard"', table.unpack(places))
+    lacks('c:class="org.shop.ChargeCard"', 'class "org.shop.ChargeCard"', table.unpack(places))
+  end)
+
+  it("of a delegate leads to its name", function()
+    local places = { "handlers/chargeCard.lua", "handlers/charge_card.lua" }
+    finds('f:delegateExpression="${chargeCard}"', table.unpack(places))
+    lacks('f:delegateExpression="${chargeCard}"', 'delegate "${chargeCard}"', table.unpack(places))
+    lacks('f:delegateExpression="${a.b}"', 'delegate "${a.b}"')
+  end)
+
+  it("of a decision or a mail has a place of its own", function()
+    local rule = models.line('<businessRuleTask id="x" c:decisionRef="discount"/>')
+    assert.same({}, problems { ["processes/a.bpmn"] = rule, ["decisions/discount.lua"] = FINE })
+    lacks('c:type="http"', 'handler "http"', "handlers/http.lua")
+  end)
+
+  it("of a listener leads to the event's place", function()
+    local text = models.line([[<task id="x"><extensionElements>
+      <c:executionListener event="start" class="a.Note"/></extensionElements></task>]])
+    assert.same({}, problems { ["processes/a.bpmn"] = text, ["handlers/note.lua"] = FINE })
+    assert.same({}, problems { ["processes/a.bpmn"] = text, ["activities/p/x/start.lua"] = FINE })
+    assert.equal(1, #problems { ["processes/a.bpmn"] = text, ["activities/p/x.lua"] = FINE })
+  end)
+
+  it("of a script in another language leads to its activity", function()
+    local text = models.line('<scriptTask id="x" scriptFormat="groovy"><script>x</script>'
+      .. "</scriptTask>")
+    assert.same({}, problems { ["processes/a.bpmn"] = text, ["activities/p/x.lua"] = FINE })
+    assert.same({ 'processes/a.bpmn:5: "x": there is no handler for its script in groovy (looked '
+      .. "for activities/p/x.lua)" }, problems { ["processes/a.bpmn"] = text })
+  end)
+
+  it("may lead nowhere if the setting says so", function()
+    local files = { ["processes/a.bpmn"] = service:format 'c:class="A"' }
+    local loaded = load(files, { missing_handlers = "incident" })
+    assert.same({}, loaded.problems)
+    assert.equal('"charge": there is no handler for its class "A" (looked for '
+      .. "activities/order/charge.lua, handlers/A.lua, handlers/a.lua)",
+      loaded.process_warnings[2].message)
+  end)
+
+  it("leads to a function, and a bean is a table", function()
+    assert.same({ "activities/a.lua:1: returned 5 (expected a function)",
+      "beans/b.lua:1: returned 6 (expected a table)" },
+      problems { ["activities/a.lua"] = "return 5", ["beans/b.lua"] = "return 6" })
+    assert.equal("c", load({ ["beans/b.lua"] = "return { a = 'c' }" }).beans.b.a)
+  end)
+end)
