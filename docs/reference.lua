@@ -15,6 +15,7 @@ local CALLS = {
   ["moonshift"] = "moonshift.", ["moonshift.engine"] = "engine:", ["moonshift.query"] = "query:",
   ["moonshift.definition"] = "definition:", ["moonshift.batch"] = "batch:",
   ["moonshift.executor"] = "executor:", ["moonshift.testing"] = "testing.",
+  ["moonshift.activity"] = "job:",
   ["moonshift.job"] = "job:", ["moonshift.job.engine"] = "job.engine:",
   ["moonshift.event"] = "event:", ["moonshift.clocks"] = "moonshift.clock.",
   ["moonshift.clock"] = "clock:",

@@ -336,6 +336,42 @@ function Job:log(...) end
 ---@return boolean cancelled
 function Job:cancelled() end
 
+--- The job as the handler of an activity sees it: besides what every job has.
+---@class moonshift.activity: moonshift.job
+---@field payload table the inputs of the activity
+---@field variables table reading looks outwards; assigning sets where the name exists
+---@field instance string the id of the instance
+---@field key? string its business key
+---@field process string the key of the process
+---@field activity string
+---@field fields table the fields of the activity, or of the listener
+---@field event? string of a listener: start, end, take, create, assignment, complete or delete
+---@field task? table of a listener of a user task: assignee, name, priority, due
+---@field loop? table of a repeated activity: index, item, done, open
+---@field received? any the message that came
+local Activity = {}
+
+--- Sets a variable of the nearest scope.
+---@param name string
+---@param value any
+function Activity:set_local(name, value) end
+
+--- Throws a BPMN error: the process catches it, and it is no failure.
+---@param code string
+---@param message? string
+function Activity:throw(code, message) end
+
+--- Starts an instance of a process with this unit, or not at all.
+---@param process string its key
+---@param options? { key?: string, variables?: table, version?: integer }
+---@return string instance
+function Activity:start(process, options) end
+
+--- Sends a message with this unit, or not at all.
+---@param message string
+---@param options? { key?: string, variables?: table }
+function Activity:correlate(message, options) end
+
 --- Questions that a running handler may ask: `job.engine`.
 ---@class moonshift.job.engine
 local Questions = {}

@@ -40,7 +40,7 @@ function Fields.payload(call)
 end
 
 function Fields.instance(call)
-  return call.inst.id
+  return tostring(call.inst.id)
 end
 
 function Fields.key(call)
@@ -121,9 +121,9 @@ end
 -- start(process, { variables =, key =, version = }) -> the id of the new instance
 function Methods.start(call, process, options)
   options = options or {}
-  local id = call.walk.context.next_instance()
-  return effect(call, { what = "start", id = id, process = process, key = options.key,
-    variables = variables.copy(options.variables or {}, "variables"), number = options.version })
+  return tostring(effect(call, { what = "start", id = call.walk.context.next_instance(),
+    process = process, key = options.key, number = options.version,
+    variables = variables.copy(options.variables or {}, "variables") }))
 end
 
 -- correlate(message, { key =, variables = }): delivered when this unit is written

@@ -146,7 +146,7 @@ describe("a unit that was behind", function()
     assert.is_true(d:write(d:walk(cause), cause))
     assert.equal(1, calls)
     assert.equal("v", d:at(id))
-    assert.equal("w", d:at(d:variables(id).child))
+    assert.equal("w", d:at(tonumber(d:variables(id).child)))
     assert.equal(1, #d.enqueued)
   end)
 
