@@ -25,7 +25,11 @@ enum key {
     KEY_ZONE = 16384,
     KEY_MISFIRE = 32768,
     KEY_EXECUTOR = 65536,
-    KEY_JOBS_ONLY = 131072
+    KEY_JOBS_ONLY = 131072,
+    KEY_VERSION = 262144,
+    KEY_INCLUDE_INSTANCES = 524288,
+    KEY_ASSIGNEE = 1048576,
+    KEY_CLAIM = 2097152
 };
 
 #define CYCLE_EXAMPLES "\"R/PT2H\" or \"0 3 * * *\""
@@ -62,6 +66,11 @@ static const struct {
                                   KEY_AT | KEY_INCLUDE_JOBS},
     [COMMAND_ACTIVATE_INSTANCE] = {"activate_instance", TARGET_INSTANCE, 0,
                                    KEY_AT | KEY_INCLUDE_JOBS},
+    [COMMAND_SUSPEND_PROCESS] = {"suspend_process", TARGET_PROCESS, 0,
+                                 KEY_VERSION | KEY_INCLUDE_INSTANCES | KEY_AT},
+    [COMMAND_ACTIVATE_PROCESS] = {"activate_process", TARGET_PROCESS, 0,
+                                  KEY_VERSION | KEY_INCLUDE_INSTANCES | KEY_AT},
+    [COMMAND_SET_ASSIGNEE] = {"set_assignee", TARGET_TASK, 0, KEY_ASSIGNEE | KEY_CLAIM},
     [COMMAND_ANNOTATE] = {"annotate", TARGET_INCIDENT, KEY_NOTE, 0},
     [COMMAND_RESOLVE] = {"resolve", TARGET_INCIDENT, 0, KEY_NOTE},
     [COMMAND_SET_REMOVAL_TIME] = {"set_removal_time", TARGET_HISTORY, KEY_REMOVAL_TIME,
@@ -158,7 +167,7 @@ static bool read_flag(struct command *command, const char *key, size_t at, const
            refuse(command, key, value, "true or false", error);
 }
 
-/* A process has no verb of its own yet: nothing would take it away again. */
+/* A process has verbs of its own: no other takes its reason away. */
 static bool read_reason(struct command *command, const json_t *value, struct error *error) {
     command->reason = suspension_find(json_string_value(value)) & ~SUSPENDED_PROCESS;
     return command->reason || json_is_null(value) ||
@@ -206,6 +215,16 @@ static bool read_executor(struct command *command, const json_t *value, struct e
                                             &command->executor, error);
 }
 
+static bool read_version(struct command *command, const json_t *value, struct error *error) {
+    return json_is_null(value) || json_whole(value, 1, INT64_MAX, &command->version) ||
+           refuse(command, "version", value, "a whole number from 1", error);
+}
+
+static bool read_assignee(struct command *command, const json_t *value, struct error *error) {
+    return json_is_null(value) ||
+           read_term(command, "assignee", value, "a name", &command->assignee, error);
+}
+
 static const struct {
     const char *name;
     enum key bit;
@@ -230,6 +249,10 @@ static const struct {
     {"zone", KEY_ZONE, read_zone, 0},
     {"misfire", KEY_MISFIRE, read_misfire, 0},
     {"executor", KEY_EXECUTOR, read_executor, 0},
+    {"version", KEY_VERSION, read_version, 0},
+    {"include_instances", KEY_INCLUDE_INSTANCES, NULL, offsetof(struct command, include_instances)},
+    {"assignee", KEY_ASSIGNEE, read_assignee, 0},
+    {"claim", KEY_CLAIM, NULL, offsetof(struct command, claims)},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 
@@ -305,6 +328,10 @@ static bool read_target(struct command *command, const json_t *object, struct er
         return read_text(command, object, "definition", &command->definition, error);
     case TARGET_INSTANCE:
         return read_text(command, object, "instance", &command->instance, error);
+    case TARGET_PROCESS:
+        return read_text(command, object, "process", &command->process, error);
+    case TARGET_TASK:
+        return read_id(command, object, "task", &command->task, error);
     case TARGET_SCHEDULE:
         return read_text(command, object, "schedule", &command->schedule, error);
     case TARGET_BATCH:
@@ -320,10 +347,10 @@ static bool read_target(struct command *command, const json_t *object, struct er
 }
 
 static bool is_target(enum command_target target, const char *key) {
-    static const char *const names[][2] = {{"ids", "query"},  {"definition", ""}, {"instance", ""},
-                                           {"incident", ""},  {"batch", ""},      {"ids", "query"},
-                                           {"plan", ""},      {"schedule", ""},   {"executor", ""},
-                                           {"deployment", ""}};
+    static const char *const names[][2] = {{"ids", "query"},   {"definition", ""}, {"instance", ""},
+                                           {"incident", ""},   {"batch", ""},      {"ids", "query"},
+                                           {"plan", ""},       {"schedule", ""},   {"executor", ""},
+                                           {"deployment", ""}, {"process", ""},    {"task", ""}};
     return strcmp(key, names[target][0]) == 0 || strcmp(key, names[target][1]) == 0;
 }
 

@@ -38,6 +38,9 @@ enum command_verb {
     COMMAND_SET_DEFINITION_RETRIES,
     COMMAND_SUSPEND_INSTANCE,
     COMMAND_ACTIVATE_INSTANCE,
+    COMMAND_SUSPEND_PROCESS,
+    COMMAND_ACTIVATE_PROCESS,
+    COMMAND_SET_ASSIGNEE,
     COMMAND_ANNOTATE,
     COMMAND_RESOLVE,
     COMMAND_SET_REMOVAL_TIME,
@@ -73,7 +76,9 @@ enum command_target {
     TARGET_PLAN,
     TARGET_SCHEDULE,
     TARGET_EXECUTOR,
-    TARGET_DEPLOYMENT
+    TARGET_DEPLOYMENT,
+    TARGET_PROCESS,
+    TARGET_TASK
 };
 
 /* A command taken apart; texts and JSON are borrowed from its object. */
@@ -83,7 +88,11 @@ struct command {
     enum command_target target;
     const json_t *ids;   /* jobs, or ended jobs: an array of integers, or NULL, and then */
     const json_t *query; /* the filters they match */
-    const char *definition, *instance, *schedule;
+    const char *definition, *instance, *schedule, *process;
+    int64_t version, task;     /* of a process by its number, 0: all; a user task */
+    const char *assignee;      /* of the task; NULL: nobody */
+    bool include_instances;    /* of a process: what runs of it */
+    bool claims;               /* the task must not be another one's */
     const char *executor;      /* a name, or an id as text; of a registration the name, or NULL */
     const json_t *deployments; /* ids: an array of integers, or one */
     int64_t incident, batch;
@@ -150,9 +159,9 @@ struct command_run {
 /* Reads { verb = "set_retries", ids = 7 | { 7, 8 }, retries = 3 } and the like. The target is one
  * of:
  *   - of a verb on jobs: `ids` or `query` (filters; on ended jobs those of the log);
- *   - `definition` or `schedule`: a name;
+ *   - `definition`, `schedule` or `process`: a name;
  *   - `instance`: a key;
- *   - `incident` or `batch`: an id;
+ *   - `incident`, `batch` or `task`: an id;
  *   - `deployment`: an id, or several;
  *   - `executor`: a name, or an id as text;
  *   - `plan`: an object.

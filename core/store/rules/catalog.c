@@ -135,26 +135,6 @@ static bool catalog_sort(struct catalog *catalog) {
     return true;
 }
 
-static bool catalog_halt(struct catalog *catalog, struct row *row) {
-    const char *key = row_text(row, 0);
-    catalog->processes = true;
-    for (size_t i = 0; key && i < catalog->definition_count; i++) {
-        struct catalog_definition *definition = &catalog->definitions[i];
-        if (definition->process && strcmp(definition->process, key) == 0)
-            definition->halted = true;
-    }
-    return true;
-}
-
-/* A suspended process halts its definitions; a version alone has none of its own. */
-static bool catalog_read_halted(struct catalog *catalog, struct db *db, struct error *error) {
-    struct row *rows = db_query(db, error,
-                                "SELECT key FROM process WHERE suspended<>0 UNION ALL"
-                                " SELECT NULL FROM process_version WHERE suspended<>0",
-                                "");
-    return catalog_read(catalog, db, rows, catalog_halt, error);
-}
-
 bool catalog_refresh(struct store *store, struct error *error) {
     struct catalog *catalog = &store->catalog;
     struct db *db = &store->db;
@@ -173,8 +153,13 @@ bool catalog_refresh(struct store *store, struct error *error) {
         FAILED)
         return false;
     catalog->instances = instances != 0;
-    if (!catalog_read_halted(catalog, db, error))
+    int64_t halted = 0;
+    if (db_value(db, error, &halted,
+                 "SELECT EXISTS(SELECT 1 FROM process WHERE suspended<>0 UNION ALL"
+                 " SELECT 1 FROM process_version WHERE suspended<>0)",
+                 "") == FAILED)
         return false;
+    catalog->processes = halted != 0;
     if (!catalog_sort(catalog))
         return db_no_memory(db, error);
     catalog->version = store->meta.catalog;

@@ -18,7 +18,6 @@ struct catalog_definition {
     bool reserved; /* a stock handler that every executor serves, whatever it is restricted to */
     char *name;
     char *process; /* the key of the process that its jobs are of; NULL: none */
-    bool halted;   /* that process is suspended */
 };
 
 struct catalog_stream {

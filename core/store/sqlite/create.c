@@ -4,6 +4,7 @@
 #include "store/rules/backlog.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
+#include "store/rules/process/version.h"
 #include "store/rules/replace.h"
 #include "store/rules/row.h"
 #include "store/rules/schedule/cycle.h"
@@ -50,8 +51,6 @@ static void create_fill(struct store *store, struct job_spec *spec,
     create_priority(spec, stream);
     if (stream->definition->suspended)
         job->suspended |= SUSPENDED_DEFINITION;
-    if (stream->definition->halted)
-        job->suspended |= SUSPENDED_PROCESS;
     if (store->intake) /* decided as it gets its place */
         job->suspended = 0;
     job->lane_id = create_lane(job);
@@ -131,6 +130,11 @@ static bool create_written(struct store *store, struct job_spec *spec,
         return false;
     if (halted)
         job->suspended |= SUSPENDED_INSTANCE;
+    halted = stream->definition->process ? version_halts(store, job, error) : NO;
+    if (halted == FAILED)
+        return false;
+    if (halted)
+        job->suspended |= SUSPENDED_PROCESS;
     create_fill(store, spec, stream, now);
     struct job_row row = {
         .id = job->id,

@@ -127,6 +127,7 @@ static json_t *whole_command(enum command_verb verb) {
     static const char keys[] =
         "{\"ids\":[], \"definition\":\"none\", \"instance\":\"none\", \"incident\":9, \"batch\":9,"
         " \"plan\":{}, \"schedule\":\"none\", \"executor\":\"none\", \"deployment\":9, "
+        "\"process\":\"none\", \"task\":9, "
         "\"retries\":1,"
         " \"priority\":1, \"due\":null, \"cycle\":\"R/PT1H\", \"note\":\"\", "
         "\"removal_time\":\"never\"}";

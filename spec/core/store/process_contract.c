@@ -394,6 +394,112 @@ static void messages(struct contract *c) {
     EXPECT(receivers(c, "{'name': 'ordered'}") == 1);
 }
 
+/* Settles the job of an order with a message to others. */
+static int say(struct contract *c, struct job *job, int64_t of, const char *name, const char *key) {
+    struct unit_message message = {name, key, "{\"paid\":true}"};
+    struct step step = step_of(job->instance_id, of, job->frame_rev, NULL);
+    step.unit.messages = &message;
+    step.unit.message_count = 1;
+    return settle_step(c, job, &step, NULL);
+}
+
+static void said(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *beside = crowd(c, of, id), *job = NULL;
+    EXPECT(beside && begin(c, of) && (job = acquire_one(c, c->store, NOW)));
+    while (job && job->instance_id == id) { /* the other job of the crowd */
+        job_free(job);
+        job = acquire_one(c, c->store, NOW);
+    }
+    EXPECT(job && say(c, job_copy(job), of, "parcel", "p-2") == -1);
+    EXPECT_ERROR("message \"parcel\" with key \"p-2\": nothing waits for it");
+    EXPECT(say(c, job_copy(job), of, "parcel", "p-1") == SETTLED);
+    job_free(job);
+    job_free(beside);
+    json_t *filters = json_of("{'handler': 'process/order:command'}");
+    struct store_page page = {.limit = 10};
+    json_t *jobs = store_jobs(c->store, filters, &page, NOW, &c->error);
+    const json_t *cause = json_object_get(json_array_get(jobs, 0), "payload");
+    bool told = json_array_size(jobs) == 1 &&
+                json_integer_value(json_object_get(cause, "instance")) == id &&
+                json_integer_value(json_object_get(cause, "token")) == 6 &&
+                json_is_true(json_object_get(json_object_get(cause, "variables"), "paid"));
+    json_decref(filters);
+    json_decref(jobs);
+    EXPECT(told);
+}
+
+/* ---- suspension, tasks ---- */
+
+static void held_instance(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = crowd(c, of, id);
+    EXPECT(job);
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)id);
+    int64_t rev = job->frame_rev;
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_instance", "instance", text));
+    INSTANCE(id, "state", "suspended");
+    EXPECT(acquire_count(c, c->store, NOW) == 0);
+    struct step late = step_of(id, of, rev, "F2");
+    EXPECT(settle_step(c, job, &late, NULL) == SETTLED_STALE);
+    struct step set = step_of(id, of, rev, "F2");
+    step_job(&set, 0, "more", 9);
+    EXPECT(settle_step(c, NULL, &set, NULL) == -1);
+    char refused[64];
+    snprintf(refused, sizeof refused, "instance %s is suspended", text);
+    EXPECT_ERROR(refused);
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "activate_instance", "instance", text));
+    INSTANCE(id, "state", "active");
+    EXPECT(acquire_count(c, c->store, NOW) == 2);
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_instance", "instance", text));
+    struct step cancel = step_of(id, of, rev, NULL);
+    EXPECT(settle_step(c, NULL, &cancel, NULL) == SETTLED);
+    json_t *question = json_of("{'limit': 10}");
+    json_t *left = store_ask(c->store, ASK_INSTANCES, question, NOW, &c->error);
+    size_t count = json_array_size(left);
+    json_decref(question);
+    json_decref(left);
+    EXPECT(count == 0);
+}
+
+static void held_process(struct contract *c) {
+    int64_t of = order(c), id = begin(c, of);
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_process", "process", "order"));
+    struct step start = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, "F1");
+    EXPECT(settle_step(c, NULL, &start, NULL) == -1);
+    EXPECT_ERROR("the process is suspended");
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job && job->instance_id == id);
+    struct step next = step_of(id, of, job->frame_rev, "F2");
+    step_job(&next, 0, "pack", 4);
+    EXPECT(settle_step(c, job, &next, NULL) == SETTLED && acquire_count(c, c->store, NOW) == 0);
+    EXPECT(contract_operate(c, "{ss ss sb}", "verb", "activate_process", "process", "order",
+                            "include_instances", 1));
+    EXPECT(acquire_count(c, c->store, NOW) == 1);
+    EXPECT(!contract_operate(c, "{ss ss}", "verb", "suspend_process", "process", "offer"));
+    EXPECT_ERROR("unknown process \"offer\"");
+}
+
+static void assigned(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = crowd(c, of, id);
+    job_free(job);
+    json_t *question = json_of("{'limit': 1}");
+    json_t *tasks = store_ask(c->store, ASK_TASKS, question, NOW, &c->error);
+    int64_t task = json_integer_value(json_object_get(json_array_get(tasks, 0), "id"));
+    json_decref(question);
+    json_decref(tasks);
+    EXPECT(!contract_operate(c, "{ss sI ss sb}", "verb", "set_assignee", "task", (json_int_t)task,
+                             "assignee", "clerk", "claim", 1));
+    char claimed[64];
+    snprintf(claimed, sizeof claimed, "task %lld is claimed by \"boss\"", (long long)task);
+    EXPECT_ERROR(claimed);
+    EXPECT(contract_operate(c, "{ss sI ss}", "verb", "set_assignee", "task", (json_int_t)task,
+                            "assignee", "clerk"));
+    EXPECT(rows(c, ASK_TASKS, json_of("{'assignee': 'clerk'}")) == 1);
+}
+
 /* ---- versions ---- */
 
 #define HOURLY "{'activity': 'start', 'text': 'R/PT1H', 'spec': {'cycle': '%s'}}"
@@ -534,6 +640,11 @@ static const struct check checks[] = {
     {"a follow-up in the lane of its instance has the frame at hand", follows},
     {"an incident names the instance, and the question why tells it", incidents},
     {"the receivers of a message are found by name, key, instance and business key", messages},
+    {"a message of a unit becomes a job of the receiver; without one the unit is refused", said},
+    {"the jobs of a suspended instance wait, and commands on it are refused, but for its end",
+     held_instance},
+    {"of a suspended process nothing starts, and jobs that are made wait", held_process},
+    {"a task is given to somebody, and claimed only where it is nobody else's", assigned},
     {"a text makes one version, and going back to it makes it current again", versions},
     {"a start timer moves with the current version, and keeps its date if its text is the same",
      start_timers},

@@ -85,6 +85,11 @@ static bool command_step(struct store *store, struct command *command, struct st
         return definition_command(store, command, step, now, error);
     case TARGET_INSTANCE:
         return instance_command(store, command, step, now, error);
+    case TARGET_PROCESS:
+        return process_command(store, command, step, now, error);
+    case TARGET_TASK:
+        step->ids.count = 1;
+        return task_command(store, command, now, error);
     case TARGET_INCIDENT:
         step->ids.count = 1;
         return incident_command(store, command, now, error);
@@ -143,13 +148,14 @@ static bool command_now(struct store *store, const json_t *object, struct comman
 static bool command_job(struct store *store, const json_t *object, time_ms due, time_ms now,
                         int64_t *id, struct error *error) {
     char lane[JOB_NAME_MAX + 1] = "";
-    const char *definition = json_string_value(json_object_get(object, "definition"));
-    const char *instance = json_string_value(json_object_get(object, "instance"));
-    const char *name = definition ? definition : instance;
-    if (name)
-        snprintf(lane, sizeof lane, COMMAND_RESERVED "%s/%.*s",
-                 definition ? "definition" : "instance", (int)utf8_prefix(name, LANE_CHARACTERS),
-                 name);
+    static const char *const kinds[] = {"definition", "instance", "process"};
+    const char *name = NULL;
+    for (size_t i = 0; !name && i < sizeof kinds / sizeof *kinds; i++) {
+        name = json_string_value(json_object_get(object, kinds[i]));
+        if (name)
+            snprintf(lane, sizeof lane, COMMAND_RESERVED "%s/%.*s", kinds[i],
+                     (int)utf8_prefix(name, LANE_CHARACTERS), name);
+    }
     struct job_spec spec = {.job = {.handler = COMMAND_HANDLER,
                                     .type = due == TIME_NONE ? JOB_MESSAGE : JOB_TIMER,
                                     .due = due,
@@ -175,9 +181,12 @@ static bool command_later(struct store *store, const json_t *object, const struc
     json_decref(bare);
     time_format(command->at, at);
     snprintf(text, sizeof text, "at %s by job %lld", at, (long long)run->made[0]);
-    snprintf(entity, sizeof entity, "%s \"%.255s\"",
-             command->definition ? "definition" : "instance",
-             command->definition ? command->definition : command->instance);
+    const char *kind = "instance", *name = command->instance;
+    if (command->definition || command->process) {
+        kind = command->definition ? "definition" : "process";
+        name = command->definition ? command->definition : command->process;
+    }
+    snprintf(entity, sizeof entity, "%s \"%.255s\"", kind, name);
     return done && operation_write(store, command->name, entity, 0, NULL, text, now, error);
 }
 
@@ -229,6 +238,10 @@ static bool preview(struct store *store, struct command *command, int64_t *count
         return definition_preview(store, command, count, error);
     case TARGET_INSTANCE:
         return instance_preview(store, command, count, error);
+    case TARGET_PROCESS:
+        return process_preview(store, command, count, error);
+    case TARGET_TASK:
+        return task_preview(store, command, count, error);
     case TARGET_HISTORY:
         return history_preview(store, command, count, error);
     case TARGET_INCIDENT:

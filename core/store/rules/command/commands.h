@@ -56,6 +56,20 @@ bool definition_command(struct store *store, struct command *command, struct ste
                         time_ms now, struct error *error);
 bool instance_command(struct store *store, struct command *command, struct step *step, time_ms now,
                       struct error *error);
+/* YES: the instance of a process is suspended. */
+enum answer instance_held(struct store *store, int64_t id, struct error *error);
+/* It has ended: nothing of it is suspended. */
+bool instance_released(struct store *store, int64_t id, struct error *error);
+/* A process with its start timers, or with all jobs of its instances. */
+bool process_command(struct store *store, struct command *command, struct step *step, time_ms now,
+                     struct error *error);
+/* Who does a user task. */
+bool task_command(struct store *store, const struct command *command, time_ms now,
+                  struct error *error);
+bool process_preview(struct store *store, const struct command *command, int64_t *count,
+                     struct error *error);
+bool task_preview(struct store *store, const struct command *command, int64_t *count,
+                  struct error *error);
 /* How many jobs they would touch; only read. */
 bool definition_preview(struct store *store, const struct command *command, int64_t *count,
                         struct error *error);

@@ -3,6 +3,7 @@
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static bool instance_suspend(struct store *store, const char *instance, time_ms now,
                              struct error *error) {
@@ -22,18 +23,55 @@ static bool instance_activate(struct store *store, const char *instance, bool *w
     return !*was || catalog_changed(store, error);
 }
 
+/* ---- instances of processes: their key is their number ---- */
+
+enum answer instance_held(struct store *store, int64_t id, struct error *error) {
+    char text[24];
+    int64_t one = 0;
+    snprintf(text, sizeof text, "%lld", (long long)id);
+    return !store->catalog.instances
+               ? NO
+               : db_value(&store->db, error, &one,
+                          "SELECT 1 FROM suspended_instance WHERE instance=?1", "t", text);
+}
+
+bool instance_released(struct store *store, int64_t id, struct error *error) {
+    char text[24];
+    bool was = false;
+    snprintf(text, sizeof text, "%lld", (long long)id);
+    return !store->catalog.instances || instance_activate(store, text, &was, error);
+}
+
+/* The process instance that is meant by digits, if it runs; 0: none, -1: error. */
+static int64_t number_of(struct store *store, const char *key, struct error *error) {
+    char *end = NULL;
+    int64_t found = 0;
+    long long id = *key >= '1' && *key <= '9' ? strtoll(key, &end, 10) : 0;
+    if (!end || *end)
+        return 0;
+    return db_value(&store->db, error, &found, "SELECT id FROM instance WHERE id=?1", "i",
+                    (int64_t)id) == FAILED
+               ? -1
+               : found;
+}
+
+/* A process instance has no other jobs than its own, whatever text plain jobs have. */
+#define MEMBERS(what) "SELECT " what " FROM live WHERE (instance=?1 AND ?2=0 OR instance_id=?2)"
+
 static bool instance_jobs(struct store *store, struct step *step, struct command *command,
                           bool suspends, struct error *error) {
-    return step_read(
-        store, step, command,
-        db_query(&store->db, error,
-                 suspends ? "SELECT id FROM live WHERE instance=?1 AND suspended&4=0 AND id>?2"
-                            " AND id<=?3 ORDER BY id LIMIT ?4"
-                          : "SELECT id FROM live WHERE instance=?1 AND suspended&4<>0 AND id>?2"
-                            " AND id<=?3 ORDER BY id LIMIT ?4",
-                 "tiin", command->instance, command->after, step_end(step, command),
-                 COMMAND_IDS + 1),
-        error);
+    int64_t number = number_of(store, command->instance, error);
+    if (number < 0)
+        return false;
+    return step_read(store, step, command,
+                     db_query(&store->db, error,
+                              suspends ? MEMBERS("id") " AND suspended&4=0 AND id>?3 AND id<=?4"
+                                                       " ORDER BY id LIMIT ?5"
+                                       : MEMBERS("id") " AND suspended&4<>0 AND id>?3 AND id<=?4"
+                                                       " ORDER BY id LIMIT ?5",
+                              "tiiin", command->instance, number, command->after,
+                              step_end(step, command), COMMAND_IDS + 1),
+                     error);
 }
 
 bool instance_command(struct store *store, struct command *command, struct step *step, time_ms now,
@@ -60,9 +98,10 @@ bool instance_command(struct store *store, struct command *command, struct step 
 bool instance_preview(struct store *store, const struct command *command, int64_t *count,
                       struct error *error) {
     bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE;
+    int64_t number = number_of(store, command->instance, error);
     *count = 0;
-    return !command->include_jobs ||
-           db_value(&store->db, error, count,
-                    "SELECT count(*) FROM live WHERE instance=?1 AND (suspended&4<>0)<>(?2<>0)",
-                    "tn", command->instance, (int)suspends) != FAILED;
+    return number >= 0 &&
+           (!command->include_jobs ||
+            db_value(&store->db, error, count, MEMBERS("count(*)") " AND (suspended&4<>0)<>(?3<>0)",
+                     "tin", command->instance, number, (int)suspends) != FAILED);
 }

@@ -63,9 +63,9 @@ static bool jobs_of(struct store *store, const struct starts *starts, struct sta
     snprintf(prefix, sizeof prefix, "process/%s/", starts->key);
     struct row *rows = db_query(&store->db, error,
                                 "WITH of_start AS (SELECT s.id FROM stream s JOIN definition d"
-                                " ON d.id=s.definition WHERE substr(d.name, 1, ?2)=?3"
-                                " AND d.name LIKE '%:timer') " START_JOBS " ORDER BY 1 LIMIT ?4",
-                                "iitn", starts->from, (int64_t)strlen(prefix), prefix, TIMERS_MAX);
+                                " ON d.id=s.definition WHERE substr(d.name, 1, length(?2))=?2"
+                                " AND d.name LIKE '%:timer') " START_JOBS " ORDER BY 1 LIMIT ?3",
+                                "itn", starts->from, prefix, TIMERS_MAX);
     enum answer step = NO;
     *count = 0;
     while ((step = db_step(&store->db, rows, error)) == YES) {

@@ -23,10 +23,10 @@ bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
 static json_t *receiver_read(struct store *store, struct row *row, struct error *error) {
     (void)store;
     (void)error;
-    return json_pack("{sI sI sI ss ss ss?}", "instance", (json_int_t)row_int(row, 0), "token",
+    return json_pack("{sI sI sI ss ss ss? ss}", "instance", (json_int_t)row_int(row, 0), "token",
                      (json_int_t)row_int(row, 1), "version", (json_int_t)row_int(row, 2),
                      "activity", row_text(row, 3), "key", row_text(row, 4), "business_key",
-                     row_text(row, 5));
+                     row_text(row, 5), "process", row_text(row, 6));
 }
 
 /* `starts`: the start events. A receiver without a key takes messages of any key. */
@@ -35,11 +35,13 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
     json_t *list = json_array();
     struct row *rows = db_query(
         &store->db, error,
-        starts ? "SELECT s.instance, s.token, s.version, s.activity, s.key, NULL"
-                 " FROM subscription s WHERE s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
+        starts ? "SELECT s.instance, s.token, s.version, s.activity, s.key, NULL, v.key"
+                 " FROM subscription s JOIN process_version v ON v.id=s.version WHERE "
+                 "s.kind='message' AND s.name=?1 AND s.key IN ('', ?2)"
                  " AND s.instance=0 AND ?3=0 LIMIT 100"
-               : "SELECT s.instance, s.token, s.version, s.activity, s.key, i.key"
-                 " FROM subscription s JOIN instance i ON i.id=s.instance WHERE s.kind='message'"
+               : "SELECT s.instance, s.token, s.version, s.activity, s.key, i.key, v.key"
+                 " FROM subscription s JOIN instance i ON i.id=s.instance JOIN process_version v "
+                 "ON v.id=s.version WHERE s.kind='message'"
                  " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR"
                  " s.instance=?3) AND (i.key=?4 OR CAST(?4 AS TEXT) IS NULL) LIMIT 100",
         starts ? "tti" : "ttit", to->name, to->key ? to->key : "", to->instance, to->business_key);

@@ -18,8 +18,8 @@ struct message_to {
     int64_t instance;         /* 0: any */
     const char *business_key; /* NULL: any */
 };
-/* [{ instance, token, version, activity, key, business_key }]: those that wait; else the start
- * events of that name, with instance 0. At most a hundred. */
+/* [{ instance, token, version, process, activity, key, business_key }]: those that wait; else the
+ * start events of that name, with instance 0. At most a hundred. */
 json_t *subscription_receivers(struct store *store, const struct message_to *to,
                                struct error *error);
 

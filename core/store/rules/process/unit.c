@@ -1,5 +1,7 @@
 #include "store/rules/process/unit.h"
+#include "store/rules/command/commands.h"
 #include "store/rules/process/instance.h"
+#include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/trail.h"
@@ -36,6 +38,24 @@ static enum answer instance_there(struct store *store, const struct unit_instanc
     return found == YES && rev != one->rev ? NO : found;
 }
 
+/* Refuses a command on a suspended instance; only its end may be commanded. */
+static bool command_may(struct store *store, const struct unit *unit, struct error *error) {
+    const struct unit_instance *one = unit->instances;
+    if (!unit->instance_count || !one->rev || !one->frame)
+        return true;
+    enum answer held = instance_held(store, one->id, error);
+    return held == NO ||
+           (held == YES &&
+            error_set(error, ERROR_CONFLICT, "instance %lld is suspended", (long long)one->id));
+}
+
+static bool messages_may(struct store *store, const struct unit *unit, struct error *error) {
+    for (size_t i = 0; i < unit->message_count; i++)
+        if (!message_check(store, &unit->messages[i], error))
+            return false;
+    return true;
+}
+
 /* The job with the frame as it is, to be walked again. */
 static bool unit_renew(struct store *store, struct outcome *outcome, struct error *error) {
     job_free(outcome->newer);
@@ -65,6 +85,11 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, time_
         if (there != YES)
             return there == NO ? unit_behind(store, outcome, error) : UNIT_FAILED;
     }
+    bool may =
+        (outcome->job->id || command_may(store, unit, error)) && messages_may(store, unit, error);
+    outcome->undone = !may;
+    if (!may)
+        return UNIT_FAILED;
     unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
     return UNIT_FINE;
 }
@@ -100,6 +125,8 @@ static bool write_end(struct store *store, const struct unit_instance *one, int6
     if (one->rev &&
         (!write_left(store, &all, running, now, error) || !instance_remove(store, one->id, error)))
         return false;
+    if (one->rev && !instance_released(store, one->id, error))
+        return false;
     return past_write(store, one, now, error);
 }
 
@@ -129,6 +156,8 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
                 struct error *error) {
     const struct unit *unit = outcome->unit;
     bool done = true;
+    for (size_t i = 0; done && i < unit->message_count; i++)
+        done = message_deliver(store, &unit->messages[i], now, error);
     for (size_t i = 0; done && i < unit->left_count; i++)
         done = write_left(store, &unit->left[i], outcome->job->id, now, error);
     done = done && write_instances(store, unit, outcome->job->id, now, error) &&

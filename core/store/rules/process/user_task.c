@@ -1,4 +1,6 @@
 #include "store/rules/process/user_task.h"
+#include <stdio.h>
+#include <string.h>
 
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error) {
@@ -16,4 +18,43 @@ bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, str
         return db_run(&store->db, error, "DELETE FROM user_task WHERE instance=?1 AND token=?2",
                       "ii", instance, token);
     return db_run(&store->db, error, "DELETE FROM user_task WHERE instance=?1", "i", instance);
+}
+
+/* ---- who does it ---- */
+
+static bool assignee_of(struct store *store, int64_t id, char *before, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error, "SELECT assignee FROM user_task WHERE id=?1", "i", id);
+    enum answer step = db_step(&store->db, row, error);
+    if (step == NO)
+        error_set(error, ERROR_NOT_FOUND, "no task %lld", (long long)id);
+    if (step != YES)
+        return false;
+    const char *text = row_text(row, 0);
+    snprintf(before, JOB_NAME_MAX + 1, "%s", text ? text : "");
+    row_done(row);
+    return true;
+}
+
+static bool may(struct store *store, int64_t id, const char *assignee, bool claims, char *before,
+                struct error *error) {
+    if (!assignee_of(store, id, before, error))
+        return false;
+    bool own = !*before || (assignee && strcmp(before, assignee) == 0);
+    return !claims || own ||
+           error_set(error, ERROR_CONFLICT, "task %lld is claimed by \"%s\"", (long long)id,
+                     before);
+}
+
+bool user_task_may(struct store *store, int64_t id, const char *assignee, bool claims,
+                   struct error *error) {
+    char before[JOB_NAME_MAX + 1];
+    return may(store, id, assignee, claims, before, error);
+}
+
+bool user_task_assign(struct store *store, int64_t id, const char *assignee, bool claims,
+                      char *before, struct error *error) {
+    return may(store, id, assignee, claims, before, error) &&
+           db_run(&store->db, error, "UPDATE user_task SET assignee=?2 WHERE id=?1", "it", id,
+                  assignee);
 }

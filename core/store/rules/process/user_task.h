@@ -10,4 +10,12 @@ bool user_task_write(struct store *store, const struct unit_task *one, time_ms n
 /* Removes those of a token; token 0: of the whole instance. */
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error);
 
+/* Gives the task to somebody, or to nobody (NULL). `claims`: refused (ERROR_CONFLICT) if it is
+ * another one's. `before` (JOB_NAME_MAX + 1 bytes): who had it, or "". */
+bool user_task_assign(struct store *store, int64_t id, const char *assignee, bool claims,
+                      char *before, struct error *error);
+/* Only looks. ERROR_NOT_FOUND: it has ended, or never was. */
+bool user_task_may(struct store *store, int64_t id, const char *assignee, bool claims,
+                   struct error *error);
+
 #endif

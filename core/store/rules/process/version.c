@@ -143,3 +143,29 @@ enum answer version_suspended(struct store *store, int64_t version, struct error
                     " AND (v.suspended<>0 OR p.suspended<>0)",
                     "i", version);
 }
+
+bool version_suspend(struct store *store, const char *key, int64_t number, bool suspends,
+                     struct error *error) {
+    bool done = number
+                    ? db_run(&store->db, error,
+                             "UPDATE process_version SET suspended=?3 WHERE key=?1 AND number=?2",
+                             "tin", key, number, (int)suspends)
+                    : db_run(&store->db, error, "UPDATE process SET suspended=?2 WHERE key=?1",
+                             "tn", key, (int)suspends);
+    return done &&
+           (db_changes(&store->db) || error_set(error, ERROR_NOT_FOUND,
+                                                number ? "no such version of process \"%.255s\""
+                                                       : "unknown process \"%.255s\"",
+                                                key));
+}
+
+enum answer version_halts(struct store *store, const struct job *job, struct error *error) {
+    int64_t version = job->execution;
+    if (!store->catalog.processes)
+        return NO;
+    enum answer found = job->instance_id ? db_value(&store->db, error, &version,
+                                                    "SELECT version FROM instance WHERE id=?1", "i",
+                                                    job->instance_id)
+                                         : YES;
+    return found == YES ? version_suspended(store, version, error) : found;
+}

@@ -14,6 +14,14 @@ enum answer versions_known(struct store *store, const struct store_deployment *d
 bool versions_deploy(struct store *store, const struct store_deployment *deployment, int64_t id,
                      time_ms now, struct error *error);
 
+/* Suspends or activates a process, or one version of it by its number (0: the process). The catalog
+ * is to be read again. ERROR_NOT_FOUND: there is none. */
+bool version_suspend(struct store *store, const char *key, int64_t number, bool suspends,
+                     struct error *error);
+
+/* YES: the jobs of this one's process wait, as it or the version of its instance is suspended. */
+enum answer version_halts(struct store *store, const struct job *job, struct error *error);
+
 /* YES: new instances of the version are refused, as it or its process is suspended. */
 enum answer version_suspended(struct store *store, int64_t version, struct error *error);
 
