@@ -62,7 +62,8 @@ bool place_bulk(struct db *db, enum place_bulk table, struct error *error);
 
 /* ---- locked, limited ---- */
 
-/* Locks the job with its token for its owner, counted against the limit of its definition. */
+/* Locks the job with its token for its owner, counted against the limit of its definition unless it
+ * has a permit. */
 bool place_lock(struct store *store, const struct job *job, struct error *error);
 /* The same for a run by hand: an older lock is lost. */
 bool place_lock_by_hand(struct store *store, const struct job *job, struct error *error);

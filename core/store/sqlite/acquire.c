@@ -227,67 +227,6 @@ static void taking_append(struct taking *taking, struct job *job, struct taken_l
     taking_fill(taking, job->lane_id ? &taking->lanes[taking->lane_count - 1] : NULL, job);
 }
 
-static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
-                        struct job *job, struct taken_lane *lane, struct error *error) {
-    job->token = meta_token(store);
-    row_locked(store, job);
-    if (job->crashes)
-        taking->crash_known = taking->crash_runs = true;
-    if ((job->batch && !batch_config(store, job, error)) ||
-        !taking_start(taking, store, cursor, job, error))
-        return false;
-    struct job *copy = job_copy(job);
-    if (!copy)
-        return db_no_memory(&store->db, error);
-    taking_append(taking, copy, lane);
-    return taking_remove(store, cursor, error) && CRASH_POINT("acquire_removed") &&
-           place_lock(store, job, error) &&
-           (!copy->repeat || cycle_follow(store, copy, taking->now, error));
-}
-
-enum verdict { BROKE, TOOK, SHARED, PASSED, PARKED, STARVED, FULL };
-
-static enum verdict taking_job(struct taking *taking, struct store *store,
-                               const struct cursor *cursor, struct taken_lane *lane,
-                               struct error *error) {
-    struct job job;
-    int64_t fresh = lane ? 0 : cursor->head.lane; /* held since a moment ago */
-    struct row *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
-                               "i", cursor->head.id);
-    enum answer step = db_step(&store->db, row, error), allowed = step;
-    bool done = false;
-    if (step == YES)
-        allowed = row_read(store, row, &job, error)
-                      ? taking_allowed(taking, store, cursor, &job, error)
-                      : FAILED;
-    if (allowed == YES)
-        done = taking_lock(taking, store, cursor, &job, lane, error);
-    else if (allowed == NO)
-        done = !fresh || place_release(store, fresh, store->meta.next_token, error);
-    if (step == YES)
-        row_done(row);
-    if (!done)
-        return BROKE;
-    return allowed == YES ? TOOK : PASSED;
-}
-
-/* A job that is in no item of others, unless it has a permit. */
-static bool taking_plain(struct taking *taking, struct store *store, const struct cursor *cursor,
-                         struct job *job, struct error *error) {
-    job->token = meta_token(store);
-    return taking_start(taking, store, cursor, job, error) &&
-           run_add(taking, store, cursor, error) &&
-           bulk_take(&sqlite_of(store)->bulk, &store->db, job, error);
-}
-
-static enum verdict taking_alone(struct taking *taking, struct store *store,
-                                 const struct cursor *cursor, struct error *error) {
-    struct job *job = merge_job(&taking->merge);
-    taking_append(taking, job, NULL);
-    bool done = taking_plain(taking, store, cursor, job, error) && place_count(store, job, error);
-    return done ? TOOK : BROKE;
-}
-
 /* ---- short jobs under a limit ---- */
 
 /* True if the job may run behind the last one of the item: that takes not too long, and no job of
@@ -338,6 +277,87 @@ static void shared_append(struct taking *taking, struct shared *shared, struct j
     shared->item.count = 1;
     shared->item.time = horizon->run(horizon->arg, job->definition);
 }
+
+/* True if the job, which had to be read by itself, may be the first of such an item. */
+static bool taking_shares(const struct taking *taking, const struct cursor *cursor,
+                          const struct job *job) {
+    return cursor->limited && !cursor->head.lane && !job->repeat && !job->batch && !job->crashes &&
+           taking_brief(taking, job->definition);
+}
+
+/* ---- one job with all that it may have ---- */
+
+static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
+                        struct job *job, struct taken_lane *lane, struct error *error) {
+    job->token = meta_token(store);
+    row_locked(store, job);
+    if (job->crashes)
+        taking->crash_known = taking->crash_runs = true;
+    if ((job->batch && !batch_config(store, job, error)) ||
+        !taking_start(taking, store, cursor, job, error))
+        return false;
+    struct shared *shared = NULL;
+    if (taking_shares(taking, cursor, job) && !shared_begin(taking, store, job, &shared, error))
+        return false;
+    struct job *copy = job_copy(job);
+    if (!copy)
+        return db_no_memory(&store->db, error);
+    if (shared)
+        shared_append(taking, shared, copy);
+    else
+        taking_append(taking, copy, lane);
+    job->permit = copy->permit;
+    return taking_remove(store, cursor, error) && CRASH_POINT("acquire_removed") &&
+           place_lock(store, job, error) &&
+           (!copy->repeat || cycle_follow(store, copy, taking->now, error));
+}
+
+enum verdict { BROKE, TOOK, SHARED, PASSED, PARKED, STARVED, FULL };
+
+static enum verdict taking_job(struct taking *taking, struct store *store,
+                               const struct cursor *cursor, struct taken_lane *lane,
+                               struct error *error) {
+    struct job job;
+    int64_t fresh = lane ? 0 : cursor->head.lane; /* held since a moment ago */
+    struct row *row = db_query(&store->db, error, "SELECT " ROW_COLUMNS " FROM job j WHERE id=?1",
+                               "i", cursor->head.id);
+    enum answer step = db_step(&store->db, row, error), allowed = step;
+    bool done = false;
+    if (step == YES)
+        allowed = row_read(store, row, &job, error)
+                      ? taking_allowed(taking, store, cursor, &job, error)
+                      : FAILED;
+    if (allowed == YES)
+        done = taking_lock(taking, store, cursor, &job, lane, error);
+    else if (allowed == NO)
+        done = !fresh || place_release(store, fresh, store->meta.next_token, error);
+    if (step == YES)
+        row_done(row);
+    if (!done)
+        return BROKE;
+    if (allowed == YES)
+        return job.permit ? SHARED : TOOK;
+    return PASSED;
+}
+
+/* A job that is in no item of others, unless it has a permit. */
+static bool taking_plain(struct taking *taking, struct store *store, const struct cursor *cursor,
+                         struct job *job, struct error *error) {
+    job->token = meta_token(store);
+    return taking_start(taking, store, cursor, job, error) &&
+           run_add(taking, store, cursor, error) &&
+           bulk_take(&sqlite_of(store)->bulk, &store->db, job, error);
+}
+
+static enum verdict taking_alone(struct taking *taking, struct store *store,
+                                 const struct cursor *cursor, struct error *error) {
+    struct job *job = merge_job(&taking->merge);
+    taking_append(taking, job, NULL);
+    bool done = taking_plain(taking, store, cursor, job, error) && place_count(store, job, error);
+    return done ? TOOK : BROKE;
+}
+
+/* ---- a run of short jobs under a limit ---- */
 
 /* Each worker has an item first, then each job goes into the shortest one. */
 static enum verdict taking_shared(struct taking *taking, struct store *store,
