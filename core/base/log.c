@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/calendar.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <errno.h>
@@ -29,43 +30,6 @@ void log_sink(void (*write_line)(void *arg, const char *line), void *arg) {
     sink_arg = arg;
 }
 
-static json_t *clean_text(const char *text, size_t max) {
-    char *clean = text ? utf8_clean(text, strlen(text), max) : NULL;
-    json_t *value = clean ? json_string(clean) : NULL;
-    free(clean);
-    return value;
-}
-
-/* The values as `keys` lists them; a text that is NULL is left out. */
-static void put_values(json_t *line, const char *keys, va_list *values, size_t max) {
-    char name[64];
-    while (*keys) {
-        size_t size = strcspn(keys, ":");
-        memcpy(name, keys, size < sizeof name ? size : sizeof name - 1);
-        name[size < sizeof name ? size : sizeof name - 1] = 0;
-        const char *text;
-        switch (keys[size + 1]) {
-        case 's':
-            if ((text = va_arg(*values, const char *)))
-                json_put(line, name, clean_text(text, max));
-            break;
-        case 'd':
-            json_put(line, name, json_integer(va_arg(*values, int)));
-            break;
-        case 'l':
-            json_put(line, name, json_integer(va_arg(*values, int64_t)));
-            break;
-        case 't':
-            json_put_time(line, name, va_arg(*values, time_ms));
-            break;
-        default:
-            abort(); /* the source has a letter that log.h does not list */
-        }
-        keys += size + 2;
-        keys += *keys == ' ';
-    }
-}
-
 /* Words may stand bare; everything else is quoted as in JSON. */
 static bool is_bare(const char *text) {
     for (const char *at = text; *at; at++)
@@ -74,44 +38,72 @@ static bool is_bare(const char *text) {
     return *text != 0 && !utf8_has_hidden(text);
 }
 
-static void append(struct text *out, const char *words) {
-    text_append(out, words, strlen(words));
-}
-
-static void append_json(struct text *out, const json_t *value) {
-    size_t size = 0;
-    char *text = json_is_null(value) ? NULL : json_write(value, &size);
-    text_append(out, text, size);
-    free(text);
-}
-
-static void write_logfmt(struct text *out, json_t *line) {
-    const char *key, *blank = "";
-    json_t *value;
-    json_object_foreach(line, key, value) {
-        append(out, blank);
-        append(out, key);
-        append(out, "=");
-        blank = " ";
-        if (json_is_string(value) && is_bare(json_string_value(value)))
-            append(out, json_string_value(value));
-        else
-            append_json(out, value);
+/* Begins a value: its name, as `keys` has it. */
+static void put_name(struct text *line, const char *name, size_t size) {
+    if (line_format == LOG_LOGFMT) {
+        text_push(line, " ", line->size > 0);
+        text_push(line, name, size);
+        text_push(line, "=", 1);
+        return;
     }
+    text_push(line, line->size > 0 ? "," : "{", 1);
+    json_add_text(line, name, size);
+    text_push(line, ":", 1);
 }
 
-/* Hidden characters stand in quotes only, where \u means the same to who reads the line. */
-static void write_line(struct text *out, json_t *line) {
-    struct text plain = {0};
-    char *text = line_format == LOG_LOGFMT ? NULL : json_write(line, NULL);
-    if (line_format == LOG_LOGFMT)
-        write_logfmt(&plain, line);
-    else if (text)
-        append(&plain, text);
-    text_add_visible(out, plain.data ? plain.data : "", "");
-    out->failed = out->failed || plain.failed;
-    text_clear(&plain);
-    free(text);
+static void put_text(struct text *line, const char *text) {
+    if (line_format == LOG_LOGFMT && is_bare(text))
+        text_push(line, text, strlen(text));
+    else
+        json_add_text(line, text, strlen(text));
+}
+
+/* A text of anybody's, cut if it is longer. */
+static void put_clean(struct text *line, const char *text, size_t max) {
+    char *clean = utf8_clean(text, strlen(text), max);
+    line->failed = line->failed || !clean;
+    if (clean)
+        put_text(line, clean);
+    free(clean);
+}
+
+static void put_time(struct text *line, time_ms time) {
+    char text[TIME_TEXT_SIZE];
+    time_format(time, text);
+    if (*text)
+        put_text(line, text);
+    else if (line_format == LOG_JSON)
+        text_push(line, "null", 4);
+}
+
+/* The values as `keys` lists them; a text that is NULL is left out. */
+static void put_values(struct text *line, const char *keys, va_list *values, size_t max) {
+    while (*keys) {
+        size_t size = strcspn(keys, ":");
+        char kind = keys[size + 1];
+        const char *text = kind == 's' ? va_arg(*values, const char *) : NULL;
+        if (kind != 's' || text)
+            put_name(line, keys, size);
+        switch (kind) {
+        case 's':
+            if (text)
+                put_clean(line, text, max);
+            break;
+        case 'd':
+            json_add_integer(line, va_arg(*values, int));
+            break;
+        case 'l':
+            json_add_integer(line, va_arg(*values, int64_t));
+            break;
+        case 't':
+            put_time(line, va_arg(*values, time_ms));
+            break;
+        default:
+            abort(); /* the source has a letter that log.h does not list */
+        }
+        keys += size + 2;
+        keys += *keys == ' ';
+    }
 }
 
 /* False: nobody takes it now. A pipe that says it is writable has room for PIPE_BUF bytes; only one
@@ -142,12 +134,29 @@ static void emit(struct text *line, int64_t lost) {
     atomic_flag_clear(&writing);
 }
 
-static void put_head(json_t *line, enum log_level level, const char *event) {
+static void put_head(struct text *line, enum log_level level, const char *event) {
     static const char *const levels[] = {
         [LOG_ERROR] = "error", [LOG_WARN] = "warn", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"};
-    json_put_time(line, "time", clock_now(clock_system()));
-    json_put_text(line, "level", levels[level]);
-    json_put_text(line, "event", event);
+    put_name(line, "time", 4);
+    put_time(line, clock_now(clock_system()));
+    put_name(line, "level", 5);
+    put_text(line, levels[level]);
+    put_name(line, "event", 5);
+    put_text(line, event);
+}
+
+/* Ends a line. Hidden characters stand in quotes only, where \u means the same to who reads it. */
+static void finish(struct text *out, struct text *line, int64_t lost) {
+    if (lost) {
+        put_name(line, "dropped", 7);
+        json_add_integer(line, lost);
+    }
+    if (line_format == LOG_JSON)
+        text_push(line, "}", 1);
+    text_clear(out);
+    text_add_visible(out, line->data ? line->data : "", "");
+    out->failed = out->failed || line->failed;
+    text_clear(line);
 }
 
 void log_event(enum log_level level, const char *event, const char *keys, ...) {
@@ -158,16 +167,12 @@ void log_event(enum log_level level, const char *event, const char *keys, ...) {
     /* Long texts are cut, so that the line stays one write a pipe takes whole. */
     for (size_t max = 1024; max >= 64 && (!text.data || text.size >= PIPE_BUF); max /= 4) {
         va_list values;
-        json_t *line = json_object();
-        text_clear(&text);
+        struct text line = {0};
         va_start(values, keys);
-        put_head(line, level, event);
-        put_values(line, keys, &values, max);
+        put_head(&line, level, event);
+        put_values(&line, keys, &values, max);
         va_end(values);
-        if (lost)
-            json_put(line, "dropped", json_integer(lost));
-        write_line(&text, line);
-        json_decref(line);
+        finish(&text, &line, lost);
     }
     emit(&text, lost);
     text_clear(&text);

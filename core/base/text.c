@@ -115,9 +115,11 @@ bool utf8_has_control(const char *text) {
 }
 
 /* Bytes of the character at `at` if it is one that text_add_visible spells out; else 0. */
-static size_t hidden(const unsigned char *at) {
-    if ((at[0] < 0x20 && at[0] != 0) || at[0] == 0x7F)
-        return 1;
+static inline size_t hidden(const unsigned char *at) {
+    if (at[0] >= 0x20 && at[0] < 0x7F)
+        return 0;
+    if (at[0] < 0x80)
+        return at[0] != 0;
     if (at[0] == 0xC2)
         return at[1] >= 0x80 && at[1] < 0xA0 ? 2 : 0;
     if (at[0] == 0xD8)
