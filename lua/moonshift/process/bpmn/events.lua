@@ -179,8 +179,8 @@ function readers.conditionalEventDefinition(definition, owner, context)
   local changes = word_list(extension(definition, "variableEvents"))
   for _, change in ipairs(changes or {}) do
     if not CHANGES[change] then
-      context.report:refuse(owner, ('variableEvents has "%s" (expected create, update, delete)')
-        :format(change))
+      context.report:warn(owner, ('variableEvents has "%s", which is ignored (expected create, '
+        .. "update, delete)"):format(change))
     end
   end
   local when = condition and events.condition(condition, owner, context)

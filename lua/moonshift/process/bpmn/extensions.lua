@@ -82,11 +82,17 @@ end
 
 -- ---- listeners ----
 
+-- An attribute with or without a namespace; nil if it is blank.
+local function own_text(element, name)
+  local value = element.attributes[name]
+  return value and value:find("%S") and value or text_of(element, name)
+end
+
 -- The class, delegateExpression, expression or script of a listener.
 local function listener_behaviour(element, owner, report)
-  local class = element.attributes.class or text_of(element, "class")
-  local delegate = element.attributes.delegateExpression or text_of(element, "delegateExpression")
-  local expression = element.attributes.expression or text_of(element, "expression")
+  local class = own_text(element, "class")
+  local delegate = own_text(element, "delegateExpression")
+  local expression = own_text(element, "expression")
   local script = elements.own_children(element, "script")[1]
   if not (class or delegate or expression or script) then
     report:refuse(owner, ("<%s> has nothing to call (expected class, delegateExpression, "

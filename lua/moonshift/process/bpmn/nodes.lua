@@ -309,10 +309,19 @@ readers.transaction = plain("transaction")
 
 -- ---- events ----
 
+-- Reads the event of a node that waits. A timer's job is exclusive by its own definition.
+local function read_event(node, element, context)
+  local definition
+  node.event, definition = events.read(element, context)
+  if node.event.timer and not elements.extension_flag(definition, "exclusive", true) then
+    node.exclusive = false
+  end
+end
+
 local function reader_of_event(kind)
   return function(node, element, context)
     node.kind = kind
-    node.event = events.read(element, context)
+    read_event(node, element, context)
   end
 end
 
@@ -320,7 +329,7 @@ readers.intermediateCatchEvent = reader_of_event("catch")
 
 function readers.startEvent(node, element, context)
   node.kind = "start"
-  node.event = events.read(element, context)
+  read_event(node, element, context)
   if not elements.flag(element, "isInterrupting", true) then
     node.event.interrupting = false
   end
@@ -330,7 +339,7 @@ end
 
 function readers.boundaryEvent(node, element, context)
   node.kind = "boundary"
-  node.event = events.read(element, context)
+  read_event(node, element, context)
   node.attached = elements.unqualified(element.attributes.attachedToRef)
   if not elements.flag(element, "cancelActivity", true) and node.event.kind ~= "error" then
     node.event.interrupting = false

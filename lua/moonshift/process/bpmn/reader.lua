@@ -49,7 +49,7 @@ local function time_to_live(element, report)
     return nil
   elseif text:find("^%d+$") then
     return ("P%sD"):format(text)
-  elseif not rules.duration(text) then
+  elseif not rules.add_duration(0, text) then
     report:refuse(element, ('historyTimeToLive="%s" (expected days, or a duration such as P30D)')
       :format(text))
     return nil

@@ -191,26 +191,50 @@ end
 -- ---- the diagram ----
 
 local WAYPOINTS = 2
+local DRAWN = { BPMNPlane = true, BPMNShape = true, BPMNEdge = true }
 
-function Schema:check_shape(shape)
-  local refers = shape.attributes.bpmnElement
-  if not refers then
-    self.report:refuse(shape, ('<%s> has no attribute "bpmnElement"'):format(shape.name))
-  elseif not self.ids[elements.unqualified(refers)] then
-    self.report:refuse(shape, ('bpmnElement="%s", which is no element of the file'):format(refers))
+-- How many children of this name, of any namespace, an element has.
+local function count(element, name)
+  local number = 0
+  for _, child in ipairs(element.children) do
+    number = number + (child.name == name and 1 or 0)
   end
-  local waypoints = 0
+  return number
+end
+
+local NUMBERS = { Bounds = { "x", "y", "width", "height" }, waypoint = { "x", "y" } }
+
+-- Checks the numbers of a drawing's places.
+function Schema:check_places(shape)
   for _, child in ipairs(shape.children) do
-    waypoints = waypoints + (child.name == "waypoint" and 1 or 0)
+    for _, name in ipairs(NUMBERS[child.name] or {}) do
+      if not tonumber(child.attributes[name]) then
+        self.report:refuse(shape, ('<%s> of the diagram has %s="%s" (expected a number)'):format(
+          child.name, name, child.attributes[name] or ""))
+      end
+    end
   end
-  if shape.name == "BPMNEdge" and waypoints < WAYPOINTS then
+end
+
+function Schema:check_drawing(shape)
+  self:check_places(shape)
+  local refers = shape.attributes.bpmnElement
+  local drawn = refers and self.ids[elements.unqualified(refers)]
+  if not refers or refers == "" then
+    self.report:refuse(shape, ('<%s> has no attribute "bpmnElement"'):format(shape.name))
+  elseif not drawn then
+    self.report:refuse(shape, ('bpmnElement="%s", which is no element of the file'):format(refers))
+  elseif shape.name == "BPMNShape" and count(shape, "Bounds") == 0 then
+    self.report:refuse(shape, "a shape of the diagram has no <Bounds>")
+  elseif shape.name == "BPMNEdge" and drawn.name == "sequenceFlow"
+    and count(shape, "waypoint") < WAYPOINTS then
     self.report:refuse(shape, "an edge of the diagram has fewer than 2 waypoints")
   end
 end
 
 function Schema:check_diagram(element)
-  if element.name == "BPMNShape" or element.name == "BPMNEdge" then
-    self:check_shape(element)
+  if DRAWN[element.name] then
+    self:check_drawing(element)
   end
   for _, child in ipairs(element.children) do
     if child.ns == elements.DIAGRAM then

@@ -250,7 +250,8 @@ local function attributes(text, state, on)
   end
 end
 
-attributes("async asyncBefore asyncAfter asyncLeave exclusive", "used", ASYNC)
+attributes("async asyncBefore asyncAfter asyncLeave", "used", ASYNC)
+attributes("exclusive", "used", ASYNC .. " timerEventDefinition")
 attributes("jobPriority", "used", NODES .. " process")
 attributes("class delegateExpression expression", "used", SERVICES .. LISTENERS .. " field")
 attributes("type topic resultVariable resultVariableName", "used", SERVICES .. " scriptTask")

@@ -23,11 +23,14 @@ end
 local function check_subscription(node, graph, seen, report)
   local event = node.event
   local scope = waits_in(node, graph)
-  if not event or not scope or not event.name then
+  local what = event.name or (scope == " start" and type(event.when) == "string" and event.when)
+  if not scope or not what then
     return
   end
-  local key = ("%s %s %s"):format(event.kind, scope, tostring(event.name))
-  if seen[key] and (event.kind == "message" or event.kind == "signal") then
+  local key = ("%s %s %s"):format(event.kind, scope, tostring(what))
+  if seen[key] and event.kind == "conditional" then
+    report:refuse(node, ('waits for the condition of "%s"'):format(seen[key]))
+  elseif seen[key] and (event.kind == "message" or event.kind == "signal") then
     report:refuse(node, ('waits for the %s "%s", as "%s" does in the same scope'):format(event.kind,
       tostring(event.name), seen[key]))
   end

@@ -51,27 +51,34 @@ local function check_event_gateway(node, graph, report)
     elseif target.event.kind == "link" then
       report:refuse(target, ('the event-based gateway "%s" leads to a link event'):format(node.id))
     elseif #target.into > 1 then
-      report:refuse(target, ('the event-based gateway "%s" and other flows lead to it'):format(
-        node.id))
+      for _, other in ipairs(target.into) do
+        if other.from ~= node.id then
+          report:refuse(target, ('the event-based gateway "%s" leads to it, and so does the flow '
+            .. '"%s"'):format(node.id, other.id))
+        end
+      end
     end
   end
 end
 
 -- ---- all nodes ----
 
+local function refuse_flows(node, list, what, report)
+  for _, flow in ipairs(list) do
+    report:refuse(node, ('%s "%s"'):format(what, flow.id))
+  end
+end
+
 -- Nodes that no flow may enter or leave.
 local function check_ends(node, report)
-  local kind = node.kind
-  if kind == "event_subprocess" and (node.into[1] or node.out[1]) then
-    report:refuse(node, ("an event sub-process has %s flow"):format(
-      node.into[1] and "an incoming" or "an outgoing"))
-  elseif node.compensates and (node.into[1] or node.out[1]) then
-    report:refuse(node, ("an activity for compensation has %s flow"):format(
-      node.into[1] and "an incoming" or "an outgoing"))
-  elseif kind == "boundary" and node.into[1] then
-    report:refuse(node, "a boundary event has an incoming flow")
-  elseif kind == "boundary" and node.event.kind == "compensation" and node.out[1] then
-    report:refuse(node, "a compensation event has an outgoing flow (expected an association)")
+  if node.kind == "event_subprocess" then
+    refuse_flows(node, node.into, "an event sub-process has the incoming flow", report)
+    refuse_flows(node, node.out, "an event sub-process has the outgoing flow", report)
+  elseif node.compensates then
+    refuse_flows(node, node.into, "an activity for compensation has the incoming flow", report)
+    refuse_flows(node, node.out, "an activity for compensation has the outgoing flow", report)
+  elseif node.kind == "boundary" then
+    refuse_flows(node, node.into, "a boundary event has the incoming flow", report)
   end
 end
 

@@ -189,6 +189,8 @@ describe("a graph", function()
       has({ event = { kind = "timer", timer = { kind = expected[1], text = expected[2] } } },
         catch:format(timer:format(element, expected[2], element)))
     end
+    has({ exclusive = false }, catch:format('<timerEventDefinition c:exclusive="false">'
+      .. "<timeDuration>P1M</timeDuration></timerEventDefinition>"))
     has({ kind = "catch", event = { kind = "message", name = "parcel ${id}" } },
       catch:format '<messageEventDefinition messageRef="t:m"/>',
       '<message id="m" name="parcel ${id}"/>')
@@ -282,6 +284,14 @@ describe("a warning", function()
     warns('<task id="x" c:owner="a"/><task id="y" c:owner="b"/><dataObject id="d"/>'
       .. '<dataObject id="i"/><sequenceFlow id="g" sourceRef="x" targetRef="y"/>',
       '"x": the attribute "owner" is ignored', '"d": <dataObject> is ignored')
+  end)
+
+  it("names changes of variables that are none", function()
+    local _, told = models.read(models.line [[<intermediateCatchEvent id="x">
+      <conditionalEventDefinition c:variableEvents="create, remove"><condition>${a}</condition>
+      </conditionalEventDefinition></intermediateCatchEvent>]])
+    assert.equal('"x": variableEvents has "remove", which is ignored (expected create, update, '
+      .. "delete)", told.warnings[1].message)
   end)
 
   it("is not given for other namespaces, lanes and pictures", function()
