@@ -242,15 +242,11 @@ static bool find_missing(struct turns *turns, const struct turn *turn, struct wo
                                           &work->missed_next, error);
 }
 
-/* Settles the outcomes, and purges what they have left behind. */
 static bool settle(struct turns *turns, const struct turn *turn, struct work *work,
                    struct error *error) {
     bool follow = turn->acquiring || turn->following;
-    if (!work->settles)
-        return true;
-    return outcomes_write(&turns->outcomes, turns->store, &work->capacity, follow, work->now,
-                          &work->again, error) &&
-           store_tend(turns->store, CHORE_TURN, 0, NULL, error);
+    return !work->settles || outcomes_write(&turns->outcomes, turns->store, &work->capacity, follow,
+                                            work->now, &work->again, error);
 }
 
 static bool write(struct turns *turns, struct turn *turn, struct work *work, struct error *error) {

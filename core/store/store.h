@@ -56,8 +56,7 @@ enum store_chore {
     CHORE_CACHE, /* gives cached memory back to the system; with nothing else to do */
     CHORE_FILES, /* looks whether the store is still the same, whole, and of this program's schema;
                     false: nothing is written any more */
-    CHORE_TURN,  /* in a turn: removes what can go at once of rows left behind */
-    CHORE_PURGE, /* about a thousand rows of the rest */
+    CHORE_PURGE, /* about a thousand rows of those left behind */
     CHORE_TIDY   /* the same, and files at most `limit` ended jobs by their number */
 };
 /* Does one step; never waits. *more (may be NULL, but for CHORE_TIDY): call again. */
@@ -253,9 +252,9 @@ static inline bool store_settle_bulk(struct store *store, struct outcome *outcom
  * that it is `undone` and leaves the transaction as it was: settle it again as a failure. */
 static inline bool store_settle(struct store *store, struct outcome *outcome, time_ms now,
                                 enum settled *settled, struct error *error);
-/* With a capacity the rows of what plain successes created are kept, and written many at a time:
- * behind the last outcome, before anything else is asked of the store. The outcomes must stay until
- * then. */
+/* Behind the last outcome, before anything else is asked of the store: writes what plain successes
+ * created, which is kept back with a capacity; and removes what can go at once of rows left behind.
+ * The outcomes must stay until then. */
 static inline bool store_settle_end(struct store *store, struct error *error);
 
 /* Makes at most `limit` due timers ready; *count of them. */

@@ -496,7 +496,8 @@ bool sqlite_settle_bulk(struct store *store, struct outcome *outcomes, struct er
 /* ---- one after the other ---- */
 
 bool sqlite_settle_end(struct store *store, struct error *error) {
-    return bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error);
+    return bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
+           sqlite_purge(store, false, error);
 }
 
 bool sqlite_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,

@@ -29,8 +29,6 @@ bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *m
         return true;
     case CHORE_FILES:
         return sqlite_intact(store, error);
-    case CHORE_TURN:
-        return sqlite_purge(store, false, error);
     case CHORE_PURGE:
         return sqlite_purge(store, true, error);
     case CHORE_TIDY:

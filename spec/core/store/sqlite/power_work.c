@@ -202,8 +202,8 @@ bool work_turn(struct life *life, struct store *store) {
     return (turn.taken || life->held_count >= LIFE_HELD / 2 ||
             store_acquire(store, &work_everything, life->now, &turn.taken, &count, &more,
                           &life->error)) &&
-           (lot(life, 2) ||
-            store_tend(store, lot(life, 2) ? CHORE_PURGE : CHORE_TURN, 0, NULL, &life->error)) &&
+           (lot(life, 2) || (lot(life, 2) ? store_tend(store, CHORE_PURGE, 0, NULL, &life->error)
+                                          : store_settle_end(store, &life->error))) &&
            ledger_discover(&life->pending, life->acked.last, store, life->now, &life->error);
 }
 

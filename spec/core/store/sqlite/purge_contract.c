@@ -98,10 +98,10 @@ static void unseen(struct contract *c) {
 static void ranges(struct contract *c) {
     store_purge_behind(c->store);
     EXPECT(create_many(c, 5000, 0) && succeed(c, 2500));
-    EXPECT(store_tend(c->store, CHORE_TURN, 0, NULL, &c->error));
+    EXPECT(store_settle_end(c->store, &c->error));
     EXPECT(rows(c) == 5000 - BLOCK && seen(c) == 2500);
     EXPECT(number(c, "SELECT count(*) FROM job WHERE id BETWEEN 1024 AND 2047") == 0);
-    EXPECT(succeed(c, 2500) && store_tend(c->store, CHORE_TURN, 0, NULL, &c->error));
+    EXPECT(succeed(c, 2500) && store_settle_end(c->store, &c->error));
     EXPECT(rows(c) == 1023 + 5000 - 4 * BLOCK + 1 && seen(c) == 0);
     EXPECT(idle(c) && rows(c) == 0 && debts(c) == 0);
 }
@@ -206,7 +206,7 @@ static void dies_busy(struct contract *c) {
     store_purge_behind(c->store);
     EXPECT(create_many(c, 400, 0) && succeed(c, 300) && die(c) && create_many(c, 3, 9));
     for (int i = 0; i < 64; i++)
-        EXPECT(store_tend(c->store, CHORE_TURN, 0, NULL, &c->error));
+        EXPECT(store_settle_end(c->store, &c->error));
     EXPECT(rows(c) == 103 && debts(c) == 0);
 }
 
@@ -240,7 +240,7 @@ static void scattered(struct contract *c) {
     EXPECT(store_commit(c->store, &c->error));
     for (int i = 0; i < count; i += 484)
         EXPECT(succeed(c, i + 484 < count ? 484 : count - i) &&
-               store_tend(c->store, CHORE_TURN, 0, NULL, &c->error));
+               store_settle_end(c->store, &c->error));
     EXPECT(rows(c) == 1 << 14 && seen(c) == 0);
     EXPECT(number(c, "SELECT min(id) FROM job") == 1 + INT64_C(500) * BLOCK);
     EXPECT(store_leave(c->store, &c->error) && rows(c) == 0);
@@ -429,7 +429,7 @@ static bool op_end(struct contract *c) {
 
 static bool op_tidy(struct contract *c) {
     bool more;
-    return rand() % 2 ? store_tend(c->store, CHORE_TURN, 0, NULL, &c->error)
+    return rand() % 2 ? store_settle_end(c->store, &c->error)
                       : store_tend(c->store, CHORE_TIDY, 1000, &more, &c->error);
 }
 
