@@ -342,10 +342,9 @@ static bool merge_is_of(const struct merge *merge, size_t at, const struct store
     return stream && stream->definition == definition;
 }
 
-bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken, int places,
-                struct error *error) {
-    const struct catalog_stream *of =
-        merge->limits.count ? catalog_stream(&store->catalog, taken->stream) : NULL;
+bool merge_took_limited(struct merge *merge, struct store *store, const struct cursor *taken,
+                        int places, struct error *error) {
+    const struct catalog_stream *of = catalog_stream(&store->catalog, taken->stream);
     if (!of || !limits_take(&merge->limits, of, places))
         return true;
     merge_leave(merge, store, taken->stream);

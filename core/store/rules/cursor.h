@@ -64,8 +64,12 @@ bool merge_next(struct merge *merge, struct store *store, struct error *error);
 /* A job was taken, `taken` is a copy of its cursor: a definition that is full now, or has started
  * as many as its rate allows, is not looked at any further. `places`: how many it has taken under a
  * limit; 0: one that was counted before. */
-bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken, int places,
-                struct error *error);
+bool merge_took_limited(struct merge *merge, struct store *store, const struct cursor *taken,
+                        int places, struct error *error);
+static inline bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
+                              int places, struct error *error) {
+    return !merge->limits.count || merge_took_limited(merge, store, taken, places, error);
+}
 /* Leaves out what is ready of the definition of this stream. */
 void merge_leave(struct merge *merge, struct store *store, int64_t stream);
 /* Leaves the best head and all behind it out; true. */

@@ -2,14 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool serves_begin(struct serves *serves, struct store *store, const struct acquire *acquire,
-                  struct error *error) {
-    *serves = (struct serves){.acquire = acquire};
-    if (!acquire->deployment_aware)
-        return true;
+bool serves_registered(struct serves *serves, struct store *store, struct error *error) {
     struct row *rows =
         db_query(&store->db, error, "SELECT deployment FROM registration WHERE executor=?1", "t",
-                 acquire->executor_name);
+                 serves->acquire->executor_name);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES) {
         int64_t *list = realloc(serves->deployments, (serves->count + 1) * sizeof *list);
@@ -64,9 +60,4 @@ enum serves_stage serves_stage(const struct serves *serves, const struct catalog
 
 bool serves_stream(const struct serves *serves, const struct catalog_stream *stream) {
     return serves_stage(serves, stream) == SERVES_STREAM;
-}
-
-void serves_end(struct serves *serves) {
-    free(serves->deployments);
-    *serves = (struct serves){0};
 }

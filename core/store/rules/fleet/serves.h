@@ -4,6 +4,7 @@
 #define MOONSHIFT_STORE_RULES_FLEET_SERVES_H
 
 #include "store/rules/state.h"
+#include <stdlib.h>
 
 struct serves {
     const struct acquire *acquire;
@@ -11,8 +12,13 @@ struct serves {
     size_t count;
 };
 
-bool serves_begin(struct serves *serves, struct store *store, const struct acquire *acquire,
-                  struct error *error);
+/* Reads for which deployments its executor is registered. */
+bool serves_registered(struct serves *serves, struct store *store, struct error *error);
+static inline bool serves_begin(struct serves *serves, struct store *store,
+                                const struct acquire *acquire, struct error *error) {
+    *serves = (struct serves){.acquire = acquire};
+    return !acquire->deployment_aware || serves_registered(serves, store, error);
+}
 /* How far a stream gets with an executor; who serves it has no objection left. */
 enum serves_stage { SERVES_NOTHING, SERVES_HANDLER, SERVES_CATEGORY, SERVES_STREAM };
 enum serves_stage serves_stage(const struct serves *serves, const struct catalog_stream *stream);
@@ -23,6 +29,9 @@ bool serves_handler(const struct definitions *handlers,
 bool serves_stream(const struct serves *serves, const struct catalog_stream *stream);
 /* `categories` NULL: all. */
 bool serves_category(const json_t *categories, const char *category);
-void serves_end(struct serves *serves);
+static inline void serves_end(struct serves *serves) {
+    free(serves->deployments);
+    *serves = (struct serves){0};
+}
 
 #endif
