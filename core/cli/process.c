@@ -40,16 +40,26 @@ static struct folder *folder_of_file(const char *path, struct error *error) {
     return folder;
 }
 
-static bool take_folder(struct cli *cli, const struct flags *flags, enum script_reading *reading,
-                        struct error *error) {
-    *reading = READING_FOLDER;
-    if (!setup_outside(cli, flags, error) || !setup_needs_folder(cli, error))
-        return false;
-    if (!is_file(cli->directory))
-        return setup_folder(cli, error) && setup_file(cli, error);
-    *reading = READING_FILE;
-    cli->folder = folder_of_file(cli->directory, error);
+/* Takes the file, or else the script folder. */
+static bool take_folder(struct cli *cli, const char *file, struct error *error) {
+    if (!is_file(file))
+        return setup_needs_folder(cli, error) && setup_folder(cli, error) && setup_file(cli, error);
+    cli->folder = folder_of_file(file, error);
     return cli->folder && settings_check(&cli->settings, error);
+}
+
+/* Reads the processes of the folder that was taken. */
+static bool read_processes(struct cli *cli, const char *file, bool written,
+                           struct script_report *found, struct error *error) {
+    struct script_options options = {
+        .folder = cli->folder,
+        .settings = &cli->settings,
+        .clock = clock_system(),
+        .hook = HOOK_ALWAYS,
+        .reading = is_file(file) ? READING_FILE : READING_FOLDER,
+        .written = written,
+    };
+    return script_check(&options, found, error);
 }
 
 static const struct column columns[] = {
@@ -90,17 +100,10 @@ static bool refuse(const struct cli *cli, size_t count, const char *what, struct
 
 static bool process_check(struct cli *cli, const struct flags *flags, struct error *error) {
     struct script_report found;
-    enum script_reading reading;
-    if (!take_folder(cli, flags, &reading, error))
+    if (!setup_outside(cli, flags, error) || !take_folder(cli, cli->directory, error))
         return false;
-    struct script_options options = {
-        .folder = cli->folder,
-        .settings = &cli->settings,
-        .clock = clock_system(),
-        .hook = HOOK_ALWAYS,
-        .reading = reading,
-    };
-    bool fine = script_check(&options, &found, error) && report_print(cli, &found, error);
+    bool fine = read_processes(cli, cli->directory, false, &found, error) &&
+                report_print(cli, &found, error);
     size_t problems = json_array_size(found.problems), warnings = json_array_size(found.warnings);
     script_report_clear(&found);
     if (fine && problems > 0)
@@ -115,6 +118,69 @@ static const struct flag check_flags[] = {
     {0},
 };
 
+/* ---- show ---- */
+
+static const char *text_of(const json_t *row, const char *key) {
+    return json_string_value(json_object_get(row, key));
+}
+
+/* The rows of the process with this key; of all for a file. A new reference. */
+static json_t *shown_of(const json_t *rows, const char *which) {
+    json_t *shown = json_array(), *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        if (is_file(which) || strcmp(text_of(row, "key"), which) == 0)
+            json_array_append(shown, row);
+    }
+    return shown;
+}
+
+static bool show_print(const struct cli *cli, json_t *shown, struct error *error) {
+    size_t i;
+    json_t *row;
+    if (cli->json)
+        return output_json(json_incref(shown), error);
+    json_array_foreach(shown, i, row) {
+        output_add("%s%s", i ? "\n" : "", text_of(row, "lua"));
+    }
+    return true;
+}
+
+static bool show_found(const struct cli *cli, const struct script_report *found, const char *which,
+                       struct error *error) {
+    json_t *shown = shown_of(found->processes, which);
+    size_t problems = json_array_size(found->problems);
+    bool fine = false;
+    print_all(found->problems, "");
+    if (problems > 0)
+        error_set(error, ERROR_FAILED, "%s: %zu problem%s", which, problems,
+                  problems == 1 ? "" : "s");
+    else if (json_array_size(shown) == 0)
+        error_set(error, ERROR_NOT_FOUND, "no process \"%s\" in the script folder", which);
+    else
+        fine = show_print(cli, shown, error);
+    json_decref(shown);
+    return fine;
+}
+
+static bool process_show(struct cli *cli, const struct flags *flags, struct error *error) {
+    const char *which = flags->words[0];
+    struct script_report found;
+    if (!flags_has(flags, "--lua"))
+        return error_set(error, ERROR_USAGE, "process show: expected --lua");
+    if (!setup_outside(cli, flags, error) || !take_folder(cli, which, error))
+        return false;
+    bool fine =
+        read_processes(cli, which, true, &found, error) && show_found(cli, &found, which, error);
+    script_report_clear(&found);
+    return fine;
+}
+
+static const struct flag show_flags[] = {
+    {"--lua", NULL, "as a list of words in Lua"},
+    {0},
+};
+
 const struct cli_command process_commands[] = {
     {"process check", "[FILE | DIR] [--strict]", "read processes and run nothing",
      "Reads the processes of a script folder, or one file by itself. Shows every process, and "
@@ -122,5 +188,9 @@ const struct cli_command process_commands[] = {
      "problem and warning with file, line and column; exit status 1 if there is any problem.\n"
      "Of a file by itself, the handlers are not looked for.",
      check_flags, 0, 1, false, true, process_check},
+    {"process show", "KEY|FILE --lua", "write a process in Lua",
+     "Writes a process of the script folder, or those of a file, as a list of words in Lua. Both\n"
+     "forms give the same graph, so the text may take the place of a model.",
+     show_flags, 1, 1, false, false, process_show},
     {0},
 };

@@ -54,6 +54,8 @@ static void push_options(lua_State *L, const struct script_options *options) {
         [READING_RUN] = NULL, [READING_FOLDER] = "folder", [READING_FILE] = "file"};
     lua_pushstring(L, readings[options->reading]);
     lua_setfield(L, -2, "reading");
+    lua_pushboolean(L, options->written);
+    lua_setfield(L, -2, "written");
     push_notify(L, options);
     if (!options->borrowed)
         return;

@@ -300,7 +300,8 @@ function Loader:read_processes()
   local found = require("moonshift.process.load").folder(self.loaded, self.natives.text)
   self:read_process_files(found, paths)
   local missing = self.options.missing and "incident" or self.options.missing_handlers
-  local problems, list = found:finish(self:handler_names(), missing, self.options.reading)
+  local problems, list = found:finish(self:handler_names(), missing, self.options.reading,
+    self.options.written)
   table.move(problems, 1, #problems, #self.problems + 1, self.problems)
   for _, one in ipairs(list) do
     one.own_retry, one.origin = one.declared.retry, {}

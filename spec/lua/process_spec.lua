@@ -34,7 +34,7 @@ describe("the processes of the page", function()
   local function order_store()
     local d = store({ "order" }, handlers "reserve_stock remind pack invoice ship")
     local booked = words.read({ require "moonshift.process".script "book" {
-      script = "variables.booking = variables.amount / 2" } }, "processes/bookkeeping.lua",
+      script = "job.variables.booking = job.variables.amount / 2" } }, "processes/bookkeeping.lua",
       report.new "x")
     d:deploy(booked)
     return d

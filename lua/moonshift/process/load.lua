@@ -86,10 +86,19 @@ local function row_of(graph, hash)
     activities = #graph.order, hash = hash }
 end
 
+-- The text of a process in Lua: its file's, or what is written of a model.
+function Folder:lua_of(graph)
+  if graph.path:find("%.lua$") then
+    return self.text(graph.path)
+  end
+  return require "moonshift.process.write"(graph)
+end
+
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
 -- path, declared }. `handlers`: the names of those of the folder; missing = "incident": others may
--- lack. `reading`: "folder" or "file", which are checked and not run; nil: it is run.
-function Folder:finish(handlers, missing, reading)
+-- lack. `reading`: "folder" or "file", which are checked and not run; nil: it is run. `written`:
+-- the rows have the processes in Lua.
+function Folder:finish(handlers, missing, reading, written)
   local problems, list = {}, {}
   self:resolve(reading ~= "file" and handlers, missing)
   for _, told in ipairs(self.reports) do
@@ -98,7 +107,9 @@ function Folder:finish(handlers, missing, reading)
     append(self.loaded.process_warnings, told.warnings)
   end
   for _, graph in ipairs(self.order) do
-    table.insert(self.loaded.process_rows, row_of(graph, self.loaded.processes[graph.key].hash))
+    local row = row_of(graph, self.loaded.processes[graph.key].hash)
+    row.lua = written and not problems[1] and self:lua_of(graph) or nil
+    table.insert(self.loaded.process_rows, row)
     for _, one in ipairs(definitions.of(graph)) do
       list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared }
     end

@@ -27,9 +27,10 @@ end
 
 -- ---- where a node leads ----
 
--- Puts the flow to the next item of the list into the options, as far as it says anything.
-local function write_next(list, flow)
-  local made = options.flow(flow)
+-- Puts the flow to the next item of the list into the options, as far as it says anything besides
+-- what is `known`.
+local function write_next(list, flow, known)
+  local made = options.flow(flow, known)
   local bare = made and made.id and next(made, next(made)) == nil
   options.add(list, "flow", bare and made.id or made or nil)
 end
@@ -69,7 +70,7 @@ function Writing:branch(flow, join)
   local branch = { options = {}, items = {} }
   options.add(branch.options, "when", flow.when)
   options.add(branch.options, "otherwise", flow.default)
-  options.add(branch.options, "flow", options.flow(flow, { "when", "default" }) or nil)
+  write_next(branch.options, flow, { "when", "default" })
   if flow.to ~= join then
     self:chain(branch.items, flow.to, join)
   end

@@ -87,3 +87,58 @@ describe("a folder with processes", function()
     place.clean()
   end)
 end)
+
+describe("process show --lua", function()
+  local place
+
+  after_each(function()
+    place.clean()
+  end)
+
+  it("writes a model of the folder, which reads as the same graph", function()
+    place = program.place {
+      ["processes/order.bpmn"] = SERVICE,
+      ["handlers/charge.lua"] = "return function() end",
+    }
+    local _, before = place.run("process", "check", "--json")
+    local status, output, errors = place.run("process", "show", "p", "--lua")
+    assert.equal(0, status, errors)
+    assert.truthy(output:find('step "x" { class = "org.shop.Charge", name = "Charge"', 1, true))
+    place.clean()
+    place = program.place {
+      ["processes/order.lua"] = output,
+      ["handlers/charge.lua"] = "return function() end",
+    }
+    local _, after = place.run("process", "check", "--json")
+    assert.equal(rules.decode(before).processes[1].hash, rules.decode(after).processes[1].hash)
+  end)
+
+  it("shows a process in Lua as it stands in its file", function()
+    local text = "return { require 'moonshift.process'.task 'a' { due = function() end } }\n"
+    place = program.place { ["processes/order.lua"] = text }
+    local status, output = place.run("process", "show", "order", "--lua")
+    assert.same({ 0, text }, { status, output })
+  end)
+
+  it("writes a file by itself", function()
+    place = program.place { ["a.bpmn"] = SERVICE }
+    local status, output, errors = place.run("process", "show", "a.bpmn", "--lua")
+    assert.equal(0, status, errors)
+    assert.truthy(output:find('key = "p"', 1, true))
+    local _, json = place.run("process", "show", "a.bpmn", "--lua", "--json")
+    assert.same({ "p", output }, { rules.decode(json)[1].key, rules.decode(json)[1].lua })
+  end)
+
+  it("names what is wrong, and what is not there", function()
+    place = program.place { ["processes/a.bpmn"] = SERVICE,
+      ["handlers/charge.lua"] = "return print",
+      ["b.bpmn"] = "<definitions>" }
+    local status, _, errors = place.run("process", "show", "q", "--lua")
+    assert.same({ 4, 'moonshift: no process "q" in the script folder\n' }, { status, errors })
+    status, _, errors = place.run("process", "show", "b.bpmn", "--lua")
+    assert.same({ 1, "processes/b.bpmn:1:14: no element found\nmoonshift: b.bpmn: 1 problem\n" },
+      { status, errors })
+    status, _, errors = place.run("process", "show", "p")
+    assert.same({ 2, "moonshift: process show: expected --lua\n" }, { status, errors })
+  end)
+end)
