@@ -152,10 +152,11 @@ bool rate_limit_ended(struct store *store, const struct catalog_definition *defi
     const struct rate *rate = &definition->rate;
     if (outcome->kind == OUTCOME_RETURNED && outcome->started == TIME_NONE)
         return rate_limit_free(store, definition, job, error);
-    clock->ended = true;
     if (!clock->anchored || !store->self.steady)
         return true;
-    time_ms ended = rate_counted(rate, clock_monotonic() + clock->offset + 1);
+    if (!clock->ended) /* all that this transaction settles had ended before it */
+        clock->ended = clock_monotonic() + clock->offset + 1;
+    time_ms ended = rate_counted(rate, clock->ended);
     if (job->counted_at - ended < rate->window / 10)
         return true;
     capacity_blind(store); /* the next one may start earlier than was known */
@@ -224,11 +225,13 @@ static void rate_limit_committed(struct store *store) {
         clock->slow++;
     else if (clock->ended && !clock->late && clock->slow > 0)
         clock->slow--;
-    clock->late = clock->ended = false;
+    clock->late = false;
+    clock->ended = 0;
 }
 
 static void rate_limit_rolled_back(struct store *store) {
-    store->rate_clock.anchored = store->rate_clock.late = store->rate_clock.ended = false;
+    store->rate_clock.anchored = store->rate_clock.late = false;
+    store->rate_clock.ended = 0;
     store->rate_clock.shift_count = 0;
 }
 

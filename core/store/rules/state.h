@@ -41,7 +41,8 @@ struct rate_clock {
     time_ms offset;    /* of `now` to the steady clock */
     bool anchored;     /* the offset is known */
     int slow;          /* how often workers came too late of late */
-    bool late, ended;  /* in this transaction: one did; a run has ended */
+    bool late;         /* in this transaction: one did, */
+    time_ms ended;     /* and what it settles had ended by then; 0: nothing */
     int shift_count;   /* of this transaction, not written yet */
     struct rate_shift shifts[8];
 };
