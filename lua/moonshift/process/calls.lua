@@ -70,7 +70,8 @@ function Fields.task(call)
 end
 
 function Fields.received(call)
-  return call.walk.cause.received
+  local cause = call.walk.cause
+  return cause.received or cause.kind == "message" and cause.variables or nil
 end
 
 function Fields.fields(call)
@@ -113,7 +114,7 @@ end
 
 -- Does something with the unit, and notes it for a second walk.
 local function effect(call, made)
-  table.insert(call.note.effects, made)
+  table.insert(variables.part(call.note, "effects"), made)
   call.walk:do_again(call.inst, call.token, made)
   return made.id
 end

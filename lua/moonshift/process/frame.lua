@@ -26,7 +26,9 @@
 local frame = {}
 
 local SHAPE = 1
+local NAMES = 1000 -- names of variables that are remembered as texts
 
+local NONE = {}
 local HOLDS = { scope = true, body = true } -- states in memory of what the list "scopes" has
 local WATCHES = { ["on timer"] = true, ["on message"] = true }
 
@@ -145,8 +147,9 @@ end
 
 -- Puts the records under their scopes; raises if a scope is missing.
 local function link(f)
+  local by = f.by
   for _, token in ipairs(f.list) do
-    local scope = f.by[token.scope]
+    local scope = by[token.scope]
     if not scope and token.id ~= 1 then
       bad(("%d lies in %s, which is not there"):format(token.id, tostring(token.scope)))
     end
@@ -154,9 +157,7 @@ local function link(f)
     if scope and not WATCHES[token.state] then
       scope.kids = scope.kids + 1
     end
-  end
-  for _, token in ipairs(f.list) do
-    for _, range in ipairs(token.state == "body" and token.more[4] or {}) do
+    for _, range in ipairs(token.state == "body" and token.more[4] or NONE) do
       token.kids = token.kids + range[2]
     end
   end
@@ -233,18 +234,36 @@ local function order(f)
   end
 end
 
+local heads, known = {}, 0 -- names of variables as they stand before their values
+
+local function head_of(name, encode)
+  local head = heads[name]
+  if not head then
+    if known >= NAMES then
+      heads, known = {}, 0
+    end
+    head = encode(name) .. ":"
+    heads[name], known = head, known + 1
+  end
+  return head
+end
+
 -- Variables as an object with its names in order, or nil for none.
 local function variables_text(vars, encode)
   if not vars or next(vars) == nil then
     return nil
   end
-  local names = {}
+  local names, count = {}, 0
   for name in pairs(vars) do
-    names[#names + 1] = name
+    count = count + 1
+    names[count] = name
   end
-  table.sort(names)
-  for i, name in ipairs(names) do
-    names[i] = encode(name) .. ":" .. encode(vars[name])
+  if count > 1 then
+    table.sort(names)
+  end
+  for i = 1, count do
+    local name = names[i]
+    names[i] = head_of(name, encode) .. encode(vars[name])
   end
   return "{" .. table.concat(names, ",") .. "}"
 end

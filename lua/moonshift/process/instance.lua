@@ -37,23 +37,24 @@ end
 
 -- tell(kind, token, at): an activity began ("s"), ended ("e") or was cancelled ("c").
 function Instance:tell(kind, token, at)
-  if self.walk.tells then
-    self.trail[#self.trail + 1] = ('["%s",%d,"%s",%d]'):format(kind, token.id, at, self.walk.now)
+  local w, trail = self.walk, self.trail
+  if w.tells then
+    trail[#trail + 1] = '["' .. kind .. '",' .. token.id .. ',"' .. at .. '",' .. w.now_text
   end
 end
 
 function Instance:tell_flow(token, flow)
   if self.walk.tells_all then
-    self.trail[#self.trail + 1] = ('["f",%d,"%s"]'):format(token.id, flow.id)
+    self.trail[#self.trail + 1] = '["f",' .. token.id .. ',"' .. flow.id .. '"]'
   end
 end
 
 function Instance:tell_variable(holder, name, value)
-  local w = self.walk
+  local w, trail = self.walk, self.trail
   if w.tells_all then
     local encode = w.context.encode
-    self.trail[#self.trail + 1] = ('["v",%d,%s,%s]'):format(holder.id, encode(name),
-      value == nil and "null" or encode(value))
+    trail[#trail + 1] = '["v",' .. holder.id .. "," .. encode(name) .. ","
+      .. (value == nil and "null" or encode(value)) .. "]"
   end
 end
 

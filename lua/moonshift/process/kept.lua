@@ -11,6 +11,8 @@ local variables = require "moonshift.process.variables"
 
 local kept = {}
 
+local NONE = {}
+
 -- way(inst, token) -> text
 function kept.way(inst, token)
   return token.way or inst.way .. token.id
@@ -33,7 +35,7 @@ end
 -- Brings about again what a call did besides its result.
 local function replay(w, inst, token, one)
   variables.replay(inst, token, one)
-  for _, made in ipairs(one.effects) do
+  for _, made in ipairs(one.effects or NONE) do
     w:do_again(inst, token, made)
   end
 end

@@ -10,6 +10,7 @@ local variables = {}
 
 local NAME_MAX = 255 -- bytes
 local DEPTH_MAX = 100
+local NONE = {}
 
 -- ---- values ----
 
@@ -136,29 +137,49 @@ end
 -- names without one, as they were before the call wrote them (`own`). `writes` are { name, value,
 -- is_local }; `result_name` is the variable that gets the result. `copies` are, by name, what the
 -- script has and what it is a copy of. `effects` are jobs, instances and messages asked for.
+-- What nothing was put into is missing.
 function variables.note()
-  return { seen = {}, missed = {}, own = {}, writes = {}, copies = {}, effects = {} }
+  return {}
+end
+
+-- The table of this name in a note, made if it is missing.
+local function part(note, name)
+  local made = note[name]
+  if not made then
+    made = {}
+    note[name] = made
+  end
+  return made
+end
+variables.part = part
+
+local function has(note, which, name)
+  local made = note[which]
+  return made ~= nil and made[name] ~= nil
 end
 
 local function note_read(note, name, value)
-  if note.seen[name] == nil and not note.missed[name] and not note.own[name] then
-    note.seen[name] = value
-    note.missed[name] = value == nil or nil
+  if has(note, "seen", name) or has(note, "missed", name) or has(note, "own", name) then
+    return
+  elseif value == nil then
+    part(note, "missed")[name] = true
+  else
+    part(note, "seen")[name] = value
   end
 end
 
 -- True if the call had read this name, and there is another value now.
 local function has_changed(token, note, name)
-  if note.seen[name] == nil and not note.missed[name] then
+  if not has(note, "seen", name) and not has(note, "missed", name) then
     return false
   end
-  return not variables.equal(variables.get(token, name), note.seen[name])
+  return not variables.equal(variables.get(token, name), note.seen and note.seen[name])
 end
 
 -- True if the call has also written something that it had read, and that is another value now. Its
 -- result counts as written.
 function variables.outdated(token, note)
-  for _, write in ipairs(note.writes) do
+  for _, write in ipairs(note.writes or NONE) do
     if has_changed(token, note, write.name) then
       return true
     end
@@ -168,7 +189,7 @@ end
 
 -- Writes again what a call wrote.
 function variables.replay(inst, token, note)
-  for _, write in ipairs(note.writes) do
+  for _, write in ipairs(note.writes or NONE) do
     local set = write.is_local and variables.set_local or variables.set
     set(inst, token, write.name, write.value)
   end
@@ -176,7 +197,7 @@ end
 
 -- Raises if the call has changed a table that it has read, and has not assigned it.
 function variables.check_copies(token, note)
-  for name, made in pairs(note.copies) do
+  for name, made in pairs(note.copies or NONE) do
     local now = variables.get(token, name)
     if not variables.equal(made[1], made[2]) and not variables.equal(made[1], now) then
       error(("the table in the variable %s was changed, but not assigned "
@@ -230,10 +251,11 @@ local function shown(note, name, value)
   elseif not note then
     return copy(value, name, 1)
   end
-  local made = note.copies[name]
+  local copies = part(note, "copies")
+  local made = copies[name]
   if not made or made[2] ~= value then
     made = { copy(value, name, 1), value }
-    note.copies[name] = made
+    copies[name] = made
   end
   return made[1]
 end
@@ -245,9 +267,9 @@ local function assign(inst, token, note, name, value, is_local)
   end
   local set = is_local and variables.set_local or variables.set
   set(inst, token, name, value)
-  note.own[name] = true
-  note.writes[#note.writes + 1] = { name = name, value = variables.get(token, name),
-    is_local = is_local }
+  part(note, "own")[name] = true
+  table.insert(part(note, "writes"), { name = name, value = variables.get(token, name),
+    is_local = is_local })
 end
 variables.assign = assign
 

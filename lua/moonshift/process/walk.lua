@@ -20,6 +20,7 @@ local walk = { Walk = Walk }
 local RECENT = 200 -- activities that are remembered when there are too many
 local SETTINGS = { unit_steps = 10000, inline_max = 2048, frame_max = 1048576,
   unhandled_errors = "end", trail = "full" }
+local NONE = {}
 local PRIORITY_MAX = 2147483647
 
 -- ---- the stack ----
@@ -59,6 +60,7 @@ local function count_step(w, inst, step)
   w.steps = w.steps + 1
   local over = w.steps - w.settings.unit_steps
   if over > -RECENT then
+    w.recent = w.recent or {}
     w.recent[#w.recent + 1] = step.id
   end
   if over > 0 then
@@ -396,12 +398,13 @@ end
 function walk.new(context, cause)
   local w = setmetatable({
     context = context, cause = cause, settings = setmetatable(context.settings or {},
-      { __index = SETTINGS }), now = context.now(), stack = {}, top = 0, steps = 0, recent = {},
-    met = {}, before = cause.kept or {}, kept = {}, instances = {}, order = {},
+      { __index = SETTINGS }), now = context.now(), stack = {}, top = 0, steps = 0, recent = false,
+    met = {}, before = cause.kept or NONE, kept = {}, instances = {}, order = {},
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
       messages = {} },
   }, Walk)
   w.scope = variables.scope(w)
+  w.now_text = w.now .. "]"
   w.tells = w.settings.trail ~= "none"
   w.tells_all = w.settings.trail == "full"
   return w
@@ -424,25 +427,27 @@ function walk.go(w)
   until not look_at_joins(w)
 end
 
--- The rows that still wait for a token that is there.
-local function waiting(w, rows)
-  local list = {}
-  for _, row in ipairs(rows) do
+-- Leaves the rows that still wait for a token that is there.
+local function keep_waiting(w, rows)
+  local count, all = 0, #rows
+  for i = 1, all do
+    local row = rows[i]
     local record = row.record
+    rows[i] = nil
     if not row.dropped and not record.gone and not w.instances[row.instance].ended then
       row.record = nil
-      list[#list + 1] = row
+      count = count + 1
+      rows[count] = row
     end
   end
-  return list
 end
 
 -- unit(w) -> what is to be written
 function walk.unit(w)
   local unit = w.unit
-  unit.jobs = waiting(w, unit.jobs)
-  unit.subscriptions = waiting(w, unit.subscriptions)
-  unit.tasks = waiting(w, unit.tasks)
+  keep_waiting(w, unit.jobs)
+  keep_waiting(w, unit.subscriptions)
+  keep_waiting(w, unit.tasks)
   for i, inst in ipairs(w.order) do
     unit.instances[i] = inst:row()
     if inst.trail[1] then

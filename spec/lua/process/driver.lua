@@ -173,7 +173,11 @@ function Driver:check(id)
   end
 end
 
+-- Looks after each unit, or after some of them where many jobs wait.
 local function check_written(self, unit)
+  if #self.jobs > 100 and self.units % 100 > 0 then
+    return
+  end
   for _, row in ipairs(unit.instances) do
     if self.instances[row.id] then
       self:check(row.id)

@@ -172,6 +172,17 @@ describe("a message", function()
     assert.equal(3, d:variables(id).sum)
   end)
 
+  it("is what the calls of its unit see as received", function()
+    local seen
+    local d = store({ c = { kind = "catch", event = message("paid") }, a = { kind = "service",
+      behaviour = { call = function(job)
+        seen = job.received
+      end } } }, { "s -> c -> a -> e" })
+    d:start("p")
+    d:message("c", { sum = 3 })
+    assert.same({ sum = 3 }, seen)
+  end)
+
   it("must have a name", function()
     local d = store({ c = { kind = "catch", event = message("${name}") } }, { "s -> c -> e" })
     local _, text = pcall(d.start, d, "p", { name = "" })
