@@ -17,6 +17,7 @@ local function scope_of(variables)
   }
   local execution = {
     getVariable = function(_, name) return (scope:get(name)) end,
+    getVariables = function() return variables end,
     hasVariable = function(_, name) return select(2, scope:get(name)) end,
     getBusinessKey = function() return "key-1" end,
     getProcessInstanceId = function() return "4711" end,
@@ -209,6 +210,13 @@ describe("expression", function()
     value_of("${execution.setVariableLocal('made', n * 2)}", scope)
     assert.same({ 10 }, scope.variables.made)
     value_of("${execution.removeVariable('made')}", scope)
+    value_of("${execution.setVariables(order)}", scope)
+    assert.equal(12, scope.variables.total)
+    assert.is_true(value_of("${execution.getVariableNames().contains('total')}", scope))
+    assert.equal("p.bpmn:7: ${execution.setVariables(5)}: setVariables: got 5 (expected a map) "
+      .. "(position 12)", raised("${execution.setVariables(5)}", scope))
+    assert.equal("p.bpmn:7: ${execution.eventName}: getEventName() is not known here (position 12)",
+      raised("${execution.eventName}", scope))
     assert.is_nil(scope.variables.made)
     value_of("${task.setAssignee('fozzie')}", scope)
     value_of("${task.setDueDate(now().plusDays(1))}", scope)

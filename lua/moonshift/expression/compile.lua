@@ -165,7 +165,7 @@ local function field_of_object(node, about, object)
   return function(scope)
     local target = object_named(scope, object)
     if target and method then
-      return plain((target[method](target)))
+      return plain((objects.call(target, method, fail)))
     elseif object == "execution" then
       return asked_object(scope, object, fail)
     end
@@ -225,11 +225,16 @@ local function outward(value)
   return value
 end
 
--- Calls a function of a bean, or of what a bean gave.
-local function call_foreign(fn, self, values)
+local function outward_all(values)
   for i = 1, values.n do
     values[i] = outward(values[i])
   end
+  return values
+end
+
+-- Calls a function of a bean, or of what a bean gave.
+local function call_foreign(fn, self, values)
+  outward_all(values)
   return plain((fn(self, table.unpack(values, 1, values.n))))
 end
 
@@ -269,8 +274,8 @@ local function object_method(node, about, object)
   end
   check_pure(node, about, name, writes)
   return function(scope)
-    local target = asked_object(scope, object, fail)
-    return call_foreign(target[method], target, arguments(scope))
+    local target, values = asked_object(scope, object, fail), outward_all(arguments(scope))
+    return plain((objects.call(target, method, fail, table.unpack(values, 1, values.n))))
   end
 end
 

@@ -1,6 +1,7 @@
 -- What expressions know of the instance around them: execution, instance and task, each with a
 -- closed list of fields and methods. The scope gives the objects that have the methods.
 local coerce = require "moonshift.expression.coerce"
+local rules = require "moonshift.rules"
 
 local objects = {}
 
@@ -25,9 +26,45 @@ objects.fields = { execution = place, instance = place, task = task }
 
 -- Methods that take something: false reads, true writes and is refused where nothing may change.
 local METHODS = {
-  getVariable = false, hasVariable = false, getVariables = false, setVariable = true,
-  setVariableLocal = true, removeVariable = true,
+  getVariable = false, hasVariable = false, getVariables = false, getVariableNames = false,
+  getProcessInstance = false, setVariable = true, setVariableLocal = true, setVariables = true,
+  removeVariable = true,
 }
+
+-- What is made of other methods of the object.
+local MADE = {}
+
+function MADE.getProcessInstance(target)
+  return target
+end
+
+function MADE.getVariableNames(target)
+  local names = {}
+  for name in pairs(target:getVariables()) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return rules.array(names)
+end
+
+function MADE.setVariables(target, fail, values)
+  if type(values) ~= "table" then
+    fail(("setVariables: got %s (expected a map)"):format(coerce.show(values)))
+  end
+  for name, value in next, values do
+    target:setVariable(name, value)
+  end
+end
+
+-- call(target, method, fail, …): calls a method of the scope's object.
+function objects.call(target, method, fail, ...)
+  if MADE[method] then
+    return MADE[method](target, fail, ...)
+  elseif not target[method] then
+    return fail(method .. "() is not known here")
+  end
+  return target[method](target, ...)
+end
 local TASK_METHODS = { setName = true, setAssignee = true, setPriority = true, setDue = true }
 local SAME = { setDueDate = "setDue" }
 
