@@ -316,6 +316,24 @@ static void ends_all(struct contract *c) {
     EXPECT(settle_step(c, job, &late, NULL) == SETTLED_STALE);
 }
 
+static void ends_many(struct contract *c) {
+    enum { MANY = 1100 };
+    static struct job_spec jobs[MANY];
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step start = step_of(id, of, 0, "F1");
+    step_job(&start, 0, "pack", 3);
+    for (int i = 0; i < MANY; i++) {
+        jobs[i] = start.jobs[0];
+        jobs[i].job.execution = 3 + i;
+        jobs[i].next = i + 1 < MANY ? &jobs[i + 1] : NULL;
+    }
+    EXPECT(store_create(c->store, jobs, 0, NOW, &c->error));
+    start.jobs[0].job.handler = NULL;
+    EXPECT(settle_step(c, NULL, &start, NULL) == SETTLED && matches(c, "{}") == MANY);
+    struct step cancel = step_of(id, of, start.unit.rev, NULL);
+    EXPECT(settle_step(c, NULL, &cancel, NULL) == SETTLED && matches(c, "{}") == 0);
+}
+
 /* What the unit creates for its own lane runs next, with the frame that the unit leaves. */
 static void follows(struct contract *c) {
     int64_t of = order(c), id = begin(c, of);
@@ -637,6 +655,7 @@ static const struct check checks[] = {
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
     {"an instance that ends takes all that waits with it; what runs loses its lock", ends_all},
+    {"more than a thousand jobs go with their instance", ends_many},
     {"a follow-up in the lane of its instance has the frame at hand", follows},
     {"an incident names the instance, and the question why tells it", incidents},
     {"the receivers of a message are found by name, key, instance and business key", messages},

@@ -1,16 +1,27 @@
 #include "store/rules/process/waiting.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/row.h"
 
-#define LIVING "SELECT id FROM live WHERE instance_id=?1 AND id<>?2 AND id>?3"
+/* Also rows of jobs that have ended: the view of the living costs more than to look at each. */
+#define ROWS "SELECT id FROM job WHERE instance_id=?1 AND id<>?2 AND id>?3"
 
-/* The next ids behind `after`, at most COMMAND_IDS. */
-static bool waiting_ids(struct store *store, int64_t instance, int64_t token, int64_t running,
-                        int64_t after, struct ids *ids, int64_t *list, struct error *error) {
-    struct row *rows =
-        token ? db_query(&store->db, error, LIVING " AND execution=?4 ORDER BY id LIMIT ?5",
-                         "iiiin", instance, running, after, token, COMMAND_IDS)
-              : db_query(&store->db, error, LIVING " ORDER BY id LIMIT ?4", "iiin", instance,
-                         running, after, COMMAND_IDS);
+/* The jobs of a token, at most COMMAND_IDS behind `after`. */
+static struct row *token_rows(struct store *store, int64_t instance, int64_t token, int64_t running,
+                              int64_t after, struct error *error) {
+    return db_query(&store->db, error, ROWS " AND execution=?4 ORDER BY id LIMIT ?5", "iiiin",
+                    instance, running, after, token, COMMAND_IDS);
+}
+
+/* The same of an instance. The index has them by token: to sort a few costs more than to find them.
+ * So they come as they are, unless they are many. */
+static struct row *instance_rows(struct store *store, int64_t instance, int64_t running,
+                                 int64_t after, bool many, struct error *error) {
+    return db_query(&store->db, error, many ? ROWS " ORDER BY id LIMIT ?4" : ROWS " LIMIT ?4",
+                    "iiin", instance, running, after, COMMAND_IDS);
+}
+
+static bool ids_read(struct store *store, struct row *rows, struct ids *ids, int64_t *list,
+                     struct error *error) {
     enum answer step = NO;
     *ids = (struct ids){list, 0};
     while ((step = db_step(&store->db, rows, error)) == YES)
@@ -18,16 +29,41 @@ static bool waiting_ids(struct store *store, int64_t instance, int64_t token, in
     return step == NO;
 }
 
+/* Keeps those of the ids whose jobs are there. */
+static bool waiting_living(struct store *store, struct ids *ids, int64_t *list,
+                           struct error *error) {
+    size_t count = 0;
+    struct job_row row;
+    for (size_t i = 0; i < ids->count; i++) {
+        enum answer found = row_load(store, list[i], &row, error);
+        if (found == FAILED)
+            return false;
+        if (found == YES)
+            list[count++] = list[i];
+    }
+    ids->count = count;
+    return true;
+}
+
 bool waiting_remove(struct store *store, int64_t instance, int64_t token, int64_t running,
                     time_ms now, struct error *error) {
     int64_t list[COMMAND_IDS], after = 0;
     struct ids ids = {list, 0};
-    do {
-        if (!waiting_ids(store, instance, token, running, after, &ids, list, error))
+    bool more = true, many = token != 0;
+    while (more) {
+        struct row *rows = token ? token_rows(store, instance, token, running, after, error)
+                                 : instance_rows(store, instance, running, after, many, error);
+        if (!ids_read(store, rows, &ids, list, error))
             return false;
-        if (ids.count && !commands_cancel(store, ids, now, error))
-            return false;
+        more = ids.count == COMMAND_IDS;
+        if (more && !many) { /* from the beginning, in their order */
+            many = true;
+            continue;
+        }
         after = ids.count ? list[ids.count - 1] : after;
-    } while (ids.count == COMMAND_IDS);
+        if (!waiting_living(store, &ids, list, error) ||
+            (ids.count && !commands_cancel(store, ids, now, error)))
+            return false;
+    }
     return true;
 }
