@@ -20,9 +20,6 @@
     " FROM live j LEFT JOIN locked l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"            \
     " CROSS JOIN (SELECT "
 
-#define BY_STREAM                                                                                  \
-    "j.stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
-
 static bool filter_state(struct query *query, const struct filter *filter, const json_t *value,
                          struct error *error) {
     static const char *const names[] = {"ready",     "scheduled", "locked", "waiting",
@@ -116,10 +113,7 @@ static bool filter_instance(struct query *query, const struct filter *filter, co
 
 static const struct filter filters[] = {
     {"instance", filter_instance, NULL, NULL},
-    {"handler", filter_texts, BY_STREAM "d.name", ")"},
-    {"definition", filter_definition, BY_STREAM, ")"},
-    {"category", filter_texts, BY_STREAM "nullif(s.category, '')", ")"},
-    {"deployment", filter_numbers, BY_STREAM "nullif(s.deployment, 0)", ")"},
+    STREAM_FILTERS("j"),
     {"state", filter_state, JOBS_STATE, NULL},
     {"executable", filter_flag,
      "j.retries>0 AND j.suspended=0 AND l.id IS NULL AND (j.due IS NULL OR j.due<=n.now)", NULL},
@@ -131,12 +125,10 @@ static const struct filter filters[] = {
     {"without_instance", filter_flag, "(j.instance IS NULL AND j.instance_id IS NULL)", NULL},
     {"suspended", filter_flag, "j.suspended<>0", NULL},
     {"suspended_by", filter_suspended_by, NULL, NULL},
-    {"timer", filter_flag, BY_STREAM "s.type=1)", NULL},
-    {"message_job", filter_flag, BY_STREAM "s.type=0)", NULL},
+    {"timer", filter_flag, IN_STREAM("j") "s.type=1)", NULL},
+    {"message_job", filter_flag, IN_STREAM("j") "s.type=0)", NULL},
     {"with_exception", filter_flag, "j.message IS NOT NULL", NULL},
     {"exception", filter_text, "j.message", NULL},
-    {"min_priority", filter_number, "j.priority>=", NULL},
-    {"max_priority", filter_number, "j.priority<=", NULL},
     {"due_before", filter_time, "j.due<", NULL},
     {"due_after", filter_time, "j.due>", NULL},
     {"created_before", filter_time, "j.created<", NULL},

@@ -51,6 +51,21 @@ filter_add filter_flag;
 filter_add filter_number, filter_time;
 /* The text `sql` contains this one. */
 filter_add filter_text;
+
+/* A condition on the stream `s` and the definition `d` of the table `row`, which has jobs or
+ * entries of the log; closed by a parenthesis. */
+#define IN_STREAM(row)                                                                             \
+    row ".stream IN (SELECT s.id FROM stream s JOIN definition d ON d.id=s.definition WHERE "
+/* The filters that both have. */
+#define STREAM_FILTERS(row)                                                                        \
+    {"handler", filter_texts, IN_STREAM(row) "d.name", ")"},                                       \
+        {"definition", filter_definition, IN_STREAM(row), ")"},                                    \
+        {"category", filter_texts, IN_STREAM(row) "nullif(s.category, '')", ")"},                  \
+        {"deployment", filter_numbers, IN_STREAM(row) "nullif(s.deployment, 0)", ")"},             \
+        {"min_priority", filter_number, row ".priority>=", NULL}, {                                \
+        "max_priority", filter_number, row ".priority<=", NULL                                     \
+    }
+
 /* Adds " WHERE …" for all filters (may be NULL): those of the table, which ends with a NULL name
  * (or is NULL), and the columns that can be found by. Unknown names are refused with "did you
  * mean". */
