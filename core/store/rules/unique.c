@@ -92,14 +92,12 @@ enum answer unique_claim(struct store *store, const struct job *job, time_ms unt
 
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error) {
-    until = until > now ? until : TIME_NONE;
-    return (until == TIME_NONE || unique_purge(store, now, error)) &&
-           db_run(&store->db, error,
-                  "INSERT INTO unique_key(definition, key, job, until) VALUES(?1, ?2, ?3, ?4)"
-                  " ON CONFLICT(definition, key) DO UPDATE SET job=excluded.job,"
-                  " until=excluded.until",
-                  "itiT", job->definition, job->unique_key, job->id, until) &&
-           CRASH_POINT("unique_held");
+    enum answer claimed = unique_claim(store, job, until, now, error);
+    return claimed == YES || (claimed == NO && db_run(&store->db, error,
+                                                      "UPDATE unique_key SET job=?3, until=?4"
+                                                      " WHERE definition=?1 AND key=?2",
+                                                      "itiT", job->definition, job->unique_key,
+                                                      job->id, until > now ? until : TIME_NONE));
 }
 
 bool unique_done(struct store *store, const struct job *job, time_ms now, struct error *error) {

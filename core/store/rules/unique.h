@@ -34,8 +34,8 @@ enum answer unique_find(struct store *store, int64_t definition, const char *key
 bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,
                    struct error *error);
 
-/* A job that was just created holds its key, which no other does: as long as it is alive, and
- * until then. */
+/* A job that was just created holds its key, which no other does: the row of one that is gone makes
+ * room. */
 bool unique_hold(struct store *store, const struct job *job, time_ms until, time_ms now,
                  struct error *error);
 
