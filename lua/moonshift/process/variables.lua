@@ -11,6 +11,7 @@ local variables = {}
 local NAME_MAX = 255 -- bytes
 local DEPTH_MAX = 100
 local NONE = {}
+local ARRAY = getmetatable(rules.array {}) -- the mark of lists; other metatables are no data
 
 -- ---- values ----
 
@@ -24,7 +25,7 @@ local function copy(value, path, depth)
     if depth > DEPTH_MAX then
       refuse(path, "more than 100 tables in each other")
     end
-    local made = setmetatable({}, getmetatable(value))
+    local made = getmetatable(value) == ARRAY and rules.array {} or {}
     for key, item in pairs(value) do
       rawset(made, key, copy(item, path, depth + 1))
     end
@@ -206,44 +207,6 @@ function variables.check_copies(token, note)
   end
 end
 
--- ---- the scope that expressions and functions ask ----
-
-local Scope = {}
-Scope.__index = Scope
-
--- scope(w) -> the one scope of a walk; `at` turns it to a token.
-function variables.scope(w)
-  return setmetatable({ walk = w }, Scope)
-end
-
--- Turns it to a token. `note` is given where a call may assign; without it nothing can be.
-function Scope:at(inst, token, note)
-  self.inst, self.token, self.note, self.now = inst, token, note, self.walk.now
-  self.call, self.reads, self.missing = nil, nil, nil
-  return self
-end
-
--- get(name) -> value, whether there is one
-function Scope:get(name)
-  local value = variables.get(self.token, name)
-  local note = self.note or self.reads
-  if note then
-    note_read(note, name, value)
-  end
-  self.missing = value == nil and name or nil
-  return value, value ~= nil
-end
-
--- ask(value) -> what a compiled value is, here
-function Scope:ask(value)
-  if value.ask then
-    return value.ask(self)
-  elseif value.script then
-    return self.walk:run_script(self.inst, self.token, value.script)
-  end
-  return value.constant
-end
-
 -- What a script sees of a value: its own copy of a table, the same one within a call.
 local function shown(note, name, value)
   if type(value) ~= "table" then
@@ -258,6 +221,47 @@ local function shown(note, name, value)
     copies[name] = made
   end
   return made[1]
+end
+
+-- ---- the scope that expressions and functions ask ----
+
+local Scope = {}
+Scope.__index = Scope
+
+-- scope(w) -> the one scope of a walk; `at` turns it to a token.
+function variables.scope(w)
+  return setmetatable({ walk = w }, Scope)
+end
+
+-- Turns it to a token. `note` is given where a call may assign; without it nothing can be.
+function Scope:at(inst, token, note)
+  self.inst, self.token, self.note, self.now = inst, token, note, self.walk.now
+  self.call, self.reads, self.missing, self.foreign = nil, nil, nil, nil
+  return self
+end
+
+-- get(name) -> value, whether there is one
+function Scope:get(name)
+  local value = variables.get(self.token, name)
+  local note = self.note or self.reads
+  if note then
+    note_read(note, name, value)
+  end
+  self.missing = value == nil and name or nil
+  if type(value) == "table" and (self.note or self.foreign) then
+    value = shown(self.note, name, value)
+  end
+  return value, value ~= nil
+end
+
+-- ask(value) -> what a compiled value is, here
+function Scope:ask(value)
+  if value.ask then
+    return value.ask(self)
+  elseif value.script then
+    return self.walk:run_script(self.inst, self.token, value.script)
+  end
+  return value.constant
 end
 
 local function assign(inst, token, note, name, value, is_local)
@@ -306,9 +310,12 @@ function Scope:view()
   return view_of(self.inst, self.token, self.note, self.reads)
 end
 
--- object(name) -> what methods are called on: execution, task, job, a bean; or nil
+-- object(name) -> what methods are called on: execution, task, job, a bean; or nil. A bean gets
+-- copies of tables, as a handler does.
 function Scope:object(name)
-  return self.walk:object(self, name)
+  local object = self.walk:object(self, name)
+  self.foreign = self.foreign or object ~= nil
+  return object
 end
 
 return variables

@@ -254,7 +254,7 @@ end
 -- Begins an activity: inputs, what may interrupt it, start listeners, then what it does.
 begin = function(w, inst, token, step)
   inst:tell("s", token, step.id)
-  token.begun = true
+  token.begun, token.reads = true, nil
   if step.inputs then
     map_inputs(w, inst, token, step)
   end

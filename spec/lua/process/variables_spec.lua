@@ -73,6 +73,33 @@ describe("variables", function()
       end, { o = { n = 1 } }))
   end)
 
+  it("give beans copies, too", function()
+    local d = driver.new { graphs.make("p", { a = { kind = "service", result = "y",
+      behaviour = { expression = "${shop.spoil(o)}" } } }, { "s -> a", { "a -> e",
+        when = "${shop.spoil(o) > 0}" } }) }
+    d.beans.shop = { spoil = function(_, o)
+      local n = o.n
+      o.n = d.spoils and 0 or n
+      return n
+    end }
+    assert.same({ o = { n = 1 }, y = 1 }, d:variables(d:start("p", { o = { n = 1 } })))
+    d.spoils = true
+    local ok, message = pcall(d.start, d, "p", { o = { n = 1 } })
+    assert.is_false(ok)
+    assert.truthy(message:find("the table in the variable o was changed", 1, true))
+  end)
+
+  it("keep no metatable but the mark of lists", function()
+    local found = after(function(job)
+      job.variables.a = setmetatable({ n = 1 }, { __index = print })
+      job.variables.b = rules.array {}
+      job.variables.all = job.variables
+    end)
+    assert.is_nil(getmetatable(found.a))
+    assert.equal("[]", rules.encode(found.b))
+    assert.equal(1, found.all.a.n)
+  end)
+
   it("refuse what is no data, and name it", function()
     assert.equal("x: cannot keep a function (expected nil, boolean, number, text or table)",
       refusal(function(job)
