@@ -89,7 +89,7 @@ end
 
 -- What makes no difference to a run.
 local IDLE = { line = true, column = true, path = true, names = true, functions = true, into = true,
-  order = true, unnamed = true }
+  order = true, unnamed = true, properties = true }
 
 local write
 

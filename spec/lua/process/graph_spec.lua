@@ -12,6 +12,8 @@ describe("the hash of a graph", function()
   it("is that of what runs", function()
     assert.equal(base, hash '\n <serviceTask  c:class="A" id="x" ><!-- a --></serviceTask>\n\n')
     assert.equal(base, hash '<serviceTask id="x" f:class="A"/><textAnnotation id="t"/>')
+    assert.equal(base, hash [[<serviceTask id="x" c:class="A"><extensionElements><c:properties>
+      <c:property name="a" value="b"/></c:properties></extensionElements></serviceTask>]])
   end)
 
   it("differs where what runs does", function()
