@@ -209,6 +209,12 @@ static void add_bounded(struct script *script, lua_State *L, const char *library
     lua_setfield(L, -2, name);
 }
 
+/* now(): ms since 1970 */
+static int native_now(lua_State *L) {
+    lua_pushinteger(L, clock_now(script_of(L)->clock));
+    return 1;
+}
+
 /* stopped(): has a limit struck? */
 static int native_stopped(lua_State *L) {
     lua_pushboolean(L, state_of(L)->fired != STOP_NONE);
@@ -270,6 +276,7 @@ void natives_push(struct script *script, lua_State *L) {
                                          {"is_store", native_is_store},
                                          {"print", native_print},
                                          {"stopped", native_stopped},
+                                         {"now", native_now},
                                          {"check_spec", native_check_spec},
                                          {NULL, NULL}};
     lua_newtable(L);

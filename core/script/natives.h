@@ -5,7 +5,7 @@
 #include "script/script_state.h"
 
 /* Pushes { paths, load, text, loading, is_store, print, rep, move, resume, wrap, close, execute,
- * popen, check_spec, job = { … } }; may raise for memory. */
+ * popen, check_spec, now, job = { … } }; may raise for memory. */
 void natives_push(struct script *script, lua_State *L);
 
 /* The parts, each adding its functions to the table on top. */

@@ -297,7 +297,8 @@ function Loader:read_processes()
   if not paths[1] then
     return
   end
-  local found = require("moonshift.process.load").folder(self.loaded, self.natives.text)
+  local found = require("moonshift.process.load").folder(self.loaded, self.natives.text,
+    self.natives.now)
   self:read_process_files(found, paths)
   local missing = self.options.missing and "incident" or self.options.missing_handlers
   local problems, list = found:finish(self:handler_names(), missing, self.options.reading,
@@ -466,6 +467,7 @@ local function new_loaded()
     beans = {},
     processes = {},
     process_rows = rules.array {},
+    process_versions = rules.array {},
     process_warnings = rules.array {},
   }
 end
@@ -491,7 +493,8 @@ end
 --   definitions  rows
 --   schedules    rows, see schedule.lua
 --   problems     { { file, line, message } }, of processes with column and id
---   processes    by their keys, see process/load.lua; process_rows and process_warnings
+--   processes    by their keys, see process/load.lua; process_rows, process_warnings and
+--                process_versions, which are deployed
 --   hooks        see hooks.lua; hook_paths and hook_events belong to them
 -- and, by the definition's name:
 --   handlers     functions

@@ -37,7 +37,8 @@ function models.read(text)
   return graphs, told
 end
 
-local function messages(list)
+-- messages(problems or warnings) -> their texts
+function models.messages(list)
   local texts = {}
   for i, one in ipairs(list) do
     texts[i] = one.message
@@ -49,7 +50,7 @@ end
 local function read_right(text)
   local graphs, told = models.read(text)
   if told.problems[1] then
-    error(table.concat(messages(told.problems), "\n"), 0)
+    error(table.concat(models.messages(told.problems), "\n"), 0)
   end
   return graphs, told
 end
@@ -61,12 +62,12 @@ end
 
 function models.problems(text)
   local _, told = models.read(text)
-  return messages(told.problems)
+  return models.messages(told.problems)
 end
 
 function models.warnings(text)
   local _, told = read_right(text)
-  return messages(told.warnings)
+  return models.messages(told.warnings)
 end
 
 return models

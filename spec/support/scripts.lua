@@ -7,7 +7,7 @@ package.preload["moonshift.xml"] = package.preload["moonshift.xml"] or function(
   return require("moonshift.core").xml
 end
 
-local scripts = {}
+local scripts = { now = 1767225600000 } -- 2026-01-01T00:00:00Z
 
 local function sorted(files)
   local paths = {}
@@ -28,6 +28,9 @@ function scripts.natives(files)
     return files[path]
   end
   function natives.loading() end
+  function natives.now()
+    return scripts.now
+  end
   function natives.check_spec()
     return true
   end

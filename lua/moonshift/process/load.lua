@@ -6,6 +6,7 @@ local places = require "moonshift.process.places"
 local reader = require "moonshift.process.bpmn.reader"
 local report = require "moonshift.process.report"
 local show = require "moonshift.show"
+local starts = require "moonshift.process.starts"
 
 local load = {}
 
@@ -86,12 +87,39 @@ local function row_of(graph, hash)
     activities = #graph.order, hash = hash }
 end
 
+-- What the store keeps of a version (core/store/store.h, struct store_deployment).
+function Folder:version_of(graph, hash)
+  local told = self.told[graph.path]
+  return {
+    key = graph.key,
+    hash = hash,
+    path = graph.path,
+    kind = graph.path:find("%.lua$") and "lua" or "bpmn",
+    tag = graph.tag,
+    history_time_to_live = graph.history_time_to_live,
+    timers = starts.timers(graph, self.now(), function(at, message)
+      told:refuse(at, message)
+    end),
+    events = starts.events(graph),
+  }
+end
+
 -- The text of a process in Lua: its file's, or what is written of a model.
 function Folder:lua_of(graph)
   if graph.path:find("%.lua$") then
     return self.text(graph.path)
   end
   return require "moonshift.process.write"(graph)
+end
+
+-- Adds what is deployed of the processes of files without a problem.
+function Folder:declare()
+  for _, graph in ipairs(self.order) do
+    if not self.told[graph.path].problems[1] then
+      table.insert(self.loaded.process_versions,
+        self:version_of(graph, self.loaded.processes[graph.key].hash))
+    end
+  end
 end
 
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
@@ -101,6 +129,7 @@ end
 function Folder:finish(handlers, missing, reading, written)
   local problems, list = {}, {}
   self:resolve(reading ~= "file" and handlers, missing)
+  self:declare()
   for _, told in ipairs(self.reports) do
     told:sort()
     append(problems, told.problems)
@@ -120,11 +149,12 @@ function Folder:finish(handlers, missing, reading, written)
   return problems, list
 end
 
--- folder(loaded, text) -> what reads the files of a folder: read_file(path, value), then finish.
--- `text(path)` gives a file. Adds to `loaded` processes (by key: { graph, path, hash }),
--- process_rows and process_warnings.
-function load.folder(loaded, text)
-  return setmetatable({ loaded = loaded, text = text, order = {}, reports = {}, told = {} }, Folder)
+-- folder(loaded, text, now) -> what reads the files of a folder: read_file(path, value), then
+-- finish. `text(path)` gives a file, now() the time in ms. Adds to `loaded` processes (by key:
+-- { graph, path, hash }), process_rows, process_versions and process_warnings.
+function load.folder(loaded, text, now)
+  return setmetatable({ loaded = loaded, text = text, now = now, order = {}, reports = {},
+    told = {} }, Folder)
 end
 
 -- read_process(path, text, key, value) -> the graph of a stored version; raises if it has none.

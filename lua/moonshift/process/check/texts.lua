@@ -87,18 +87,13 @@ function Texts:retry(at, value)
   end
 end
 
--- A date without a zone is of the setting's zone.
-local function is_date(text)
-  return rules.time(text) or rules.time(text .. "Z") or rules.time(text .. "T00:00:00Z")
-end
-
 -- Months have a length once there is a date.
 local function is_duration(text)
   return rules.add_duration(0, text)
 end
 
 local TIMERS = {
-  date = { is_date, "a date such as 2026-12-24T18:00:00Z" },
+  date = { rules.time, "a date such as 2026-12-24T18:00:00Z" },
   duration = { is_duration, "a duration such as PT5M" },
   cycle = { rules.cycle, 'a cycle such as R3/PT5M, or a cron text such as "0 8 * * mon-fri"' },
 }
