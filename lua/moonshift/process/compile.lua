@@ -83,7 +83,7 @@ function compile.value(c, value, where)
     end }
   elseif type(value) ~= "table" then
     return value ~= nil and { constant = value } or nil
-  elseif value.script then
+  elseif value.script or value.resource then
     return { script = compile.callout(c, value, where) }
   end
   local kind = value.list and "list" or value.map and "map"

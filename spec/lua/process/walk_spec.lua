@@ -248,6 +248,20 @@ describe("the walk", function()
     assert.same({ r = 6, y = 5 }, d:variables(d:start("p")))
   end)
 
+  it("calls a function for a script that is none of ours, also in a mapping", function()
+    local d = store({ a = { kind = "script", result = "x", input = { { name = "y",
+      value = { resource = "sum.groovy", names = { "activities/p/a/y" } } } },
+      behaviour = { script = "1 + 1", language = "groovy", names = { "activities/p/a" } } } },
+      { "s -> a -> e" })
+    d.handlers["activities/p/a"] = function(job)
+      return job.payload.y + 1
+    end
+    d.handlers["activities/p/a/y"] = function()
+      return 4
+    end
+    assert.equal(5, d:variables(d:start("p")).x)
+  end)
+
   it("names the handler that is missing", function()
     local d = store({ a = { kind = "service", behaviour = { names = { "a/b", "b" } } } },
       { "s -> a -> e" })
