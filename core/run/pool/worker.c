@@ -120,12 +120,20 @@ static void deliver(struct worker *worker, struct client *client, struct work_it
     CRASH_POINT("result_handed_back");
 }
 
+/* True if the item takes much longer than was expected. Its jobs, which only share a place under a
+ * limit, must not wait for each other then. */
+static bool outlasts(const struct work_item *item, int64_t us) {
+    return item->jobs && item->jobs->permit && us > (int64_t)HORIZON * 1000;
+}
+
 /* On `slot` to begin with; returns the one it ended on. The first job begins at `us` (monotonic):
  * one reading of the clock is the run's begin for all who ask for it. */
 static struct lua_slot *run_item(struct worker *worker, struct client *client,
                                  struct lua_slot *slot, struct work_item *item, int64_t us) {
     bool follows = false;
-    while (slot && item->jobs && may_begin(client, item, us / 1000)) {
+    int64_t since = us;
+    while (slot && item->jobs && !outlasts(item, us - since) &&
+           may_begin(client, item, us / 1000)) {
         threads_begin(worker, item->jobs);
         struct job *job = work_item_take(item);
         deliver(worker, client, item, run_job(worker, slot, job, us), &follows);
@@ -134,7 +142,7 @@ static struct lua_slot *run_item(struct worker *worker, struct client *client,
         slot = go_on(worker, client, slot, item);
         us = clock_monotonic_us();
     }
-    threads_return(client, item, false);
+    threads_return(client, item, outlasts(item, us - since));
     work_item_free(item);
     return slot;
 }

@@ -154,6 +154,35 @@ static void the_rest_of_a_refused_item_is_given_back(struct contract *c) {
     CLOSE;
 }
 
+/* Jobs that share a place run one after the other, but not behind a run that takes long. */
+static void what_waits_behind_a_long_run_is_given_back(struct contract *c) {
+    OPEN(1);
+    struct job gated = {.handler = "gated", .permit = 9};
+    EXPECT(submit_with(c, site.client, gated, "open", 1, 3) && loaded(&site, 1, 2));
+    time_ms until = clock_monotonic() + HORIZON + 1;
+    while (clock_monotonic() <= until)
+        EXPECT(loaded(&site, 1, 2));
+    EXPECT(let_go(c));
+    struct outcome *list = outcomes(&site, 3);
+    EXPECT(list && list->job->id == 1 && list->kind == OUTCOME_SUCCESS && !list->lane_ends);
+    EXPECT(list->next->kind == OUTCOME_RETURNED && list->next->late && !list->next->lane_ends);
+    EXPECT(list->next->next->kind == OUTCOME_RETURNED && list->next->next->lane_ends);
+    outcome_free_list(list);
+    CLOSE;
+}
+
+static void jobs_that_share_a_place_run_one_after_the_other(struct contract *c) {
+    OPEN(4);
+    EXPECT(submit_like(site.client, (struct job){.handler = "good", .permit = 9}, 1, 3));
+    struct outcome *list = outcomes(&site, 3);
+    int64_t id = 1;
+    for (struct outcome *outcome = list; outcome; outcome = outcome->next, id++)
+        EXPECT(outcome->job->id == id && outcome->lane_ends == (id == 3));
+    EXPECT(id == 4);
+    outcome_free_list(list);
+    CLOSE;
+}
+
 static void nothing_begins_after_the_lease(struct contract *c) {
     OPEN(1);
     client_lease(site.client, clock_monotonic() - 1);
@@ -468,6 +497,9 @@ static const struct check checks[] = {
     {"a handler past its time fails", a_handler_past_its_time_fails},
     {"one failure leaves the others alone", one_failure_leaves_the_others_alone},
     {"the rest of a refused item is given back", the_rest_of_a_refused_item_is_given_back},
+    {"jobs that share a place run one after the other",
+     jobs_that_share_a_place_run_one_after_the_other},
+    {"what waits behind a long run is given back", what_waits_behind_a_long_run_is_given_back},
     {"nothing begins after the lease", nothing_begins_after_the_lease},
     {"the next item runs on the new folder", the_next_item_runs_on_the_new_folder},
     {"what the new folder lacks runs on an older one",
