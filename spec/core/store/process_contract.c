@@ -7,6 +7,11 @@
     "{'key': 'order', 'kind': 'bpmn', 'path': 'processes/order.bpmn', 'hash': '%s', 'timers': "    \
     "[%s], 'events': [%s], 'history_time_to_live': 'P1D'}"
 
+/* Frames of a shape that the store does not look into. */
+#define F1 "{\"f\":1}"
+#define F2 "{\"f\":2}"
+#define F3 "{\"f\":3}"
+
 /* Text in which ' stands for ", as JSON. */
 static json_t *json_of(const char *format, ...) {
     char text[2048];
@@ -164,7 +169,7 @@ static int settle_step(struct contract *c, struct job *job, struct step *step, s
 /* Begins an instance that stands before "ship"; 0: error. */
 static int64_t begin(struct contract *c, int64_t of) {
     int64_t id = store_reserve_ids(c->store, 1, &c->error);
-    struct step step = step_of(id, of, 0, "F1");
+    struct step step = step_of(id, of, 0, F1);
     step_job(&step, 0, "ship", 3);
     return settle_step(c, NULL, &step, NULL) == SETTLED ? id : 0;
 }
@@ -178,7 +183,7 @@ static void begins(struct contract *c) {
     EXPECT(rows(c, ASK_TRAIL, json_of("{'instance': %d}", (int)id)) == 1);
     struct job *job = acquire_one(c, c->store, NOW);
     EXPECT(job && job->instance_id == id && job->execution == 3 && job->version == of);
-    EXPECT(job->frame && strcmp(job->frame, "F1") == 0 && job->frame_rev > 0);
+    EXPECT(job->frame && strcmp(job->frame, F1) == 0 && job->frame_rev > 0);
     EXPECT(strcmp(job->activity, "ship") == 0 && atoll(job->instance) == id);
     struct step end = step_of(id, of, job->frame_rev, NULL);
     EXPECT(settle_step(c, job, &end, NULL) == SETTLED);
@@ -212,11 +217,11 @@ static void behind(struct contract *c) {
     struct job *job = acquire_one(c, c->store, NOW);
     EXPECT(job);
     int64_t rev = job->frame_rev, token = job->token, at = job->id;
-    struct step set = step_of(id, of, rev, "F2");
+    struct step set = step_of(id, of, rev, F2);
     EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
     struct step end = step_of(id, of, rev, NULL);
     EXPECT(settle_step(c, job, &end, &newer) == SETTLED_BEHIND && newer && end.unit.behind);
-    bool same = newer->id == at && newer->token == token && strcmp(newer->frame, "F2") == 0 &&
+    bool same = newer->id == at && newer->token == token && strcmp(newer->frame, F2) == 0 &&
                 newer->frame_rev == set.unit.rev && newer->frame_rev != rev;
     EXPECT(same && store_holds(c->store, at, token, &c->error) == YES);
     INSTANCE(id, "state", "active");
@@ -228,7 +233,7 @@ static void behind(struct contract *c) {
 /* Two jobs of one work item: the second has walked on the frame of the first. */
 static void chain(struct contract *c, bool first_is_behind) {
     int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
-    struct step start = step_of(id, of, 0, "F1");
+    struct step start = step_of(id, of, 0, F1);
     step_job(&start, 0, "pack", 3);
     step_job(&start, 1, "ship", 4);
     EXPECT(settle_step(c, NULL, &start, NULL) == SETTLED);
@@ -239,8 +244,8 @@ static void chain(struct contract *c, bool first_is_behind) {
     EXPECT(count == 2 && jobs->lane_id == jobs->next->lane_id);
     struct job *first = jobs, *second = jobs->next, *newer[2] = {NULL, NULL};
     first->next = NULL;
-    struct step one = step_of(id, of, first->frame_rev + first_is_behind, "F2");
-    struct step two = step_of(id, of, first->token, "F3");
+    struct step one = step_of(id, of, first->frame_rev + first_is_behind, F2);
+    struct step two = step_of(id, of, first->token, F3);
     step_job(&two, 0, "end", 5);
     EXPECT(store_begin(c->store, STORE_TURN, &c->error));
     int settled[2] = {settle_step(c, first, &one, &newer[0]),
@@ -250,7 +255,7 @@ static void chain(struct contract *c, bool first_is_behind) {
     job_free(newer[0]);
     job_free(newer[1]);
     EXPECT(settled[0] == wanted && settled[1] == wanted);
-    FRAME(id, first_is_behind ? "F1" : "F3");
+    FRAME(id, first_is_behind ? F1 : F3);
     EXPECT(rows(c, ASK_JOBS, NULL) == (first_is_behind ? 2 : 1));
 }
 
@@ -264,7 +269,7 @@ static void chain_behind(struct contract *c) {
 
 /* An instance with a running job, one beside it, a task and a subscription. */
 static struct job *crowd(struct contract *c, int64_t of, int64_t id) {
-    struct step start = step_of(id, of, 0, "F1");
+    struct step start = step_of(id, of, 0, F1);
     step_job(&start, 0, "pack", 3);
     step_job(&start, 1, "ship", 4);
     start.jobs[1].job.exclusive = false;
@@ -289,11 +294,11 @@ static void waits(struct contract *c) {
     EXPECT(rows(c, ASK_SUBSCRIPTIONS, json_of("{'name': 'parcel', 'key': 'p-1'}")) == 1);
     EXPECT(rows(c, ASK_PROCESS_INSTANCES, json_of("{'activity': 'approve'}")) == 1);
     EXPECT(rows(c, ASK_JOBS, json_of("{'instance': '%d'}", (int)id)) == 2);
-    struct step leaves = step_of(id, of, job->frame_rev, "F2");
+    struct step leaves = step_of(id, of, job->frame_rev, F2);
     leaves.left = (struct unit_wait){id, 5, UNIT_TASK};
     EXPECT(settle_step(c, job, &leaves, NULL) == SETTLED);
     EXPECT(rows(c, ASK_TASKS, NULL) == 0 && rows(c, ASK_SUBSCRIPTIONS, NULL) == 1);
-    struct step gone = step_of(id, of, leaves.unit.rev, "F3");
+    struct step gone = step_of(id, of, leaves.unit.rev, F3);
     gone.left = (struct unit_wait){id, 6, UNIT_SUBSCRIPTION | UNIT_JOB};
     EXPECT(settle_step(c, NULL, &gone, NULL) == SETTLED);
     EXPECT(rows(c, ASK_SUBSCRIPTIONS, NULL) == 0 && rows(c, ASK_JOBS, NULL) == 1);
@@ -312,7 +317,7 @@ static void ends_all(struct contract *c) {
            rows(c, ASK_SUBSCRIPTIONS, NULL) == 0);
     INSTANCE(id, "reason", "no more");
     EXPECT(store_holds(c->store, runs, token, &c->error) == NO);
-    struct step late = step_of(id, of, rev, "F2");
+    struct step late = step_of(id, of, rev, F2);
     EXPECT(settle_step(c, job, &late, NULL) == SETTLED_STALE);
 }
 
@@ -320,7 +325,7 @@ static void ends_many(struct contract *c) {
     enum { MANY = 1100 };
     static struct job_spec jobs[MANY];
     int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
-    struct step start = step_of(id, of, 0, "F1");
+    struct step start = step_of(id, of, 0, F1);
     step_job(&start, 0, "pack", 3);
     for (int i = 0; i < MANY; i++) {
         jobs[i] = start.jobs[0];
@@ -334,6 +339,43 @@ static void ends_many(struct contract *c) {
     EXPECT(settle_step(c, NULL, &cancel, NULL) == SETTLED && matches(c, "{}") == 0);
 }
 
+/* What check --store finds of an instance with the frame, whose job waits for token 3. */
+static size_t problems(struct contract *c, int64_t of, const char *frame, const char *first) {
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    struct step start = step_of(id, of, 0, frame);
+    step_job(&start, 0, "ship", 3);
+    settle_step(c, NULL, &start, NULL);
+    json_t *found = store_verify(c->store, &c->error);
+    size_t count = json_array_size(found);
+    const char *text = json_string_value(json_array_get(found, 0));
+    if (count && (!first || !strstr(text, first)))
+        count = 99;
+    json_decref(found);
+    struct step cancel = step_of(id, of, start.unit.rev, NULL);
+    return settle_step(c, NULL, &cancel, NULL) == SETTLED ? count : 98;
+}
+
+#define SHAPE1 "{\"v\":1,\"next\":9,\"scopes\":[%s],\"tokens\":[%s]}"
+#define BODY "[2,1,\"ship#multiInstanceBody\",null,[%d,0,%d,[[3,%d,0]]]]"
+
+static void verified(struct contract *c) {
+    char frame[256], body[64];
+    int64_t of = order(c);
+    snprintf(frame, sizeof frame, SHAPE1, "", "[3,1,\"ship\",\"before\"],[4,1,\"all\",\"join\"]");
+    EXPECT(problems(c, of, frame, NULL) == 0);
+    snprintf(frame, sizeof frame, SHAPE1, "", "[3,1,\"ship\",\"before\"],[4,1,\"ask\",\"task\"]");
+    EXPECT(problems(c, of, frame, "waits at token 4 for a task that is gone") == 1);
+    snprintf(frame, sizeof frame, SHAPE1, "", "[4,1,\"all\",\"join\"]");
+    EXPECT(problems(c, of, frame, "has no token 3, yet a job waits for it") == 1);
+    snprintf(body, sizeof body, BODY, 1, 1, 1);
+    snprintf(frame, sizeof frame, SHAPE1, body, "");
+    EXPECT(problems(c, of, frame, NULL) == 0);
+    snprintf(body, sizeof body, BODY, 2, 2, 2);
+    snprintf(frame, sizeof frame, SHAPE1, body, "");
+    EXPECT(problems(c, of, frame, "waits at token 3 for a job that is gone") == 1);
+    EXPECT(problems(c, of, "nothing", "has a frame that cannot be read") == 1);
+}
+
 /* What the unit creates for its own lane runs next, with the frame that the unit leaves. */
 static void follows(struct contract *c) {
     int64_t of = order(c), id = begin(c, of);
@@ -341,7 +383,7 @@ static void follows(struct contract *c) {
     struct capacity capacity = {
         .acquire = &everything, .room = 4, .follows = 4, .ready = {.blind = false}};
     EXPECT(job);
-    struct step next = step_of(id, of, job->frame_rev, "F2");
+    struct step next = step_of(id, of, job->frame_rev, F2);
     step_job(&next, 0, "end", 4);
     EXPECT(store_begin(c->store, STORE_TURN, &c->error));
     store_set_capacity(c->store, &capacity);
@@ -357,10 +399,10 @@ static void follows(struct contract *c) {
                           .created = next.jobs};
     EXPECT(store_settle(c->store, &end, NOW, &settled, &c->error) && settled == SETTLED);
     follower = end.follows;
-    EXPECT(follower && strcmp(follower->frame, "F2") == 0 && follower->frame_rev == job->token &&
+    EXPECT(follower && strcmp(follower->frame, F2) == 0 && follower->frame_rev == job->token &&
            follower->version == of && atoll(follower->instance) == id);
     EXPECT(store_commit(c->store, &c->error));
-    FRAME(id, "F2");
+    FRAME(id, F2);
     job_free_list(follower);
     job_free(job);
 }
@@ -459,9 +501,9 @@ static void held_instance(struct contract *c) {
     EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_instance", "instance", text));
     INSTANCE(id, "state", "suspended");
     EXPECT(acquire_count(c, c->store, NOW) == 0);
-    struct step late = step_of(id, of, rev, "F2");
+    struct step late = step_of(id, of, rev, F2);
     EXPECT(settle_step(c, job, &late, NULL) == SETTLED_STALE);
-    struct step set = step_of(id, of, rev, "F2");
+    struct step set = step_of(id, of, rev, F2);
     step_job(&set, 0, "more", 9);
     EXPECT(settle_step(c, NULL, &set, NULL) == -1);
     char refused[64];
@@ -484,12 +526,12 @@ static void held_instance(struct contract *c) {
 static void held_process(struct contract *c) {
     int64_t of = order(c), id = begin(c, of);
     EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_process", "process", "order"));
-    struct step start = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, "F1");
+    struct step start = step_of(store_reserve_ids(c->store, 1, &c->error), of, 0, F1);
     EXPECT(settle_step(c, NULL, &start, NULL) == -1);
     EXPECT_ERROR("the process is suspended");
     struct job *job = acquire_one(c, c->store, NOW);
     EXPECT(job && job->instance_id == id);
-    struct step next = step_of(id, of, job->frame_rev, "F2");
+    struct step next = step_of(id, of, job->frame_rev, F2);
     step_job(&next, 0, "pack", 4);
     EXPECT(settle_step(c, job, &next, NULL) == SETTLED && acquire_count(c, c->store, NOW) == 0);
     EXPECT(contract_operate(c, "{ss ss sb}", "verb", "activate_process", "process", "order",
@@ -655,6 +697,7 @@ static const struct check checks[] = {
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
     {"an instance that ends takes all that waits with it; what runs loses its lock", ends_all},
+    {"what the frame says and what waits are held against each other", verified},
     {"more than a thousand jobs go with their instance", ends_many},
     {"a follow-up in the lane of its instance has the frame at hand", follows},
     {"an incident names the instance, and the question why tells it", incidents},

@@ -1,4 +1,5 @@
 /* verify.c - is the store whole, and is every job in exactly one place? */
+#include "store/rules/process/verify.h"
 #include "store/rules/intake.h"
 #include "store/rules/state.h"
 
@@ -185,6 +186,7 @@ json_t *store_verify(struct store *store, struct error *error) {
         done = verify_say(store, found, rule, error);
     for (size_t i = 0; done && i < sizeof rules / sizeof *rules; i++)
         done = verify_say(store, found, &rules[i], error);
+    done = done && instances_verify(store, found, error);
     look_end(store, own);
     if (done)
         return found;
