@@ -298,7 +298,7 @@ function Loader:read_processes()
     return
   end
   local found = require("moonshift.process.load").folder(self.loaded, self.natives.text,
-    self.natives.now)
+    self.natives.now, self.options.reading ~= nil)
   self:read_process_files(found, paths)
   local missing = self.options.missing and "incident" or self.options.missing_handlers
   local problems, list = found:finish(self:handler_names(), missing, self.options.reading,

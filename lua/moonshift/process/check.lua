@@ -35,11 +35,14 @@ local function check_supported(graph, report)
   end
 end
 
--- graphs(list, report): checks the graphs of a file. Elements that are not run are named only where
--- nothing else is wrong in it.
-function check.graphs(list, report)
+-- graphs(list, report, sound): checks the graphs of a file. Elements that are not run are named
+-- only where nothing else is wrong in it. `sound`: what is doubtful is told, too.
+function check.graphs(list, report, sound)
   for _, graph in ipairs(list) do
     check.graph(graph, report)
+  end
+  for _, graph in ipairs(sound and #report.problems == 0 and list or {}) do
+    soundness.check(graph, report)
   end
   for _, graph in ipairs(#report.problems == 0 and list or {}) do
     check_supported(graph, report)
@@ -48,16 +51,12 @@ end
 
 -- graph(graph, report): tells the report everything that is wrong.
 function check.graph(graph, report)
-  local before = #report.problems
   scopes.check(graph, report)
   for _, id in ipairs(graph.order) do
     flows.check(graph.nodes[id], graph, report)
   end
   events.check(graph, report)
   texts.check(graph, report)
-  if #report.problems == before then
-    soundness.check(graph, report)
-  end
 end
 
 return check

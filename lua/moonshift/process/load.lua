@@ -23,12 +23,12 @@ local function read_words(value, path, told, text)
   return { words.read(value, path, told, text) }
 end
 
--- graphs(path, text, value, told) -> the graphs of a file, checked. `value`: what a file in Lua
--- returns.
-function load.graphs(path, text, value, told)
+-- graphs(path, text, value, told, sound) -> the graphs of a file, checked. `value`: what a file in
+-- Lua returns. `sound`: what is doubtful is told, too.
+function load.graphs(path, text, value, told, sound)
   local is_lua = path:find("%.lua$") ~= nil
   local graphs = is_lua and read_words(value, path, told, text) or reader.read(text, path, told)
-  check.graphs(graphs, told)
+  check.graphs(graphs, told, sound)
   return graphs
 end
 
@@ -54,7 +54,7 @@ end
 
 function Folder:read_file(path, value)
   local told = report.new(path)
-  local graphs = load.graphs(path, self.text(path), value, told)
+  local graphs = load.graphs(path, self.text(path), value, told, self.sound)
   for _, graph in ipairs(graphs) do
     self:add(graph, told)
   end
@@ -149,12 +149,13 @@ function Folder:finish(handlers, missing, reading, written)
   return problems, list
 end
 
--- folder(loaded, text, now) -> what reads the files of a folder: read_file(path, value), then
--- finish. `text(path)` gives a file, now() the time in ms. Adds to `loaded` processes (by key:
--- { graph, path, hash }), process_rows, process_versions and process_warnings.
-function load.folder(loaded, text, now)
-  return setmetatable({ loaded = loaded, text = text, now = now, order = {}, reports = {},
-    told = {} }, Folder)
+-- folder(loaded, text, now, sound) -> what reads the files of a folder: read_file(path, value),
+-- then finish. `text(path)` gives a file, now() the time in ms. `sound`: what is doubtful is told,
+-- too, which takes a large process long. Adds to `loaded` processes (by key: { graph, path,
+-- hash }), process_rows, process_versions and process_warnings.
+function load.folder(loaded, text, now, sound)
+  return setmetatable({ loaded = loaded, text = text, now = now, sound = sound, order = {},
+    reports = {}, told = {} }, Folder)
 end
 
 -- read_process(path, text, key, value) -> the graph of a stored version; raises if it has none.

@@ -92,6 +92,8 @@ describe("the processes of a folder", function()
     })
     local loaded = load { ["processes/a.bpmn"] = model("a", '<task id="x"/>') }
     assert.equal('"x": nothing leads to it', loaded.process_warnings[1].message)
+    loaded = scripts.load { ["processes/a.bpmn"] = model("a", '<task id="x"/>') }
+    assert.same({}, loaded.process_warnings)
   end)
 
   it("are refused while nothing runs them", function()
