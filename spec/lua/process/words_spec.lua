@@ -36,7 +36,8 @@ return {
 
   it("says of an activity what it calls, and how", function()
     local found = node [[step "x" { run = "pay", name = "Pay", async = true, async_after = true,
-      exclusive = false, priority = 7, retry = "R5/PT5M", result = "paid", fields = { a = "b" },
+      exclusive = false, priority = 7, retry = "R5/PT5M", properties = { p = "q" },
+      result = "paid", fields = { a = "b" },
       input = { total = "${sum}", by = "card" }, output = { { "z", 1 }, { "a", "${z}" } },
       on_start = { "log", { expression = "${log.it(execution)}" } } }]]
     assert.same({ run = "pay", line = 1 }, found.behaviour)
@@ -45,6 +46,7 @@ return {
     assert.same({ { name = "z", value = 1 }, { name = "a", value = "${z}" } }, found.output)
     assert.same({ { run = "log", line = 1 }, { expression = "${log.it(execution)}", line = 1 } },
       found.listeners.start)
+    assert.same({ p = "q" }, found.properties)
     assert.same({ true, true, false, 7, "R5/PT5M", "paid" }, { found.before, found.after,
       found.exclusive, found.priority, found.retry, found.result })
   end)

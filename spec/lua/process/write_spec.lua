@@ -116,6 +116,11 @@ return {
     end
   end)
 
+  it("has what is kept and does not matter", function()
+    local graph = processes.graph "return { task 'a' { properties = { p = 'q' } } }"
+    assert.truthy(written(graph):find('properties = { p = "q" }', 1, true))
+  end)
+
   it("has no functions", function()
     local text, message = write(processes.graph "return { step 'a' { run = function() end } }")
     assert.is_nil(text)

@@ -8,6 +8,7 @@ local options = {}
 -- ---- names ----
 
 local COMMON = "name async async_after exclusive priority retry on_start on_end to flow"
+  .. " properties"
 local ACTIVITY = COMMON .. " input output each within every on_error on_message undo"
   .. " compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
@@ -51,7 +52,8 @@ end
 local TYPES = {
   string = "name tag result id kind on handler start form description binding language as"
     .. " code_variable message_variable error_message link map",
-  table = "fields input output event with back mapping each within every on_error on_message",
+  table = "properties fields input output event with back mapping each within"
+    .. " every on_error on_message",
   boolean = "transaction compensates terminate otherwise default parallel",
   ["string or table"] = "join to flow candidates",
 }
@@ -270,6 +272,7 @@ function options.common(node, content, at, report)
   end
   node.listeners = options.listeners(content, at, report)
   node.compensates = content.compensates or nil
+  node.properties = content.properties
 end
 
 -- parameters(value, name, at, report) -> a list of { name, value }, or nil. `value` is a table by

@@ -205,6 +205,7 @@ local function common(list, node)
   add(list, "priority", node.priority)
   add(list, "retry", node.retry)
   add(list, "compensates", node.compensates)
+  add(list, "properties", node.properties)
   options.listeners(list, node.listeners)
 end
 
