@@ -293,9 +293,20 @@ local function named_method(node, about)
   end
 end
 
+-- What a bean gives may have any method. Data has those of the list: of now(), of a literal.
+local function check_data(node, of, name)
+  while of[1] == "method" or of[1] == "property" or of[1] == "index" do
+    of = of[3]
+  end
+  if (of[1] == "call" or of[1] == "constant") and not methods.names[name] then
+    refuse(node, "there is no %s()%s", name, suggested(name, sorted_keys(methods.names)))
+  end
+end
+
 function compilers.method(node, about)
   local of, name = node[3], node[4]
   check_name(node, name)
+  check_data(node, of, name)
   local object = object_of(of, about)
   if object and (object == "execution" or object == "job" or objects.method(object, name)) then
     return object_method(node, about, object)

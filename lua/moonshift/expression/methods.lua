@@ -368,14 +368,12 @@ function methods.find(value, name)
   return nil, names
 end
 
--- known(name): true if data of some kind has the method.
-function methods.known(name)
-  for _, from in ipairs { all, text, number, boolean, list, map, date } do
-    if from[name] then
-      return true
-    end
+-- The names of all methods, as a set.
+methods.names = {}
+for _, from in ipairs { all, text, number, boolean, list, map, date } do
+  for name in pairs(from) do
+    methods.names[name] = true
   end
-  return false
 end
 
 return methods
