@@ -17,10 +17,11 @@ end
 
 -- open(w, row) -> an instance that is there already; row is what context.frame gives
 function instance.open(w, row)
+  local f = frame.decode(row.frame, w.context.decode)
   return setmetatable({
-    id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = row.root,
+    id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = f.root,
     key = row.key, tenant = row.tenant, way = row.id .. ":", walk = w, trail = {},
-    plan = plan_of(w, row.version), frame = frame.decode(row.frame, w.context.decode),
+    plan = plan_of(w, row.version), frame = f,
   }, Instance)
 end
 

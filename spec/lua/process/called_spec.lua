@@ -30,6 +30,18 @@ describe("a called process", function()
     assert.equal(2, d.units)
   end)
 
+  it("has the root of its caller also when that has waited before", function()
+    local d = driver.new { caller {}, graphs.make("q", { u = "user", c2 = { kind = "call",
+      call = { process = "r" } } }, { "s -> u -> c2 -> e" }),
+      graphs.make("r", { v = "user" }, { "s -> v -> e" }) }
+    local id = d:start("p")
+    for _, row in pairs(d.instances) do
+      row.root = nil -- it stands in the frame
+    end
+    d:complete("u")
+    assert.equal(id, d:frame(d.tasks[1].instance).root)
+  end)
+
   it("may begin and end in one unit", function()
     local d = driver.new { caller {}, graphs.make("q", {}, { "s -> a -> e" }) }
     local id = d:start("p")
