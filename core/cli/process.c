@@ -146,19 +146,31 @@ static bool show_print(const struct cli *cli, json_t *shown, struct error *error
     return true;
 }
 
+/* True if there are any, of files without a problem. */
+static bool all_written(const json_t *shown) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(shown, i, row) {
+        if (!text_of(row, "lua"))
+            return false;
+    }
+    return json_array_size(shown) > 0;
+}
+
 static bool show_found(const struct cli *cli, const struct script_report *found, const char *which,
                        struct error *error) {
     json_t *shown = shown_of(found->processes, which);
     size_t problems = json_array_size(found->problems);
     bool fine = false;
-    print_all(found->problems, "");
-    if (problems > 0)
+    if (all_written(shown)) {
+        fine = show_print(cli, shown, error);
+    } else if (problems > 0) {
+        print_all(found->problems, "");
         error_set(error, ERROR_FAILED, "%s: %zu problem%s", which, problems,
                   problems == 1 ? "" : "s");
-    else if (json_array_size(shown) == 0)
+    } else {
         error_set(error, ERROR_NOT_FOUND, "no process \"%s\" in the script folder", which);
-    else
-        fine = show_print(cli, shown, error);
+    }
     json_decref(shown);
     return fine;
 }

@@ -137,7 +137,7 @@ function Folder:finish(handlers, missing, reading, written)
   end
   for _, graph in ipairs(self.order) do
     local row = row_of(graph, self.loaded.processes[graph.key].hash)
-    row.lua = written and not problems[1] and self:lua_of(graph) or nil
+    row.lua = written and not self.told[graph.path].problems[1] and self:lua_of(graph) or nil
     table.insert(self.loaded.process_rows, row)
     for _, one in ipairs(definitions.of(graph)) do
       list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared }

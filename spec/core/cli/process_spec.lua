@@ -129,6 +129,16 @@ describe("process show --lua", function()
     assert.same({ "p", output }, { rules.decode(json)[1].key, rules.decode(json)[1].lua })
   end)
 
+  it("is not kept from it by another file that is wrong", function()
+    place = program.place { ["processes/a.lua"] = "return {}",
+      ["processes/b.lua"] = "return { require 'moonshift.process'.task 'a' {} }" }
+    local status, output = place.run("process", "show", "b", "--lua")
+    assert.same({ 0, "return { require 'moonshift.process'.task 'a' {} }" }, { status, output })
+    local wrong, _, errors = place.run("process", "show", "a", "--lua")
+    assert.equal(1, wrong)
+    assert.truthy(errors:find("processes/a.lua:1: has nothing in it", 1, true), errors)
+  end)
+
   it("names what is wrong, and what is not there", function()
     place = program.place { ["processes/a.bpmn"] = SERVICE,
       ["handlers/charge.lua"] = "return print",
