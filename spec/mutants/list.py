@@ -407,6 +407,13 @@ MUTANTS = [
     return store->self.id % 2 ||
            rate_limit_shift(store, definition, job->counted_at, TIME_NEVER, 1, error);
 """)]},
+    {"name": "rate-counted-early", "by": "spec/core/store/rate_contract",
+     "breaks": "of a rate of thousands a start is counted before it was",
+     "changes": [("core/time/rate.c", """
+    return over > 0 ? at + part - over : at;
+""", """
+    return over > 0 ? at - over : at;
+""")]},
     {"name": "rate-begins-late", "by": "spec/core/run/pool/pool_contract",
      "breaks": "a job begins long after the start that its rate has counted for it",
      "changes": [("core/run/pool/worker.c", """
