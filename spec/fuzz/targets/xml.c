@@ -18,7 +18,7 @@ static void refused(lua_State *L, const char *text, size_t size) {
     size_t length, lines = 1;
     const char *message = lua_tolstring(L, -3, &length);
     for (size_t i = 0; i < size; i++)
-        lines += text[i] == '\n';
+        lines += text[i] == '\n' || text[i] == '\r'; /* expat ends a line at both */
     PROMISE(message && length > 0 && utf8_valid(message, length, NULL));
     PROMISE(message[length - 1] != '.' && message[length - 1] != '\n');
     PROMISE(lua_tointeger(L, -2) >= 1 && (size_t)lua_tointeger(L, -2) <= lines);
@@ -33,6 +33,12 @@ static void escape(struct text *out, const char *data, size_t size) {
             text_append(out, data + i, 1);
 }
 
+/* The namespace that has a prefix of its own, and no other may have. */
+static bool is_reserved(const char *ns, size_t size) {
+    static const char reserved[] = "http://www.w3.org/XML/1998/namespace";
+    return size == sizeof reserved - 1 && memcmp(ns, reserved, size) == 0;
+}
+
 /* The field `key` of the table on top, escaped. */
 static void add_field(lua_State *L, struct text *out, const char *key) {
     size_t size;
@@ -44,9 +50,12 @@ static void add_field(lua_State *L, struct text *out, const char *key) {
 }
 
 static void add_name(lua_State *L, struct text *out) {
-    bool spaced = lua_getfield(L, -1, "ns") != LUA_TNIL;
+    size_t size = 0;
+    lua_getfield(L, -1, "ns");
+    const char *ns = lua_tolstring(L, -1, &size);
+    if (ns)
+        text_add(out, is_reserved(ns, size) ? "xml:" : "n:");
     lua_pop(L, 1);
-    text_add(out, spaced ? "n:" : "");
     add_field(L, out, "name");
 }
 
@@ -54,7 +63,9 @@ static void add_attributes(lua_State *L, struct text *out) {
     lua_getfield(L, -1, "attributes");
     for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
         const char *name = lua_tostring(L, -1), *space = strrchr(name, ' ');
-        if (space) {
+        if (space && is_reserved(name, (size_t)(space - name))) {
+            text_add(out, " xml:%s=\"", space + 1);
+        } else if (space) {
             text_add(out, " xmlns:a%d=\"", (int)i);
             escape(out, name, (size_t)(space - name));
             text_add(out, "\" a%d:%s=\"", (int)i, space + 1);
@@ -77,8 +88,10 @@ static void add_element(lua_State *L, struct text *out) {
     luaL_checkstack(L, 8, NULL);
     text_add(out, "<");
     add_name(L, out);
+    size_t size = 0;
     lua_getfield(L, -1, "ns");
-    bool spaced = !lua_isnil(L, -1);
+    const char *ns = lua_tolstring(L, -1, &size);
+    bool spaced = ns && !is_reserved(ns, size);
     lua_pop(L, 1);
     text_add(out, spaced ? " xmlns:n=\"" : "");
     if (spaced)
