@@ -120,8 +120,11 @@ const char *process_key(const char *handler, size_t *size) {
     static const char prefix[] = "process/";
     if (strncmp(handler, prefix, sizeof prefix - 1) != 0)
         return NULL;
-    const char *key = handler + sizeof prefix - 1, *end = strchr(key, '/');
-    *size = end ? (size_t)(end - key) : strcspn(key, ":");
+    const char *key = handler + sizeof prefix - 1, *end = strrchr(key, '/'), *colon;
+    colon = strchr(end ? end : key, ':');
+    if (!end || (colon && strcmp(colon, ":command") == 0)) /* of the process itself */
+        end = colon;
+    *size = end ? (size_t)(end - key) : strlen(key);
     return *size ? key : NULL;
 }
 
@@ -141,8 +144,7 @@ bool definitions_add_processes(struct definitions *definitions, const json_t *ke
     return true;
 }
 
-/* Those that their jobs name. */
-static bool read_processes(struct definitions *definitions) {
+bool definitions_find_processes(struct definitions *definitions) {
     for (size_t i = 0; i < definitions->count; i++) {
         size_t size = 0;
         const char *key = process_key(definitions->list[i].name, &size);
@@ -150,6 +152,13 @@ static bool read_processes(struct definitions *definitions) {
             return false;
     }
     return true;
+}
+
+bool definitions_serve(const struct definitions *definitions, const char *handler) {
+    size_t size = 0;
+    const char *key = process_key(handler, &size);
+    return key ? json_object_getn(definitions->processes, key, size) != NULL
+               : definitions_find(definitions, handler) != NULL;
 }
 
 json_t *definitions_processes(const struct definitions *definitions) {
@@ -177,7 +186,7 @@ bool definitions_read(struct definitions *definitions, const json_t *array) {
         }
     }
     qsort(definitions->list, count, sizeof *definitions->list, by_name);
-    if (!have_twins(definitions) && read_processes(definitions))
+    if (!have_twins(definitions) && definitions_find_processes(definitions))
         return true;
     definitions_clear(definitions);
     return false;

@@ -48,6 +48,11 @@ const char *process_key(const char *handler, size_t *size);
 /* Adds processes by their keys, an array of texts: those without jobs of their own, too. False: no
  * memory. */
 bool definitions_add_processes(struct definitions *definitions, const json_t *keys);
+/* Adds those that the names of the definitions say. False: no memory. */
+bool definitions_find_processes(struct definitions *definitions);
+/* True for the name of a definition, and for any job of a process that is there: older versions
+ * have activities that no definition names any more. */
+bool definitions_serve(const struct definitions *definitions, const char *handler);
 /* The keys as an array of texts: a new reference; NULL: no memory. */
 json_t *definitions_processes(const struct definitions *definitions);
 

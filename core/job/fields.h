@@ -67,7 +67,10 @@
     FIELD(execution,       ID,     NULL,              ROW,    execution,       OTHER, NEVER)   \
     FIELD(version,         ID,     NULL,              MADE,   version,         OTHER, NEVER)   \
     FIELD(frame_rev,       ID,     NULL,              MADE,   frame_rev,       OTHER, NEVER)   \
-    FIELD(frame,           TEXT,   NULL,              MADE,   frame,           OTHER, NEVER)
+    FIELD(frame,           TEXT,   NULL,              MADE,   frame,           OTHER, NEVER)   \
+    FIELD(parent,          ID,     NULL,              MADE,   parent,          OTHER, NEVER)   \
+    FIELD(business_key,    TEXT,   NULL,              MADE,   business_key,    OTHER, NEVER)   \
+    FIELD(kept,            TEXT,   NULL,              MADE,   kept,            OTHER, NEVER)
 
 /* What only a creator says: members of struct job_spec. It decides about the creation, and is no
  * column of the row.

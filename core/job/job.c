@@ -62,8 +62,14 @@ int64_t job_lane_id(const char *lane) {
     return id ? id : 1;
 }
 
+#define OF_PROCESS "process/"
+
+bool job_walks(const struct job *job) {
+    return strncmp(job->handler, OF_PROCESS, strlen(OF_PROCESS)) == 0;
+}
+
 const char *job_reserved(const char *handler) {
-    static const char *const prefixes[] = {"moonshift/", "process/"};
+    static const char *const prefixes[] = {"moonshift/", OF_PROCESS};
     if (!strchr(handler, '/'))
         return NULL;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)

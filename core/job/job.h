@@ -124,6 +124,8 @@ static inline int64_t job_instance_lane(int64_t instance) {
 /* The prefix of a handler's name under which nobody creates jobs by name and no folder has files:
  * "moonshift/" or "process/". NULL: the name is free. */
 const char *job_reserved(const char *handler);
+/* True for a job of a process: it moves an instance, begins one or is a command to one. */
+bool job_walks(const struct job *job);
 
 const char *job_state_name(enum job_state state);
 const char *job_type_name(enum job_type type);

@@ -220,7 +220,7 @@ static bool read_misfire(struct job_spec *spec, struct error *error) {
            (!text || misfire_parse(text, &spec->misfire, error));
 }
 
-static bool read_dates(struct job_spec *spec, time_ms now, struct error *error) {
+bool job_spec_repeat(struct job_spec *spec, time_ms now, struct error *error) {
     struct job *job = &spec->job;
     struct cycle cycle;
     spec->starts = job->type == JOB_TIMER;
@@ -242,7 +242,7 @@ static bool read_policy(struct job_spec *spec, const struct spec_rules *rules,
 }
 
 static bool read_repeat(struct job_spec *spec, time_ms now, struct error *error) {
-    return read_misfire(spec, error) && read_dates(spec, now, error);
+    return read_misfire(spec, error) && job_spec_repeat(spec, now, error);
 }
 
 static bool read_cycle(struct job_spec *spec, const struct spec_rules *rules, time_ms now,
@@ -294,7 +294,7 @@ bool job_spec_keyed(const struct job_spec *spec, struct error *error) {
            error_set(error, ERROR_INVALID, "%s: expected unique beside it", stray);
 }
 
-static void begin(struct job_spec *spec, time_ms now) {
+void job_spec_begin(struct job_spec *spec, time_ms now) {
     spec->marks = marks(spec->object);
     spec->job.created = now;
     spec->job.attempt = 1;
@@ -315,7 +315,7 @@ static bool read_rest(struct job_spec *spec, const struct spec_rules *rules, tim
 bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rules *rules,
                    time_ms now, struct error *error) {
     *spec = (struct job_spec){.object = json_incref(object)};
-    begin(spec, now);
+    job_spec_begin(spec, now);
     if (!json_is_object(object))
         return error_set(error, ERROR_INVALID, "job: expected an object with a handler");
     if (!check_keys(object, rules->schedule, error) || !read_names(spec, error))
@@ -335,7 +335,7 @@ static bool take_names(struct job_spec *spec, const struct spec_fast *fast, stru
 bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
                    const struct spec_rules *rules, time_ms now, struct error *error) {
     *spec = (struct job_spec){.object = json_incref(fast->rest), .unchecked = fast->unchecked};
-    begin(spec, now);
+    job_spec_begin(spec, now);
     if (fast->rest && !check_keys(fast->rest, false, error))
         return false;
     if (!take_names(spec, fast, error) ||

@@ -73,6 +73,11 @@ bool job_spec_read(struct job_spec *spec, json_t *object, const struct spec_rule
 bool job_spec_fast(struct job_spec *spec, const struct spec_fast *fast,
                    const struct spec_rules *rules, time_ms now, struct error *error);
 
+/* What every new job has, created at `now`. For who makes a spec without a description. */
+void job_spec_begin(struct job_spec *spec, time_ms now);
+/* The first date of a spec with a cycle and its zone; a timer's date is where the grid begins. */
+bool job_spec_repeat(struct job_spec *spec, time_ms now, struct error *error);
+
 /* Fills in what the definition decides: retries, category, constant priority, exclusive, lane, what
  * holds for its unique keys.
  * `definition` may be NULL (an unchecked handler). */

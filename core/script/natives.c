@@ -1,6 +1,7 @@
 #include "script/natives.h"
 #include "job/stock.h"
 #include "script/value.h"
+#include "script/walk.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,4 +293,7 @@ void natives_push(struct script *script, lua_State *L) {
     lua_newtable(L);
     verbs_add(script, L);
     lua_setfield(L, -2, "job");
+    lua_newtable(L);
+    walk_add(script, L);
+    lua_setfield(L, -2, "walk");
 }

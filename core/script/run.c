@@ -8,6 +8,7 @@
 #include "script/hooks.h"
 #include "script/program.h"
 #include "script/value.h"
+#include "script/walk.h"
 #include "time/instant.h"
 #include "time/span.h"
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static bool complete(struct run *run, lua_State *L, struct job_spec *spec, json_
     return ok;
 }
 
-static int64_t collect(struct run *run, struct job_spec *spec, struct error *error) {
+int64_t run_collect(struct run *run, struct job_spec *spec, struct error *error) {
     const struct script_host *host = &run->script->host;
     if (!host->next_id)
         return error_set(error, ERROR_FAILED, "not available here");
@@ -110,7 +111,7 @@ static int64_t collect(struct run *run, struct job_spec *spec, struct error *err
 int64_t run_create(struct run *run, lua_State *L, json_t *object, const struct spec_fast *fast,
                    struct error *error) {
     struct job_spec spec = {0};
-    int64_t id = complete(run, L, &spec, object, fast, error) ? collect(run, &spec, error) : 0;
+    int64_t id = complete(run, L, &spec, object, fast, error) ? run_collect(run, &spec, error) : 0;
     job_spec_clear(&spec);
     return id;
 }
@@ -179,6 +180,12 @@ static int body(lua_State *L) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, run->handler);
     lua_pushvalue(L, 2);
     lua_call(L, 1, 2);
+    if (run->walks && lua_istable(L, 3)) {
+        walk_keep(L, 3, run);
+        lua_getfield(L, 3, "result");
+        keep_result(L, 5, run);
+        return 0;
+    }
     if (!returned_failure(L, 3)) {
         keep_result(L, 3, run);
         return 0;
@@ -298,8 +305,10 @@ static void finish(struct run *run, int status, time_ms timeout) {
     if (!outcome_traits[outcome->kind].keeps) {
         job_spec_free_list(outcome->created);
         json_decref(outcome->effects);
+        unit_free(outcome->unit);
         outcome->created = NULL;
         outcome->effects = NULL;
+        outcome->unit = NULL;
         run->last_created = &outcome->created;
     }
     if (outcome->kind == OUTCOME_FAILURE)
@@ -320,17 +329,20 @@ struct outcome *script_run(struct script *script, struct job *job, time_ms now, 
         return NULL;
     forget_raised(script);
     ptrdiff_t found = script_find(script, job->handler);
-    if (found < 0) { /* left alone: another executor may have it */
+    bool walks = job_walks(job);
+    if (found < 0 && !walks) { /* left alone: another executor may have it */
         outcome->kind = OUTCOME_RETURNED;
         return outcome;
     }
-    time_ms timeout = script->definitions.list[found].timeout;
+    time_ms timeout =
+        found < 0 ? script->settings->timeout : script->definitions.list[found].timeout;
     struct run run = {.script = script,
                       .outcome = outcome,
                       .last_created = &outcome->created,
                       .last_line = &outcome->lines,
                       .snooze = TIME_NONE,
-                      .handler = script->plans[found].handler};
+                      .handler = walks ? script->walk : script->plans[found].handler,
+                      .walks = walks};
     script->run = &run;
     script->runs++;
     outcome->started = now;

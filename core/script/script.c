@@ -87,6 +87,7 @@ static int load(lua_State *L) {
     script->schedules = member_to_json(L, "schedules");
     script->problems = member_to_json(L, "problems");
     script->processes = member_to_json(L, "process_rows");
+    script->versions = member_to_json(L, "process_versions");
     script->warnings = member_to_json(L, "process_warnings");
     script->hook_paths = member_to_json(L, "hook_paths");
     json_t *events = member_to_json(L, "hook_events");
@@ -95,6 +96,8 @@ static int load(lua_State *L) {
     lua_getfield(L, -1, "methods");
     lua_getfield(L, -2, "engine");
     handle_prepare(script, L);
+    lua_getfield(L, -1, "walk");
+    script->walk = luaL_ref(L, LUA_REGISTRYINDEX);
     script->worker = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
@@ -152,7 +155,7 @@ static struct script *script_new(const struct script_options *options) {
     script->settings = options->settings;
     script->clock = options->clock;
     script->host = options->host;
-    script->worker = script->handle = script->raised = LUA_NOREF;
+    script->worker = script->walk = script->handle = script->raised = LUA_NOREF;
     return script;
 }
 
@@ -227,6 +230,7 @@ bool script_check(const struct script_options *options, struct script_report *fo
     found->schedules = part(script->schedules);
     found->problems = part(script->problems);
     found->processes = part(script->processes);
+    found->versions = part(script->versions);
     found->warnings = part(script->warnings);
     script_close(script);
     return true;
@@ -237,6 +241,7 @@ void script_report_clear(struct script_report *found) {
     json_decref(found->schedules);
     json_decref(found->problems);
     json_decref(found->processes);
+    json_decref(found->versions);
     json_decref(found->warnings);
     *found = (struct script_report){0};
 }
@@ -246,6 +251,7 @@ static void release_refs(struct script *script) {
     for (size_t i = 0; script->plans && i < script->definitions.count; i++)
         luaL_unref(L, LUA_REGISTRYINDEX, script->plans[i].handler);
     luaL_unref(L, LUA_REGISTRYINDEX, script->worker);
+    luaL_unref(L, LUA_REGISTRYINDEX, script->walk);
     luaL_unref(L, LUA_REGISTRYINDEX, script->handle);
     luaL_unref(L, LUA_REGISTRYINDEX, script->raised);
 }
@@ -265,6 +271,7 @@ void script_close(struct script *script) {
     json_decref(script->schedules);
     json_decref(script->problems);
     json_decref(script->processes);
+    json_decref(script->versions);
     json_decref(script->warnings);
     json_decref(script->hook_paths);
     folder_release(script->folder);
@@ -272,8 +279,9 @@ void script_close(struct script *script) {
 }
 
 bool script_declares(const struct script *script, struct definitions *definitions,
-                     json_t **schedules, struct error *error) {
+                     json_t **schedules, json_t **versions, struct error *error) {
     *schedules = json_incref(script->schedules);
+    *versions = json_incref(script->versions);
     return definitions_read(definitions, script->rows) || refuse_memory(error);
 }
 

@@ -78,6 +78,7 @@ struct script_report {
         *schedules; /* { name, file, spec (for job_spec_read); priority, retries: of functions } */
     json_t *problems;  /* { file, line, message }, of processes with column and id */
     json_t *processes; /* { key, name, file, tag, activities, hash, lua } */
+    json_t *versions;  /* of processes, as struct store_deployment has them */
     json_t *warnings;  /* of processes, as problems */
 };
 
@@ -87,10 +88,10 @@ bool script_check(const struct script_options *options, struct script_report *re
                   struct error *error);
 void script_report_clear(struct script_report *report);
 
-/* Copies what the folder declares: its definitions, and its schedules as in struct script_report.
- * Both are the caller's. False: no memory. */
+/* Copies what the folder declares: its definitions, and its schedules and versions as in struct
+ * script_report. All are the caller's. False: no memory. */
 bool script_declares(const struct script *script, struct definitions *definitions,
-                     json_t **schedules, struct error *error);
+                     json_t **schedules, json_t **versions, struct error *error);
 
 /* Runs one job to its outcome, the retry decision included (outcome->decided). The run begins at
  * `now` (wall clock) and `at` (monotonic), from which its timeout counts. Takes the job over. Never

@@ -26,8 +26,9 @@ struct script {
     json_t *hook_paths;   /* its hooks, in their order */
     unsigned hook_events; /* what they want to be told of, see job/hook.h */
     /* what loading found; see script_check */
-    json_t *rows, *schedules, *problems, *processes, *warnings;
+    json_t *rows, *schedules, *problems, *processes, *versions, *warnings;
     int worker;        /* ref of the loaded Lua half: { decide, priority, … } */
+    int walk;          /* ref of the function that runs jobs of instances */
     int raised;        /* borrowed: ref of what the last failing handler raised */
     int handle;        /* ref of the job objects' metatable */
     struct run *run;   /* NULL: no handler runs */
@@ -46,6 +47,7 @@ struct run {
     size_t line_count, line_bytes;
     time_ms snooze; /* TIME_NONE: not snoozed */
     int handler;    /* ref */
+    bool walks;     /* the handler is the walk, and gives a unit */
     bool lost;      /* what it asked of the store could not be had: a failure is not its own */
 };
 
@@ -70,6 +72,9 @@ void run_lost(struct run *run, const struct error *error);
  * `L` is the coroutine that asks. */
 int64_t run_create(struct run *run, lua_State *L, json_t *spec, const struct spec_fast *fast,
                    struct error *error);
+
+/* Collects a job that is complete; its id, or 0. */
+int64_t run_collect(struct run *run, struct job_spec *spec, struct error *error);
 
 /* Collects an operator's verb that the handler asks for; see command.h. */
 bool run_operate(struct run *run, json_t *command, struct error *error);

@@ -17,6 +17,7 @@ local worker = {}
 --   runs(name, job) -> the runs that an expression of its retry gives a new job, or nil
 --   unique(name, job) -> the key that the definition gives a new job, or nil
 --   hook(index, event, facts, job, owner) calls a hook
+--   walk(job) -> the unit of a job of a process instance
 function worker.load(natives, options)
   local loaded = folder.load(natives, options)
   loaded.methods = job.methods(natives.job)
@@ -41,6 +42,13 @@ function worker.load(natives, options)
 
   function loaded.unique(name, new)
     return unique.ask(loaded.uniques[name], new)
+  end
+
+  -- The walk is loaded with the first job of a process.
+  function loaded.walk(host)
+    loaded.walk_now = loaded.walk_now
+      or require("moonshift.process.runtime").new(natives, loaded)
+    return loaded.walk_now(host)
   end
 
   return loaded

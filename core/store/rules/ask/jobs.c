@@ -165,6 +165,9 @@ static const struct filter filters[] = {
 #define BY_version NULL
 #define BY_frame_rev NULL
 #define BY_frame NULL
+#define BY_parent NULL
+#define BY_business_key NULL
+#define BY_kept NULL
 #define SORT_FIND(member, column) "j." #column
 #define SORT_SORT(member, column) "j." #column
 #define SORT_NEVER(member, column) BY_##member

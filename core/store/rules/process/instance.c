@@ -88,11 +88,12 @@ bool instance_remove(struct store *store, int64_t id, struct error *error) {
 /* ---- jobs with the frame at hand ---- */
 
 bool instance_attach(struct store *store, struct job **job, struct error *error) {
-    struct row *row =
-        (*job)->instance_id
-            ? db_query(&store->db, error, "SELECT version, rev, frame FROM instance WHERE id=?1",
-                       "i", (*job)->instance_id)
-            : NULL;
+    struct row *row = (*job)->instance_id
+                          ? db_query(&store->db, error,
+                                     "SELECT version, rev, frame, parent, key FROM instance"
+                                     " WHERE id=?1",
+                                     "i", (*job)->instance_id)
+                          : NULL;
     if (!(*job)->instance_id)
         return true;
     enum answer step = db_step(&store->db, row, error);
@@ -102,6 +103,8 @@ bool instance_attach(struct store *store, struct job **job, struct error *error)
     shown.version = row_int(row, 0);
     shown.frame_rev = row_int(row, 1);
     shown.frame = row_text(row, 2);
+    shown.parent = row_int(row, 3);
+    shown.business_key = row_text(row, 4);
     struct job *copy = job_copy(&shown);
     row_done(row);
     if (!copy)
@@ -125,5 +128,7 @@ void instance_show(const struct unit *unit, struct job *job) {
             job->version = unit->instances[i].version;
             job->frame_rev = unit->rev;
             job->frame = unit->instances[i].frame;
+            job->parent = unit->instances[i].parent;
+            job->business_key = unit->instances[i].key;
         }
 }

@@ -56,10 +56,12 @@ static bool messages_may(struct store *store, const struct unit *unit, struct er
     return true;
 }
 
-/* The job with the frame as it is, to be walked again. */
+/* The job with the frame as it is and with what its handlers did, to be walked again. */
 static bool unit_renew(struct store *store, struct outcome *outcome, struct error *error) {
+    struct job newer = *outcome->job;
+    newer.kept = outcome->unit->kept;
     job_free(outcome->newer);
-    outcome->newer = job_copy(outcome->job);
+    outcome->newer = job_copy(&newer);
     if (!outcome->newer)
         return db_no_memory(&store->db, error);
     return instances_attach(store, &outcome->newer, error);

@@ -1,0 +1,171 @@
+/* Runs the jobs of process instances: their handler is the walk
+ * (lua/moonshift/process/runtime.lua), and what it returns is a unit. */
+#include "script/walk.h"
+#include "script/handle.h"
+#include "script/natives.h"
+#include "script/value.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what the walk asks ---- */
+
+static void set_id(lua_State *L, const char *key, int64_t id) {
+    if (id == 0)
+        return;
+    lua_pushinteger(L, id);
+    lua_setfield(L, -2, key);
+}
+
+static void set_text(lua_State *L, const char *key, const char *text) {
+    lua_pushstring(L, text); /* NULL: nil */
+    lua_setfield(L, -2, key);
+}
+
+/* frame(job) -> { id, version, rev, frame, parent, key, tenant, kept } of its instance, and the
+ * token that waits for it; nil: it belongs to none */
+static int walk_frame(lua_State *L) {
+    const struct job *job = handle_check(L)->job;
+    if (!job->instance_id)
+        return 0;
+    lua_createtable(L, 0, 8);
+    set_id(L, "id", job->instance_id);
+    set_id(L, "version", job->version);
+    set_id(L, "rev", job->frame_rev);
+    set_id(L, "parent", job->parent);
+    set_text(L, "frame", job->frame);
+    set_text(L, "key", job->business_key);
+    set_text(L, "tenant", job->tenant);
+    set_text(L, "kept", job->kept);
+    if (job->execution == 0)
+        return 1;
+    lua_pushinteger(L, job->execution);
+    return 2;
+}
+
+/* next_id(job) -> an id for an instance that begins */
+static int walk_next_id(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    const struct script_host *host = &handle->script->host;
+    struct error error = {0};
+    int64_t id = host->next_id ? host->next_id(host->arg, &error)
+                               : error_set(&error, ERROR_FAILED, "not available here");
+    if (id == 0) {
+        run_lost(handle->run, &error);
+        return luaL_error(L, "%s", error.text);
+    }
+    lua_pushinteger(L, id);
+    return 1;
+}
+
+/* now() -> ms, as jobs that are created now have it */
+static int walk_now(lua_State *L) {
+    lua_pushinteger(L, clock_now(script_of(L)->clock));
+    return 1;
+}
+
+void walk_add(struct script *script, lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"frame", walk_frame}, {"next_id", walk_next_id}, {"now", walk_now}, {NULL, NULL}};
+    natives_add(script, L, functions);
+    if (script->settings) /* none while they are read themselves */
+        set_text(L, "zone", spec_rules(script->settings).zone);
+}
+
+/* ---- the jobs of a unit ---- */
+
+/* A whole number of the entry on top of the stack. False: the entry has none. */
+static bool number_of(lua_State *L, const char *key, int64_t *number) {
+    int whole = 0;
+    lua_getfield(L, -1, key);
+    *number = lua_tointegerx(L, -1, &whole);
+    lua_pop(L, 1);
+    return whole;
+}
+
+/* A text of the entry on top of the stack, which keeps it; NULL: none. */
+static const char *text_of(lua_State *L, const char *key) {
+    lua_getfield(L, -1, key);
+    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    lua_pop(L, 1);
+    return text;
+}
+
+static const struct unit_instance *instance_of(const struct unit *unit, int64_t id) {
+    for (size_t i = 0; i < unit->instance_count; i++)
+        if (unit->instances[i].id == id)
+            return &unit->instances[i];
+    return NULL;
+}
+
+/* "process/order/pack:after" -> "pack"; `name` has room for it. */
+static void activity_of(const char *handler, char name[JOB_NAME_MAX + 1]) {
+    const char *slash = strrchr(handler, '/');
+    snprintf(name, JOB_NAME_MAX + 1, "%s", slash ? slash + 1 : handler);
+    name[strcspn(name, ":#")] = '\0';
+}
+
+static void read_numbers(lua_State *L, struct job_spec *spec) {
+    struct job *job = &spec->job;
+    int64_t retries = 0;
+    number_of(L, "instance", &job->instance_id);
+    number_of(L, "token", &job->execution);
+    spec->priority_given = number_of(L, "priority", &job->priority);
+    spec->retries_given = number_of(L, "retries", &retries);
+    job->retries = (int32_t)retries;
+    if (!number_of(L, "due", &job->due))
+        job->due = TIME_NONE;
+    lua_getfield(L, -1, "exclusive");
+    job->exclusive = lua_isnil(L, -1) || lua_toboolean(L, -1);
+    lua_pop(L, 1);
+}
+
+/* The lane of an instance, or with lane_scope = "root" of the one at the top of the calls. */
+static int64_t lane_of(const struct run *run, const struct unit_instance *instance) {
+    const struct settings *settings = run->script->settings;
+    bool root = instance->root && spec_rules(settings).lane_of_root;
+    return job_instance_lane(root ? instance->root : instance->id);
+}
+
+/* The entry is on top of the stack and keeps the texts. */
+static bool read_job(lua_State *L, const struct run *run, struct job_spec *spec, char *activity,
+                     struct error *error) {
+    struct job *job = &spec->job;
+    struct spec_rules rules = spec_rules(run->script->settings);
+    job_spec_begin(spec, clock_now(run->script->clock));
+    job->handler = text_of(L, "handler");
+    read_numbers(L, spec);
+    const struct unit_instance *instance = instance_of(run->outcome->unit, job->instance_id);
+    if (!job->handler || !instance)
+        return error_set(error, ERROR_FAILED, "unit: a job of no instance of the unit");
+    job->repeat = text_of(L, "repeat");
+    spec->zone = rules.zone;
+    if (job->repeat && !job_spec_repeat(spec, job->created, error))
+        return false;
+    job->type = job->due != TIME_NONE ? JOB_TIMER : JOB_MESSAGE;
+    activity_of(job->handler, activity);
+    job->activity = activity;
+    job->tenant = instance->tenant;
+    job_spec_define(spec, definitions_find(&run->script->definitions, job->handler), &rules);
+    job->lane_id = job->exclusive ? lane_of(run, instance) : 0;
+    return true;
+}
+
+/* Its id, or 0. */
+static int64_t take_job(lua_State *L, struct run *run, struct error *error) {
+    struct job_spec spec = {0};
+    char activity[JOB_NAME_MAX + 1];
+    return read_job(L, run, &spec, activity, error) ? run_collect(run, &spec, error) : 0;
+}
+
+void walk_keep(lua_State *L, int index, struct run *run) {
+    struct error error = {0};
+    run->outcome->unit = unit_new();
+    if (!run->outcome->unit)
+        luaL_error(L, "out of memory while a unit was copied");
+    walk_unit(L, index, run->outcome->unit);
+    lua_getfield(L, index, "jobs");
+    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1))
+        if (take_job(L, run, &error) == 0)
+            luaL_error(L, "%s", error.text);
+    lua_pop(L, 2);
+}

@@ -1,0 +1,161 @@
+-- What the walk needs of the outside, made of a worker's state: versions and frames of the store,
+-- handlers and beans of the folder, the clock.
+local commands = require "moonshift.process.commands"
+local rules = require "moonshift.rules"
+
+local runtime = {}
+
+local VERSIONS_MAX = 256 -- versions whose graphs are kept
+
+local Runtime = {}
+Runtime.__index = Runtime
+
+-- The answer of the store to a question; raises why there is none.
+local function ask(natives, host, kind, question)
+  local answer, message = natives.job.query(host, kind, question)
+  return answer or error(message, 0)
+end
+
+-- ---- versions ----
+
+-- Forgets the version that was asked for longest ago, if there are too many.
+local function make_room(self)
+  if self.count < VERSIONS_MAX then
+    self.count = self.count + 1
+    return
+  end
+  local oldest
+  for id, entry in pairs(self.versions) do
+    if not oldest or entry.used < self.versions[oldest].used then
+      oldest = id
+    end
+  end
+  self.versions[oldest] = nil
+end
+
+-- The graph of a version: the folder's own if it is the same, else made of the stored text.
+local function graph_of(self, row)
+  local own = self.loaded.processes[row.key]
+  if own and own.hash == row.hash then
+    return own.graph
+  end
+  return self.loaded.read_process(row.path, row.text, row.key)
+end
+
+-- graph(id) -> the graph of a version
+function Runtime:graph(id)
+  local entry = self.versions[id]
+  if not entry then
+    make_room(self)
+    entry = { graph = graph_of(self, ask(self.natives, self.host, "version", { id = id })) }
+    self.versions[id] = entry
+  end
+  self.uses = self.uses + 1
+  entry.used = self.uses
+  return entry.graph
+end
+
+-- version(key, binding, value) -> the id of a version, for calls and starts
+function Runtime:version(key, binding, value)
+  local question = { key = key }
+  if binding and binding ~= "latest" then
+    question[binding == "versionTag" and "tag" or binding == "version" and "number" or binding] =
+      value
+  end
+  return ask(self.natives, self.host, "version", question).id
+end
+
+-- ---- frames ----
+
+-- frame(id) -> the row of an instance: the one that came with the job, else the stored one
+function Runtime:frame(id)
+  local own = self.natives.walk.frame(self.host)
+  if own and own.id == id then
+    return own
+  end
+  local row = ask(self.natives, self.host, "frame", { instance = id })
+  for key, value in pairs(row) do
+    if value == rules.null then
+      row[key] = nil
+    end
+  end
+  return row
+end
+
+-- ---- handlers ----
+
+-- handler(names) -> the first handler that is there, and its name; nil if none is
+function Runtime:handler(names)
+  for _, name in ipairs(names) do
+    local found = self.loaded.behaviours[name] or self.loaded.handlers[name]
+    if found then
+      return found, name
+    end
+  end
+end
+
+-- ---- one run ----
+
+-- The functions of the context, which the walk calls without an object.
+local function context_of(self)
+  local natives = self.natives
+  local context = {
+    zone = natives.walk.zone,
+    encode = rules.encode, decode = rules.decode,
+    dates = rules.dates, add_span = rules.add_duration, time = rules.time,
+  }
+  for _, name in ipairs { "graph", "version", "frame", "handler" } do
+    context[name] = function(...)
+      return self[name](self, ...)
+    end
+  end
+  function context.now()
+    return natives.walk.now()
+  end
+  function context.next_instance()
+    return natives.walk.next_id(self.host)
+  end
+  function context.bean(name)
+    return self.loaded.beans[name]
+  end
+  function context.enqueue(handler, payload, options)
+    local id, message = natives.job.enqueue(self.host, handler, payload, options)
+    return id or error("job:enqueue: " .. message, 0)
+  end
+  function context.script(text, where)
+    return self.loaded.script(text, where)
+  end
+  function context.runs(text)
+    local retry = rules.retry(text)
+    return retry and retry.runs
+  end
+  return context
+end
+
+-- What the job is to do: the command that is its payload, or to move the token that waits for it.
+local function cause_of(self, host)
+  local row, token = self.natives.walk.frame(host)
+  local payload = host.payload
+  if type(payload) == "table" and payload.kind then
+    return payload
+  elseif not row then
+    return { kind = "start", version = payload.version }
+  end
+  return { kind = "job", instance = row.id, token = token, last = host["repeat"] == nil or nil,
+    kept = row.kept and rules.decode(row.kept) }
+end
+
+-- new(natives, loaded) -> a function that runs the job of an instance: it gets the job's handle, and
+-- returns the unit; nil if a handler has put the job off.
+function runtime.new(natives, loaded)
+  local self = setmetatable({ natives = natives, loaded = loaded, versions = {}, count = 0,
+    uses = 0 }, Runtime)
+  local context = context_of(self)
+  return function(host)
+    self.host, context.host = host, host
+    local unit = commands.run(context, cause_of(self, host))
+    return not unit.snoozed and unit or nil
+  end
+end
+
+return runtime
