@@ -98,6 +98,10 @@ static bool settle(struct outcomes *outcomes, struct store *store, struct outcom
     }
     if (!store_settle(store, outcome, now, &outcome->settled, error))
         return false;
+    if (outcome->settled == SETTLED_BEHIND && outcome->job->lane_id) { /* next in its lane */
+        outcome->follows = outcome->newer;
+        outcome->newer = NULL;
+    }
     outcomes->following = outcomes->following || outcome->follows;
     return true;
 }
@@ -166,6 +170,9 @@ static void tell(const struct outcome *outcome) {
     else if (outcome->settled == SETTLED_STALE)
         log_event(outcome->started == TIME_NONE ? LOG_DEBUG : LOG_WARN, "stale outcome refused",
                   "job:l handler:s token:l outcome:s", job->id, job->handler, job->token, kind);
+    else if (outcome->settled == SETTLED_BEHIND)
+        log_event(LOG_DEBUG, "job walks again on a newer frame", "job:l handler:s", job->id,
+                  job->handler);
     else if (outcome->kind == OUTCOME_FAILURE)
         log_failure(outcome, outcome->settled == SETTLED_DEAD);
     else if (outcome->kind == OUTCOME_RETURNED && outcome->started != TIME_NONE)
@@ -176,6 +183,8 @@ static void tell(const struct outcome *outcome) {
 
 static void count(const struct outcome *outcome, struct turn *turn, struct metrics *metrics) {
     int64_t definition = outcome->job->definition;
+    if (outcome->settled == SETTLED_BEHIND)
+        return;
     turn->settled++;
     if (outcome->settled == SETTLED_STALE) {
         bool ran = outcome->started != TIME_NONE && !outcome->outlived;
@@ -230,6 +239,21 @@ static void release(struct outcomes *outcomes, struct outcome *outcome, struct t
         follow(outcomes, outcome, turn, metrics);
 }
 
+/* A job outside of lanes whose unit was behind runs again, before the rest. */
+static void again(struct outcome *outcome, struct turn *turn) {
+    struct work_item *item = NULL;
+    if (!outcome->newer)
+        return;
+    if (!work_items_build(outcome->newer, &item))
+        log_event(LOG_ERROR, "jobs lost sight of until their locks end", "reason:s",
+                  "out of memory");
+    outcome->newer = NULL;
+    if (!item)
+        return;
+    item->next = turn->items;
+    turn->items = item;
+}
+
 void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics *metrics) {
     struct outcome *next;
     for (struct outcome *outcome = outcomes->list; outcome; outcome = next) {
@@ -237,6 +261,7 @@ void outcomes_done(struct outcomes *outcomes, struct turn *turn, struct metrics 
         tell(outcome);
         count(outcome, turn, metrics);
         release(outcomes, outcome, turn, metrics);
+        again(outcome, turn);
         outcome_free(outcome);
     }
     outcomes->list = NULL;

@@ -153,6 +153,8 @@ static bool run_next(struct round *round, struct work_item *item, bool give_back
         back ? outcome_new(job, OUTCOME_RETURNED) : engine_run_job(engine, NULL, job);
     if (!outcome)
         return error_no_memory(error);
+    if (outcome->unit)
+        work_item_hand_on(item, outcome);
     round->runs += !back;
     outcome->lane_ends = !item->jobs;
     outcome->lane_token = item->lane_token;

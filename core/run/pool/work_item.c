@@ -19,6 +19,31 @@ struct job *work_item_take(struct work_item *item) {
     return job;
 }
 
+/* Puts a copy with the frame of now in the place of a job; without memory it stays as it was, and
+ * its unit will be behind. */
+static void renew(struct job **at, const char *frame, int64_t rev) {
+    struct job now = **at;
+    now.frame = frame;
+    now.frame_rev = rev;
+    struct job *copy = job_copy(&now);
+    if (!copy)
+        return;
+    copy->next = now.next;
+    job_free(*at);
+    *at = copy;
+}
+
+void work_item_hand_on(struct work_item *item, const struct outcome *outcome) {
+    const struct unit *unit = outcome->unit;
+    for (size_t i = 0; i < unit->instance_count; i++) {
+        struct job **at = &item->jobs;
+        while (*at && (*at)->instance_id != unit->instances[i].id)
+            at = &(*at)->next;
+        if (*at)
+            renew(at, unit->instances[i].frame, outcome->job->token);
+    }
+}
+
 static bool together(const struct job *first, const struct job *job) {
     if (first->lane_id)
         return job->lane_id == first->lane_id;

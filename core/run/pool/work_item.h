@@ -32,6 +32,10 @@ void work_item_free(struct work_item *item);
 /* Takes the next job off the item's list. NULL: none is left. */
 struct job *work_item_take(struct work_item *item);
 
+/* Gives the next job of each instance that the unit of a run has moved the frame that it leaves,
+ * before the outcome is handed back. */
+void work_item_hand_on(struct work_item *item, const struct outcome *outcome);
+
 /* ---- for the turns ---- */
 
 /* Makes items of acquired jobs, which it takes over; those of one lane stand side by side. False:

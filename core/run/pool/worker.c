@@ -113,6 +113,8 @@ static void deliver(struct worker *worker, struct client *client, struct work_it
         threads_deliver(client, item, outcome);
         return;
     }
+    if (outcome && outcome->unit)
+        work_item_hand_on(item, outcome);
     *follows = *follows || (outcome && outcome_may_follow(outcome));
     if (*follows && outcome && !item->jobs)
         threads_await(worker, outcome);
