@@ -185,20 +185,37 @@ describe("the annotations", function()
 
   it("are of every filter of a question", function()
     local ask = "core/store/rules/ask/"
+    local process = ask .. "processes.c"
     local tables = {
       ["moonshift.job_filters"] = { ask .. "jobs.c", "filters" },
-      ["moonshift.definition_filters"] = { ask .. "stats.c", "definition_filters" },
-      ["moonshift.incident_filters"] = { ask .. "lists.c", "incident_filters" },
-      ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters" },
-      ["moonshift.instance_filters"] = { ask .. "lists.c", "instance_filters" },
+      ["moonshift.definition_filters"] = { ask .. "stats.c", "definition_filters", "definition" },
+      ["moonshift.incident_filters"] = { ask .. "lists.c", "incident_filters", "incident" },
+      ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters", "operation" },
+      ["moonshift.instance_filters"] = { ask .. "lists.c", "instance_filters", "instance" },
       ["moonshift.log_filters"] = { ask .. "log_filters.c", "log_filters" },
-      ["moonshift.batch_filters"] = { "core/store/rules/batch/list.c", "filters" },
+      ["moonshift.batch_filters"] = { "core/store/rules/batch/list.c", "filters", "batch" },
+      ["moonshift.process_filters"] = { process, "process_filters", "process" },
+      ["moonshift.version_filters"] = { process, "version_filters", "version" },
+      ["moonshift.process_instance_filters"] = { process, "instance_filters", "process_instance" },
+      ["moonshift.past_filters"] = { process, "past_filters", "past" },
+      ["moonshift.trail_filters"] = { process, "trail_filters", "trail" },
+      ["moonshift.task_filters"] = { process, "task_filters", "task" },
+      ["moonshift.subscription_filters"] = { process, "subscription_filters", "subscription" },
     }
+    local function block(text, name)
+      return text:match("%f[%w_]" .. name .. "%[%] = (%b{})") or ""
+    end
+    local streams = source.read(ask .. "query.h"):match("#define STREAM_FILTERS.-\n\n")
     for name, at in pairs(tables) do
-      local there = {}
-      local text = source.read(at[1]):match("%f[%w_]" .. at[2] .. "%[%] = (%b{})")
-      for filter in text:gmatch('{"([%l_]+)", ') do
+      local there, text = {}, source.read(at[1])
+      local filters = block(text, at[2])
+      filters = filters .. (filters:find("STREAM_FILTERS", 1, true) and streams or "")
+      for filter in filters:gmatch('"([%l_]+)", %l') do
         there[filter] = true
+      end
+      for column, asked in block(text, (at[3] or "no") .. "_columns")
+        :gmatch('{"([%l_]+)",[^{}]-(ASK_%u+)}') do
+        there[column] = there[column] or asked == "ASK_FIND" or asked == "ASK_BOTH" or nil
       end
       if name == "moonshift.job_filters" then
         for field in source.read("core/job/fields.h"):gmatch('"([%l_]+)",[^\n]* FIND%)') do

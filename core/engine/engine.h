@@ -108,6 +108,19 @@ bool engine_resolve_times(struct engine *engine, json_t *object, struct error *e
 bool engine_command(struct engine *engine, json_t *command, struct command_run *run,
                     struct error *error);
 
+/* Any command to a process instance, walked on this thread and written before this returns. Its
+ * `kind` decides what else it needs, and may have:
+ *   - start: process; version or tag, variables, key, tenant;
+ *   - complete: task; variables;
+ *   - message: message; key, instance, business_key, variables;
+ *   - trigger: instance; activity, variables;
+ *   - cancel: instance; reason;
+ *   - set: instance; variables.
+ * *answer is the id of the instance, the caller's. A failing handler leaves everything as it was:
+ * ERROR_FAILED with its message. */
+bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
+                    struct error *error);
+
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);
 

@@ -66,8 +66,21 @@ static int command(lua_State *L) {
     return run.held.jobs ? 1 + held_push(L, command, &run.held) : 1;
 }
 
+/* process(command) -> what engine_process answers */
+static int process(lua_State *L) {
+    struct error error = {0};
+    struct engine *engine = lua_engine_open(L, &error);
+    json_t **command = api_box(L), **answer = api_box(L);
+    luaL_checktype(L, 2, LUA_TTABLE);
+    *command = engine ? api_object(L, 2, "command", &error) : NULL;
+    if (!*command || !engine_process(engine, *command, answer, &error))
+        return api_fail(L, &error);
+    return api_push_value(L, answer);
+}
+
 static const luaL_Reg methods[] = {
     {"command", command},
+    {"process", process},
     {NULL, NULL},
 };
 

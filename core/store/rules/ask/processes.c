@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"
+#include "store/rules/process/frame.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -362,6 +363,15 @@ static json_t *first_of(json_t *rows) {
     return row;
 }
 
+/* Adds what its frame says. One that has ended meanwhile has none. */
+static bool show_frame(struct store *store, json_t *instance, int64_t id, struct error *error) {
+    json_t *frame = store_frame(store, id, error);
+    const char *text = json_string_value(json_object_get(frame, "frame"));
+    bool done = frame && (!text || frame_show(instance, text, error));
+    json_decref(frame);
+    return done;
+}
+
 json_t *store_process_instance(struct store *store, int64_t id, time_ms now, struct error *error) {
     const struct store_page one = {.limit = 1};
     struct error reason = {0};
@@ -376,11 +386,15 @@ json_t *store_process_instance(struct store *store, int64_t id, time_ms now, str
     json_decref(filters);
     if (!found && !reason.code)
         error_set(&reason, ERROR_NOT_FOUND, "no instance %lld of a process", (long long)id);
-    if (found)
-        json_put_text(found, "state", state);
-    else
+    if (!found) {
         error_set(error, reason.code, "%s", reason.text);
-    return found;
+        return NULL;
+    }
+    json_put_text(found, "state", state);
+    if (json_object_get(found, "how") || show_frame(store, found, id, error))
+        return found;
+    json_decref(found);
+    return NULL;
 }
 
 static bool put_list(json_t *object, const char *key, struct store *store, process_list *list,

@@ -1,0 +1,237 @@
+#include "engine/process_cause.h"
+#include "base/json.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <string.h>
+
+void process_cause_clear(struct process_cause *cause) {
+    json_decref(cause->object);
+    cause->object = NULL;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static int64_t id_of(const json_t *object, const char *key) {
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* Copies a member if it is there. */
+static bool take(json_t *to, const char *name, const json_t *from, const char *key) {
+    json_t *value = json_object_get(from, key);
+    return !value || json_is_null(value) || json_object_set(to, name, value) == 0;
+}
+
+static bool put(struct process_cause *cause, const char *name, json_t *value, struct error *error) {
+    return json_put(cause->object, name, value) || error_no_memory(error);
+}
+
+/* Asks the store; takes the question over. */
+static json_t *ask(struct engine *engine, enum ask_kind kind, json_t *question,
+                   struct error *error) {
+    json_t *answer = question ? engine_ask(engine, kind, question, error) : NULL;
+    if (!question)
+        error_no_memory(error);
+    json_decref(question);
+    return answer;
+}
+
+/* ---- versions ---- */
+
+static bool take_version(struct process_cause *cause, json_t *row, struct error *error) {
+    snprintf(cause->key, sizeof cause->key, "%s", text_of(row, "key"));
+    bool done = take(cause->object, "version", row, "id");
+    json_decref(row);
+    return done || error_no_memory(error);
+}
+
+static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
+                          struct error *error) {
+    json_t *row = ask(engine, ASK_VERSION, json_pack("{sI}", "id", (json_int_t)id), error);
+    return row && take_version(cause, row, error);
+}
+
+/* The version of an instance that lives. */
+static bool version_of_instance(struct process_cause *cause, struct engine *engine, int64_t id,
+                                struct error *error) {
+    json_t *frame = ask(engine, ASK_FRAME, json_pack("{sI}", "instance", (json_int_t)id), error);
+    if (!frame)
+        return false;
+    int64_t version = id_of(frame, "version");
+    json_decref(frame);
+    if (!version)
+        return error_set(error, ERROR_NOT_FOUND, "no instance %lld that runs", (long long)id);
+    cause->instance = id;
+    return version_by_id(cause, engine, version, error);
+}
+
+/* ---- what is asked for ---- */
+
+static bool start(struct process_cause *cause, struct engine *engine, const json_t *command,
+                  struct error *error) {
+    json_t *question = json_object();
+    bool fine = question && take(question, "key", command, "process") &&
+                take(question, "number", command, "version") &&
+                take(question, "tag", command, "tag");
+    json_t *row = ask(engine, ASK_VERSION, fine ? question : NULL, error);
+    return row && take_version(cause, row, error) &&
+           ((take(cause->object, "key", command, "key") &&
+             take(cause->object, "tenant", command, "tenant")) ||
+            error_no_memory(error));
+}
+
+static bool complete(struct process_cause *cause, struct engine *engine, const json_t *command,
+                     struct error *error) {
+    int64_t id = id_of(command, "task");
+    json_t *rows = ask(engine, ASK_TASKS,
+                       json_pack("{s{sI} si}", "filters", "id", (json_int_t)id, "limit", 1), error);
+    json_t *row = json_array_get(rows, 0);
+    if (rows && !row)
+        error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id);
+    bool done = row && take(cause->object, "token", row, "token") &&
+                version_of_instance(cause, engine, id_of(row, "instance"), error);
+    json_decref(rows);
+    return done;
+}
+
+/* The token that waits at an activity to be triggered; 0: none does. */
+static int64_t token_at(const json_t *instance, const char *activity) {
+    const json_t *place;
+    size_t i;
+    json_array_foreach(json_object_get(instance, "at"), i, place) {
+        const char *state = text_of(place, "state");
+        if (strcmp(state, "trigger") == 0 &&
+            (!activity || strcmp(text_of(place, "activity"), activity) == 0))
+            return id_of(place, "token");
+    }
+    return 0;
+}
+
+static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
+                    struct error *error) {
+    int64_t id = id_of(command, "instance");
+    const char *activity = text_of(command, "activity");
+    json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
+    int64_t token = found ? token_at(found, activity) : 0;
+    if (found && !token)
+        error_set(error, ERROR_NOT_FOUND, "instance %lld: nothing waits to be triggered%s%s",
+                  (long long)id, activity ? " at " : "", activity ? activity : "");
+    json_decref(found);
+    return token && put(cause, "token", json_integer(token), error) &&
+           version_of_instance(cause, engine, id, error);
+}
+
+/* About an instance as a whole. */
+static bool of_instance(struct process_cause *cause, struct engine *engine, const json_t *command,
+                        struct error *error) {
+    return (take(cause->object, "reason", command, "reason") || error_no_memory(error)) &&
+           version_of_instance(cause, engine, id_of(command, "instance"), error);
+}
+
+/* ---- messages ---- */
+
+/* "instance 7 at paid, instance 9 at paid" */
+static void add_receivers(struct text *text, const json_t *rows) {
+    json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        text_add(text, "%s", i ? ", " : "");
+        if (id_of(row, "instance"))
+            text_add(text, "instance %lld at %s", (long long)id_of(row, "instance"),
+                     text_of(row, "activity"));
+        else
+            text_add(text, "version %lld at %s", (long long)id_of(row, "version"),
+                     text_of(row, "activity"));
+    }
+}
+
+static bool refuse_receivers(const json_t *command, const json_t *rows, struct error *error) {
+    struct text text = {0};
+    const char *name = text_of(command, "message");
+    if (json_array_size(rows) == 0)
+        return error_set(error, ERROR_NOT_FOUND, "message \"%s\": nothing waits for it", name);
+    add_receivers(&text, rows);
+    error_set(error, ERROR_CONFLICT, "message \"%s\": expected one receiver, found %zu: %s", name,
+              json_array_size(rows), text.data ? text.data : "");
+    text_clear(&text);
+    return false;
+}
+
+static bool take_receiver(struct process_cause *cause, struct engine *engine, const json_t *row,
+                          struct error *error) {
+    if (id_of(row, "instance"))
+        return (take(cause->object, "token", row, "token") || error_no_memory(error)) &&
+               version_of_instance(cause, engine, id_of(row, "instance"), error);
+    return (json_put_text(cause->object, "kind", "start") &&
+            take(cause->object, "at", row, "activity")) &&
+           version_by_id(cause, engine, id_of(row, "version"), error);
+}
+
+static bool message(struct process_cause *cause, struct engine *engine, const json_t *command,
+                    struct error *error) {
+    json_t *question = json_object();
+    bool fine = question && take(question, "name", command, "message") &&
+                take(question, "key", command, "key") &&
+                take(question, "instance", command, "instance") &&
+                take(question, "business_key", command, "business_key");
+    json_t *rows = ask(engine, ASK_RECEIVERS, fine ? question : NULL, error);
+    bool done = rows && (json_array_size(rows) == 1
+                             ? take_receiver(cause, engine, json_array_get(rows, 0), error)
+                             : refuse_receivers(command, rows, error));
+    json_decref(rows);
+    return done;
+}
+
+/* ---- commands ---- */
+
+/* What a command needs to be told, and what reads the rest. */
+static const struct reader {
+    const char *kind, *needed;
+    json_type type;
+    bool (*read)(struct process_cause *cause, struct engine *engine, const json_t *command,
+                 struct error *error);
+} readers[] = {
+    {"start", "process", JSON_STRING, start},
+    {"complete", "task", JSON_INTEGER, complete},
+    {"message", "message", JSON_STRING, message},
+    {"trigger", "instance", JSON_INTEGER, trigger},
+    {"cancel", "instance", JSON_INTEGER, of_instance},
+    {"set", "instance", JSON_INTEGER, of_instance},
+};
+
+static const struct reader *reader_of(const json_t *command) {
+    const char *kind = text_of(command, "kind");
+    for (size_t i = 0; kind && i < sizeof readers / sizeof *readers; i++)
+        if (strcmp(readers[i].kind, kind) == 0)
+            return &readers[i];
+    return NULL;
+}
+
+static bool check(const struct reader *reader, const json_t *command, struct error *error) {
+    const json_t *needed = reader ? json_object_get(command, reader->needed) : NULL;
+    const json_t *variables = json_object_get(command, "variables");
+    if (!reader)
+        return json_refuse("kind", json_object_get(command, "kind"), "a command to a process",
+                           error);
+    if (!needed || json_typeof(needed) != reader->type)
+        return json_refuse(reader->needed, needed, reader->type == JSON_STRING ? "a name" : "an id",
+                           error);
+    return !variables || json_is_object(variables) ||
+           json_refuse("variables", variables, "an object", error);
+}
+
+bool process_cause_read(struct process_cause *cause, struct engine *engine, const json_t *command,
+                        struct error *error) {
+    const struct reader *reader = reader_of(command);
+    *cause = (struct process_cause){0};
+    if (!check(reader, command, error))
+        return false;
+    cause->object = json_pack("{ss}", "kind", reader->kind);
+    if (!cause->object || !take(cause->object, "variables", command, "variables"))
+        return error_no_memory(error);
+    if (!reader->read(cause, engine, command, error))
+        return false;
+    return !cause->instance || json_put(cause->object, "instance", json_integer(cause->instance)) ||
+           error_no_memory(error);
+}

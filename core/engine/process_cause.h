@@ -1,0 +1,19 @@
+/* process_cause.h - what a command to a process means: the cause from which the walk begins. */
+#ifndef MOONSHIFT_ENGINE_PROCESS_CAUSE_H
+#define MOONSHIFT_ENGINE_PROCESS_CAUSE_H
+
+#include "engine/engine.h"
+
+struct process_cause {
+    json_t *object;             /* what lua/moonshift/process/commands.lua takes; owned */
+    int64_t instance;           /* that it is about; 0: it begins one */
+    char key[JOB_NAME_MAX + 1]; /* of the process */
+};
+
+/* Reads a command of engine_process and looks up what it names. False: error, which names what is
+ * not there, or all that could be meant. process_cause_clear in any case. */
+bool process_cause_read(struct process_cause *cause, struct engine *engine, const json_t *command,
+                        struct error *error);
+void process_cause_clear(struct process_cause *cause);
+
+#endif

@@ -1,0 +1,68 @@
+#include "store/rules/process/frame.h"
+#include "base/json.h"
+#include <string.h>
+
+/* Entries of a scope and of a token, by their index. */
+enum { SCOPE_ACTIVITY = 2, SCOPE_VARIABLES, SCOPE_MORE };
+enum { TOKEN_NUMBER, TOKEN_ACTIVITY = 2, TOKEN_STATE };
+enum { BODY_RANGES = 3, RANGE_FIRST = 0, RANGE_COUNT };
+
+static bool add_place(json_t *at, const json_t *token, const json_t *activity, size_t size,
+                      const char *state, const json_t *count) {
+    json_t *place = json_pack("{sO ss% ss}", "token", token, "activity",
+                              json_string_value(activity), size, "state", state);
+    if (place && count)
+        json_object_set(place, "count", (json_t *)(uintptr_t)count);
+    return json_array_append_new(at, place) == 0;
+}
+
+/* What only watches for an event is no place. */
+static bool is_place(const char *state) {
+    return state && strncmp(state, "on ", 3) != 0;
+}
+
+static bool add_tokens(json_t *at, const json_t *tokens) {
+    size_t i;
+    const json_t *token;
+    json_array_foreach(tokens, i, token) {
+        const json_t *activity = json_array_get(token, TOKEN_ACTIVITY);
+        const char *state = json_string_value(json_array_get(token, TOKEN_STATE));
+        if (is_place(state) && !add_place(at, json_array_get(token, TOKEN_NUMBER), activity,
+                                          json_string_length(activity), state, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* The turns of a body that wait in their first job. */
+static bool add_ranges(json_t *at, const json_t *scope) {
+    const json_t *activity = json_array_get(scope, SCOPE_ACTIVITY), *range;
+    const json_t *ranges = json_array_get(json_array_get(scope, SCOPE_MORE), BODY_RANGES);
+    const char *name = json_string_value(activity);
+    size_t i;
+    json_array_foreach(ranges, i, range)
+        if (!name || !add_place(at, json_array_get(range, RANGE_FIRST), activity,
+                                strcspn(name, "#"), "before", json_array_get(range, RANGE_COUNT)))
+            return false;
+    return true;
+}
+
+static bool show(json_t *object, const json_t *whole) {
+    const json_t *scopes = json_object_get(whole, "scopes"), *scope;
+    json_t *variables = json_array_get(json_array_get(scopes, 0), SCOPE_VARIABLES);
+    json_t *at = json_array();
+    size_t i;
+    bool done = at && add_tokens(at, json_object_get(whole, "tokens"));
+    json_array_foreach(scopes, i, scope)
+        done = done && add_ranges(at, scope);
+    return json_put(object, "at", at) && done &&
+           json_put(object, "variables",
+                    json_is_object(variables) ? json_incref(variables) : json_object());
+}
+
+bool frame_show(json_t *object, const char *frame, struct error *error) {
+    json_t *whole = json_read(frame, strlen(frame), "frame", error);
+    bool done = whole && (show(object, whole) || error_no_memory(error));
+    json_decref(whole);
+    return done;
+}

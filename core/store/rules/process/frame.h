@@ -1,0 +1,13 @@
+/* frame.h - what the frame of an instance says to people (its shape: lua/moonshift/process/
+ * frame.lua). */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_FRAME_H
+#define MOONSHIFT_STORE_RULES_PROCESS_FRAME_H
+
+#include "base/error.h"
+#include <jansson.h>
+
+/* Adds to an object `variables`, those of the instance, and `at`, where it stands: [{ token,
+ * activity, state, count }]; `count` of turns that wait alike. ERROR_DAMAGED: it is no frame. */
+bool frame_show(json_t *object, const char *frame, struct error *error);
+
+#endif

@@ -1,0 +1,110 @@
+-- moonshift/process/meta.lua - types of processes for editors, as in moonshift/meta.lua. It is never
+-- loaded.
+-- luacheck: ignore 212 241
+---@meta _
+
+--- Options of `engine:start`.
+---@class moonshift.start_options
+---@field variables? table
+---@field key? string the business key
+---@field version? integer the number of a version; else the current one
+---@field tag? string the newest version with this tag
+---@field tenant? string
+
+--- Options of `engine:correlate`: what a receiver must have.
+---@class moonshift.message_options
+---@field key? string of its subscription
+---@field instance? integer
+---@field business_key? string
+---@field variables? table set in the receiver
+
+--- What `engine:instance` returns.
+---@class moonshift.instance_row
+---@field id integer
+---@field process string
+---@field version integer
+---@field key? string the business key
+---@field started string
+---@field state string "active", "suspended", or how it ended
+---@field variables table
+---@field at? table[] where it stands: `token`, `activity`, `state`
+
+--- Filters of `engine:processes`.
+---@class moonshift.process_filters
+---@field suspended? boolean
+---@field key? string|string[]
+---@field deployment? integer|integer[]
+
+--- Filters of `engine:versions`.
+---@class moonshift.version_filters
+---@field current? boolean
+---@field suspended? boolean
+---@field id? integer|integer[]
+---@field key? string|string[]
+---@field version? integer|integer[]
+---@field tag? string|string[]
+---@field deployment? integer|integer[]
+
+--- Filters of `engine:instances`.
+---@class moonshift.process_instance_filters
+---@field activity? string where it stands
+---@field suspended? boolean
+---@field with_incidents? boolean
+---@field started_before? string
+---@field started_after? string
+---@field id? integer|integer[]
+---@field process? string|string[]
+---@field version? integer|integer[]
+---@field version_id? integer|integer[]
+---@field key? string|string[]
+---@field tenant? string|string[]
+---@field root? integer|integer[]
+---@field parent? integer|integer[]
+
+--- Filters of `engine:past_instances`.
+---@class moonshift.past_filters
+---@field started_before? string
+---@field started_after? string
+---@field ended_before? string
+---@field ended_after? string
+---@field id? integer|integer[]
+---@field process? string|string[]
+---@field version? integer|integer[]
+---@field version_id? integer|integer[]
+---@field key? string|string[]
+---@field tenant? string|string[]
+---@field how? string|string[]
+---@field root? integer|integer[]
+---@field parent? integer|integer[]
+
+--- Filters of `engine:trail`.
+---@class moonshift.trail_filters
+---@field instance? integer
+---@field after? string
+---@field before? string
+---@field job? integer|integer[]
+
+--- Filters of `engine:tasks`.
+---@class moonshift.task_filters
+---@field candidate? string a user or a group
+---@field suspended? boolean
+---@field due_before? string
+---@field due_after? string
+---@field id? integer|integer[]
+---@field instance? integer|integer[]
+---@field process? string|string[]
+---@field activity? string|string[]
+---@field name? string|string[]
+---@field assignee? string|string[]
+---@field key? string|string[]
+---@field tenant? string|string[]
+
+--- Filters of `engine:subscriptions`.
+---@class moonshift.subscription_filters
+---@field name? string|string[]
+---@field instance? integer|integer[]
+---@field activity? string|string[]
+---@field starts? boolean start events only, or none
+---@field kind? string|string[]
+---@field key? string|string[]
+---@field process? string|string[]

@@ -1,0 +1,160 @@
+-- The engine's verbs on processes and their instances. Each is walked in this thread and written
+-- before it returns; a handler that fails leaves everything as it was.
+local ids = require "moonshift.ids"
+local options = require "moonshift.options"
+local query = require "moonshift.query"
+local show = require "moonshift.show"
+
+-- Raises if a name is none, where the verb was called.
+local function check_name(value, what)
+  if type(value) ~= "string" then
+    error(("%s is %s (expected a name)"):format(what, show(value)), 3)
+  end
+  return value
+end
+
+local function check_variables(value)
+  if value ~= nil and type(value) ~= "table" then
+    error(("variables is %s (expected a table)"):format(show(value)), 3)
+  end
+  return value
+end
+
+---@class moonshift.engine
+local Engine = {}
+
+--- Starts an instance of a process. It runs here until it waits or ends.
+---@param process string its key
+---@param given? moonshift.start_options
+---@return integer? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:start(process, given)
+  given = options.only(given, "start",
+    { variables = true, key = true, version = true, tag = true, tenant = true })
+  return self.core:process { kind = "start", process = check_name(process, "process"),
+    variables = check_variables(given.variables), key = given.key, version = given.version,
+    tag = given.tag, tenant = given.tenant }
+end
+
+--- Completes a user task. What follows it runs here.
+---@param task integer its id
+---@param variables? table set in the instance
+---@return integer? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:complete(task, variables)
+  return self.core:process { kind = "complete", task = ids.one(task, 2),
+    variables = check_variables(variables) }
+end
+
+--- Gives a message to the one instance that waits for it, else to a start event of that name.
+---@param message string its name
+---@param given? moonshift.message_options
+---@return integer? instance nil on failure: nothing waits for the message, or several do
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:correlate(message, given)
+  given = options.only(given, "correlate",
+    { key = true, instance = true, business_key = true, variables = true })
+  return self.core:process { kind = "message", message = check_name(message, "message"),
+    key = given.key, instance = given.instance, business_key = given.business_key,
+    variables = check_variables(given.variables) }
+end
+
+--- Lets a receive task without a message go on.
+---@param instance integer its id
+---@param activity? string where it waits; nil: at the only place
+---@param variables? table set in the instance
+---@return integer? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:trigger(instance, activity, variables)
+  if activity ~= nil then
+    check_name(activity, "activity")
+  end
+  return self.core:process { kind = "trigger", instance = ids.one(instance, 2),
+    activity = activity, variables = check_variables(variables) }
+end
+
+--- Ends an instance and all that waits in it. End listeners run.
+---@param instance integer its id
+---@param given? { reason?: string } `reason`: stays in the history
+---@return integer? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:cancel_instance(instance, given)
+  local reason = options.only(given, "cancel_instance", { reason = true }).reason
+  return self.core:process { kind = "cancel", instance = ids.one(instance, 2), reason = reason }
+end
+
+--- Sets variables of an instance.
+---@param instance integer its id
+---@param variables table
+---@return integer? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:set_variables(instance, variables)
+  return self.core:process { kind = "set", instance = ids.one(instance, 2),
+    variables = check_variables(variables) }
+end
+
+--- Returns an instance, one that has ended too, with its variables and the places where it stands.
+---@param id integer
+---@return moonshift.instance_row? instance nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:instance(id)
+  return self.core:ask("instance", nil, { id = ids.one(id, 2) })
+end
+
+--- Makes a query of the processes that can be started.
+---@param filters? moonshift.process_filters
+---@return moonshift.query query its rows have `key`, `version`, `instances`
+function Engine:processes(filters)
+  return query.new(self.core, "processes", filters)
+end
+
+--- Makes a query of all versions of processes.
+---@param filters? moonshift.version_filters
+---@return moonshift.query query its rows have `id`, `key`, `version`, `current`
+function Engine:versions(filters)
+  return query.new(self.core, "versions", filters)
+end
+
+--- Makes a query of the instances that run.
+---@param filters? moonshift.process_instance_filters
+---@return moonshift.query query its rows have `id`, `process`, `version`, `key`, `started`
+function Engine:instances(filters)
+  return query.new(self.core, "instances", filters)
+end
+
+--- Makes a query of the instances that have ended.
+---@param filters? moonshift.past_filters
+---@return moonshift.query query its rows have `id`, `process`, `how`, `variables`
+function Engine:past_instances(filters)
+  return query.new(self.core, "past", filters)
+end
+
+--- Makes a query of what instances did.
+---@param filters? moonshift.trail_filters
+---@return moonshift.query query its rows have `instance`, `at`, `job`, `events`
+function Engine:trail(filters)
+  return query.new(self.core, "trail", filters)
+end
+
+--- Makes a query of the user tasks that are open.
+---@param filters? moonshift.task_filters
+---@return moonshift.query query its rows have `id`, `instance`, `activity`, `assignee`, `due`
+function Engine:tasks(filters)
+  return query.new(self.core, "tasks", filters)
+end
+
+--- Makes a query of what waits for messages.
+---@param filters? moonshift.subscription_filters
+---@return moonshift.query query its rows have `name`, `key`, `instance`, `activity`
+function Engine:subscriptions(filters)
+  return query.new(self.core, "subscriptions", filters)
+end
+
+return Engine
