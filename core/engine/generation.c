@@ -47,6 +47,7 @@ static bool check(struct generation *generation, const struct settings *settings
     else if (!definitions_read(&generation->definitions, report.definitions))
         ok = error_no_memory(error);
     generation->schedules = json_incref(report.schedules);
+    generation->versions = json_incref(report.versions);
     script_report_clear(&report);
     return ok;
 }
@@ -76,7 +77,7 @@ struct generation *generation_open(const struct script_options *options, struct 
     generation->options = *options;
     generation->script = script_open(options, error);
     if (generation->script && script_declares(generation->script, &generation->definitions,
-                                              &generation->schedules, error))
+                                              &generation->schedules, &generation->versions, error))
         return generation;
     generation_free(generation);
     return NULL;
@@ -88,6 +89,7 @@ void generation_free(struct generation *generation) {
     script_close(generation->script);
     definitions_clear(&generation->definitions);
     json_decref(generation->schedules);
+    json_decref(generation->versions);
     folder_release(generation->folder);
     free(generation);
 }
@@ -125,6 +127,7 @@ bool generation_deploy(struct generation *generation, struct store *store,
                                        .file_count = user_files(folder, files),
                                        .definitions = &generation->definitions,
                                        .schedules = generation->schedules,
+                                       .processes = generation->versions,
                                        .takes_back = takes_back,
                                        .known = folder->deployment};
     bool ok = store_deploy(store, &content, executor_name, now, &generation->deployment, error);

@@ -10,7 +10,7 @@ struct generation {
     struct generation *next; /* private: of those that an engine has loaded from its store */
     struct folder *folder;
     struct definitions definitions; /* its own; their ids are the store's once it is deployed */
-    json_t *schedules;              /* see struct script_report */
+    json_t *schedules, *versions;   /* see struct script_report */
     struct script *script;          /* NULL: its jobs run in other threads, each with a Lua state */
     struct script_options options;  /* private: of that script */
     int64_t deployment;             /* in the store; 0 until it is deployed */

@@ -47,7 +47,11 @@ struct generations *generations_new(struct generation *newest, const struct gene
         add(generations, before->list[i]);
     qsort(generations->served.list, generations->served.count, sizeof *generations->served.list,
           by_name);
-    return generations;
+    if (definitions_find_processes(&generations->served))
+        return generations;
+    generations->count = 0; /* nothing is taken over */
+    generations_free(generations, NULL);
+    return NULL;
 }
 
 void generations_free(struct generations *generations, const struct generations *after) {
@@ -58,12 +62,13 @@ void generations_free(struct generations *generations, const struct generations 
             generation_free(generations->list[i]);
     free(generations->list);
     free(generations->served.list);
+    json_decref(generations->served.processes);
     free(generations);
 }
 
 struct generation *generations_find(const struct generations *generations, const char *handler) {
     for (size_t i = 0; i < generations->count; i++)
-        if (definitions_find(&generations->list[i]->definitions, handler))
+        if (definitions_serve(&generations->list[i]->definitions, handler))
             return generations->list[i];
     return generations->list[0];
 }

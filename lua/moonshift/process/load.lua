@@ -10,11 +10,6 @@ local starts = require "moonshift.process.starts"
 
 local load = {}
 
--- False while the walk is not part of the program: a folder with processes is refused then.
-load.RUNS = false
-
-local NOT_RUN = "this version reads processes and runs none (moonshift process check reads them)"
-
 -- ---- forms ----
 
 -- The graph of a file in Lua that returned `value`.
@@ -142,9 +137,6 @@ function Folder:finish(handlers, missing, reading, written)
     for _, one in ipairs(definitions.of(graph)) do
       list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared }
     end
-  end
-  if not load.RUNS and not reading and self.reports[1] and not problems[1] then
-    problems[1] = { file = self.reports[1].file, message = NOT_RUN }
   end
   return problems, list
 end

@@ -72,21 +72,6 @@ describe("process check", function()
   end)
 end)
 
-describe("a folder with processes", function()
-  it("is refused by run and check, in one clear sentence", function()
-    local place = program.place {
-      ["processes/a.bpmn"] = SERVICE,
-      ["handlers/charge.lua"] = "return function() end",
-    }
-    for _, verb in ipairs { "run", "check" } do
-      local status, _, errors = place.run(verb)
-      assert.not_equal(0, status)
-      assert.truthy(errors:find("processes/a.bpmn: this version reads processes and runs none "
-        .. "(moonshift process check reads them)\n", 1, true), errors)
-    end
-    place.clean()
-  end)
-end)
 
 describe("process show --lua", function()
   local place

@@ -95,13 +95,6 @@ describe("the processes of a folder", function()
     loaded = scripts.load { ["processes/a.bpmn"] = model("a", '<task id="x"/>') }
     assert.same({}, loaded.process_warnings)
   end)
-
-  it("are refused while nothing runs them", function()
-    local files = { ["processes/a.bpmn"] = model "a", ["processes/b.bpmn"] = model "b" }
-    assert.same({ "processes/a.bpmn:: this version reads processes and runs none (moonshift "
-      .. "process check reads them)" }, problems(files, { reading = false }))
-    assert.same({}, problems({}, { reading = false }))
-  end)
 end)
 
 describe("a foreign name", function()

@@ -1,0 +1,169 @@
+-- Processes: instances that start, wait, go on and end; what a failure leaves; versions.
+local engines = require "spec.support.engines"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local WORDS = "local step, task, choose, parallel, each, receive, call = "
+  .. 'require "moonshift.process".words()\n'
+
+local files = {
+  ["processes/order.lua"] = WORDS .. [[return {
+    step "reserve" { run = "reserve", result = "stock", async = true },
+    task "approve" { assignee = "boss" },
+    parallel { { step "pack" { run = "note", async = true } },
+      { step "invoice" { run = "note", async = true } } },
+    receive "delivered" { message = "parcel", key = "${execution.processBusinessKey}" },
+  }]],
+  ["processes/book.lua"] = WORDS .. [[return {
+    task "register" {},
+    step "pay" { run = "pay" },
+    step "send" { run = "send" },
+    task "done" {},
+  }]],
+  ["processes/late.lua"] = WORDS .. [[return {
+    task "answer" { within = { "PT2H", step "remind" { run = "note" } } },
+  }]],
+  ["processes/count.lua"] = WORDS .. [[
+    local list = {}
+    for i = 1, 20 do
+      list[i] = { step("s" .. i) { run = "count", async = true, exclusive = false } }
+    end
+    return { parallel(list), step "last" { run = "note" } }]],
+  ["handlers/reserve.lua"] = "return function(job) return job.variables.amount * 2 end",
+  ["handlers/note.lua"] = [[return function(job)
+    job.variables.seen = (job.variables.seen or "") .. job.activity .. " "
+  end]],
+  ["handlers/count.lua"] = "return function(job) job.variables.n = (job.variables.n or 0) + 1 end",
+  ["handlers/pay.lua"] = "return function(job) job.variables.paid = true end",
+  ["handlers/send.lua"] = [[return function(job)
+    if not job.variables.address then
+      error("no address", 0)
+    end
+  end]],
+}
+
+describe("an instance of a process", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  local function start(key, given)
+    return assert(engine:start(key, given))
+  end
+
+  local function task()
+    return (assert(engine:tasks():list()))[1]
+  end
+
+  local function past(id)
+    return engine:past_instances({ id = id }):one()
+  end
+
+  it("goes from one wait to the next, by jobs, tasks and messages", function()
+    local id = start("order", { variables = { amount = 21 }, key = "o-7" })
+    assert.same({ "process/order/reserve" }, { engine:jobs():one().handler })
+    engine:drain()
+    assert.equal("boss", task().assignee)
+    assert.equal(id, assert(engine:complete(task().id, { fine = true })))
+    engine:drain()
+    assert.equal("parcel", engine:subscriptions():one().name)
+    assert.equal(id, assert(engine:correlate("parcel", { key = "o-7" })))
+    local ended = past(id)
+    assert.equal("completed", ended.how)
+    assert.equal("o-7", ended.key)
+    assert.same({ amount = 21, fine = true, stock = 42, seen = "pack invoice " }, ended.variables)
+    assert.equal(0, engine:instances():count())
+    assert.equal(0, engine:jobs():count())
+  end)
+
+  it("stays where it was if what follows a command fails", function()
+    local id = start("book")
+    local first = task().id
+    local done, message, code = engine:complete(first, { name = "ann" })
+    assert.is_nil(done)
+    assert.equal("failed", code)
+    assert.truthy(message:find("no address", 1, true), message)
+    assert.equal(first, task().id)
+    assert.is_nil(engine:instance(id).variables.paid)
+    assert.is_nil(engine:instance(id).variables.name)
+    assert(engine:complete(first, { address = "here" }))
+    assert.same({ address = "here", paid = true }, engine:instance(id).variables)
+    assert.equal("done", task().activity)
+  end)
+
+  it("stays at its last wait while a job fails, and becomes an incident", function()
+    local id = start("order", { variables = { amount = "none" } })
+    engine:drain()
+    engine:advance "PT1H"
+    engine:drain()
+    engine:advance "PT1H"
+    engine:drain()
+    local incident = assert(engine:incidents():one())
+    assert.equal(tostring(id), incident.instance)
+    assert.equal("reserve", incident.activity)
+    assert.is_nil(engine:instance(id).variables.stock)
+    assert(engine:set_variables(id, { amount = 1 }))
+    assert(engine:retry(incident.job))
+    engine:drain()
+    assert.equal("approve", task().activity)
+  end)
+
+  it("is interrupted by a timer that is due", function()
+    local id = start "late"
+    engine:advance "PT1H"
+    engine:drain()
+    assert.is_nil(past(id))
+    engine:advance "PT1H"
+    engine:drain()
+    assert.equal("remind ", past(id).variables.seen)
+    assert.equal(0, engine:tasks():count())
+  end)
+
+  it("loses no change of branches that run side by side", function()
+    local id = start "count"
+    engine:drain()
+    assert.equal(20, past(id).variables.n)
+    assert.equal(0, engine:log({ handler = "process/count/s1", outcome = "failed" }):count())
+  end)
+
+  it("is cancelled with all that waits for it", function()
+    local id = start("late")
+    assert.equal(id, engine:cancel_instance(id, { reason = "no longer wanted" }))
+    local ended = past(id)
+    assert.same({ "cancelled", "no longer wanted" }, { ended.how, ended.reason })
+    assert.equal(0, engine:jobs():count())
+    assert.equal(0, engine:tasks():count())
+  end)
+
+  it("that was begun on a version ends on it", function()
+    local old = start "late"
+    local file = assert(io.open(folder .. "/processes/late.lua", "wb"))
+    file:write(WORDS .. 'return { task "reply" {} }')
+    file:close()
+    assert(engine:reload())
+    local new = start "late"
+    assert.same({ 1, 2 }, { engine:instance(old).version, engine:instance(new).version })
+    engine:advance "PT2H"
+    engine:drain()
+    assert.equal("remind ", past(old).variables.seen)
+    assert.equal("reply", task().activity)
+  end)
+
+  it("is not found, or not meant, in one clear sentence", function()
+    local function message(...)
+      return (select(2, ...))
+    end
+    assert.equal('no such version of process "oder"', message(engine:start "oder"))
+    assert.equal("no instance 99 that runs", message(engine:cancel_instance(99)))
+    assert.equal("no task 99 that is open", message(engine:complete(99)))
+    assert.equal('message "parcel": nothing waits for it', message(engine:correlate "parcel"))
+  end)
+end)
