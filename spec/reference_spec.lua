@@ -192,7 +192,8 @@ describe("the annotations", function()
       ["moonshift.incident_filters"] = { ask .. "lists.c", "incident_filters", "incident" },
       ["moonshift.operation_filters"] = { ask .. "lists.c", "operation_filters", "operation" },
       ["moonshift.instance_filters"] = { ask .. "lists.c", "instance_filters", "instance" },
-      ["moonshift.log_filters"] = { ask .. "log_filters.c", "log_filters" },
+      ["moonshift.log_filters"] = { ask .. "log_filters.c", "log_filters", "log",
+        ask .. "joblog.c" },
       ["moonshift.batch_filters"] = { "core/store/rules/batch/list.c", "filters", "batch" },
       ["moonshift.process_filters"] = { process, "process_filters", "process" },
       ["moonshift.version_filters"] = { process, "version_filters", "version" },
@@ -213,7 +214,7 @@ describe("the annotations", function()
       for filter in filters:gmatch('"([%l_]+)", %l') do
         there[filter] = true
       end
-      for column, asked in block(text, (at[3] or "no") .. "_columns")
+      for column, asked in block(source.read(at[4] or at[1]), (at[3] or "no") .. "_columns")
         :gmatch('{"([%l_]+)",[^{}]-(ASK_%u+)}') do
         there[column] = there[column] or asked == "ASK_FIND" or asked == "ASK_BOTH" or nil
       end

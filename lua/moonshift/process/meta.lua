@@ -1,5 +1,5 @@
--- moonshift/process/meta.lua - types of processes for editors, as in moonshift/meta.lua. It is never
--- loaded.
+-- moonshift/process/meta.lua - types of processes for editors, as in moonshift/meta.lua. It is
+-- never loaded.
 -- luacheck: ignore 212 241
 ---@meta _
 

@@ -145,8 +145,8 @@ local function cause_of(self, host)
     kept = row.kept and rules.decode(row.kept) }
 end
 
--- new(natives, loaded) -> a function that runs the job of an instance: it gets the job's handle, and
--- returns the unit; nil if a handler has put the job off.
+-- new(natives, loaded) -> a function that runs the job of an instance: it gets the job's handle,
+-- and returns the unit; nil if a handler has put the job off.
 function runtime.new(natives, loaded)
   local self = setmetatable({ natives = natives, loaded = loaded, versions = {}, count = 0,
     uses = 0 }, Runtime)
