@@ -41,7 +41,7 @@ static bool has_verb(const json_t *command, const char *verb) {
 
 /* What the command counts; of batches there is always one. */
 static const char *thing_of(const json_t *command) {
-    static const char *const things[] = {"incident", "schedule", "deployment", "executor"};
+    static const char *const things[] = {"incident", "schedule", "deployment", "executor", "task"};
     for (size_t i = 0; i < sizeof things / sizeof *things; i++)
         if (json_object_get(command, things[i]))
             return things[i];
@@ -152,6 +152,11 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct en
     if (!cli->json && run->touched == 0 && alone_text(command)) {
         output_add("definition \"%s\" %s\n",
                    json_string_value(json_object_get(command, "definition")), alone_text(command));
+        return true;
+    }
+    const char *process = json_string_value(json_object_get(command, "process"));
+    if (!cli->json && run->touched == 0 && process) {
+        output_add("process \"%s\" %s\n", process, done);
         return true;
     }
     if (cli->json || !is_of_batch(command))

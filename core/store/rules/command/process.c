@@ -63,18 +63,23 @@ bool process_preview(struct store *store, const struct command *command, int64_t
 
 /* ---- user tasks ---- */
 
+/* A claim without a name is for the one who asks. */
+static const char *assignee_of(const struct store *store, const struct command *command) {
+    return command->claims && !command->assignee ? store->settings->who : command->assignee;
+}
+
 bool task_command(struct store *store, const struct command *command, time_ms now,
                   struct error *error) {
     char entity[64], before[JOB_NAME_MAX + 1];
+    const char *assignee = assignee_of(store, command);
     snprintf(entity, sizeof entity, "task %lld", (long long)command->task);
-    return user_task_assign(store, command->task, command->assignee, command->claims, before,
-                            error) &&
-           operation_write(store, command->name, entity, 1, *before ? before : NULL,
-                           command->assignee, now, error);
+    return user_task_assign(store, command->task, assignee, command->claims, before, error) &&
+           operation_write(store, command->name, entity, 1, *before ? before : NULL, assignee, now,
+                           error);
 }
 
 bool task_preview(struct store *store, const struct command *command, int64_t *count,
                   struct error *error) {
     *count = 1;
-    return user_task_may(store, command->task, command->assignee, command->claims, error);
+    return user_task_may(store, command->task, assignee_of(store, command), command->claims, error);
 }

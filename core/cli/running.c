@@ -1,0 +1,212 @@
+/* running.c - processes and what runs of them: versions that are current, instances, user tasks
+ * (rules §23). */
+#include "cli/command.h"
+#include "cli/list.h"
+#include "cli/output.h"
+#include "cli/setup.h"
+#include "cli/table.h"
+#include <string.h>
+
+/* ---- processes ---- */
+
+static const struct flag process_flags[] = {
+    LIST_FLAGS("key or version; the default is key"),
+    {"--key", "NAME,…", "these processes"},
+    {"--suspended", "[BOOL]", "suspended, or not"},
+    {0},
+};
+
+static const struct column process_columns[] = {
+    {"key", "PROCESS", COLUMN_CUT},
+    {"version", "VERSION", COLUMN_RIGHT},
+    {"tag", "TAG", COLUMN_OPTIONAL},
+    {"instances", "INSTANCES", COLUMN_RIGHT},
+    {"suspended", "SUSPENDED", COLUMN_LEFT},
+    {"path", "FILE", COLUMN_CUT},
+    {0},
+};
+
+static bool processes_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const struct listing listing = {ASK_PROCESSES, process_columns, "processes"};
+    return list_run(cli, flags, &listing, process_flags + LIST_OWN_FLAGS, error);
+}
+
+static const struct flag suspend_flags[] = {
+    {"--version", "N", "this version alone"},
+    {"--include-instances", NULL, "the jobs of its instances, too"},
+    {"--at", "TIME", "then, not now"},
+    COMMAND_FLAGS,
+    {0},
+};
+
+static bool suspend_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    bool suspends = strcmp(flags->command->name, "process suspend") == 0;
+    const char *at = flags_text(flags, "--at"), *version = flags_text(flags, "--version");
+    int64_t number = 0;
+    if (version && !flags_number("--version", version, 1, INT64_MAX, &number, error))
+        return false;
+    json_t *command = json_pack(
+        "{ss,ss,sb,so*}", "verb", suspends ? "suspend_process" : "activate_process", "process",
+        flags->words[0], "include_instances", (int)flags_has(flags, "--include-instances"),
+        "version", number ? json_integer(number) : NULL);
+    if (!command || !at || command_date(command, "at", at, error))
+        return give_command(cli, flags, command, suspends ? "suspended" : "activated", error);
+    json_decref(command);
+    return false;
+}
+
+/* ---- instances ---- */
+
+static const struct flag instance_flags[] = {
+    LIST_FLAGS("order by a field; the default is id"),
+    {"--ended", NULL, "those that have ended"},
+    {"--process", "NAME,…", "of these processes"},
+    {"--version", "N", "of this version"},
+    {"--key", "NAME,…", "with these business keys"},
+    {"--tenant", "NAME,…", "of these tenants"},
+    {"--activity", "NAME", "that wait there with a job, a task or for an event"},
+    {"--suspended", "[BOOL]", "suspended, or not"},
+    {"--with-incidents", "[BOOL]", "with open incidents, or without"},
+    {0},
+};
+#define INSTANCE_FILTERS (instance_flags + LIST_OWN_FLAGS + 1)
+
+static const struct column instance_columns[] = {
+    {"id", "INSTANCE", COLUMN_RIGHT},         {"process", "PROCESS", COLUMN_CUT},
+    {"version", "VERSION", COLUMN_RIGHT},     {"key", "KEY", COLUMN_CUT | COLUMN_OPTIONAL},
+    {"started", "STARTED", COLUMN_TIME},      {"suspended", "SUSPENDED", COLUMN_LEFT},
+    {"incidents", "INCIDENTS", COLUMN_RIGHT}, {0},
+};
+
+static const struct column past_columns[] = {
+    {"id", "INSTANCE", COLUMN_RIGHT},     {"process", "PROCESS", COLUMN_CUT},
+    {"version", "VERSION", COLUMN_RIGHT}, {"key", "KEY", COLUMN_CUT | COLUMN_OPTIONAL},
+    {"started", "STARTED", COLUMN_TIME},  {"ended", "ENDED", COLUMN_TIME},
+    {"how", "HOW", COLUMN_LEFT},          {0},
+};
+
+static bool instances_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const struct listing running = {ASK_PROCESS_INSTANCES, instance_columns, "instances"};
+    static const struct listing past = {ASK_PAST, past_columns, "instances"};
+    return list_run(cli, flags, flags_has(flags, "--ended") ? &past : &running, INSTANCE_FILTERS,
+                    error);
+}
+
+static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    struct engine *engine = setup_reader(cli, flags, error);
+    json_t *question = json_pack("{sI}", "id", (json_int_t)id);
+    json_t *instance = engine ? engine_ask(engine, ASK_INSTANCE, question, error) : NULL;
+    bool fine = instance != NULL;
+    if (fine && cli->json)
+        fine = output_json(json_incref(instance), error);
+    else if (fine)
+        output_fields(instance);
+    json_decref(instance);
+    json_decref(question);
+    engine_close(engine);
+    return fine;
+}
+
+static const struct flag trail_flags[] = {LIST_PAGE_FLAGS, {0}};
+
+static const struct column trail_columns[] = {
+    {"at", "AT", COLUMN_TIME},
+    {"job", "JOB", COLUMN_RIGHT | COLUMN_OPTIONAL},
+    {"events", "EVENTS", COLUMN_CUT},
+    {0},
+};
+
+static bool trail_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const struct listing listing = {ASK_TRAIL, trail_columns, "entries"};
+    int64_t id;
+    struct list list;
+    if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
+        return false;
+    bool fine = list_read(&list, flags, &listing, trail_flags + LIST_OWN_FLAGS, error) &&
+                (json_object_set_new(list.filters, "instance", json_integer(id)) == 0 ||
+                 error_no_memory(error));
+    struct engine *engine = fine ? setup_reader(cli, flags, error) : NULL;
+    fine = engine && list_print(cli, &list, list_ask(&list, engine, error), 0, error);
+    engine_close(engine);
+    list_clear(&list);
+    return fine;
+}
+
+/* ---- user tasks ---- */
+
+static const struct flag task_flags[] = {
+    LIST_FLAGS("order by a field; the default is id"),
+    {"--assignee", "NAME,…", "of these people"},
+    {"--candidate", "NAME", "that this user or group may do"},
+    {"--process", "NAME,…", "of these processes"},
+    {"--instance", "ID,…", "of these instances"},
+    {"--activity", "NAME,…", "of these activities"},
+    {0},
+};
+
+static const struct column task_columns[] = {
+    {"id", "TASK", COLUMN_RIGHT},
+    {"name", "NAME", COLUMN_CUT},
+    {"process", "PROCESS", COLUMN_CUT},
+    {"instance", "INSTANCE", COLUMN_RIGHT},
+    {"assignee", "ASSIGNEE", COLUMN_CUT},
+    {"due", "DUE", COLUMN_TIME | COLUMN_OPTIONAL},
+    {0},
+};
+
+static bool tasks_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const struct listing listing = {ASK_TASKS, task_columns, "tasks"};
+    return list_run(cli, flags, &listing, task_flags + LIST_OWN_FLAGS, error);
+}
+
+static const struct flag claim_flags[] = {
+    DRY_RUN_FLAG,
+    {"--as", "NAME", "for this person (the setting who)"},
+    {0},
+};
+static const struct flag release_flags[] = {DRY_RUN_FLAG, {0}};
+
+static bool claim_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
+           give_command(cli, flags,
+                        json_pack("{ss,sI,ss*,sb}", "verb", "set_assignee", "task", (json_int_t)id,
+                                  "assignee", flags_text(flags, "--as"), "claim", 1),
+                        "claimed", error);
+}
+
+static bool release_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    int64_t id;
+    return flags_number("id", flags->words[0], 1, INT64_MAX, &id, error) &&
+           give_command(cli, flags,
+                        json_pack("{ss,sI}", "verb", "set_assignee", "task", (json_int_t)id),
+                        "released", error);
+}
+
+const struct cli_command running_commands[] = {
+    {"process list", "[--key NAME,…] [--suspended BOOL]", "list the processes that are deployed",
+     "Each with its current version, and how many instances of all versions run.", process_flags, 0,
+     0, false, false, processes_run},
+    {"process suspend", "KEY [--version N] [--include-instances] [--at TIME]",
+     "let nothing of it start, and later jobs wait",
+     "Its start timers wait, too. --include-instances: so do the jobs that are there.",
+     suspend_flags, 1, 1, false, false, suspend_run},
+    {"process activate", "KEY [--version N] [--include-instances] [--at TIME]",
+     "end its suspension", "", suspend_flags, 1, 1, false, false, suspend_run},
+    {"process instances", "[--process NAME,…] [--key NAME,…] … [--ended]",
+     "list the instances of processes", "", instance_flags, 0, 0, false, false, instances_run},
+    {"instance show", "ID", "show one instance of a process", "It runs, or has ended.", NULL, 1, 1,
+     false, false, show_run},
+    {"instance trail", "ID", "list what an instance of a process has done", "", trail_flags, 1, 1,
+     false, false, trail_run},
+    {"task list", "[--assignee NAME,…] [--candidate NAME] …", "list the tasks that wait for people",
+     "", task_flags, 0, 0, false, false, tasks_run},
+    {"task claim", "ID [--as NAME]", "give a task to yourself", "Refused if it is another one's.",
+     claim_flags, 1, 1, false, false, claim_run},
+    {"task release", "ID", "let others claim a task", "", release_flags, 1, 1, false, false,
+     release_run},
+    {0},
+};
