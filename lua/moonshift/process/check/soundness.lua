@@ -115,18 +115,67 @@ local function between(graph, next, keep)
   return inside
 end
 
--- For each node of a cycle, the first node of it in the file. Only nodes with `keep` count.
-local function cycles(graph, next, keep)
-  local inside, found = between(graph, next, keep), {}
-  local backwards = turned(inside)
-  for _, id in ipairs(graph.order) do
-    local ahead = inside[id] and not found[id] and closure(inside[id], inside)
-    if ahead and ahead[id] then
-      local back = closure({ id }, backwards)
-      for other in pairs(ahead) do
-        found[other] = found[other] or (back[other] and id) or nil
+-- Walks in depth from `from` and appends each id to `left` as it is left for good.
+local function leave(from, next, seen, left)
+  local stack = { { id = from, at = 0 } }
+  seen[from] = true
+  while stack[1] do
+    local top = stack[#stack]
+    top.at = top.at + 1
+    local to = next[top.id][top.at]
+    if not to then
+      left[#left + 1] = table.remove(stack).id
+    elseif not seen[to] then
+      seen[to] = true
+      stack[#stack + 1] = { id = to, at = 0 }
+    end
+  end
+end
+
+-- The ids that reach each other: a number for each (the components of Kosaraju's algorithm).
+local function components(order, next)
+  local seen, left, back, numbers = {}, {}, turned(next), {}
+  for _, id in ipairs(order) do
+    if next[id] and not seen[id] then
+      leave(id, next, seen, left)
+    end
+  end
+  for number = #left, 1, -1 do
+    local open = { not numbers[left[number]] and left[number] or nil }
+    while open[1] do
+      local id = table.remove(open)
+      numbers[id] = number
+      for _, from in ipairs(back[id] or {}) do
+        open[#open + 1] = not numbers[from] and from or nil
       end
     end
+  end
+  return numbers
+end
+
+local function has(list, id)
+  for _, one in ipairs(list) do
+    if one == id then
+      return true
+    end
+  end
+  return false
+end
+
+-- For each node of a cycle, the first node of it in the file. Only nodes with `keep` count.
+local function cycles(graph, next, keep)
+  local inside, first, found = between(graph, next, keep), {}, {}
+  local numbers, sizes = components(graph.order, inside), {}
+  for _, id in ipairs(graph.order) do
+    local number = numbers[id]
+    if number then
+      first[number] = first[number] or id
+      sizes[number] = (sizes[number] or 0) + 1
+    end
+  end
+  for id, number in pairs(numbers) do
+    local cycle = sizes[number] > 1 or has(inside[id], id)
+    found[id] = cycle and first[number] or nil
   end
   return found
 end

@@ -42,6 +42,11 @@ describe("soundness", function()
   it("names a cycle in which nothing waits", function()
     warns("s start, a task, g inclusive, e end", "s>a a>g g>a? g>e",
       '"a": begins a cycle in which nothing waits (expected asyncBefore in it)')
+    warns("s start, b task, a task, e end", "s>a a>a a>b b>a? b>e",
+      '"b": begins a cycle in which nothing waits (expected asyncBefore in it)')
+    warns("s start, a task, e end", "s>a a>a? a>e",
+      '"a": begins a cycle in which nothing waits (expected asyncBefore in it)')
+    warns("s start, a user, e end", "s>a a>a? a>e")
   end)
 
   it("names a gateway without a default", function()
