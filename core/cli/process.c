@@ -98,12 +98,26 @@ static bool refuse(const struct cli *cli, size_t count, const char *what, struct
                      count == 1 ? "" : "s");
 }
 
+/* What is said of a file by itself names it as it was given. */
+static bool name_file(const char *path, const struct script_report *found, struct error *error) {
+    json_t *const lists[] = {found->processes, found->problems, found->warnings}, *one;
+    size_t i;
+    if (!is_file(path))
+        return true;
+    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++)
+        json_array_foreach(lists[list], i, one) {
+            if (!json_put_text(one, "file", path))
+                return error_no_memory(error);
+        }
+    return true;
+}
+
 static bool process_check(struct cli *cli, const struct flags *flags, struct error *error) {
     struct script_report found;
     if (!setup_outside(cli, flags, error) || !take_folder(cli, cli->directory, error))
         return false;
     bool fine = read_processes(cli, cli->directory, false, &found, error) &&
-                report_print(cli, &found, error);
+                name_file(cli->directory, &found, error) && report_print(cli, &found, error);
     size_t problems = json_array_size(found.problems), warnings = json_array_size(found.warnings);
     script_report_clear(&found);
     if (fine && problems > 0)

@@ -53,7 +53,11 @@ describe("process check", function()
     place = program.place { ["a file.xml"] = SERVICE }
     local status, output, errors = place.run("process", "check", "a file.xml")
     assert.equal(0, status, errors)
-    assert.truthy(output:find("\np +3 +processes/a file%.xml\n"), output)
+    assert.truthy(output:find("\np +3 +a file%.xml\n"), output)
+    place.write("b.bpmn", "<definitions>")
+    local _, _, wrong = place.run("process", "check", "./b.bpmn")
+    assert.equal("./b.bpmn:1:14: no element found\nmoonshift: ./b.bpmn: 1 problem\n",
+      wrong)
     local gone, _, refusal = place.run("process", "check", "gone.bpmn")
     assert.equal(78, gone)
     assert.truthy(refusal:find("gone.bpmn", 1, true), refusal)
