@@ -338,6 +338,64 @@ function workloads.intakes.check(one)
   end
 end
 
+-- An instance that a timer starts: a fork and a join, a boundary timer that is removed, a task that
+-- nobody does in time.
+workloads.processes = {}
+
+local ORDER = [[
+<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
+    xmlns:camunda="http://camunda.org/schema/1.0/bpmn" targetNamespace="shop">
+  <process id="order">
+    <startEvent id="start"><timerEventDefinition><timeDuration>PT0.02S</timeDuration>
+      </timerEventDefinition></startEvent>
+    <sequenceFlow id="f1" sourceRef="start" targetRef="fork"/>
+    <parallelGateway id="fork"/>
+    <sequenceFlow id="f2" sourceRef="fork" targetRef="pack"/>
+    <sequenceFlow id="f3" sourceRef="fork" targetRef="bill"/>
+    <serviceTask id="pack" camunda:class="note" camunda:asyncBefore="true"/>
+    <serviceTask id="bill" camunda:class="note" camunda:asyncBefore="true"
+      camunda:exclusive="false"/>
+    <boundaryEvent id="late" attachedToRef="pack"><timerEventDefinition>
+      <timeDuration>P1D</timeDuration></timerEventDefinition></boundaryEvent>
+    <sequenceFlow id="f4" sourceRef="pack" targetRef="join"/>
+    <sequenceFlow id="f5" sourceRef="bill" targetRef="join"/>
+    <sequenceFlow id="f6" sourceRef="late" targetRef="never"/>
+    <endEvent id="never"/>
+    <parallelGateway id="join"/>
+    <sequenceFlow id="f7" sourceRef="join" targetRef="ask"/>
+    <userTask id="ask"/>
+    <boundaryEvent id="gone" attachedToRef="ask"><timerEventDefinition>
+      <timeDuration>PT0.03S</timeDuration></timerEventDefinition></boundaryEvent>
+    <sequenceFlow id="f8" sourceRef="ask" targetRef="never"/>
+    <sequenceFlow id="f9" sourceRef="gone" targetRef="last"/>
+    <serviceTask id="last" camunda:class="note" camunda:asyncBefore="true"/>
+    <sequenceFlow id="f10" sourceRef="last" targetRef="over"/>
+    <endEvent id="over"/>
+  </process>
+</definitions>]]
+
+function workloads.processes.files()
+  local files = handler()
+  files["processes/order.bpmn"] = ORDER
+  files["handlers/note.lua"] = [[return function(job)
+    job.variables.n = (job.variables.n or 0) + 1
+  end]]
+  return files
+end
+
+function workloads.processes.live(one)
+  one:drain()
+end
+
+-- Each of the three activities has counted once.
+function workloads.processes.check(one)
+  local found = process.sql(one.store, "SELECT (SELECT count(*) FROM instance), count(*), max(how),"
+    .. " max(json_extract(variables, '$.n')) FROM past")[1]
+  if found ~= "0|1|completed|3" then
+    one:problem("of the instance there is %s, expected 0|1|completed|3", found)
+  end
+end
+
 local all = {}
 
 -- All of it: what was wrong, and whether the planned death has come.
@@ -354,6 +412,6 @@ function all.run(name, plan)
   return result
 end
 
-all.names = { "jobs", "lanes", "batches", "intakes" }
+all.names = { "jobs", "lanes", "batches", "intakes", "processes" }
 
 return all

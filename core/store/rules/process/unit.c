@@ -1,4 +1,5 @@
 #include "store/rules/process/unit.h"
+#include "base/crash_point.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/message.h"
@@ -92,6 +93,7 @@ enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, time_
     outcome->undone = !may;
     if (!may)
         return UNIT_FAILED;
+    CRASH_POINT("unit_guarded");
     unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
     return UNIT_FINE;
 }
@@ -162,9 +164,10 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
         done = message_deliver(store, &unit->messages[i], now, error);
     for (size_t i = 0; done && i < unit->left_count; i++)
         done = write_left(store, &unit->left[i], outcome->job->id, now, error);
-    done = done && write_instances(store, unit, outcome->job->id, now, error) &&
-           write_waits(store, unit, now, error);
+    done = done && CRASH_POINT("unit_left") &&
+           write_instances(store, unit, outcome->job->id, now, error);
+    done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error);
     for (size_t i = 0; done && i < unit->trail_count; i++)
         done = trail_write(store, &unit->trail[i], outcome->job->id, now, error);
-    return done;
+    return done && CRASH_POINT("unit_written");
 }
