@@ -15,6 +15,11 @@ struct engine *lua_engine_open(lua_State *L, struct error *error) {
     return self->engine;
 }
 
+static void forget_refs(struct lua_engine *self) {
+    struct script_borrowed *borrowed = &self->borrowed;
+    self->thread = borrowed->modules = borrowed->handlers = borrowed->missing = LUA_NOREF;
+}
+
 static void release(lua_State *L, struct lua_engine *self) {
     stepper_free(self->stepper);
     engine_close(self->engine);
@@ -31,19 +36,20 @@ static void release(lua_State *L, struct lua_engine *self) {
     luaL_unref(L, LUA_REGISTRYINDEX, self->thread);
     luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.modules);
     luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.handlers);
-    self->thread = self->borrowed.modules = self->borrowed.handlers = LUA_NOREF;
+    luaL_unref(L, LUA_REGISTRYINDEX, self->borrowed.missing);
+    forget_refs(self);
 }
 
 static struct lua_engine *push(lua_State *L) {
     struct lua_engine *self = lua_newuserdatauv(L, sizeof *self, 1);
     memset(self, 0, sizeof *self);
-    self->thread = self->borrowed.modules = self->borrowed.handlers = LUA_NOREF;
+    forget_refs(self);
     luaL_setmetatable(L, ENGINE_TYPE);
     return self;
 }
 
 static int field_ref(lua_State *L, const char *name) {
-    if (lua_getfield(L, 1, name) == LUA_TTABLE)
+    if (lua_getfield(L, 1, name) != LUA_TNIL)
         return luaL_ref(L, LUA_REGISTRYINDEX);
     lua_pop(L, 1);
     return LUA_NOREF;
@@ -67,6 +73,7 @@ static const struct script_borrowed *borrow(lua_State *L, struct lua_engine *sel
         return NULL;
     self->borrowed.modules = field_ref(L, "modules");
     self->borrowed.handlers = field_ref(L, "handlers");
+    self->borrowed.missing = field_ref(L, "missing");
     self->borrowed.thread = lua_newthread(L);
     self->thread = luaL_ref(L, LUA_REGISTRYINDEX);
     return &self->borrowed;

@@ -61,6 +61,7 @@ static void push_options(lua_State *L, const struct script_options *options) {
         return;
     set_ref(L, options->borrowed->modules, "modules");
     set_ref(L, options->borrowed->handlers, "handlers");
+    set_ref(L, options->borrowed->missing, "missing");
 }
 
 /* A member of the table on top as JSON; raises if it cannot be. */

@@ -17,7 +17,8 @@ local RUNS_MAX = 100000 -- of one drain
 
 local null = core.rules.null
 
-local OWN = { scripts = true, clock = true, modules = true, handlers = true, borrow = true }
+local OWN = { scripts = true, clock = true, modules = true, handlers = true, missing = true,
+  borrow = true }
 
 --- One store and the scripts that work on it. Every method that takes an id also takes a list of
 --- ids or a query of jobs: all or nothing up to 1 000 jobs, a batch beyond that.
@@ -51,6 +52,7 @@ function engine.open(given, level)
     borrow = given.borrow,
     modules = given.modules,
     handlers = given.handlers,
+    missing = given.missing,
   }
   if not opened then
     return nil, options.explain(message, OWN), code

@@ -300,8 +300,8 @@ function Loader:read_processes()
   local found = require("moonshift.process.load").folder(self.loaded, self.natives.text,
     self.natives.now, self.options.reading ~= nil)
   self:read_process_files(found, paths)
-  local missing = self.options.missing and "incident" or self.options.missing_handlers
-  local problems, list = found:finish(self:handler_names(), missing, self.options.reading,
+  local names = not self.options.missing and self:handler_names()
+  local problems, list = found:finish(names, self.options.missing_handlers, self.options.reading,
     self.options.written)
   table.move(problems, 1, #problems, #self.problems + 1, self.problems)
   for _, one in ipairs(list) do
@@ -505,10 +505,11 @@ end
 --   behaviours   functions of activities/ and decisions/, by "activities/order/charge"
 --   beans        tables
 --   read_process(path, text, key) -> a graph, and script(text, where) -> function(job)
+--   missing      the option
 --
 -- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
--- missing_handlers. missing: what is not there is given by somebody else. reading: "folder"
--- or "file", which are checked and never run.
+-- missing_handlers. missing: a function(name, job), called for what processes call and the folder
+-- lacks. reading: "folder" or "file", which are checked and never run.
 -- retry_label and notify_label are the names of these settings at the place where they were given.
 function folder.load(natives, options)
   local self = setmetatable({
@@ -529,6 +530,7 @@ function folder.load(natives, options)
   end
   self:read_all()
   self.loaded.problems = self.problems
+  self.loaded.missing = options.missing
   function self.loaded.read_process(path, text, key)
     return self:read_process(path, text, key)
   end

@@ -536,6 +536,7 @@ function Clock:is_virtual() end
 ---@class moonshift.testing_options: moonshift.options
 ---@field modules? table<string, table> fakes for what handlers require
 ---@field handlers? table<string, function|table> handlers beside or instead of the folder's
+---@field missing? fun(name: string, job: moonshift.activity): any runs for what processes lack
 
 --- Options of `moonshift.dates`.
 ---@class moonshift.dates_options

@@ -108,6 +108,27 @@ function Engine:instance(id)
   return self.core:ask("instance", nil, { id = ids.one(id, 2) })
 end
 
+--- Returns the names of the activities where an instance stands, in their order: one for each
+--- branch that stands there. Nothing is left of one that has ended.
+---@param id integer
+---@return string[]? activities nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:at(id)
+  local row, message, code = self.core:ask("instance", nil, { id = ids.one(id, 2) })
+  if not row then
+    return nil, message, code
+  end
+  local names = {}
+  for _, place in ipairs(row.at or {}) do
+    for _ = 1, place.count or 1 do
+      names[#names + 1] = place.activity
+    end
+  end
+  table.sort(names)
+  return names
+end
+
 --- Makes a query of the processes that can be started.
 ---@param filters? moonshift.process_filters
 ---@return moonshift.query query its rows have `key`, `version`, `instances`

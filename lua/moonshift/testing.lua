@@ -5,6 +5,9 @@
 --   engine:enqueue("send_invoice", { invoice = 7 })
 --   engine:advance("PT5M")
 --   engine:drain()
+--
+-- `missing`, a function(name, job), runs for what the processes of the folder call and the folder
+-- lacks.
 require "moonshift" -- refuses an older Lua
 local core = require "moonshift.core"
 local engine = require "moonshift.engine"
@@ -40,6 +43,9 @@ function testing.engine(given)
   end
   check_table(all, "modules")
   check_table(all, "handlers")
+  if all.missing ~= nil and type(all.missing) ~= "function" then
+    error(("missing is a %s (expected a function)"):format(type(all.missing)), 2)
+  end
   all.clock = all.clock or core.virtual_clock(START)
   local opened, message = engine.open(all, 2)
   if not opened then

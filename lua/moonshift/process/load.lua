@@ -118,9 +118,9 @@ function Folder:declare()
 end
 
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
--- path, declared }. `handlers`: the names of those of the folder; missing = "incident": others may
--- lack. `reading`: "folder" or "file", which are checked and not run; nil: it is run. `written`:
--- the rows have the processes in Lua.
+-- path, declared }. `handlers`: the names of those of the folder, or false if none is looked for;
+-- missing = "incident": others may lack. `reading`: "folder" or "file", which are checked and not
+-- run; nil: it is run. `written`: the rows have the processes in Lua.
 function Folder:finish(handlers, missing, reading, written)
   local problems, list = {}, {}
   self:resolve(reading ~= "file" and handlers, missing)

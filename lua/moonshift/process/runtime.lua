@@ -1,6 +1,7 @@
 -- What the walk needs of the outside, made of a worker's state: versions and frames of the store,
 -- handlers and beans of the folder, the clock.
 local commands = require "moonshift.process.commands"
+local places = require "moonshift.process.places"
 local rules = require "moonshift.rules"
 
 local runtime = {}
@@ -84,14 +85,22 @@ end
 
 -- ---- handlers ----
 
+-- What a spec gives for a handler that is not there. The first name is that of the activity; the
+-- second one is as the process says it.
+local function stand_in(missing, names)
+  local name = names[2] or names[1]
+  return missing and function(job)
+    return missing(name, job)
+  end, name
+end
+
 -- handler(names) -> the first handler that is there, and its name; nil if none is
 function Runtime:handler(names)
-  for _, name in ipairs(names) do
-    local found = self.loaded.behaviours[name] or self.loaded.handlers[name]
-    if found then
-      return found, name
-    end
+  local found, name = places.find(self.loaded, names)
+  if found then
+    return found, name
   end
+  return stand_in(self.loaded.missing, names)
 end
 
 -- ---- one run ----
