@@ -225,7 +225,7 @@ static void refuse_call(lua_State *L, const char *text) {
 }
 
 /* Methods are natives of their script: a handle is recognised by its metatable. */
-struct handle *handle_check(lua_State *L) {
+struct handle *handle_look(lua_State *L) {
     struct script *script = script_of(L);
     bool ours = false;
     if (lua_type(L, 1) == LUA_TUSERDATA && lua_getmetatable(L, 1)) {
@@ -238,7 +238,12 @@ struct handle *handle_check(lua_State *L) {
         refuse_call(L, "not a job (expected a call with a colon, as in job:log(…))");
     else if (!handle->job)
         refuse_call(L, "job is used after its run ended");
-    else if (!handle->run)
+    return handle;
+}
+
+struct handle *handle_check(lua_State *L) {
+    struct handle *handle = handle_look(L);
+    if (!handle->run)
         refuse_call(L, "not available here (only while the job's handler runs)");
     return handle;
 }

@@ -28,5 +28,7 @@ void handle_end(struct handle *handle); /* NULL is fine */
 
 /* The object at argument 1, with a running handler behind it; else raises. */
 struct handle *handle_check(lua_State *L);
+/* The same, also where its handler does not run: for what is only read. */
+struct handle *handle_look(lua_State *L);
 
 #endif

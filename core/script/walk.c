@@ -24,7 +24,7 @@ static void set_text(lua_State *L, const char *key, const char *text) {
 /* frame(job) -> { id, version, rev, frame, parent, key, tenant, kept } of its instance, and the
  * token that waits for it; nil: it belongs to none */
 static int walk_frame(lua_State *L) {
-    const struct job *job = handle_check(L)->job;
+    const struct job *job = handle_look(L)->job;
     if (!job->instance_id)
         return 0;
     lua_createtable(L, 0, 8);

@@ -305,6 +305,10 @@ function Loader:read_processes()
     self.options.written)
   table.move(problems, 1, #problems, #self.problems + 1, self.problems)
   for _, one in ipairs(list) do
+    if one.retry then
+      one.declared.retry = require("moonshift.process.retry").strategy(one.retry,
+        self.natives.walk)
+    end
     one.own_retry, one.origin = one.declared.retry, {}
     self.list[#self.list + 1] = one
   end
@@ -405,6 +409,7 @@ function Loader:settle(entry, context)
   end
   local row, functions = definition.settle(entry.name, entry.path, entry.declared, context, report)
   local loaded = self.loaded
+  row.retry = entry.retry or row.retry -- an expression of a process is shown as it is
   if entry.name == HOOK and #loaded.hook_events > 0 then
     row.hooks = loaded.hook_events -- so the store knows what to tell it of
   end

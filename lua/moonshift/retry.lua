@@ -52,6 +52,17 @@ local function evaluate(entry, job)
   return other
 end
 
+-- What the configuration `text` says of this failure, as a strategy says it. `runs`: those that
+-- were left before it.
+local function by_text(text, runs, failure)
+  if failure.permanent then
+    return nil
+  end
+  local at = rules.time(failure.at)
+  local due = rules.retry_due(text, runs, at)
+  return (due - at) / 1000, math.max(runs - 1, 0)
+end
+
 -- Decides as a strategy does.
 local function decide(entry, job, failure)
   local found = evaluate(entry, job)
@@ -59,12 +70,22 @@ local function decide(entry, job, failure)
     return STANDARD
   elseif found.fn then
     return found.fn(job, failure)
-  elseif failure.permanent then
-    return nil
   end
-  local at = rules.time(failure.at)
-  local due = rules.retry_due(found.text, job.retries, at)
-  return (due - at) / 1000, math.max(job.retries - 1, 0)
+  return by_text(found.text, job.retries, failure)
+end
+
+-- asking(text, ask) -> a strategy by the configuration that ask(job) gives at each failure; nil is
+-- the standard rule. Its number of runs counts from the first. `text` is what errors name.
+function retry.asking(text, ask)
+  return function(job, failure)
+    local value = ask(job)
+    if value == nil then
+      return STANDARD
+    end
+    local found = configuration({ text = text }, value)
+    local runs = job.attempt == 1 and found.runs or job.retries
+    return by_text(found.text, runs, failure)
+  end
 end
 
 -- from_expression(text, otherwise) -> as retry.resolve; or nil, message. A text that does

@@ -21,6 +21,7 @@ local function add(list, graph, node, suffix, kind, more)
   list[#list + 1] = {
     name = ("process/%s/%s%s"):format(graph.key, node.id, suffix),
     line = node.line,
+    retry = expression.is(more.retry) and more.retry or nil,
     declared = {
       priority = more.body and constant(graph.priority)
         or constant(node.priority) or node.priority == nil and constant(graph.priority) or nil,
@@ -80,8 +81,9 @@ local function add_node(list, graph, node)
   end
 end
 
--- of(graph) -> a list of { name, line, declared } in the order of the file; `declared` is what a
--- handler's file would declare. The last one is of the commands on instances.
+-- of(graph) -> a list of { name, line, declared, retry } in the order of the file; `declared` is
+-- what a handler's file would declare, `retry` an expression that is asked at each failure. The
+-- last one is of the commands on instances.
 function definitions.of(graph)
   local list = {}
   for _, id in ipairs(graph.order) do

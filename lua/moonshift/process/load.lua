@@ -118,9 +118,9 @@ function Folder:declare()
 end
 
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
--- path, declared }. `handlers`: the names of those of the folder, or false if none is looked for;
--- missing = "incident": others may lack. `reading`: "folder" or "file", which are checked and not
--- run; nil: it is run. `written`: the rows have the processes in Lua.
+-- path, declared, retry }. `handlers`: the names of those of the folder, or false if none is looked
+-- for; missing = "incident": others may lack. `reading`: "folder" or "file", which are checked and
+-- not run; nil: it is run. `written`: the rows have the processes in Lua.
 function Folder:finish(handlers, missing, reading, written)
   local problems, list = {}, {}
   self:resolve(reading ~= "file" and handlers, missing)
@@ -135,7 +135,8 @@ function Folder:finish(handlers, missing, reading, written)
     row.lua = written and not self.told[graph.path].problems[1] and self:lua_of(graph) or nil
     table.insert(self.loaded.process_rows, row)
     for _, one in ipairs(definitions.of(graph)) do
-      list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared }
+      list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared,
+        retry = one.retry }
     end
   end
   return problems, list

@@ -60,8 +60,9 @@ describe("the definitions of a process", function()
       </timerEventDefinition></startEvent></subProcess>]]))
   end)
 
-  it("say nothing of expressions, which are asked when a job is made or fails", function()
-    assert.same({ "process/p/x async-before async-before - -", "process/p:command command - - -" },
+  it("show a retry by an expression, and no priority by one", function()
+    assert.same({ "process/p/x async-before async-before - ${b}",
+      "process/p:command command - - -" },
       told(models.line [[<task id="x" c:asyncBefore="true" c:jobPriority="${a}"><extensionElements>
       <c:failedJobRetryTimeCycle>${b}</c:failedJobRetryTimeCycle></extensionElements></task>]]))
   end)

@@ -1,0 +1,33 @@
+-- Retries by expressions, which are asked at each failure.
+local engines = require "spec.support.engines"
+local models = require "spec.support.models"
+local moonshift = require "moonshift"
+
+local MODEL = models.line [[<serviceTask id="x" c:class="A" c:asyncBefore="true"><extensionElements>
+  <c:failedJobRetryTimeCycle>${again}</c:failedJobRetryTimeCycle></extensionElements>
+  </serviceTask>]]
+
+describe("a retry by an expression", function()
+  after_each(engines.clean)
+
+  -- The retries and the due date of the job after its first failure.
+  local function failed(variables)
+    local engine = assert(moonshift.open {
+      store = "sqlite::memory:",
+      clock = moonshift.clock.virtual("2026-01-01T00:00:00Z"),
+      scripts = engines.folder {
+        ["processes/p.bpmn"] = MODEL, ["handlers/a.lua"] = "return function() error 'no' end",
+      },
+    })
+    assert(engine:start("p", { variables = variables }))
+    engine:drain()
+    local job = engine:jobs():list()[1]
+    engine:close()
+    return ("%d %s"):format(job.retries, job.due)
+  end
+
+  it("sees the variables of its instance", function()
+    assert.equal("4 2026-01-01T00:07:00.000Z", failed { again = "R5/PT7M" })
+    assert.equal("2 2026-01-01T00:09:00.000Z", failed { again = "R3/PT9M" })
+  end)
+end)
