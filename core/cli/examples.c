@@ -58,6 +58,13 @@ static const struct {
     {"task list", LINE("task list --candidate clerks")},
     {"task claim", LINE("task claim 812")},
     {"task release", LINE("task release 812")},
+    {"process start", LINE("process start order amount=1500 boss=ada --key o-7")
+                          LINE("process start order --variables '{\"amount\":1500}'")},
+    {"instance set", LINE("instance set 4711 amount=900")},
+    {"instance trigger", LINE("instance trigger 4711 delivered")},
+    {"instance cancel", LINE("instance cancel 4711 --reason \"ordered twice\"")},
+    {"task complete", LINE("task complete 812 approved=true")},
+    {"message", LINE("message parcel --key o-7 weight=2.5")},
     {"batch create", LINE("batch create set-job-retries --retries 3 --state dead")
                          LINE("batch create enqueue --handler mail --ids-from ids.txt --wait")},
     {"batch list", LINE("batch list")},

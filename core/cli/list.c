@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/moment.h"
 #include "cli/output.h"
+#include "cli/pair.h"
 #include "cli/setup.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -58,25 +59,15 @@ static bool list_add(json_t *filters, const char *key, const struct flag_given *
     return fine;
 }
 
-/* FIELD=VALUE: the value as JSON if it is any, else as text. */
 static bool payload_add(json_t *filters, const char *key, const char *text, struct error *error) {
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text)
-        return error_set(error, ERROR_USAGE, "--payload \"%s\": expected FIELD=VALUE", text);
+    struct pair pair;
+    bool fine = pair_read(&pair, text, "--payload", "FIELD=VALUE", error);
     json_t *members = json_object_get(filters, key);
-    if (!members && json_object_set_new(filters, key, members = json_object()) != 0)
-        return error_no_memory(error);
-    json_t *value = json_read(equals + 1, strlen(equals + 1), "", NULL);
-    if (!value)
-        value = json_string(equals + 1);
-    if (!value)
-        return error_no_memory(error);
-    char *field = strndup(text, (size_t)(equals - text));
-    bool fine = field && filter_add(members, field, value, error);
-    if (!field)
-        json_decref(value);
-    free(field);
-    return fine || error_no_memory(error);
+    if (fine && !members && json_object_set_new(filters, key, members = json_object()) != 0)
+        fine = error_no_memory(error);
+    fine = fine && filter_add(members, pair.name, json_incref(pair.value), error);
+    pair_clear(&pair);
+    return fine;
 }
 
 static bool switch_add(json_t *filters, const char *key, const struct flag_given *given,

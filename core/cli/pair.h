@@ -1,0 +1,19 @@
+/* pair.h - a word NAME=VALUE of the command line. */
+#ifndef MOONSHIFT_CLI_PAIR_H
+#define MOONSHIFT_CLI_PAIR_H
+
+#include "base/error.h"
+#include <jansson.h>
+
+struct pair {
+    char *name;
+    json_t *value; /* as JSON if it reads as JSON, else the text */
+};
+
+/* Takes the word apart; pair_clear in any case afterwards. False: ERROR_USAGE
+ * `variable "x": expected name=value` of the words `what` and `expected`. */
+bool pair_read(struct pair *pair, const char *word, const char *what, const char *expected,
+               struct error *error);
+void pair_clear(struct pair *pair);
+
+#endif

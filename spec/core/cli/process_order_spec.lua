@@ -1,0 +1,101 @@
+-- The verbs of the command line that start instances and go on with them.
+local process = require "spec.support.process"
+local rules = require("moonshift.core").rules
+
+local WORDS = 'local step, task, _, _, _, receive = require "moonshift.process".words()\n'
+local files = {
+  ["processes/order.lua"] = WORDS .. [[return {
+    task "approve" {},
+    step "book" { run = "book" },
+    receive "delivered" { message = "parcel", key = "${order}" },
+    receive "filed" {},
+  }]],
+  ["handlers/book.lua"] = [[return function(job)
+    if not job.variables.fine then error("not fine", 0) end
+  end]],
+}
+
+describe("the verbs that go on with processes", function()
+  local folder
+
+  before_each(function()
+    folder = process.folder(files)
+  end)
+
+  after_each(function()
+    process.remove(folder)
+  end)
+
+  local function run(...)
+    local words = { ... }
+    words[#words + 1] = "-C"
+    words[#words + 1] = folder
+    return process.run(process.command(table.unpack(words)))
+  end
+
+  local function good(...)
+    local status, output, errors = run(...)
+    assert.equal(0, status, errors)
+    return output
+  end
+
+  local function answer(...)
+    return rules.decode(good(...))
+  end
+
+  local function refusal(...)
+    local status, output, errors = run(...)
+    assert.equal("", output)
+    return ("%d %s"):format(status, errors)
+  end
+
+  local function show(id)
+    return answer("instance", "show", id, "--json")
+  end
+
+  it("start an instance, and lead it to its end", function()
+    local id = good("process", "start", "order", "order=7", "--key", "o-7"):match "^(%d+)\n$"
+    assert.equal("o-7", show(id).key)
+    local task = tostring(answer("task", "list", "--json")[1].id)
+    assert.equal("1 moonshift: not fine\n", refusal("task", "complete", task):match("^.-\n"))
+    assert.equal("approve", show(id).at[1].activity)
+    assert.equal(("instance %s changed\n"):format(id), good("instance", "set", id, "fine=true"))
+    assert.equal(("task completed; instance %s goes on\n"):format(id),
+      good("task", "complete", task))
+    assert.equal(("instance %s has the message\n"):format(id),
+      good("message", "parcel", "--key", "7", 'box={"kg":2}'))
+    assert.equal(("instance %s goes on\n"):format(id),
+      good("instance", "trigger", id, "filed", "place=a shelf"))
+    local ended = show(id)
+    assert.equal("completed", ended.how)
+    assert.same({ order = 7, fine = true, box = { kg = 2 }, place = "a shelf" }, ended.variables)
+  end)
+
+  it("answer with the instance's id where a program asks", function()
+    local id = answer("process", "start", "order", "--variables", '{"order":1,"fine":"no"}',
+      "fine=true", "--json").instance
+    assert.same({ order = 1, fine = true }, show(id).variables)
+    assert.same({ instance = id },
+      answer("instance", "cancel", id, "--reason", "ordered twice", "--json"))
+    local ended = show(id)
+    assert.same({ "cancelled", "ordered twice" }, { ended.how, ended.reason })
+  end)
+
+  it("refuse what they cannot read or find", function()
+    good("process", "start", "order", "order=1")
+    assert.equal('2 moonshift: variable "x": expected name=value\n',
+      refusal("process", "start", "order", "x"))
+    assert.truthy(refusal("process", "start", "order", "--variables", "[]")
+      :find("expected an object", 1, true))
+    assert.equal('4 moonshift: no such version of process "oder"\n',
+      refusal("process", "start", "oder"))
+    assert.equal('4 moonshift: no such version of process "order"\n',
+      refusal("process", "start", "order", "--version", "2"))
+    assert.equal("2 moonshift: instance set: expected name=value\n",
+      refusal("instance", "set", "1"))
+    assert.equal("4 moonshift: no instance 99 that runs\n", refusal("instance", "cancel", "99"))
+    assert.equal("4 moonshift: no task 99 that is open\n", refusal("task", "complete", "99"))
+    assert.equal('4 moonshift: message "parcel": nothing waits for it\n',
+      refusal("message", "parcel", "--key", "9"))
+  end)
+end)
