@@ -70,7 +70,8 @@
     FIELD(frame,           TEXT,   NULL,              MADE,   frame,           OTHER, NEVER)   \
     FIELD(parent,          ID,     NULL,              MADE,   parent,          OTHER, NEVER)   \
     FIELD(business_key,    TEXT,   NULL,              MADE,   business_key,    OTHER, NEVER)   \
-    FIELD(kept,            TEXT,   NULL,              MADE,   kept,            OTHER, NEVER)
+    FIELD(kept,            TEXT,   NULL,              MADE,   kept,            OTHER, NEVER)   \
+    FIELD(followed,        FLAG,   NULL,              MADE,   followed,        OTHER, NEVER)
 
 /* What only a creator says: members of struct job_spec. It decides about the creation, and is no
  * column of the row.

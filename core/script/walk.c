@@ -21,13 +21,13 @@ static void set_text(lua_State *L, const char *key, const char *text) {
     lua_setfield(L, -2, key);
 }
 
-/* frame(job) -> { id, version, rev, frame, parent, key, tenant, kept } of its instance, and the
- * token that waits for it; nil: it belongs to none */
+/* frame(job) -> { id, version, rev, frame, parent, key, tenant, kept, followed } of its instance,
+ * and the token that waits for it; nil: it belongs to none. followed: the job's cycle goes on */
 static int walk_frame(lua_State *L) {
     const struct job *job = handle_look(L)->job;
     if (!job->instance_id)
         return 0;
-    lua_createtable(L, 0, 8);
+    lua_createtable(L, 0, 9);
     set_id(L, "id", job->instance_id);
     set_id(L, "version", job->version);
     set_id(L, "rev", job->frame_rev);
@@ -36,6 +36,8 @@ static int walk_frame(lua_State *L) {
     set_text(L, "key", job->business_key);
     set_text(L, "tenant", job->tenant);
     set_text(L, "kept", job->kept);
+    lua_pushboolean(L, job->followed);
+    lua_setfield(L, -2, "followed");
     if (job->execution == 0)
         return 1;
     lua_pushinteger(L, job->execution);

@@ -150,7 +150,7 @@ local function cause_of(self, host)
   elseif not row then
     return { kind = "start", version = payload.version }
   end
-  return { kind = "job", instance = row.id, token = token, last = host["repeat"] == nil or nil,
+  return { kind = "job", instance = row.id, token = token, last = not row.followed or nil,
     kept = row.kept and rules.decode(row.kept) }
 end
 

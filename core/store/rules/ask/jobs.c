@@ -168,6 +168,7 @@ static const struct filter filters[] = {
 #define BY_parent NULL
 #define BY_business_key NULL
 #define BY_kept NULL
+#define BY_followed NULL
 #define SORT_FIND(member, column) "j." #column
 #define SORT_SORT(member, column) "j." #column
 #define SORT_NEVER(member, column) BY_##member

@@ -123,7 +123,7 @@ static bool schedule_move(struct store *store, int64_t job, int64_t next, time_m
                   next, now);
 }
 
-static bool next_make(struct store *store, const struct job *job, const struct waiting *waiting,
+static bool next_make(struct store *store, struct job *job, const struct waiting *waiting,
                       time_ms now, struct error *error) {
     time_ms date = waiting_next(waiting, now);
     int64_t next = 0;
@@ -133,6 +133,7 @@ static bool next_make(struct store *store, const struct job *job, const struct w
                           db_run(&store->db, error, "UPDATE cycle SET job=?2, date=?3 WHERE job=?1",
                                  "iii", job->id, next, date) &&
                           CRASH_POINT("cycle_moved") && row_set_next(store, job->id, next, error);
+    job->followed = next != 0;
     if (done && next && job->unique_key)
         done = unique_follow(store, job, next, error);
     return done &&
@@ -141,10 +142,26 @@ static bool next_make(struct store *store, const struct job *job, const struct w
              occurrence_begin(store, waiting->schedule, job->id, now, error)));
 }
 
-bool cycle_follow(struct store *store, const struct job *job, time_ms now, struct error *error) {
+/* *next: the occurrence that a job has made; 0: none. */
+static bool next_load(struct store *store, int64_t job, int64_t *next, struct error *error) {
+    return db_value(&store->db, error, next, "SELECT coalesce(repeat_done, 0) FROM job WHERE id=?1",
+                    "i", job) != FAILED;
+}
+
+/* An earlier run of the job may have made the next one. */
+static bool followed_load(struct store *store, struct job *job, struct error *error) {
+    int64_t next = 0;
+    bool read = next_load(store, job->id, &next, error);
+    job->followed = next != 0;
+    return read;
+}
+
+bool cycle_follow(struct store *store, struct job *job, time_ms now, struct error *error) {
     struct waiting waiting;
     enum answer found = waiting_load(store, job->id, &waiting, error);
-    return found == NO || (found == YES && next_make(store, job, &waiting, now, error));
+    if (found == NO)
+        return followed_load(store, job, error);
+    return found == YES && next_make(store, job, &waiting, now, error);
 }
 
 /* ---- dates that were missed ---- */
@@ -302,8 +319,7 @@ static enum answer waiting_check(struct store *store, int64_t job, struct waitin
     enum answer found = waiting_load(store, job, waiting, error);
     if (found != NO)
         return found;
-    if (db_value(&store->db, error, &next, "SELECT coalesce(repeat_done, 0) FROM job WHERE id=?1",
-                 "i", job) == FAILED)
+    if (!next_load(store, job, &next, error))
         return FAILED;
     if (next)
         error_set(error, ERROR_CONFLICT, "job %lld has made its next occurrence, job %lld",

@@ -11,8 +11,9 @@
 bool cycle_begin(struct store *store, const struct job_spec *spec, struct error *error);
 
 /* In the transaction that locks `job`: creates its next occurrence, unless that was done or the
- * cycle is over. The job's texts must outlive a change of its row. */
-bool cycle_follow(struct store *store, const struct job *job, time_ms now, struct error *error);
+ * cycle is over. Sets job->followed: there is, or was, a next one. The job's texts must outlive a
+ * change of its row. */
+bool cycle_follow(struct store *store, struct job *job, time_ms now, struct error *error);
 
 enum deferred {
     DEFERRED_NOT,  /* to be run now */
