@@ -43,7 +43,8 @@ static const struct {
                                LINE("definition suspend mail --at \"today 22:00\"")},
     {"definition activate", LINE("definition activate mail --include-jobs")},
     {"definition retries", LINE("definition retries mail 3")},
-    {"instance list", LINE("instance list")},
+    {"instance list", LINE("instance list --process order") LINE("instance list --ended --key o-7")
+                          LINE("instance list --text")},
     {"instance suspend", LINE("instance suspend order-7")},
     {"instance activate", LINE("instance activate order-7")},
     {"process check", LINE("process check") LINE("process check processes/order.bpmn --strict")},
@@ -51,8 +52,6 @@ static const struct {
     {"process list", LINE("process list")},
     {"process suspend", LINE("process suspend order --include-instances")},
     {"process activate", LINE("process activate order --include-instances")},
-    {"process instances",
-     LINE("process instances --process order") LINE("process instances --ended --key o-7")},
     {"instance show", LINE("instance show 4711")},
     {"instance trail", LINE("instance trail 4711")},
     {"task list", LINE("task list --candidate clerks")},

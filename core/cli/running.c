@@ -60,6 +60,8 @@ static bool suspend_run(struct cli *cli, const struct flags *flags, struct error
 static const struct flag instance_flags[] = {
     LIST_FLAGS("order by a field; the default is id"),
     {"--ended", NULL, "those that have ended"},
+    {"--text", NULL, "those of plain jobs, which are texts: the suspended ones"},
+    {"--instance", "NAME,…", "these, with --text"},
     {"--process", "NAME,…", "of these processes"},
     {"--version", "N", "of this version"},
     {"--key", "NAME,…", "with these business keys"},
@@ -69,7 +71,7 @@ static const struct flag instance_flags[] = {
     {"--with-incidents", "[BOOL]", "with open incidents, or without"},
     {0},
 };
-#define INSTANCE_FILTERS (instance_flags + LIST_OWN_FLAGS + 1)
+#define INSTANCE_FILTERS (instance_flags + LIST_OWN_FLAGS + 2)
 
 static const struct column instance_columns[] = {
     {"id", "INSTANCE", COLUMN_RIGHT},         {"process", "PROCESS", COLUMN_CUT},
@@ -85,11 +87,22 @@ static const struct column past_columns[] = {
     {"how", "HOW", COLUMN_LEFT},          {0},
 };
 
+static const struct column text_columns[] = {
+    {"instance", "SUSPENDED INSTANCE", COLUMN_CUT},
+    {"since", "SINCE", COLUMN_TIME},
+    {0},
+};
+
 static bool instances_run(struct cli *cli, const struct flags *flags, struct error *error) {
     static const struct listing running = {ASK_PROCESS_INSTANCES, instance_columns, "instances"};
     static const struct listing past = {ASK_PAST, past_columns, "instances"};
-    return list_run(cli, flags, flags_has(flags, "--ended") ? &past : &running, INSTANCE_FILTERS,
-                    error);
+    static const struct listing text = {ASK_INSTANCES, text_columns, "suspended instances"};
+    const struct listing *listing = flags_has(flags, "--ended") ? &past : &running;
+    if (flags_has(flags, "--text"))
+        listing = &text;
+    else if (flags_has(flags, "--instance"))
+        return error_set(error, ERROR_USAGE, "--instance: expected --text beside it");
+    return list_run(cli, flags, listing, INSTANCE_FILTERS, error);
 }
 
 static bool show_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -196,8 +209,11 @@ const struct cli_command running_commands[] = {
      suspend_flags, 1, 1, false, false, suspend_run},
     {"process activate", "KEY [--version N] [--include-instances] [--at TIME]",
      "end its suspension", "", suspend_flags, 1, 1, false, false, suspend_run},
-    {"process instances", "[--process NAME,…] [--key NAME,…] … [--ended]",
-     "list the instances of processes", "", instance_flags, 0, 0, false, false, instances_run},
+    {"instance list", "[--process NAME,…] [--key NAME,…] … [--ended] | --text",
+     "list the instances of processes",
+     "Of an instance of plain jobs, which is a text, only its suspension is kept; job list\n"
+     "--instance KEY has its jobs.",
+     instance_flags, 0, 0, false, false, instances_run},
     {"instance show", "ID", "show one instance of a process", "It runs, or has ended.", NULL, 1, 1,
      false, false, show_run},
     {"instance trail", "ID", "list what an instance of a process has done", "", trail_flags, 1, 1,

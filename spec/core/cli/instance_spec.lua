@@ -42,17 +42,19 @@ describe("instance", function()
   end)
 
   it("is listed while it is suspended", function()
-    assert.same({ 0, "", "no suspended instances\n" }, { place.run("instance", "list") })
+    assert.same({ 0, "", "no suspended instances\n" }, { place.run("instance", "list", "--text") })
+    assert.same({ 2, "", "moonshift: --instance: expected --text beside it\n" },
+      { place.run("instance", "list", "--instance", "order-8") })
     local _, output
     place.run("instance", "suspend", "order-7")
     place.run("instance", "suspend", "order-8")
-    _, output = place.run("instance", "list")
+    _, output = place.run("instance", "list", "--text")
     assert.truthy(output:find("^SUSPENDED INSTANCE  SINCE\norder%-7 +%d%d%d%d.*\norder%-8 +%d"),
       output)
-    _, output = place.run("instance", "list", "--instance", "order-8", "--json")
+    _, output = place.run("instance", "list", "--text", "--instance", "order-8", "--json")
     assert.truthy(output:find('^%[{"instance":"order%-8","since":"[^"]+"}%]\n$'), output)
     place.run("instance", "activate", "order-7")
-    _, output = place.run("instance", "list", "--json")
+    _, output = place.run("instance", "list", "--text", "--json")
     assert.is_nil(output:find("order-7", 1, true))
   end)
 

@@ -57,7 +57,7 @@ describe("job", function()
         ["job list"] = "jobs", ["log"] = "log", ["operations"] = "operations",
         ["incident list"] = "incidents", ["batch list"] = "batches",
         ["definition list"] = "definitions", ["deployment list"] = "deployments",
-        ["executor list --gone"] = "executors", ["instance list"] = "suspended_instances",
+        ["executor list --gone"] = "executors", ["instance list --text"] = "suspended_instances",
         ["schedule list"] = "schedules", ["dates @daily"] = "dates",
       } do
         local words, known = {}, {}
@@ -84,7 +84,8 @@ describe("job", function()
         ["job list"] = "state,rev", ["log"] = "job,tenant", ["operations"] = "query",
         ["incident list"] = "how", ["batch list"] = "who,percent", ["definition list"] = "name",
         ["deployment list"] = "hash", ["schedule list"] = "source", ["executor list"] = "lease",
-        ["instance list"] = "since", ["dates 0+3+*+*+*"] = "utc",
+        ["instance list --text"] = "since", ["instance list --ended"] = "how",
+        ["instance list"] = "started", ["dates 0+3+*+*+*"] = "utc",
       } do
         local words = {}
         for word in list:gmatch("%S+") do
