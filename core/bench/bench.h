@@ -33,6 +33,9 @@ json_t *bench_run(const struct bench_options *options, struct error *error);
 /* What jobs of each kind of work cost: { work: [{ kind, what, … }] }. */
 json_t *bench_work(const struct bench_options *options, struct error *error);
 
+/* What instances of each kind of process cost: { processes: [{ kind, what, … }] }. */
+json_t *bench_processes(const struct bench_options *options, struct error *error);
+
 /* What an acquisition costs beside so many rows: { scale: [{ rows, … }], ratio }. */
 json_t *bench_scale(const struct bench_options *options, const int64_t *rows, size_t count,
                     struct error *error);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "bench/client_group.h"
-#include "bench/rig.h"
+#include "bench/phases.h"
 #include "lua/lua_program.h"
 #include <math.h>
 #include <stdio.h>
@@ -169,8 +169,7 @@ static bool measure_all(struct bench *bench, const json_t *kinds, struct found *
     return true;
 }
 
-/* False: a name of the list is no kind's. */
-static bool check(const json_t *kinds, const char *only, struct error *error) {
+bool kinds_check(const json_t *kinds, const char *only, struct error *error) {
     char name[64], known[512] = "";
     json_t *row;
     size_t i;
@@ -187,7 +186,7 @@ static bool check(const json_t *kinds, const char *only, struct error *error) {
     return true;
 }
 
-static bool put_asked(struct bench *bench) {
+bool kinds_put_asked(struct bench *bench) {
     const struct bench_options *options = bench->options;
     return json_put(bench->report, "jobs", json_integer(options->jobs)) &&
            json_put(bench->report, "workers", json_integer(options->workers)) &&
@@ -202,7 +201,7 @@ static bool kinds_run(struct bench *bench, const json_t *kinds, struct error *er
         return error_no_memory(error);
     int64_t from = clock_monotonic_us();
     bool fine =
-        (put_asked(bench) || error_no_memory(error)) && measure_all(bench, kinds, found, error);
+        (kinds_put_asked(bench) || error_no_memory(error)) && measure_all(bench, kinds, found, error);
     munmap(found, sizeof *found);
     double seconds = (double)(clock_monotonic_us() - from) / 1e6;
     return fine && (meter_put(bench->report, "seconds", seconds) || error_no_memory(error));
@@ -214,7 +213,7 @@ json_t *bench_work(const struct bench_options *options, struct error *error) {
     json_t *kinds = lua_program_run(&program, error);
     log_configure(LOG_LOGFMT, LOG_ERROR);
     bool fine =
-        kinds && check(kinds, options->only, error) && store_writes_start(options->sync, error);
+        kinds && kinds_check(kinds, options->only, error) && store_writes_start(options->sync, error);
     fine = fine && place_make(&bench.place, options->directory, error) &&
            kinds_run(&bench, kinds, error);
     place_clear(&bench.place);

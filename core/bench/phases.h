@@ -26,4 +26,11 @@ bool phase_latency(struct bench *bench, struct error *error);
 /* What an executor takes that has nothing to do, as a user starts it. */
 bool phase_idle(struct bench *bench, struct error *error);
 
+/* ---- lists of kinds (kinds.lua, processes.lua) ---- */
+
+/* False: a name of `only` is no kind's. */
+bool kinds_check(const json_t *kinds, const char *only, struct error *error);
+/* Puts what was asked for into the report. */
+bool kinds_put_asked(struct bench *bench);
+
 #endif

@@ -65,7 +65,7 @@ static void empty(const char *directory) {
         closedir(list);
 }
 
-static const char *const folders[] = {"handlers", "priorities"};
+static const char *const folders[] = {"handlers", "priorities", "processes"};
 enum { FOLDERS = sizeof folders / sizeof *folders };
 
 static void folders_remove(const struct place *place) {

@@ -9,11 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* WORK_JOBS: of each kind; SYNC_MAX: milliseconds. */
+/* WORK_JOBS, INSTANCES: of each kind; SYNC_MAX: milliseconds. */
 enum {
     SCALES_MAX = 16,
     SCALE_LEAST = 10000,
     WORK_JOBS = 40000,
+    INSTANCES = 5000,
     SYNC_MAX = 1000,
     LINE_MAX_BYTES = 1 << 20
 };
@@ -26,6 +27,7 @@ static const struct flag bench_flags[] = {
     {"--payload", "BYTES", "of each job, as JSON (100)"},
     {"--scale", "[ROWS,…]", "instead: an acquisition beside so many rows (10000 to 10000000)"},
     {"--work", NULL, "instead: jobs of many kinds, each beside a no-op"},
+    {"--processes", NULL, "instead: instances of processes of several kinds"},
     {"--only", "NAME,…",
      "idle, clients, latency, from, drain, chains, life, workers; or kinds (all)"},
     {"--sync", "SPAN", "each sync takes so much longer (5ms): a slower disk"},
@@ -65,10 +67,16 @@ static bool history_read(const char *text, enum history_level *level, struct err
            error_set(error, ERROR_USAGE, "--history \"%s\": expected none, failures or full", text);
 }
 
+static int64_t jobs_of(const struct flags *flags) {
+    if (flags_has(flags, "--processes"))
+        return INSTANCES;
+    return flags_has(flags, "--work") ? WORK_JOBS : 200000;
+}
+
 static bool options_read(struct bench_options *options, const struct flags *flags,
                          struct error *error) {
     int64_t workers = sysconf(_SC_NPROCESSORS_ONLN), priorities = 10;
-    *options = (struct bench_options){.jobs = flags_has(flags, "--work") ? WORK_JOBS : 200000,
+    *options = (struct bench_options){.jobs = jobs_of(flags),
                                       .history = HISTORY_FULL,
                                       .payload = 100,
                                       .only = flags_text(flags, "--only"),
@@ -212,30 +220,80 @@ static bool work_print(const json_t *report, struct error *error) {
     return table_print(work_columns, json_object_get(report, "work"), output_width(), error);
 }
 
+/* ---- by kind of process ---- */
+
+static const struct column process_columns[] = {
+    {"what", "PROCESS", COLUMN_LEFT},
+    {"per_second", "INSTANCES/S", COLUMN_RIGHT},
+    {"units_per_second", "UNITS/S", COLUMN_RIGHT},
+    {"cpu_us", "CPU US", COLUMN_RIGHT},
+    {"log_bytes", "LOG BYTES", COLUMN_RIGHT},
+    {"commands_per_second", "COMMANDS/S", COLUMN_RIGHT},
+    {"peak_kb", "MEMORY KB", COLUMN_RIGHT},
+    {"kind", "KIND", COLUMN_LEFT},
+    {0},
+};
+
+static bool processes_print(const json_t *report, struct error *error) {
+    output_add("instances that were started, and are run by an executor: a second; CPU and log by "
+               "instance\n\n");
+    return table_print(process_columns, json_object_get(report, "processes"), output_width(),
+                       error);
+}
+
+/* ---- the verb ---- */
+
+enum measured { PHASES, SCALE, WORK, PROCESSES };
+
+static bool measured_read(const struct flags *flags, enum measured *measured,
+                          struct error *error) {
+    static const char *const names[] = {NULL, "--scale", "--work", "--processes"};
+    *measured = PHASES;
+    for (int i = SCALE; i <= PROCESSES; i++) {
+        if (!flags_has(flags, names[i]))
+            continue;
+        if (*measured != PHASES)
+            return error_set(error, ERROR_USAGE, "%s and %s: expected one of them",
+                             names[*measured], names[i]);
+        *measured = (enum measured)i;
+    }
+    return true;
+}
+
+static json_t *measure(enum measured measured, const struct bench_options *options,
+                       const struct flags *flags, struct error *error) {
+    switch (measured) {
+    case SCALE:
+        return scale_run(options, flags_text(flags, "--scale"), error);
+    case WORK:
+        return bench_work(options, error);
+    case PROCESSES:
+        return bench_processes(options, error);
+    case PHASES:
+        break;
+    }
+    return bench_run(options, error);
+}
+
 static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct error *error) {
+    static bool (*const prints[])(const json_t *report, struct error *error) = {
+        [PHASES] = report_print,
+        [SCALE] = scale_print,
+        [WORK] = work_print,
+        [PROCESSES] = processes_print};
     struct bench_options options;
     struct progress progress = {.on = cli->interactive};
-    if (!options_read(&options, flags, error))
+    enum measured measured;
+    if (!options_read(&options, flags, error) || !measured_read(flags, &measured, error))
         return false;
     options.arg = &progress;
-    bool scales = flags_has(flags, "--scale"), works = flags_has(flags, "--work");
-    if (scales && works)
-        return error_set(error, ERROR_USAGE, "--scale and --work: expected one of them");
-    json_t *report;
-    if (scales)
-        report = scale_run(&options, flags_text(flags, "--scale"), error);
-    else
-        report = works ? bench_work(&options, error) : bench_run(&options, error);
+    json_t *report = measure(measured, &options, flags, error);
     progress_end(&progress);
     if (!report)
         return false;
     if (cli->json)
         return output_json(report, error);
-    bool fine;
-    if (scales)
-        fine = scale_print(report, error);
-    else
-        fine = works ? work_print(report, error) : report_print(report, error);
+    bool fine = prints[measured](report, error);
     json_decref(report);
     return fine;
 }

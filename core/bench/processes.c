@@ -1,0 +1,163 @@
+/* processes.c - what instances of each kind of process cost. processes.lua says which there are.
+ * They are started and run by processes of their own: so their memory is its own. */
+#include "base/json.h"
+#include "base/log.h"
+#include "bench/client_group.h"
+#include "bench/phases.h"
+#include "lua/lua_program.h"
+#include <math.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PROGRAM "core/bench/processes.lua"
+enum { FILES_MAX = 4 };
+
+struct flow {
+    struct bench *bench;
+    const json_t *row; /* as processes.lua has it */
+    int64_t instances, jobs;
+    struct rig rig;
+    struct found { /* shared with the child processes */
+        struct meter started, ran;
+    } * found;
+};
+
+static const char *name_of(const struct flow *flow) {
+    return json_string_value(json_object_get(flow->row, "kind"));
+}
+
+static int64_t number_of(const struct flow *flow, const char *key) {
+    return json_integer_value(json_object_get(flow->row, key));
+}
+
+static bool goes_on(void *arg, int64_t done) {
+    const struct flow *flow = arg;
+    rig_tell(&flow->rig, name_of(flow), done, flow->instances);
+    return place_goes_on(NULL);
+}
+
+/* ---- in child processes ---- */
+
+/* Runs one step of the program; `used` has the time that it answers with. */
+static bool program(struct flow *flow, const char *step, struct meter *used, struct error *error) {
+    const struct rig *rig = &flow->rig;
+    json_t *asked = json_pack("{ss ss ss ss sI sI}", "step", step, "store", rig->settings.store,
+                              "scripts", flow->bench->place.path, "kind", name_of(flow),
+                              "instances", (json_int_t)flow->instances, "commands",
+                              (json_int_t)number_of(flow, "commands"));
+    struct lua_program run = {.path = PROGRAM, .asked = asked, .tell = goes_on, .arg = flow};
+    struct meter from = meter_read();
+    json_t *answer = asked ? lua_program_run(&run, error) : NULL;
+    *used = meter_since(&from);
+    used->at = json_integer_value(answer);
+    bool fine = answer || (asked ? false : error_no_memory(error));
+    json_decref(answer);
+    json_decref(asked);
+    return fine && place_goes_on(error);
+}
+
+static bool start(void *arg, struct error *error) {
+    struct flow *flow = arg;
+    return program(flow, "start", &flow->found->started, error);
+}
+
+static bool run(void *arg, struct error *error) {
+    struct flow *flow = arg;
+    return rig_drain(&flow->rig, name_of(flow), flow->bench->options->workers, flow->jobs,
+                     &flow->found->ran, error);
+}
+
+/* Each instance has ended as completed. */
+static bool prove(void *arg, struct error *error) {
+    struct meter unused;
+    return program(arg, "prove", &unused, error);
+}
+
+/* ---- the table ---- */
+
+/* Where there are jobs they are what is measured, else the commands. */
+static bool put(const struct flow *flow, json_t *list) {
+    const struct meter *used = flow->jobs ? &flow->found->ran : &flow->found->started;
+    int64_t commands = flow->instances * number_of(flow, "commands");
+    int64_t units = flow->jobs ? flow->jobs : commands;
+    double instances = (double)flow->instances;
+    json_t *row = json_object();
+    bool fine = row && json_put_text(row, "kind", name_of(flow)) &&
+                json_put(row, "what", json_incref(json_object_get(flow->row, "what"))) &&
+                json_put(row, "instances", json_integer(flow->instances)) &&
+                meter_put(row, "per_second", meter_rate(flow->instances, used->at)) &&
+                meter_put(row, "units_per_second", meter_rate(units, used->at));
+    fine = fine && meter_put(row, "cpu_us", used->cpu * 1e6 / instances) &&
+           meter_put(row, "log_bytes", (double)used->writes.log / instances) &&
+           meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / instances) &&
+           meter_put(row, "commands_per_second", meter_rate(commands, flow->found->started.at)) &&
+           meter_put(row, "peak_kb", (double)used->peak);
+    return json_array_append_new(list, row) == 0 && fine;
+}
+
+static bool folder_write(const struct flow *flow, struct error *error) {
+    const char *names[FILES_MAX];
+    size_t count = 0;
+    const json_t *files = json_object_get(flow->row, "files");
+    for (; count < FILES_MAX && count < json_array_size(files); count++)
+        names[count] = json_string_value(json_array_get(files, count));
+    return place_folder(&flow->bench->place, names, count, error);
+}
+
+/* Room for the ids of the instances, too. */
+static bool work(struct flow *flow, struct error *error) {
+    if (!folder_write(flow, error) ||
+        !rig_open(&flow->rig, flow->bench, flow->instances + flow->jobs, error))
+        return false;
+    rig_release(&flow->rig);
+    return client_group_alone(start, flow, error) &&
+           (!flow->jobs || client_group_alone(run, flow, error)) &&
+           client_group_alone(prove, flow, error);
+}
+
+static bool measure(struct bench *bench, const json_t *row, struct found *found, json_t *list,
+                    struct error *error) {
+    struct flow flow = {.bench = bench, .row = row, .found = found};
+    json_t *share = json_object_get(row, "share");
+    double wanted = (double)bench->options->jobs * (share ? json_number_value(share) : 1);
+    flow.instances = (int64_t)ceil(wanted);
+    flow.jobs = flow.instances * number_of(&flow, "jobs");
+    *found = (struct found){0};
+    bool fine = place_goes_on(error) && work(&flow, error);
+    rig_close(&flow.rig);
+    return fine && (put(&flow, list) || error_no_memory(error));
+}
+
+static bool measure_all(struct bench *bench, const json_t *kinds, struct error *error) {
+    json_t *list = json_array(), *row;
+    size_t i;
+    struct found *found =
+        mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool fine = json_put(bench->report, "processes", list) && kinds_put_asked(bench);
+    if (!fine || found == MAP_FAILED)
+        return error_no_memory(error);
+    json_array_foreach((json_t *)kinds, i, row) {
+        const char *name = json_string_value(json_object_get(row, "kind"));
+        if (fine && bench_wants(bench->options->only, name))
+            fine = measure(bench, row, found, list, error);
+    }
+    munmap(found, sizeof *found);
+    return fine;
+}
+
+json_t *bench_processes(const struct bench_options *options, struct error *error) {
+    struct bench bench = {.options = options, .random = 12345, .report = json_object()};
+    struct lua_program listed = {.path = PROGRAM};
+    json_t *kinds = lua_program_run(&listed, error);
+    log_configure(LOG_LOGFMT, LOG_ERROR);
+    bool fine = kinds && kinds_check(kinds, options->only, error) &&
+                store_writes_start(options->sync, error);
+    fine = fine && place_make(&bench.place, options->directory, error) &&
+           measure_all(&bench, kinds, error);
+    place_clear(&bench.place);
+    json_decref(kinds);
+    if (fine)
+        return bench.report;
+    json_decref(bench.report);
+    return NULL;
+}

@@ -1,0 +1,3 @@
+local step = require "moonshift.process".words()
+
+return { step "work" { run = "noop", async = true, each = { times = 10, parallel = true } } }
