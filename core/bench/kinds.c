@@ -200,8 +200,8 @@ static bool kinds_run(struct bench *bench, const json_t *kinds, struct error *er
     if (found == MAP_FAILED)
         return error_no_memory(error);
     int64_t from = clock_monotonic_us();
-    bool fine =
-        (kinds_put_asked(bench) || error_no_memory(error)) && measure_all(bench, kinds, found, error);
+    bool fine = (kinds_put_asked(bench) || error_no_memory(error)) &&
+                measure_all(bench, kinds, found, error);
     munmap(found, sizeof *found);
     double seconds = (double)(clock_monotonic_us() - from) / 1e6;
     return fine && (meter_put(bench->report, "seconds", seconds) || error_no_memory(error));
@@ -212,8 +212,8 @@ json_t *bench_work(const struct bench_options *options, struct error *error) {
     struct lua_program program = {.path = PROGRAM};
     json_t *kinds = lua_program_run(&program, error);
     log_configure(LOG_LOGFMT, LOG_ERROR);
-    bool fine =
-        kinds && kinds_check(kinds, options->only, error) && store_writes_start(options->sync, error);
+    bool fine = kinds && kinds_check(kinds, options->only, error) &&
+                store_writes_start(options->sync, error);
     fine = fine && place_make(&bench.place, options->directory, error) &&
            kinds_run(&bench, kinds, error);
     place_clear(&bench.place);

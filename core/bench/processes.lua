@@ -1,8 +1,8 @@
--- The kinds of processes that `moonshift bench --processes` measures. Without `kind` it returns them
--- as a list; else it starts so many instances of that kind, one a call, or proves that they ended.
+-- The kinds of processes that `moonshift bench --processes` measures. Without `step` it returns
+-- them as a list; else it starts so many instances of one, one a call, or proves that they ended.
 local asked = ... or {}
 
--- jobs: of each instance; commands: of each, its start included. What has no jobs runs in the calls.
+-- jobs: of each instance; commands: of each, its start included. Without jobs all is in the calls.
 local kinds = {
   { kind = "async1", what = "start, async task, end", jobs = 1 },
   { kind = "five", what = "five async tasks in a row", jobs = 5 },

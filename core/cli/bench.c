@@ -245,8 +245,7 @@ static bool processes_print(const json_t *report, struct error *error) {
 
 enum measured { PHASES, SCALE, WORK, PROCESSES };
 
-static bool measured_read(const struct flags *flags, enum measured *measured,
-                          struct error *error) {
+static bool measured_read(const struct flags *flags, enum measured *measured, struct error *error) {
     static const char *const names[] = {NULL, "--scale", "--work", "--processes"};
     *measured = PHASES;
     for (int i = SCALE; i <= PROCESSES; i++) {
@@ -276,11 +275,11 @@ static json_t *measure(enum measured measured, const struct bench_options *optio
 }
 
 static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct error *error) {
-    static bool (*const prints[])(const json_t *report, struct error *error) = {
-        [PHASES] = report_print,
-        [SCALE] = scale_print,
-        [WORK] = work_print,
-        [PROCESSES] = processes_print};
+    static bool (*const prints[])(const json_t *report,
+                                  struct error *error) = {[PHASES] = report_print,
+                                                          [SCALE] = scale_print,
+                                                          [WORK] = work_print,
+                                                          [PROCESSES] = processes_print};
     struct bench_options options;
     struct progress progress = {.on = cli->interactive};
     enum measured measured;

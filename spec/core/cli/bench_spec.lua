@@ -113,6 +113,22 @@ describe("bench", function()
     }, runs)
   end)
 
+  it("measures each kind of process, and proves that all instances have ended", function()
+    local status, text, errors = program.run({ "bench", "--processes", "--jobs", "20", "--json" },
+      { dir = place })
+    assert.equal("", errors)
+    assert.equal(0, status)
+    local found = {}
+    for i, row in ipairs(rules.decode(text).processes) do
+      found[i] = ("%s %d"):format(row.kind, row.instances)
+      for _, name in ipairs { "per_second", "units_per_second", "commands_per_second", "cpu_us",
+        "log_bytes", "syncs_per_10000", "peak_kb" } do
+        assert.is_true(row[name] > 0, row.kind .. " " .. name)
+      end
+    end
+    assert.same({ "async1 20", "five 20", "fork 20", "timer 20", "ten 4", "message 20" }, found)
+  end)
+
   it("makes syncs take longer", function()
     local _, text = program.run({ "bench", "--jobs", "400", "--only", "clients", "--sync", "20ms",
       "--json" }, { dir = place })
@@ -134,6 +150,9 @@ describe("bench", function()
     assert.truthy(refusal("--work", "--only", "noops"):find('"noops": expected noop,', 1, true))
     assert.equal("moonshift: --scale and --work: expected one of them\n",
       refusal("--scale", "--work"))
+    assert.equal("moonshift: --work and --processes: expected one of them\n",
+      refusal("--processes", "--work"))
+    assert.truthy(refusal("--processes", "--only", "six"):find('"six": expected async1,', 1, true))
     assert.equal('moonshift: --sync "2h": expected a span up to a second, such as 5ms\n',
       refusal("--sync", "2h"))
     assert.truthy(refusal("--scale=10"):find('--scale "10"', 1, true))
