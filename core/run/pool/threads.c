@@ -328,11 +328,18 @@ struct task threads_next(struct pool *pool, struct worker *worker) {
     return task;
 }
 
-void threads_await(struct worker *worker, struct outcome *outcome) {
+/* True if what waits next takes no longer than a commit may. The mutex is held. */
+static bool brief_next(const struct pool *pool, const struct client *client) {
+    const struct work_item *item = client->queue.first;
+    return item && item->expected <= BRIEF_RUN && client->queued == pool->queued;
+}
+
+void threads_await(struct worker *worker, const struct client *client, struct outcome *outcome) {
     mutex_lock(&worker->pool->mutex);
-    worker->awaits = true;
+    worker->awaits = !brief_next(worker->pool, client);
+    if (worker->awaits)
+        outcome->awaited = worker->index + 1;
     mutex_unlock(&worker->pool->mutex);
-    outcome->awaited = worker->index + 1;
 }
 
 bool threads_hand(struct pool *pool, struct work_item *item) {

@@ -161,8 +161,10 @@ struct task {
 
 /* Waits for what the worker does next. Of an item to run, the first job has begun. */
 struct task threads_next(struct pool *pool, struct worker *worker);
-/* Marks the last outcome of an item, about to be delivered: the worker will ask what follows. */
-void threads_await(struct worker *worker, struct outcome *outcome);
+/* Marks the last outcome of an item, about to be delivered: the worker will ask what follows. Not
+ * so if brief work waits: the worker does that meanwhile, and what follows is queued before the
+ * rest. */
+void threads_await(struct worker *worker, const struct client *client, struct outcome *outcome);
 /* Waits until the worker's last item has been settled. What follows in its lane is returned, its
  * first job begun. NULL: nothing was awaited, or its engine stops. */
 struct work_item *threads_follow(struct worker *worker, const struct client *client);

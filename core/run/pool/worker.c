@@ -117,7 +117,7 @@ static void deliver(struct worker *worker, struct client *client, struct work_it
         work_item_hand_on(item, outcome);
     *follows = *follows || (outcome && outcome_may_follow(outcome));
     if (*follows && outcome && !item->jobs)
-        threads_await(worker, outcome);
+        threads_await(worker, client, outcome);
     threads_deliver(client, item, outcome);
     CRASH_POINT("result_handed_back");
 }

@@ -311,6 +311,27 @@ static void outcomes_wait_for_more_while_items_wait(struct contract *c) {
     CLOSE;
 }
 
+/* What the only worker would do at the end of an item in whose lane more may come. */
+static bool awaits(struct site *site) {
+    struct outcome outcome = {0};
+    threads_await(site->pool->workers[0], site->client, &outcome);
+    return outcome.awaited == 1;
+}
+
+static void a_worker_awaits_what_follows_unless_brief_work_waits(struct contract *c) {
+    struct job job = {.handler = "good", .definition = 7};
+    OPEN(1);
+    EXPECT(submit(&site, "patient", 1, 1, 0) && loaded(&site, 1, 0) && awaits(&site));
+    EXPECT(submit_like(site.client, job, 2, 2) && !awaits(&site));
+    client_lapse(site.client);
+    outcome_free_list(outcomes(&site, 1));
+    estimate_note(&site.client->estimate, 7, 250);
+    EXPECT(submit_like(site.client, job, 3, 3) && awaits(&site));
+    client_stop(site.client, true);
+    outcome_free_list(outcomes(&site, 2));
+    CLOSE;
+}
+
 /* Jobs of this definition that wait behind a run come back unrun. */
 static bool give_back(struct site *site, int64_t definition) {
     struct job job = {.handler = "good", .definition = definition};
@@ -516,6 +537,8 @@ static const struct check checks[] = {
     {"large payloads fill the memory", large_payloads_fill_the_memory},
     {"threads that idle leave and others come", threads_that_idle_leave_and_others_come},
     {"outcomes wait for more while items wait", outcomes_wait_for_more_while_items_wait},
+    {"a worker awaits what follows, unless brief work waits",
+     a_worker_awaits_what_follows_unless_brief_work_waits},
     {"what is given back teaches nothing of its time",
      what_is_given_back_teaches_nothing_of_its_time},
     {"what was created does not wait", what_was_created_does_not_wait},
