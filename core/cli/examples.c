@@ -53,6 +53,7 @@ static const struct {
     {"process suspend", LINE("process suspend order --include-instances")},
     {"process activate", LINE("process activate order --include-instances")},
     {"instance show", LINE("instance show 4711")},
+    {"instance why", LINE("instance why 4711")},
     {"instance trail", LINE("instance trail 4711")},
     {"task list", LINE("task list --candidate clerks")},
     {"task claim", LINE("task claim 812")},

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"
+#include "store/rules/ask/why_place.h"
 #include "store/rules/process/frame.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -440,6 +441,8 @@ json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct 
     done = done && put_list(facts, "tasks", store, store_tasks, "instance", id, error) &&
            put_list(facts, "subscriptions", store, store_subscriptions, "instance", id, error) &&
            put_list(facts, "called", store, store_process_instances, "parent", id, error);
+    json_t *why = done ? why_places(store, facts, id, now, error) : NULL;
+    done = json_put(facts, "why", why) && why;
     json_decref(frame);
     look_end(store, own);
     if (done)

@@ -17,8 +17,8 @@ json_t *store_frame(struct store *store, int64_t id, struct error *error);
 /* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,
  * number, kind, hash, deployment, path, text, current, suspended }. ERROR_NOT_FOUND. */
 json_t *store_version(struct store *store, const json_t *question, struct error *error);
-/* What an instance waits for: { instance, frame, jobs, tasks, subscriptions, called, incidents }.
- */
+/* What an instance waits for: { instance, frame, jobs, tasks, subscriptions, called, incidents, why
+ * }, the last as why_places has it. */
 json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error);
 
 #endif

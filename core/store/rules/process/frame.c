@@ -4,7 +4,7 @@
 
 /* Entries of a scope and of a token, by their index. */
 enum { SCOPE_ACTIVITY = 2, SCOPE_VARIABLES, SCOPE_MORE };
-enum { TOKEN_NUMBER, TOKEN_ACTIVITY = 2, TOKEN_STATE };
+enum { TOKEN_NUMBER, TOKEN_SCOPE, TOKEN_ACTIVITY, TOKEN_STATE, TOKEN_MORE };
 enum { BODY_RANGES = 3, RANGE_FIRST = 0, RANGE_COUNT };
 
 static bool add_place(json_t *at, const json_t *token, const json_t *activity, size_t size,
@@ -65,4 +65,35 @@ bool frame_show(json_t *object, const char *frame, struct error *error) {
     bool done = whole && (show(object, whole) || error_no_memory(error));
     json_decref(whole);
     return done;
+}
+
+static json_t *place_of(const json_t *token) {
+    return json_pack("{sO sO sO sO sO?}", "token", json_array_get(token, TOKEN_NUMBER), "scope",
+                     json_array_get(token, TOKEN_SCOPE), "activity",
+                     json_array_get(token, TOKEN_ACTIVITY), "state",
+                     json_array_get(token, TOKEN_STATE), "more", json_array_get(token, TOKEN_MORE));
+}
+
+static bool add_all(json_t *places, const json_t *whole) {
+    const json_t *token, *scope;
+    size_t i;
+    bool done = true;
+    json_array_foreach(json_object_get(whole, "tokens"), i, token)
+        done = done && json_array_append_new(places, place_of(token)) == 0;
+    json_array_foreach(json_object_get(whole, "scopes"), i, scope)
+        done = done && add_ranges(places, scope);
+    return done;
+}
+
+json_t *frame_places(const char *frame, struct error *error) {
+    json_t *whole = json_read(frame, strlen(frame), "frame", error);
+    json_t *places = whole ? json_array() : NULL;
+    bool done = places && add_all(places, whole), read = whole != NULL;
+    json_decref(whole);
+    if (done)
+        return places;
+    json_decref(places);
+    if (read)
+        error_set(error, ERROR_DAMAGED, "frame: a token has not its fields");
+    return NULL;
 }
