@@ -70,9 +70,8 @@ end
 
 -- frame(id) -> the row of an instance: the one that came with the job, else the stored one
 function Runtime:frame(id)
-  local own = self.natives.walk.frame(self.host)
-  if own and own.id == id then
-    return own
+  if self.own and self.own.id == id then
+    return self.own
   end
   local row = ask(self.natives, self.host, "frame", { instance = id })
   for key, value in pairs(row) do
@@ -145,6 +144,7 @@ end
 local function cause_of(self, host)
   local row, token = self.natives.walk.frame(host)
   local payload = host.payload
+  self.own = row
   if type(payload) == "table" and payload.kind then
     return payload
   elseif not row then
