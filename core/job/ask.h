@@ -42,6 +42,7 @@ enum ask_kind {
     ASK_VERSION,
     ASK_RECEIVERS,
     ASK_WHY_INSTANCE,
+    ASK_FILES,
     ASK_KINDS
 };
 

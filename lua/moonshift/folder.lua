@@ -314,11 +314,12 @@ function Loader:read_processes()
   end
 end
 
--- The graph of a stored version, whose file the folder may lack.
-function Loader:read_process(path, text, key)
+-- The graph of a stored version, whose file the folder may lack; `env`: the globals of its Lua,
+-- if not those of the folder.
+function Loader:read_process(path, text, key, env)
   local value
   if path:find("%.lua$") then
-    value = assert(load(text, "@" .. path, "t", self.sandbox.env))()
+    value = assert(load(text, "@" .. path, "t", env or self.sandbox.env))()
   end
   return require("moonshift.process.load").read_process(path, text, key, value)
 end
@@ -509,7 +510,8 @@ end
 --   uniques      functions that give the key of a new job
 --   behaviours   functions of activities/ and decisions/, by "activities/order/charge"
 --   beans        tables
---   read_process(path, text, key) -> a graph, and script(text, where) -> function(job)
+--   read_process(path, text, key, env) -> a graph, and script(text, where) -> function(job)
+--   sandbox      where the files are evaluated
 --   missing      the option
 --
 -- The options are borrowed, modules, handlers, and the settings retry, notify, timeout and
@@ -536,8 +538,9 @@ function folder.load(natives, options)
   self:read_all()
   self.loaded.problems = self.problems
   self.loaded.missing = options.missing
-  function self.loaded.read_process(path, text, key)
-    return self:read_process(path, text, key)
+  self.loaded.sandbox = self.sandbox
+  function self.loaded.read_process(...)
+    return self:read_process(...)
   end
   function self.loaded.script(text, where)
     return self:script(text, where)

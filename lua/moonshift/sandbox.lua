@@ -361,10 +361,7 @@ function Sandbox:add_libraries(globals, libraries)
   end
 end
 
--- new(natives, { borrowed = …, modules = … }) -> { env, run = function(path) }. run evaluates a
--- file of the folder and returns its value; it raises errors.
-function sandbox.new(natives, options)
-  local libraries = make_libraries(natives, options.borrowed)
+local function build(natives, options, libraries)
   local globals = {}
   local self = setmetatable({
     natives = natives,
@@ -384,9 +381,19 @@ function sandbox.new(natives, options)
     local value = self:require(name)
     return value
   end
+  function self.beside(others)
+    return build(others, options, libraries)
+  end
   self:add_functions(globals)
   self:add_libraries(globals, libraries)
   return self
+end
+
+-- new(natives, { borrowed = …, modules = … }) -> { env, run = function(path) }. run evaluates a
+-- file of the folder and returns its value; it raises errors. beside(natives) makes another one in
+-- the same state, for other files.
+function sandbox.new(natives, options)
+  return build(natives, options, make_libraries(natives, options.borrowed))
 end
 
 return sandbox

@@ -193,7 +193,8 @@ local function function_of(w, inst, token, callout)
     return w.context.script(callout.script, { file = callout.file, line = callout.line,
       id = token.at, key = inst.plan.key })
   end
-  return callout.call or w.context.handler(callout.names) or no_handler(inst, token, callout)
+  return callout.call or w.context.handler(callout.names, inst.version)
+    or no_handler(inst, token, callout)
 end
 
 local function invoke(w, call, callout)
@@ -364,7 +365,7 @@ function calls.object(w, scope, name)
   elseif name == "job" and call and scope.note then
     return call.job
   end
-  return w.context.bean and w.context.bean(name)
+  return w.context.bean and w.context.bean(name, scope.inst.version)
 end
 
 return calls

@@ -148,7 +148,8 @@ function places.find(loaded, names)
   end
 end
 
-local function file_of(name)
+-- file(name) -> the file that a name leads to
+function places.file(name)
   local own = name:find("^activities/") or name:find("^decisions/")
   return (own and "%s.lua" or "handlers/%s.lua"):format(name)
 end
@@ -156,7 +157,7 @@ end
 local function files_of(names)
   local files = {}
   for i, name in ipairs(names) do
-    files[i] = file_of(name)
+    files[i] = places.file(name)
   end
   return table.concat(files, ", ")
 end

@@ -1,12 +1,15 @@
 -- What the walk needs of the outside, made of a worker's state: versions and frames of the store,
 -- handlers and beans of the folder, the clock.
 local commands = require "moonshift.process.commands"
+local former = require "moonshift.process.former"
 local places = require "moonshift.process.places"
+local recent = require "moonshift.process.recent"
 local rules = require "moonshift.rules"
 
 local runtime = {}
 
 local VERSIONS_MAX = 256 -- versions whose graphs are kept
+local DEPLOYMENTS_MAX = 8 -- deployments whose files are kept
 
 local Runtime = {}
 Runtime.__index = Runtime
@@ -19,41 +22,40 @@ end
 
 -- ---- versions ----
 
--- Forgets the version that was asked for longest ago, if there are too many.
-local function make_room(self)
-  if self.count < VERSIONS_MAX then
-    self.count = self.count + 1
-    return
-  end
-  local oldest
-  for id, entry in pairs(self.versions) do
-    if not oldest or entry.used < self.versions[oldest].used then
-      oldest = id
-    end
-  end
-  self.versions[oldest] = nil
-end
-
 -- The graph of a version: the folder's own if it is the same, else made of the stored text.
 local function graph_of(self, row)
   local own = self.loaded.processes[row.key]
   if own and own.hash == row.hash then
     return own.graph
   end
-  return self.loaded.read_process(row.path, row.text, row.key)
+  local env = row.path:find("%.lua$") and self.former:get(row.deployment).env
+  return self.loaded.read_process(row.path, row.text, row.key, env)
+end
+
+-- What is kept of versions: { graph, deployment }.
+local function recent_versions(self)
+  return recent.new(VERSIONS_MAX, function(id)
+    local row = ask(self.natives, self.host, "version", { id = id })
+    return { graph = graph_of(self, row), deployment = row.deployment }
+  end)
+end
+
+-- Deployments whose files were looked into.
+local function recent_deployments(self)
+  return recent.new(DEPLOYMENTS_MAX, function(id)
+    local files = ask(self.natives, self.host, "files", { deployment = id })
+    return former.new(self.loaded.sandbox, self.natives, files)
+  end)
 end
 
 -- graph(id) -> the graph of a version
 function Runtime:graph(id)
-  local entry = self.versions[id]
-  if not entry then
-    make_room(self)
-    entry = { graph = graph_of(self, ask(self.natives, self.host, "version", { id = id })) }
-    self.versions[id] = entry
-  end
-  self.uses = self.uses + 1
-  entry.used = self.uses
-  return entry.graph
+  return self.versions:get(id).graph
+end
+
+-- The files of the deployment that a version came with.
+local function files_of(self, version)
+  return self.former:get(self.versions:get(version).deployment)
 end
 
 -- version(key, binding, value) -> the id of a version, for calls and starts
@@ -93,13 +95,22 @@ local function stand_in(missing, names)
   end, name
 end
 
--- handler(names) -> the first handler that is there, and its name; nil if none is
-function Runtime:handler(names)
+-- handler(names, version) -> the first handler that is there, and its name; nil if none is. What
+-- the folder has no longer comes from the deployment of that version.
+function Runtime:handler(names, version)
   local found, name = places.find(self.loaded, names)
+  if not found then
+    found, name = files_of(self, version):handler(names)
+  end
   if found then
     return found, name
   end
   return stand_in(self.loaded.missing, names)
+end
+
+-- bean(name, version) -> a table; nil: there is none
+function Runtime:bean(name, version)
+  return self.loaded.beans[name] or files_of(self, version):bean(name)
 end
 
 -- ---- one run ----
@@ -112,7 +123,7 @@ local function context_of(self)
     encode = rules.encode, decode = rules.decode,
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
   }
-  for _, name in ipairs { "graph", "version", "frame", "handler" } do
+  for _, name in ipairs { "graph", "version", "frame", "handler", "bean" } do
     context[name] = function(...)
       return self[name](self, ...)
     end
@@ -122,9 +133,6 @@ local function context_of(self)
   end
   function context.next_instance()
     return natives.walk.next_id(self.host)
-  end
-  function context.bean(name)
-    return self.loaded.beans[name]
   end
   function context.enqueue(handler, payload, options)
     local id, message = natives.job.enqueue(self.host, handler, payload, options)
@@ -157,8 +165,8 @@ end
 -- new(natives, loaded) -> a function that runs the job of an instance: it gets the job's handle,
 -- and returns the unit; nil if a handler has put the job off.
 function runtime.new(natives, loaded)
-  local self = setmetatable({ natives = natives, loaded = loaded, versions = {}, count = 0,
-    uses = 0 }, Runtime)
+  local self = setmetatable({ natives = natives, loaded = loaded }, Runtime)
+  self.versions, self.former = recent_versions(self), recent_deployments(self)
   local context = context_of(self)
   return function(host)
     self.host, context.host = host, host
