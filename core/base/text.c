@@ -35,7 +35,8 @@ void text_append(struct text *text, const char *data, size_t size) {
 }
 
 /* Returns the length of the whole; it is written if that is less than the room that is left. */
-static int text_try(struct text *text, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static int text_try(struct text *text, const char *format,
+                                                          va_list arguments) {
     size_t room = text->failed ? 0 : text->room - text->size;
     return vsnprintf(room ? text->data + text->size : NULL, room, format, arguments);
 }
