@@ -344,10 +344,18 @@ static bool has_late(struct walk *walk, const struct queue *queue) {
     return false;
 }
 
+/* Its start was counted for an instant that has passed. */
+static bool expired(void *arg, const struct work_item *item) {
+    const struct walk *walk = arg;
+    return walk->now > item->jobs->begin_by;
+}
+
 bool client_late(struct client *client) {
     mutex_lock(&client->pool->mutex);
     struct walk walk = walk_of(client);
-    bool late = has_late(&walk, &client->suspects) || has_late(&walk, &client->queue);
+    const struct work_item *prompt = client->prompt.first;
+    bool late = has_late(&walk, &client->suspects) || has_late(&walk, &client->queue) ||
+                (prompt && expired(&walk, prompt));
     mutex_unlock(&client->pool->mutex);
     return late;
 }
@@ -383,6 +391,9 @@ int client_yield(struct client *client, bool (*wanted)(void *arg, const struct j
     walk.arg = arg;
     queue_pull(&client->suspects, goes, &walk, &late);
     queue_pull(&client->queue, goes, &walk, &late);
+    queue_pull(&client->prompt, expired, &walk, &late);
+    if (!client->prompt.first)
+        client->prompted = 0;
     int count = forget(client, late.first);
     mutex_unlock(&client->pool->mutex);
     threads_give_back(client, queue_take(&late), true);

@@ -57,10 +57,10 @@ void client_load(struct client *client, int *running, int *waiting);
 /* True if an item waits for a worker. */
 bool client_waits(struct client *client);
 /* True if an item has waited for longer than the horizon, and no worker will be free for it within
- * another. */
+ * another, or if it waits behind the instant by which it was to begin. */
 bool client_late(struct client *client);
-/* Gives such items back as OUTCOME_RETURNED, if `wanted` is true for their first job. Returns the
- * number of items. */
+/* Gives such items back as OUTCOME_RETURNED, the former if `wanted` is true for their first job.
+ * Returns the number of items. */
 int client_yield(struct client *client, bool (*wanted)(void *arg, const struct job *job),
                  void *arg);
 /* Lets jobs begin until this monotonic instant. Later they are given back, as their locks may be
