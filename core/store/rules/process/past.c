@@ -5,13 +5,15 @@ bool past_write(struct store *store, const struct unit_instance *one, time_ms no
                 struct error *error) {
     if (store->settings->history != HISTORY_FULL)
         return true;
-    return db_run(&store->db, error,
-                  "INSERT INTO past(id, version, root, parent, started, ended, how, reason, key,"
-                  " tenant, variables, removal) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-                  " ?11, ?6+(SELECT coalesce(v.ttl, ?12) FROM process_version v WHERE v.id=?2))",
-                  "iizziitttttz", one->id, one->version, one->root, one->parent, one->started, now,
-                  one->ended, one->reason, one->key, one->tenant, one->variables,
-                  store->settings->history_ttl);
+    return db_run(
+        &store->db, error,
+        "INSERT INTO past(id, version, root, parent, started, ended, how, reason, key,"
+        " tenant, variables, removal) VALUES(?1, ?2, ?3, ?4, coalesce(?5, (SELECT i.started"
+        " FROM instance i WHERE i.id=?1)), ?6, ?7, ?8, ?9, ?10, ?11, ?6+(SELECT coalesce(v.ttl, "
+        "?12) FROM process_version v WHERE v.id=?2))",
+        "iizzTitttttz", one->id, one->version, one->root, one->parent, one->started, now,
+        one->ended, one->reason, one->key, one->tenant, one->variables,
+        store->settings->history_ttl);
 }
 
 static bool past_remove(struct store *store, int64_t id, int64_t *room, struct error *error) {

@@ -122,16 +122,17 @@ static bool write_left(struct store *store, const struct unit_wait *left, int64_
            user_tasks_remove(store, left->instance, left->token, error);
 }
 
-/* Of an instance that began in this unit there was never a row. */
+/* Of an instance that began in this unit there was never a row; of another, the row says when it
+ * began. */
 static bool write_end(struct store *store, const struct unit_instance *one, int64_t running,
                       time_ms now, struct error *error) {
     const struct unit_wait all = {one->id, 0, UNIT_JOB | UNIT_SUBSCRIPTION | UNIT_TASK};
+    if (!past_write(store, one, now, error))
+        return false;
     if (one->rev &&
         (!write_left(store, &all, running, now, error) || !instance_remove(store, one->id, error)))
         return false;
-    if (one->rev && !instance_released(store, one->id, error))
-        return false;
-    return past_write(store, one, now, error);
+    return !one->rev || instance_released(store, one->id, error);
 }
 
 static bool write_instances(struct store *store, const struct unit *unit, int64_t running,
