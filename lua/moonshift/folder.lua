@@ -324,9 +324,10 @@ function Loader:read_process(path, text, key, env)
   return require("moonshift.process.load").read_process(path, text, key, value)
 end
 
--- A script of a process: function(job). `where` = { file, line }.
-function Loader:script(text, where)
-  return assert(load("local job = ... " .. text, "@" .. where.file, "t", self.sandbox.env))
+-- A script of a process: function(job). `where` = { file, line }; `env`: its globals, if not those
+-- of the folder.
+function Loader:script(text, where, env)
+  return assert(load("local job = ... " .. text, "@" .. where.file, "t", env or self.sandbox.env))
 end
 
 -- ---- listeners ----
@@ -510,7 +511,7 @@ end
 --   uniques      functions that give the key of a new job
 --   behaviours   functions of activities/ and decisions/, by "activities/order/charge"
 --   beans        tables
---   read_process(path, text, key, env) -> a graph, and script(text, where) -> function(job)
+--   read_process(path, text, key, env) -> a graph, and script(text, where, env) -> function(job)
 --   sandbox      where the files are evaluated
 --   missing      the option
 --
@@ -542,8 +543,8 @@ function folder.load(natives, options)
   function self.loaded.read_process(...)
     return self:read_process(...)
   end
-  function self.loaded.script(text, where)
-    return self:script(text, where)
+  function self.loaded.script(...)
+    return self:script(...)
   end
   natives.loading()
   return self.loaded

@@ -3,7 +3,8 @@ local engines = require "spec.support.engines"
 local program = require "spec.support.program"
 local testing = require "moonshift.testing"
 
-local WORDS = 'local step, task, choose = require "moonshift.process".words()\n'
+local WORDS = 'local process = require "moonshift.process"\n'
+  .. "local step, task, choose = process.words()\n"
 
 local files = {
   ["processes/sale.lua"] = WORDS .. [[
@@ -15,6 +16,7 @@ local files = {
         { when = function(v) return v.tax > limits.small end, step "audit" { run = "audit" } },
         { otherwise = true },
       },
+      process.script "count" { script = 'return require("lib.limits").small', result = "small" },
       step "print" { expression = "${words.loud(name)}", result = "said" },
     }]],
   ["handlers/tax.lua"] = 'return function() return require("lib.limits").small + 1 end',
@@ -22,6 +24,8 @@ local files = {
   ["beans/words.lua"] = "return { loud = function(_, name) return name .. '!' end }",
   ["lib/limits.lua"] = "return { small = 10 }",
 }
+
+local RESULT = { name = "ann", tax = 11, audited = "first", said = "ann!", small = 10 }
 
 local LATER = WORDS .. 'return { task "order" {} }'
 
@@ -66,7 +70,7 @@ describe("an instance whose version is no longer the newest", function()
     assert(engine:reload())
     complete(engine)
     engine:drain()
-    assert.same({ name = "ann", tax = 11, audited = "first", said = "ann!" },
+    assert.same(RESULT,
       engine:past_instances({ id = id }):one().variables)
     assert(engine:start "sale")
     assert.equal(2, engine:instances():one().version)
@@ -92,6 +96,6 @@ describe("an instance whose version is no longer the newest", function()
     local status, _, errors = place.run("run", ".", "--drain")
     assert.equal(0, status, errors)
     local ended = open():past_instances({ id = id }):one()
-    assert.same({ name = "ann", tax = 11, audited = "first", said = "ann!" }, ended.variables)
+    assert.same(RESULT, ended.variables)
   end)
 end)

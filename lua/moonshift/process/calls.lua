@@ -191,7 +191,7 @@ end
 local function function_of(w, inst, token, callout)
   if callout.script then
     return w.context.script(callout.script, { file = callout.file, line = callout.line,
-      id = token.at, key = inst.plan.key })
+      id = token.at, key = inst.plan.key }, inst.version)
   end
   return callout.call or w.context.handler(callout.names, inst.version)
     or no_handler(inst, token, callout)

@@ -22,21 +22,20 @@ end
 
 -- ---- versions ----
 
--- The graph of a version: the folder's own if it is the same, else made of the stored text.
-local function graph_of(self, row)
-  local own = self.loaded.processes[row.key]
-  if own and own.hash == row.hash then
-    return own.graph
-  end
+-- The graph of an earlier version, made of the stored text.
+local function earlier_graph(self, row)
   local env = row.path:find("%.lua$") and self.former:get(row.deployment).env
   return self.loaded.read_process(row.path, row.text, row.key, env)
 end
 
--- What is kept of versions: { graph, deployment }.
+-- What is kept of versions: { graph, deployment, newest = it is the folder's own }.
 local function recent_versions(self)
   return recent.new(VERSIONS_MAX, function(id)
     local row = ask(self.natives, self.host, "version", { id = id })
-    return { graph = graph_of(self, row), deployment = row.deployment }
+    local own = self.loaded.processes[row.key]
+    local newest = own ~= nil and own.hash == row.hash
+    return { graph = newest and own.graph or earlier_graph(self, row),
+      deployment = row.deployment, newest = newest }
   end)
 end
 
@@ -108,6 +107,13 @@ function Runtime:handler(names, version)
   return stand_in(self.loaded.missing, names)
 end
 
+-- script(text, where, version) -> function(job). It belongs to the graph: that of an earlier
+-- version has the modules that came with it.
+function Runtime:script(text, where, version)
+  local env = not self.versions:get(version).newest and files_of(self, version).env or nil
+  return self.loaded.script(text, where, env)
+end
+
 -- bean(name, version) -> a table; nil: there is none
 function Runtime:bean(name, version)
   return self.loaded.beans[name] or files_of(self, version):bean(name)
@@ -123,7 +129,7 @@ local function context_of(self)
     encode = rules.encode, decode = rules.decode,
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
   }
-  for _, name in ipairs { "graph", "version", "frame", "handler", "bean" } do
+  for _, name in ipairs { "graph", "version", "frame", "handler", "bean", "script" } do
     context[name] = function(...)
       return self[name](self, ...)
     end
@@ -137,9 +143,6 @@ local function context_of(self)
   function context.enqueue(handler, payload, options)
     local id, message = natives.job.enqueue(self.host, handler, payload, options)
     return id or error("job:enqueue: " .. message, 0)
-  end
-  function context.script(text, where)
-    return self.loaded.script(text, where)
   end
   function context.runs(text)
     local retry = rules.retry(text)
