@@ -48,7 +48,8 @@ static bool take_version(struct process_cause *cause, json_t *row, struct error 
 
 static bool version_by_id(struct process_cause *cause, struct engine *engine, int64_t id,
                           struct error *error) {
-    json_t *row = ask(engine, ASK_VERSION, json_pack("{sI}", "id", (json_int_t)id), error);
+    json_t *row =
+        ask(engine, ASK_VERSION, json_pack("{sI sb}", "id", (json_int_t)id, "text", 0), error);
     return row && take_version(cause, row, error);
 }
 
@@ -71,9 +72,10 @@ static bool version_of_instance(struct process_cause *cause, struct engine *engi
 static bool start(struct process_cause *cause, struct engine *engine, const json_t *command,
                   struct error *error) {
     json_t *question = json_object();
-    bool fine = question && take(question, "key", command, "process") &&
-                take(question, "number", command, "version") &&
-                take(question, "tag", command, "tag");
+    bool fine = json_put(question, "text", json_false()) &&
+                take(question, "key", command, "process") &&
+                take(question, "number", command, "version");
+    fine = fine && take(question, "tag", command, "tag");
     json_t *row = ask(engine, ASK_VERSION, fine ? question : NULL, error);
     return row && take_version(cause, row, error) &&
            ((take(cause->object, "key", command, "key") &&

@@ -577,6 +577,8 @@ static void versions(struct contract *c) {
                   "two") == 0);
     EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'id': %d}", (int)one), "text"),
                   "<definitions/>") == 0);
+    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'order', 'text': false}"), "text"), "") ==
+           0);
     EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'offer'}"), "id"), "") == 0);
     EXPECT_ERROR("no such version of process \"offer\"");
 }

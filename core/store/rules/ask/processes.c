@@ -117,12 +117,12 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
     int64_t id = version_meant(store, question, error);
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT v.id, v.key, v.number, v.kind, v.hash, v.deployment, v.path, f.text,"
-                 " CASE WHEN p.current=v.id THEN 1 ELSE 0 END,"
+                 "SELECT v.id, v.key, v.number, v.kind, v.hash, v.deployment, v.path,"
+                 " CASE WHEN ?2<>0 THEN f.text END, CASE WHEN p.current=v.id THEN 1 ELSE 0 END,"
                  " CASE WHEN v.suspended<>0 OR p.suspended<>0 THEN 1 ELSE 0 END"
                  " FROM process_version v JOIN process p ON p.key=v.key LEFT JOIN deployment_file f"
                  " ON f.deployment=v.deployment AND f.path=v.path WHERE v.id=?1",
-                 "i", id);
+                 "ii", id, (int64_t)!json_is_false(json_object_get(question, "text")));
     enum answer step = id < 0 ? FAILED : db_step(&store->db, row, error);
     if (step == YES) {
         found = version_read(row);

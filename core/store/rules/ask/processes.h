@@ -15,7 +15,8 @@ json_t *store_process_instance(struct store *store, int64_t id, time_ms now, str
 /* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */
 json_t *store_frame(struct store *store, int64_t id, struct error *error);
 /* Of { id } or { key [, number | tag | deployment] } (none of these: the current one): { id, key,
- * number, kind, hash, deployment, path, text, current, suspended }. ERROR_NOT_FOUND. */
+ * number, kind, hash, deployment, path, text, current, suspended }. With text = false that is null:
+ * a large file is not read. ERROR_NOT_FOUND. */
 json_t *store_version(struct store *store, const json_t *question, struct error *error);
 /* What an instance waits for: { instance, frame, jobs, tasks, subscriptions, called, incidents, why
  * }, the last as why_places has it. */
