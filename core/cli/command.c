@@ -140,6 +140,14 @@ static bool is_of_batch(const json_t *command) {
     return has_verb(command, "delete_batch") || has_verb(command, "set_batch_removal_time");
 }
 
+/* `process "order" suspended`, where it has no jobs; false: the command is about no such thing. */
+static bool owner_say(const json_t *command, const char *kind, const char *done) {
+    const char *name = json_string_value(json_object_get(command, kind));
+    if (name)
+        output_add("%s \"%s\" %s\n", kind, name, done);
+    return name != NULL;
+}
+
 static bool done_say(const struct cli *cli, const struct flags *flags, struct engine *engine,
                      const json_t *command, const struct command_run *run, const char *done,
                      struct error *error) {
@@ -154,11 +162,9 @@ static bool done_say(const struct cli *cli, const struct flags *flags, struct en
                    json_string_value(json_object_get(command, "definition")), alone_text(command));
         return true;
     }
-    const char *process = json_string_value(json_object_get(command, "process"));
-    if (!cli->json && run->touched == 0 && process) {
-        output_add("process \"%s\" %s\n", process, done);
+    if (!cli->json && run->touched == 0 &&
+        (owner_say(command, "process", done) || owner_say(command, "instance", done)))
         return true;
-    }
     if (cli->json || !is_of_batch(command))
         return counted(cli, command, run, done, error);
     output_add("batch %lld %s\n", (long long)json_integer_value(json_object_get(command, "batch")),

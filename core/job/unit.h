@@ -16,10 +16,10 @@
 /* What the unit leaves of one instance. */
 struct unit_instance {
     int64_t id;
-    int64_t version;      /* of its process */
-    int64_t rev;          /* of the frame that was walked on; 0: the unit began the instance */
-    int64_t parent, root; /* instances; 0: none */
-    time_ms started;
+    int64_t version;       /* of its process */
+    int64_t rev;           /* of the frame that was walked on; 0: the unit began the instance */
+    int64_t parent, root;  /* instances; 0: none */
+    time_ms started;       /* TIME_NONE: as its row says */
     const char *frame;     /* JSON; NULL: the instance has ended */
     const char *ended;     /* how: "completed", "terminated" or "cancelled"; NULL: it goes on */
     const char *reason;    /* of a cancellation, or NULL */
