@@ -305,10 +305,15 @@ static enum store_purpose purpose(const struct turns *turns, const struct work *
 
 /* ---- jobs that were locked unread ---- */
 
+/* An item is empty if nothing follows for the worker that waits for it. */
+static bool is_unread(const struct work_item *item) {
+    return item->jobs && item->jobs->unread;
+}
+
 static size_t count_unread(const struct work_item *items) {
     size_t count = 0;
     for (const struct work_item *item = items; item; item = item->next)
-        count += item->jobs->unread;
+        count += is_unread(item);
     return count;
 }
 
@@ -320,7 +325,7 @@ static void read_taken(struct turns *turns, struct turn *turn) {
     if (!count)
         return;
     for (struct work_item *item = turn->items; jobs && item; item = item->next)
-        if (item->jobs->unread) {
+        if (is_unread(item)) {
             jobs[at++] = item->jobs;
             item->jobs = NULL; /* until it is back */
         }
@@ -350,7 +355,7 @@ static void drop_unread(struct turns *turns, struct turn *turn) {
         return;
     for (struct work_item **at = &turn->items; *at;) {
         struct work_item *item = *at;
-        if (!item->jobs->unread) {
+        if (!is_unread(item)) {
             at = &item->next;
             continue;
         }

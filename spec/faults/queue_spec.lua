@@ -18,6 +18,11 @@ return function(job)
 end]],
   ["handlers/quick.lua"] = note .. "return note",
   ["handlers/capped.lua"] = note .. "return { limit = { cluster = 2 }, run = note }",
+  ["handlers/chain.lua"] = note .. [[
+return function(job)
+  job:enqueue("quick", nil, { lane = job.lane })
+  note(job)
+end]],
   ["handlers/paced.lua"] = note .. 'return { rate = "2/PT1H", run = note }',
 }
 
@@ -143,6 +148,16 @@ describe("the queue of a busy executor", function()
     assert.same(ids, ran())
     assert.equal(0, count("lane"))
     assert.equal(0, count("parked"))
+    verify()
+  end)
+
+  it("goes on behind a lane in which nothing may follow", function()
+    place.moonshift("deploy", dir)
+    place.moonshift("definition", "suspend", "quick")
+    enqueue("chain", 3, "--lane", "a")
+    place.moonshift("run", dir, "--drain")
+    assert.equal(3, #ran())
+    assert.equal(3, count("job WHERE suspended<>0"))
     verify()
   end)
 
