@@ -14,7 +14,8 @@ end
 local handlers = {
   ["handlers/gated.lua"] = [[
 return function(job)
-  os.execute("until [ -e $RUNS.gate ] || [ ! -e ${RUNS%/*} ]; do sleep 0.02; done")
+  os.execute("touch $RUNS.began; "
+    .. "until [ -e $RUNS.gate ] || [ ! -e ${RUNS%/*} ]; do sleep 0.02; done")
 end]],
   ["handlers/quick.lua"] = note .. "return note",
   ["handlers/capped.lua"] = note .. "return { limit = { cluster = 2 }, run = note }",
@@ -94,6 +95,11 @@ describe("the queue of a busy executor", function()
   it("goes to one that has nothing to do, in its order, counted as nothing", function()
     local ids = busy("quick", 60)
     await("all to be locked", "locked", 61)
+    process.await("the gated one to run", 20, function()
+      local began <close> = io.open(runs .. ".began")
+      return began ~= nil
+    end)
+    process.pause(0.3) -- until it is known to be long, so that no job of the queue waits for it
     start("--workers", "1")
     await("the others to have run", "ended", 60)
     assert.same(ids, ran())
@@ -155,7 +161,8 @@ describe("the queue of a busy executor", function()
     place.moonshift("deploy", dir)
     place.moonshift("definition", "suspend", "quick")
     enqueue("chain", 3, "--lane", "a")
-    place.moonshift("run", dir, "--drain")
+    start("--workers", "1")
+    await("all to have run", "ended", 3)
     assert.equal(3, #ran())
     assert.equal(3, count("job WHERE suspended<>0"))
     verify()
