@@ -97,30 +97,36 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
     return done;
 }
 
-/* The token that waits at an activity to be triggered; 0: none does. */
-static int64_t token_at(const json_t *instance, const char *activity) {
+/* Finds the token that waits to be triggered, at the activity if one is named. False: error. */
+static bool token_find(const json_t *instance, int64_t id, const char *activity, int64_t *token,
+                       struct error *error) {
+    const char *first = NULL;
     const json_t *place;
     size_t i;
     json_array_foreach(json_object_get(instance, "at"), i, place) {
-        const char *state = text_of(place, "state");
-        if (strcmp(state, "trigger") == 0 &&
-            (!activity || strcmp(text_of(place, "activity"), activity) == 0))
-            return id_of(place, "token");
+        const char *at = text_of(place, "activity");
+        if (strcmp(text_of(place, "state"), "trigger") != 0 || (activity && strcmp(at, activity)))
+            continue;
+        if (first && strcmp(first, at) != 0)
+            return error_set(error, ERROR_CONFLICT,
+                             "instance %lld waits to be triggered at %s and at %s (expected the "
+                             "name of one)",
+                             (long long)id, first, at);
+        *token = first ? *token : id_of(place, "token");
+        first = at;
     }
-    return 0;
+    return first ||
+           error_set(error, ERROR_NOT_FOUND, "instance %lld: nothing waits to be triggered%s%s",
+                     (long long)id, activity ? " at " : "", activity ? activity : "");
 }
 
 static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
-    int64_t id = id_of(command, "instance");
-    const char *activity = text_of(command, "activity");
+    int64_t id = id_of(command, "instance"), token = 0;
     json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
-    int64_t token = found ? token_at(found, activity) : 0;
-    if (found && !token)
-        error_set(error, ERROR_NOT_FOUND, "instance %lld: nothing waits to be triggered%s%s",
-                  (long long)id, activity ? " at " : "", activity ? activity : "");
+    bool done = found && token_find(found, id, text_of(command, "activity"), &token, error);
     json_decref(found);
-    return token && put(cause, "token", json_integer(token), error) &&
+    return done && put(cause, "token", json_integer(token), error) &&
            version_of_instance(cause, engine, id, error);
 }
 

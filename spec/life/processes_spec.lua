@@ -20,6 +20,9 @@ local files = {
     step "send" { run = "send" },
     task "done" {},
   }]],
+  ["processes/meet.lua"] = WORDS .. [[return {
+    parallel { { receive "left" {} }, { receive "right" {} } },
+  }]],
   ["processes/late.lua"] = WORDS .. [[return {
     task "answer" { within = { "PT2H", step "remind" { run = "note" } } },
   }]],
@@ -145,6 +148,16 @@ describe("an instance of a process", function()
     assert.same({ "cancelled", "no longer wanted" }, { ended.how, ended.reason })
     assert.equal(0, engine:jobs():count())
     assert.equal(0, engine:tasks():count())
+  end)
+
+  it("is triggered at the only place that waits for it, or at the one that is named", function()
+    local id = start "meet"
+    local _, message = engine:trigger(id)
+    assert.equal(("instance %d waits to be triggered at left and at right (expected the name of "
+      .. "one)"):format(id), message)
+    assert(engine:trigger(id, "right"))
+    assert(engine:trigger(id))
+    assert.equal("completed", past(id).how)
   end)
 
   it("that was begun on a version ends on it", function()
