@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,7 +69,6 @@ struct unit {
     struct unit_message *messages;
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
-    bool behind;      /* out, of store_settle: another unit was written first */
     int64_t rev;      /* out: of the frames that it has written */
 };
 

@@ -3,8 +3,8 @@
  * A work item is what one worker runs back to back: a single job, jobs of one lane in acquisition
  * order, or short jobs that share a place under their limit. Follow-ups are exclusive jobs that a
  * run of the same lane created, locked with its result. They wait until the work item ends and then
- * run next on its worker; the lane is not released in between. Nothing in here has a lock of its
- * own. */
+ * run next, on its worker unless that does brief work meanwhile. The lane is not released in
+ * between. Nothing in here has a lock of its own. */
 #ifndef MOONSHIFT_RUN_POOL_WORK_ITEM_H
 #define MOONSHIFT_RUN_POOL_WORK_ITEM_H
 

@@ -308,7 +308,7 @@ static bool settle_run(struct store *store, struct outcome *outcome, time_ms now
                        enum settled *settled, struct error *error) {
     enum unit_guarded guarded = UNIT_FINE;
     if (outcome->unit && outcome->kind == OUTCOME_SUCCESS)
-        guarded = unit_guard(store, outcome, now, error);
+        guarded = unit_guard(store, outcome, error);
     *settled = guarded == UNIT_BEHIND ? SETTLED_BEHIND : SETTLED;
     if (guarded == UNIT_FAILED || guarded == UNIT_BEHIND)
         return guarded == UNIT_BEHIND;

@@ -1,84 +1,11 @@
-/* process_contract.c - processes: what a unit writes, whole or not at all; versions and what starts
- * them. */
-#include "contract.h"
+/* process_contract.c - instances of processes: what a unit writes, whole or not at all. */
 #include "job/unit.h"
-
-#define ORDER                                                                                      \
-    "{'key': 'order', 'kind': 'bpmn', 'path': 'processes/order.bpmn', 'hash': '%s', 'timers': "    \
-    "[%s], 'events': [%s], 'history_time_to_live': 'P1D'}"
+#include "process_site.h"
 
 /* Frames of a shape that the store does not look into. */
 #define F1 "{\"f\":1}"
 #define F2 "{\"f\":2}"
 #define F3 "{\"f\":3}"
-
-/* Text in which ' stands for ", as JSON. */
-static json_t *json_of(const char *format, ...) {
-    char text[2048];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    for (char *at = text; *at; at++)
-        *at = *at == '\'' ? '"' : *at;
-    return json_loads(text, JSON_DECODE_ANY, NULL);
-}
-
-/* Takes the processes over. */
-static bool deploy(struct contract *c, const char *hash, json_t *processes, time_ms now) {
-    struct definitions none = {0};
-    struct store_file file = {"processes/order.bpmn", "<definitions/>", 14};
-    struct store_deployment deployment = {.name = "shop",
-                                          .hash = hash,
-                                          .files = &file,
-                                          .file_count = 1,
-                                          .definitions = &none,
-                                          .processes = processes};
-    int64_t id = 0;
-    bool done = store_deploy(c->store, &deployment, NULL, now, &id, &c->error);
-    json_decref(processes);
-    return done;
-}
-
-/* The id of the current version of "order"; 0: error. */
-static int64_t version(struct contract *c) {
-    json_t *question = json_of("{'key': 'order'}");
-    json_t *found = store_ask(c->store, ASK_VERSION, question, NOW, &c->error);
-    int64_t id = json_integer_value(json_object_get(found, "id"));
-    json_decref(question);
-    json_decref(found);
-    return id;
-}
-
-static int64_t order(struct contract *c) {
-    return deploy(c, "a", json_of("[" ORDER "]", "one", "", ""), NOW) ? version(c) : 0;
-}
-
-/* How many rows the question has. Takes the filters over. */
-static int rows(struct contract *c, enum ask_kind kind, json_t *filters) {
-    json_t *question = json_pack("{so? si}", "filters", filters, "limit", 1000);
-    json_t *found = store_ask(c->store, kind, question, NOW, &c->error);
-    int count = found ? (int)json_array_size(found) : -1;
-    json_decref(question);
-    json_decref(found);
-    return count;
-}
-
-/* A member of the answer to a question, as text; "" for none. */
-static const char *answer(struct contract *c, enum ask_kind kind, json_t *question,
-                          const char *key) {
-    static char texts[4][256];
-    static int at;
-    char *text = texts[at++ % 4];
-    json_t *found = store_ask(c->store, kind, question, NOW, &c->error);
-    json_t *value = json_object_get(found, key);
-    snprintf(text, 256, "%s", json_is_string(value) ? json_string_value(value) : "");
-    if (json_is_integer(value))
-        snprintf(text, 256, "%lld", (long long)json_integer_value(value));
-    json_decref(question);
-    json_decref(found);
-    return text;
-}
 
 #define INSTANCE(id, key, text)                                                                    \
     EXPECT(strcmp(answer(c, ASK_INSTANCE, json_of("{'id': %d}", (int)(id)), key), text) == 0)
@@ -220,7 +147,7 @@ static void behind(struct contract *c) {
     struct step set = step_of(id, of, rev, F2);
     EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
     struct step end = step_of(id, of, rev, NULL);
-    EXPECT(settle_step(c, job, &end, &newer) == SETTLED_BEHIND && newer && end.unit.behind);
+    EXPECT(settle_step(c, job, &end, &newer) == SETTLED_BEHIND && newer);
     bool same = newer->id == at && newer->token == token && strcmp(newer->frame, F2) == 0 &&
                 newer->frame_rev == set.unit.rev && newer->frame_rev != rev;
     EXPECT(same && store_holds(c->store, at, token, &c->error) == YES);
@@ -560,81 +487,6 @@ static void assigned(struct contract *c) {
     EXPECT(rows(c, ASK_TASKS, json_of("{'assignee': 'clerk'}")) == 1);
 }
 
-/* ---- versions ---- */
-
-#define HOURLY "{'activity': 'start', 'text': 'R/PT1H', 'spec': {'cycle': '%s'}}"
-
-static void versions(struct contract *c) {
-    int64_t one = order(c);
-    EXPECT(one && deploy(c, "b", json_of("[" ORDER "]", "two", "", ""), NOW + 1));
-    int64_t two = version(c);
-    EXPECT(two && two != one && rows(c, ASK_VERSIONS, json_of("{'key': 'order'}")) == 2);
-    EXPECT(deploy(c, "c", json_of("[" ORDER "]", "two", "", ""), NOW + 2) && version(c) == two);
-    EXPECT(deploy(c, "d", json_of("[" ORDER "]", "one", "", ""), NOW + 3) && version(c) == one);
-    EXPECT(rows(c, ASK_VERSIONS, json_of("{'key': 'order'}")) == 2);
-    EXPECT(rows(c, ASK_PROCESSES, json_of("{'key': 'order'}")) == 1);
-    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'order', 'number': 2}"), "hash"),
-                  "two") == 0);
-    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'id': %d}", (int)one), "text"),
-                  "<definitions/>") == 0);
-    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'order', 'text': false}"), "text"), "") ==
-           0);
-    EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'offer'}"), "id"), "") == 0);
-    EXPECT_ERROR("no such version of process \"offer\"");
-}
-
-/* The only job, as JSON. */
-static json_t *only_job(struct contract *c) {
-    json_t *jobs = store_jobs(c->store, NULL, NULL, NOW, &c->error);
-    json_t *job = json_array_size(jobs) == 1 ? json_incref(json_array_get(jobs, 0)) : NULL;
-    json_decref(jobs);
-    return job;
-}
-
-static bool starts(struct contract *c, const char *due, int64_t of) {
-    json_t *job = only_job(c);
-    int64_t version =
-        json_integer_value(json_object_get(json_object_get(job, "payload"), "version"));
-    const char *text = json_string_value(json_object_get(job, "due"));
-    const char *handler = json_string_value(json_object_get(job, "handler"));
-    bool same = text && strcmp(text, due) == 0 && version == of &&
-                strcmp(handler, "process/order/start:timer") == 0;
-    json_decref(job);
-    return same;
-}
-
-static void start_timers(struct contract *c) {
-    char hourly[256];
-    snprintf(hourly, sizeof hourly, HOURLY, "R/PT1H");
-    EXPECT(deploy(c, "a", json_of("[" ORDER "]", "one", hourly, ""), NOW));
-    int64_t one = version(c);
-    EXPECT(starts(c, "2026-01-01T01:00:00.000Z", one));
-    /* The same text keeps its date, and starts the new version. */
-    EXPECT(deploy(c, "b", json_of("[" ORDER "]", "two", hourly, ""), NOW + 60000));
-    EXPECT(starts(c, "2026-01-01T01:00:00.000Z", version(c)));
-    EXPECT(deploy(c, "c", json_of("[" ORDER "]", "one", hourly, ""), NOW + 120000));
-    EXPECT(starts(c, "2026-01-01T01:00:00.000Z", one));
-    /* Another text begins anew; a process without the timer has no job. */
-    EXPECT(
-        deploy(c, "d",
-               json_of("[" ORDER "]", "three",
-                       "{'activity': 'start', 'text': 'R/PT2H', 'spec': {'cycle': 'R/PT2H'}}", ""),
-               NOW + 180000));
-    EXPECT(starts(c, "2026-01-01T02:03:00.000Z", version(c)));
-    EXPECT(deploy(c, "e", json_of("[" ORDER "]", "four", "", ""), NOW + 240000));
-    EXPECT(rows(c, ASK_JOBS, NULL) == 0);
-}
-
-static void start_events(struct contract *c) {
-    const char *event = "{'kind': 'message', 'name': 'ordered', 'activity': 'start'}";
-    EXPECT(deploy(c, "a", json_of("[" ORDER "]", "one", "", event), NOW));
-    EXPECT(rows(c, ASK_SUBSCRIPTIONS, json_of("{'starts': true}")) == 1);
-    EXPECT(deploy(c, "b", json_of("[" ORDER "]", "two", "", event), NOW));
-    EXPECT(rows(c, ASK_SUBSCRIPTIONS, json_of("{'starts': true}")) == 1);
-    EXPECT(deploy(c, "c", json_of("[" ORDER "]", "three", "", ""), NOW));
-    EXPECT(rows(c, ASK_SUBSCRIPTIONS, NULL) == 0);
-}
-
 /* ---- who serves them ---- */
 
 static void by_key(struct contract *c) {
@@ -709,10 +561,6 @@ static const struct check checks[] = {
      held_instance},
     {"of a suspended process nothing starts, and jobs that are made wait", held_process},
     {"a task is given to somebody, and claimed only where it is nobody else's", assigned},
-    {"a text makes one version, and going back to it makes it current again", versions},
-    {"a start timer moves with the current version, and keeps its date if its text is the same",
-     start_timers},
-    {"start events are those of the current version", start_events},
     {"jobs of a process are taken by its key, also those of activities that the folder lacks",
      by_key},
     {"an ended instance goes with its trail when its time to live is over", cleanup},

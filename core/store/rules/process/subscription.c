@@ -20,9 +20,7 @@ bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
 
 /* ---- receivers ---- */
 
-static json_t *receiver_read(struct store *store, struct row *row, struct error *error) {
-    (void)store;
-    (void)error;
+static json_t *receiver_read(struct row *row) {
     return json_pack("{sI sI sI ss ss ss? ss}", "instance", (json_int_t)row_int(row, 0), "token",
                      (json_int_t)row_int(row, 1), "version", (json_int_t)row_int(row, 2),
                      "activity", row_text(row, 3), "key", row_text(row, 4), "business_key",
@@ -47,7 +45,7 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
         starts ? "tti" : "ttit", to->name, to->key ? to->key : "", to->instance, to->business_key);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
-        json_array_append_new(list, receiver_read(store, rows, error));
+        json_array_append_new(list, receiver_read(rows));
     if (step == NO)
         return list;
     json_decref(list);

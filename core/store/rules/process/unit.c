@@ -68,25 +68,16 @@ static bool unit_renew(struct store *store, struct outcome *outcome, struct erro
     return instances_attach(store, &outcome->newer, error);
 }
 
-static enum unit_guarded unit_behind(struct store *store, struct outcome *outcome,
-                                     struct error *error) {
-    outcome->unit->behind = true;
-    return unit_renew(store, outcome, error) ? UNIT_BEHIND : UNIT_FAILED;
-}
-
-enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, time_ms now,
-                             struct error *error) {
+enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error) {
     struct unit *unit = outcome->unit;
-    (void)now;
     enum answer held = lock_held(store, outcome->job, error);
     if (held != YES)
         return held == NO ? UNIT_STALE : UNIT_FAILED;
-    unit->behind = false;
     for (size_t i = 0; i < unit->instance_count; i++) {
         enum answer there = instance_there(store, &unit->instances[i], error);
         outcome->undone = there == FAILED; /* nothing was written for it */
         if (there != YES)
-            return there == NO ? unit_behind(store, outcome, error) : UNIT_FAILED;
+            return there == NO && unit_renew(store, outcome, error) ? UNIT_BEHIND : UNIT_FAILED;
     }
     bool may =
         (outcome->job->id || command_may(store, unit, error)) && messages_may(store, unit, error);

@@ -13,8 +13,7 @@ enum unit_guarded { UNIT_FAILED, UNIT_FINE, UNIT_STALE, UNIT_BEHIND };
 /* Looks at the lock and at the frames before anything is written. What follows cannot be refused.
  * An outcome that is refused here (its process is suspended, a message has no receiver) says that
  * it is `undone`. */
-enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, time_ms now,
-                             struct error *error);
+enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error);
 /* Writes all but the jobs. */
 bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
                 struct error *error);
