@@ -38,6 +38,7 @@ static const struct flag operation_flags[] = {
     {"--who", "NAME,…", "by these users"},
     {"--verb", "NAME,…", "of these verbs"},
     {"--entity", "NAME,…", "on these things"},
+    {"--instance", "ID,…", "on these instances of processes"},
     {"--after", "TIME", "from this instant on"},
     {"--before", "TIME", "before this instant"},
     {0},

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "engine/process_cause.h"
+#include "engine/process_entry.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@ enum { WALKS_MAX = 10 }; /* of one command; then other changes were first too of
 
 /* A job without an id: what the walk is given. */
 struct order {
+    const struct process_cause *cause;
+    const json_t *command;
+    int64_t instance; /* out: what it was done to */
     char handler[JOB_NAME_MAX + 32];
     char *payload;
     json_t *frame; /* of the instance, or NULL; its texts are borrowed */
@@ -23,16 +27,15 @@ static void order_clear(struct order *order) {
     json_decref(order->frame);
 }
 
-static bool order_open(struct order *order, const struct process_cause *cause,
-                       struct error *error) {
-    snprintf(order->handler, sizeof order->handler, "process/%s:command", cause->key);
-    order->payload = json_write(cause->object, NULL);
+static bool order_open(struct order *order, struct error *error) {
+    snprintf(order->handler, sizeof order->handler, "process/%s:command", order->cause->key);
+    order->payload = json_write(order->cause->object, NULL);
     return order->payload || error_no_memory(error);
 }
 
 /* Reads the frame as it is now. */
-static bool order_frame(struct order *order, struct engine *engine, int64_t instance,
-                        struct error *error) {
+static bool order_frame(struct order *order, struct engine *engine, struct error *error) {
+    int64_t instance = order->cause->instance;
     if (!instance)
         return true;
     json_t *question = json_pack("{sI}", "instance", (json_int_t)instance);
@@ -86,13 +89,41 @@ static bool refuse_failure(const struct outcome *outcome, struct error *error) {
     return error_set(error, ERROR_CONFLICT, "the command did not come to its end: %s", text);
 }
 
-static bool write_unit(struct engine *engine, struct outcome *outcome, struct error *error) {
+/* ---- writing ---- */
+
+/* Who has commanded what, in the transaction of the unit. */
+static bool note(struct engine *engine, const struct order *order, int64_t instance,
+                 const json_t *before, struct error *error) {
+    struct process_entry made;
+    struct process_cause cause = *order->cause;
+    cause.instance = instance;
+    bool done = process_entry_make(&made, &cause, order->command, before, error);
+    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, instance};
+    done = done && store_note(engine->store, &entry, engine_now(engine), error);
+    process_entry_clear(&made);
+    return done;
+}
+
+/* A start answers with the id of its instance, a change with the values before it. */
+static bool settle(struct engine *engine, struct order *order, struct outcome *outcome,
+                   struct error *error) {
+    if (!store_settle(engine->store, outcome, engine_now(engine), &outcome->settled, error) ||
+        !store_settle_end(engine->store, error))
+        return false;
+    if (outcome->settled == SETTLED_BEHIND)
+        return true;
+    const char *text = outcome->result;
+    json_t *result = text ? json_read(text, strlen(text), "result", error) : NULL;
+    order->instance = json_is_integer(result) ? json_integer_value(result) : order->cause->instance;
+    bool done = (result || !text) && note(engine, order, order->instance, result, error);
+    json_decref(result);
+    return done;
+}
+
+static bool write_unit(struct engine *engine, struct order *order, struct outcome *outcome,
+                       struct error *error) {
     return store_begin(engine->store, STORE_COMMAND, error) &&
-           engine_end(
-               engine,
-               store_settle(engine->store, outcome, engine_now(engine), &outcome->settled, error) &&
-                   store_settle_end(engine->store, error),
-               error);
+           engine_end(engine, settle(engine, order, outcome, error), error);
 }
 
 /* Keeps what handlers did for the next walk. */
@@ -105,7 +136,7 @@ static bool keep(struct order *order, const struct outcome *outcome, struct erro
 
 /* One walk. YES: it is written; NO: another change was first. */
 static enum answer walk_once(struct engine *engine, struct generation *generation,
-                             struct order *order, json_t **answer, struct error *error) {
+                             struct order *order, struct error *error) {
     struct job *job = order_job(order, engine_now(engine));
     engine->running = true;
     struct outcome *outcome =
@@ -117,26 +148,23 @@ static enum answer walk_once(struct engine *engine, struct generation *generatio
         return FAILED;
     }
     bool fine = outcome->kind == OUTCOME_SUCCESS && outcome->unit
-                    ? write_unit(engine, outcome, error)
+                    ? write_unit(engine, order, outcome, error)
                     : refuse_failure(outcome, error);
     enum answer done = fine ? YES : FAILED;
     if (fine && outcome->settled == SETTLED_BEHIND)
         done = keep(order, outcome, error) ? NO : FAILED;
-    else if (fine && outcome->result)
-        *answer = json_read(outcome->result, strlen(outcome->result), "result", error);
     outcome_free(outcome);
     return done;
 }
 
-static bool walk(struct engine *engine, const struct process_cause *cause, struct order *order,
-                 json_t **answer, struct error *error) {
+static bool walk(struct engine *engine, struct order *order, struct error *error) {
+    const struct process_cause *cause = order->cause;
     struct generation *generation =
-        order_open(order, cause, error) ? generation_of(engine, order, cause->key, error) : NULL;
+        order_open(order, error) ? generation_of(engine, order, cause->key, error) : NULL;
     enum answer done = generation ? NO : FAILED;
     for (int i = 0; done == NO && i < WALKS_MAX; i++)
-        done = order_frame(order, engine, cause->instance, error)
-                   ? walk_once(engine, generation, order, answer, error)
-                   : FAILED;
+        done = order_frame(order, engine, error) ? walk_once(engine, generation, order, error)
+                                                 : FAILED;
     if (done == NO)
         error_set(error, ERROR_CONFLICT, "instance %lld: %d other changes came first",
                   (long long)cause->instance, WALKS_MAX);
@@ -146,12 +174,10 @@ static bool walk(struct engine *engine, const struct process_cause *cause, struc
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
                     struct error *error) {
     struct process_cause cause = {0};
-    struct order order = {0};
-    *answer = NULL;
+    struct order order = {.cause = &cause, .command = command};
     bool done = engine_idle(engine, error) && process_cause_read(&cause, engine, command, error) &&
-                walk(engine, &cause, &order, answer, error);
-    if (done && !*answer)
-        *answer = json_integer(cause.instance);
+                walk(engine, &order, error);
+    *answer = done ? json_integer(order.instance) : NULL;
     process_cause_clear(&cause);
     order_clear(&order);
     return done && (*answer || error_no_memory(error));

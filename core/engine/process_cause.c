@@ -23,6 +23,11 @@ static bool take(json_t *to, const char *name, const json_t *from, const char *k
     return !value || json_is_null(value) || json_object_set(to, name, value) == 0;
 }
 
+static void take_activity(struct process_cause *cause, const json_t *row) {
+    const char *activity = text_of(row, "activity");
+    snprintf(cause->activity, sizeof cause->activity, "%s", activity ? activity : "");
+}
+
 static bool put(struct process_cause *cause, const char *name, json_t *value, struct error *error) {
     return json_put(cause->object, name, value) || error_no_memory(error);
 }
@@ -91,42 +96,46 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
     json_t *row = json_array_get(rows, 0);
     if (rows && !row)
         error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id);
+    take_activity(cause, row);
     bool done = row && take(cause->object, "token", row, "token") &&
                 version_of_instance(cause, engine, id_of(row, "instance"), error);
     json_decref(rows);
     return done;
 }
 
-/* Finds the token that waits to be triggered, at the activity if one is named. False: error. */
-static bool token_find(const json_t *instance, int64_t id, const char *activity, int64_t *token,
-                       struct error *error) {
-    const char *first = NULL;
-    const json_t *place;
+/* Finds the place that waits to be triggered, at the activity if one is named. NULL: error. */
+static const json_t *place_find(const json_t *instance, int64_t id, const char *activity,
+                                struct error *error) {
+    const json_t *place, *found = NULL;
     size_t i;
     json_array_foreach(json_object_get(instance, "at"), i, place) {
         const char *at = text_of(place, "activity");
         if (strcmp(text_of(place, "state"), "trigger") != 0 || (activity && strcmp(at, activity)))
             continue;
-        if (first && strcmp(first, at) != 0)
-            return error_set(error, ERROR_CONFLICT,
-                             "instance %lld waits to be triggered at %s and at %s (expected the "
-                             "name of one)",
-                             (long long)id, first, at);
-        *token = first ? *token : id_of(place, "token");
-        first = at;
+        if (found && strcmp(text_of(found, "activity"), at) != 0) {
+            error_set(error, ERROR_CONFLICT,
+                      "instance %lld waits to be triggered at %s and at %s (expected the name of "
+                      "one)",
+                      (long long)id, text_of(found, "activity"), at);
+            return NULL;
+        }
+        found = found ? found : place;
     }
-    return first ||
-           error_set(error, ERROR_NOT_FOUND, "instance %lld: nothing waits to be triggered%s%s",
-                     (long long)id, activity ? " at " : "", activity ? activity : "");
+    if (!found)
+        error_set(error, ERROR_NOT_FOUND, "instance %lld: nothing waits to be triggered%s%s",
+                  (long long)id, activity ? " at " : "", activity ? activity : "");
+    return found;
 }
 
 static bool trigger(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
     int64_t id = id_of(command, "instance"), token = 0;
     json_t *found = ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)id), error);
-    bool done = found && token_find(found, id, text_of(command, "activity"), &token, error);
+    const json_t *place = found ? place_find(found, id, text_of(command, "activity"), error) : NULL;
+    take_activity(cause, place);
+    token = id_of(place, "token");
     json_decref(found);
-    return done && put(cause, "token", json_integer(token), error) &&
+    return place && put(cause, "token", json_integer(token), error) &&
            version_of_instance(cause, engine, id, error);
 }
 
@@ -135,6 +144,17 @@ static bool of_instance(struct process_cause *cause, struct engine *engine, cons
                         struct error *error) {
     return (take(cause->object, "reason", command, "reason") || error_no_memory(error)) &&
            version_of_instance(cause, engine, id_of(command, "instance"), error);
+}
+
+static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
+                   struct error *error) {
+    if (!of_instance(cause, engine, command, error))
+        return false;
+    json_t *found =
+        ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)cause->instance), error);
+    cause->suspended = json_is_true(json_object_get(found, "suspended"));
+    json_decref(found);
+    return found;
 }
 
 /* ---- messages ---- */
@@ -168,6 +188,7 @@ static bool refuse_receivers(const json_t *command, const json_t *rows, struct e
 
 static bool take_receiver(struct process_cause *cause, struct engine *engine, const json_t *row,
                           struct error *error) {
+    take_activity(cause, row);
     if (id_of(row, "instance"))
         return (take(cause->object, "token", row, "token") || error_no_memory(error)) &&
                version_of_instance(cause, engine, id_of(row, "instance"), error);
@@ -200,12 +221,9 @@ static const struct reader {
     bool (*read)(struct process_cause *cause, struct engine *engine, const json_t *command,
                  struct error *error);
 } readers[] = {
-    {"start", "process", JSON_STRING, start},
-    {"complete", "task", JSON_INTEGER, complete},
-    {"message", "message", JSON_STRING, message},
-    {"trigger", "instance", JSON_INTEGER, trigger},
-    {"cancel", "instance", JSON_INTEGER, of_instance},
-    {"set", "instance", JSON_INTEGER, of_instance},
+    {"start", "process", JSON_STRING, start},     {"complete", "task", JSON_INTEGER, complete},
+    {"message", "message", JSON_STRING, message}, {"trigger", "instance", JSON_INTEGER, trigger},
+    {"cancel", "instance", JSON_INTEGER, cancel}, {"set", "instance", JSON_INTEGER, of_instance},
 };
 
 static const struct reader *reader_of(const json_t *command) {

@@ -5,9 +5,11 @@
 #include "engine/engine.h"
 
 struct process_cause {
-    json_t *object;             /* what lua/moonshift/process/commands.lua takes; owned */
-    int64_t instance;           /* that it is about; 0: it begins one */
-    char key[JOB_NAME_MAX + 1]; /* of the process */
+    json_t *object;                  /* what lua/moonshift/process/commands.lua takes; owned */
+    int64_t instance;                /* that it is about; 0: it begins one */
+    char key[JOB_NAME_MAX + 1];      /* of the process */
+    char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
+    bool suspended;                  /* the instance is */
 };
 
 /* Reads a command of engine_process and looks up what it names. False: error, which names what is

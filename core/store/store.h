@@ -433,6 +433,16 @@ enum answer store_overridden(struct store *store, const char *handler, struct er
 bool store_command(struct store *store, const json_t *command, struct command_run *run, time_ms now,
                    struct error *error);
 
+/* What the operation log says of a command to an instance of a process. */
+struct store_entry {
+    const char *verb, *entity;
+    const char *before, *after; /* NULL: none */
+    int64_t instance;
+};
+/* Writes the entry of a command whose unit was settled in the open transaction. */
+bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
+                struct error *error);
+
 /* ---- history (rules §18) ---- */
 
 /* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an

@@ -166,6 +166,7 @@
 ---@field who? string|string[]
 ---@field verb? string|string[] such as "set_retries"
 ---@field entity? string|string[] such as "job"
+---@field instance? integer|integer[] of processes
 ---@field after? moonshift.instant
 ---@field before? moonshift.instant
 

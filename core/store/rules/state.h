@@ -73,6 +73,7 @@ struct journal {
     int64_t entry;       /* that is added to; 0: the next one is new */
     int64_t written;     /* the last new one */
     const json_t *query; /* the filters of the verb; NULL: it has none */
+    int64_t instance;    /* of a process, that the verb is about; 0: none */
     struct held held;    /* of the jobs that the verb activates, those that stay suspended */
 };
 

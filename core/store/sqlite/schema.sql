@@ -111,7 +111,8 @@ CREATE TABLE suspended_instance(instance TEXT PRIMARY KEY, at INT NOT NULL) WITH
 CREATE TABLE operation(
   id INTEGER PRIMARY KEY, at INT, who TEXT, verb TEXT, entity TEXT, count INT,
   old TEXT, new TEXT,
-  query TEXT, jobs TEXT, batch INT) STRICT; -- the filters (JSON), and which jobs: their ids or a batch
+  query TEXT, jobs TEXT, batch INT, -- the filters (JSON), and which jobs: their ids or a batch
+  instance INT) STRICT;             -- of a process
 
 CREATE TABLE unique_key(
   definition INT, key TEXT, job INT NOT NULL, until INT,

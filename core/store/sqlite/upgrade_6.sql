@@ -40,6 +40,7 @@ CREATE INDEX past_removal ON past(removal) WHERE removal IS NOT NULL;
 ALTER TABLE job ADD COLUMN instance_id INT;
 ALTER TABLE job ADD COLUMN execution INT;
 CREATE INDEX job_execution ON job(instance_id, execution) WHERE instance_id IS NOT NULL;
+ALTER TABLE operation ADD COLUMN instance INT;
 CREATE INDEX incident_process ON incident(instance_id) WHERE instance_id IS NOT NULL;
 
 -- The topic is part of what a stream is.

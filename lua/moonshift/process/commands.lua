@@ -166,19 +166,22 @@ function Causes.cancel(w)
   end
 end
 
--- Sets variables: of the token that is named, else of the instance.
+-- Sets variables: of the token that is named, else of the instance. The result is what they were.
 function Causes.set(w)
   local inst, token = meant(w)
   if w.cause.token and not token then
     error(("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)), 0)
   end
+  local before = {}
   for name, value in pairs(w.cause.variables or {}) do
+    before[name] = variables.get(token or inst.frame.outer, name)
     if token then
       variables.set_local(inst, token, name, value)
     else
       variables.set(inst, inst.frame.outer, name, value)
     end
   end
+  w.unit.result = next(before) and before
 end
 
 -- run(context, cause) -> unit; { snoozed = true } if a handler has put its job off

@@ -61,7 +61,8 @@ const struct ask_column operation_columns[] = {
     {"entity", ASK_TEXT, "entity", ASK_FIND},  {"count", ASK_INTEGER, "count", ASK_SHOW},
     {"old", ASK_TEXT, "old", ASK_SHOW},        {"new", ASK_TEXT, "new", ASK_SHOW},
     {"query", ASK_OBJECT, "query", ASK_SHOW},  {"jobs", ASK_LIST, "jobs", ASK_SHOW},
-    {"batch", ASK_INTEGER, "batch", ASK_SHOW}, {NULL, ASK_VALUE, NULL, ASK_SHOW},
+    {"batch", ASK_INTEGER, "batch", ASK_SHOW}, {"instance", ASK_INTEGER, "instance", ASK_FIND},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_operations(struct store *store, const json_t *filters, const struct store_page *page,

@@ -126,6 +126,7 @@ static bool command_now(struct store *store, const json_t *object, struct comman
     store->journal.query = command->query;
     bool done = command_step(store, command, step, run, now, error);
     store->journal.query = NULL;
+    store->journal.instance = 0;
     command->entry = store->journal.written;
     store->journal.entry = 0;
     run->held = command->held = store->journal.held;

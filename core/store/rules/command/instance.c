@@ -59,10 +59,7 @@ static int64_t number_of(struct store *store, const char *key, struct error *err
 #define MEMBERS(what) "SELECT " what " FROM live WHERE (instance=?1 AND ?2=0 OR instance_id=?2)"
 
 static bool instance_jobs(struct store *store, struct step *step, struct command *command,
-                          bool suspends, struct error *error) {
-    int64_t number = number_of(store, command->instance, error);
-    if (number < 0)
-        return false;
+                          bool suspends, int64_t number, struct error *error) {
     return step_read(store, step, command,
                      db_query(&store->db, error,
                               suspends ? MEMBERS("id") " AND suspended&4=0 AND id>?3 AND id<=?4"
@@ -78,12 +75,17 @@ bool instance_command(struct store *store, struct command *command, struct step 
                       struct error *error) {
     bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE, was = true;
     char entity[JOB_NAME_MAX + 32];
+    int64_t number = number_of(store, command->instance, error);
     snprintf(entity, sizeof entity, "instance \"%.255s\"", command->instance);
+    store->journal.instance = number;
+    step->ids = (struct ids){step->list, 0};
+    if (number < 0)
+        return false;
     bool begun =
         command->goes_on || (suspends ? instance_suspend(store, command->instance, now, error)
                                       : instance_activate(store, command->instance, &was, error));
-    step->ids = (struct ids){step->list, 0};
-    if (!begun || (command->include_jobs && !instance_jobs(store, step, command, suspends, error)))
+    if (!begun ||
+        (command->include_jobs && !instance_jobs(store, step, command, suspends, number, error)))
         return false;
     if (!was && command->include_jobs && step->ids.count == 0 && !step->more)
         return error_set(error, ERROR_NOT_FOUND,

@@ -36,12 +36,13 @@ static bool operation_insert(struct store *store, const char *verb, const char *
     struct text jobs = {0};
     bool done =
         (query || !wanted || error_no_memory(error)) && ids_write(&jobs, ids, error) &&
-        db_value(&store->db, error, &store->journal.written,
-                 "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs)"
-                 " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-                 " RETURNING id",
-                 "itttntttt", now, who, verb, entity, count, before, after, query,
-                 jobs.data) == YES;
+        db_value(
+            &store->db, error, &store->journal.written,
+            "INSERT INTO operation(at, who, verb, entity, count, old, new, query, jobs, instance)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            " RETURNING id",
+            "itttnttttz", now, who, verb, entity, count, before, after, query, jobs.data,
+            store->journal.instance) == YES;
     free(query);
     text_clear(&jobs);
     return done;
@@ -72,6 +73,15 @@ bool operation_write(struct store *store, const char *verb, const char *entity, 
 bool operation_write_ids(struct store *store, const char *verb, const char *entity, struct ids ids,
                          const char *before, const char *after, time_ms now, struct error *error) {
     return operation_put(store, verb, entity, (int)ids.count, ids, before, after, now, error);
+}
+
+bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
+                struct error *error) {
+    store->journal.instance = entry->instance;
+    bool done = operation_write(store, entry->verb, entry->entity, 1, entry->before, entry->after,
+                                now, error);
+    store->journal.instance = 0;
+    return done;
 }
 
 bool operation_of_batch(struct store *store, int64_t batch, struct error *error) {

@@ -1,0 +1,138 @@
+#include "engine/process_entry.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUES_MAX = 500 }; /* bytes of values in an entry; larger ones are named alone */
+
+static const char *text_of(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+static void name_instance(struct process_entry *entry, const struct process_cause *cause) {
+    snprintf(entry->entity, sizeof entry->entity, "instance \"%lld\"", (long long)cause->instance);
+}
+
+static char *words(const char *what, const char *at, const char *name) {
+    struct text text = {0};
+    text_add(&text, "%s%s%s", what, *name ? at : "", name);
+    return text.data;
+}
+
+/* ---- variables ---- */
+
+static int name_order(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* "days, notes" */
+static char *names_of(const json_t *values) {
+    struct text text = {0};
+    size_t count = 0;
+    const char *name, **names = calloc(json_object_size(values), sizeof *names);
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)values, name, value) {
+        if (names)
+            names[count++] = name;
+    }
+    if (count)
+        qsort(names, count, sizeof *names, name_order);
+    for (size_t i = 0; i < count; i++)
+        text_add(&text, "%s%s", i ? ", " : "", names[i]);
+    free(names);
+    return text.data;
+}
+
+/* The values as JSON; NULL: there are none. */
+static char *values_of(const json_t *values) {
+    char *text =
+        json_object_size(values) ? json_dumps(values, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (!text || strlen(text) <= VALUES_MAX)
+        return text;
+    free(text);
+    return names_of(values);
+}
+
+/* ---- commands ---- */
+
+static void start(struct process_entry *entry, const struct process_cause *cause,
+                  const json_t *command, const json_t *before) {
+    char number[32];
+    (void)command, (void)before;
+    snprintf(entry->entity, sizeof entry->entity, "process \"%s\"", cause->key);
+    snprintf(number, sizeof number, "%lld", (long long)cause->instance);
+    entry->after = words("instance ", "", number);
+}
+
+static void complete(struct process_entry *entry, const struct process_cause *cause,
+                     const json_t *command, const json_t *before) {
+    (void)before;
+    snprintf(entry->entity, sizeof entry->entity, "task %lld",
+             (long long)json_integer_value(json_object_get(command, "task")));
+    entry->before = words("open", "", "");
+    entry->after = words("completed", " at ", cause->activity);
+}
+
+static void correlate(struct process_entry *entry, const struct process_cause *cause,
+                      const json_t *command, const json_t *before) {
+    (void)before;
+    snprintf(entry->entity, sizeof entry->entity, "message \"%.255s\"",
+             text_of(command, "message"));
+    entry->after = words("received", " at ", cause->activity);
+}
+
+static void trigger(struct process_entry *entry, const struct process_cause *cause,
+                    const json_t *command, const json_t *before) {
+    (void)command, (void)before;
+    name_instance(entry, cause);
+    entry->after = words("triggered", " at ", cause->activity);
+}
+
+static void cancel(struct process_entry *entry, const struct process_cause *cause,
+                   const json_t *command, const json_t *before) {
+    const char *reason = text_of(command, "reason");
+    (void)before;
+    name_instance(entry, cause);
+    entry->before = words(cause->suspended ? "suspended" : "active", "", "");
+    entry->after = words("cancelled", ": ", reason ? reason : "");
+}
+
+static void set(struct process_entry *entry, const struct process_cause *cause,
+                const json_t *command, const json_t *before) {
+    name_instance(entry, cause);
+    entry->before = values_of(before);
+    entry->after = values_of(json_object_get(command, "variables"));
+}
+
+static const struct {
+    const char *kind, *verb;
+    void (*make)(struct process_entry *entry, const struct process_cause *cause,
+                 const json_t *command, const json_t *before);
+} makers[] = {
+    {"start", "start", start},
+    {"complete", "complete", complete},
+    {"message", "correlate", correlate},
+    {"trigger", "trigger", trigger},
+    {"cancel", "cancel_instance", cancel},
+    {"set", "set_variables", set},
+};
+
+bool process_entry_make(struct process_entry *entry, const struct process_cause *cause,
+                        const json_t *command, const json_t *before, struct error *error) {
+    const char *kind = text_of(command, "kind");
+    *entry = (struct process_entry){0};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (strcmp(makers[i].kind, kind) == 0) {
+            entry->verb = makers[i].verb;
+            makers[i].make(entry, cause, command, before);
+            return true;
+        }
+    return error_set(error, ERROR_FAILED, "%s: no code writes its entry", kind);
+}
+
+void process_entry_clear(struct process_entry *entry) {
+    free(entry->before);
+    free(entry->after);
+    *entry = (struct process_entry){0};
+}
