@@ -40,7 +40,8 @@ FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/ta
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch])
 LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examples spec spec/run examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
-	examples/thumbnails/report examples/api-client/generate examples/api-client/report
+	examples/thumbnails/report examples/api-client/generate examples/api-client/report \
+	examples/order-process/report
 
 COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonshift.fish)
 
