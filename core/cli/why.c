@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Prints the text of a row. */
+static bool print_text(const json_t *row, struct error *error) {
+    char *text = output_value(json_object_get(row, "text"), false);
+    if (text)
+        output_add("%s\n", text);
+    free(text);
+    return text || error_no_memory(error);
+}
+
 static bool why_run(struct cli *cli, const struct flags *flags, struct error *error) {
     int64_t id;
     if (!flags_number("id", flags->words[0], 1, INT64_MAX, &id, error))
@@ -18,20 +27,15 @@ static bool why_run(struct cli *cli, const struct flags *flags, struct error *er
     engine_close(engine);
     if (cli->json && answer)
         return output_json(answer, error);
-    char *text = answer ? output_value(json_object_get(answer, "text"), false) : NULL;
-    if (text)
-        output_add("%s\n", text);
-    else if (answer)
-        error_no_memory(error);
-    bool fine = text != NULL;
-    free(text);
+    bool fine = answer && print_text(answer, error);
     json_decref(answer);
     return fine;
 }
 
 /* ---- instances ---- */
 
-static bool lines_print(const json_t *answer, int64_t id) {
+/* A line about the instance, if there is something to say, and one for each place. */
+static bool lines_print(const json_t *answer, int64_t id, struct error *error) {
     const json_t *instance = json_object_get(answer, "instance"), *row;
     const char *how = json_string_value(json_object_get(instance, "how"));
     size_t i;
@@ -41,10 +45,7 @@ static bool lines_print(const json_t *answer, int64_t id) {
     if (json_is_true(json_object_get(instance, "suspended")))
         output_add("instance %lld is suspended\n", (long long)id);
     json_array_foreach(json_object_get(answer, "why"), i, row) {
-        char *text = output_value(json_object_get(row, "text"), false);
-        fine = fine && text;
-        output_add("%s\n", text ? text : "");
-        free(text);
+        fine = fine && print_text(row, error);
     }
     return fine;
 }
@@ -58,11 +59,9 @@ static bool instance_run(struct cli *cli, const struct flags *flags, struct erro
     json_t *answer = engine ? engine_ask(engine, ASK_WHY_INSTANCE, question, error) : NULL;
     json_decref(question);
     engine_close(engine);
-    if (!answer)
-        return false;
-    if (cli->json)
+    if (cli->json && answer)
         return output_json(answer, error);
-    bool fine = lines_print(answer, id) || error_no_memory(error);
+    bool fine = answer && lines_print(answer, id, error);
     json_decref(answer);
     return fine;
 }

@@ -1,4 +1,5 @@
 #include "engine/process_entry.h"
+#include "base/json.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +27,11 @@ static int name_order(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* "days, notes" */
-static char *names_of(const json_t *values) {
-    struct text text = {0};
+/* The same values in the order of their names. NULL: no memory. */
+static json_t *sorted(const json_t *values) {
     size_t count = 0;
+    json_t *list = json_object(), *value;
     const char *name, **names = calloc(json_object_size(values), sizeof *names);
-    json_t *value;
     json_object_foreach((json_t *)(uintptr_t)values, name, value) {
         if (names)
             names[count++] = name;
@@ -39,19 +39,33 @@ static char *names_of(const json_t *values) {
     if (count)
         qsort(names, count, sizeof *names, name_order);
     for (size_t i = 0; i < count; i++)
-        text_add(&text, "%s%s", i ? ", " : "", names[i]);
+        json_object_set(list, names[i], json_object_get(values, names[i]));
     free(names);
+    return list;
+}
+
+/* "days, notes" */
+static char *names_of(const json_t *values) {
+    struct text text = {0};
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)values, name, value) {
+        text_add(&text, "%s%s", text.size ? ", " : "", name);
+    }
     return text.data;
 }
 
-/* The values as JSON; NULL: there are none. */
+/* The values as JSON, or their names if that is long; NULL: there are none. */
 static char *values_of(const json_t *values) {
-    char *text =
-        json_object_size(values) ? json_dumps(values, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    if (!text || strlen(text) <= VALUES_MAX)
-        return text;
-    free(text);
-    return names_of(values);
+    size_t size = 0;
+    json_t *list = json_object_size(values) ? sorted(values) : NULL;
+    char *text = list ? json_write(list, &size) : NULL;
+    if (text && size > VALUES_MAX) {
+        free(text);
+        text = names_of(list);
+    }
+    json_decref(list);
+    return text;
 }
 
 /* ---- commands ---- */

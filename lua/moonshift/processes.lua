@@ -129,6 +129,21 @@ function Engine:at(id)
   return names
 end
 
+--- Says what an instance waits for: a sentence for each place where it stands, each in a line.
+---@param id integer
+---@return string? sentences nil on failure
+---@return table|string facts with `why`, the sentences one by one, or the message of a failure
+---@return moonshift.code? code of a failure
+function Engine:why_instance(id)
+  local answer, message, code = self.core:ask("why_instance", nil, { id = ids.one(id, 2) })
+  if not answer then
+    return nil, message, code
+  end
+  local text = answer.text
+  answer.text = nil
+  return text, answer
+end
+
 --- Makes a query of the processes that can be started.
 ---@param filters? moonshift.process_filters
 ---@return moonshift.query query its rows have `key`, `version`, `instances`

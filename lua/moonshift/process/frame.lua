@@ -21,6 +21,7 @@
 --   seed     waits in the job that makes the next turns of the body around it
 --   task, timer, message, trigger, join, event   waits as its activity says
 --   call     waits for a called instance: its id
+--   join     of a parallel gateway: how many tokens it waits for
 --   on timer, on message   is no place where the instance stands, but what may interrupt the token
 --            or scope around it (boundary events, event sub-processes, event-based gateways)
 local frame = {}

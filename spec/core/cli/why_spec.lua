@@ -10,7 +10,7 @@ local files = {
       process.parallel "fork" {
         { task "approve" { assignee = "${boss}", due = "2030-01-01T00:00:00Z",
           within = { "P2D", step "remind" { run = "fail" } } } },
-        { task "check" {} },
+        { task "check" { candidates = { users = "ann,bob", groups = "sales" } } },
         { receive "delivered" { message = "parcel", key = "o-7" } },
         { receive "filed" {} },
         { wait "nap" { at = "2031-01-01T00:00:00Z" } },
@@ -74,16 +74,19 @@ describe("instance why", function()
     local said = sentences(id)
     assert.matches('^"approve" waits for its user task %d+ %(eve, due 2030%-01%-01T00:00:00.000Z%),'
       .. " or until 20%d%d%-[%d-]+T[%d:.]+Z$", said.approve)
-    assert.matches('^"check" waits for its user task %d+ %(nobody has it%)$', said.check)
+    assert.matches('^"check" waits for its user task %d+ %(nobody has it; users ann, bob; groups '
+      .. "sales%)$", said.check)
     assert.equal('"delivered" waits for message "parcel" with key "o-7"', said.delivered)
     assert.equal('"filed" waits to be triggered', said.filed)
     assert.matches('^"nap": job %d+ is due at 2031%-01%-01T00:00:00.000Z', said.nap)
     assert.matches(('^"pack": job %s has no retries left .*no box$'):format(job), said.pack)
-    assert.equal('"fork.join" waits for its other branches (2 are there)', said["fork.join"])
+    assert.equal('"fork.join" waits for its other branches: 2 of 12 tokens have arrived, the '
+      .. 'others are at "approve", "check", "delivered", "filed", "nap" and 5 more',
+      said["fork.join"])
     assert.matches('^"ship": job %d+ is ready, but no executor runs$', said.ship)
     assert.matches('^"weigh", 3 turns: job %d+ is ready, but no executor runs$', said.weigh)
     assert.equal('"pick" waits for message "answer", or until 2032-01-01T00:00:00.000Z', said.pick)
-    assert.matches('^"part" waits for the end of instance %d+$', said.part)
+    assert.matches('^"part" waits for the end of instance %d+ of process "part"$', said.part)
 
     good("instance", "suspend", id)
     local lines = good("instance", "why", id)

@@ -1,5 +1,6 @@
 #include "store/rules/ask/processes.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"
 #include "store/rules/ask/why_place.h"
@@ -426,6 +427,25 @@ static bool put_incidents(json_t *object, struct store *store, int64_t id, struc
     return rows && json_put(object, "incidents", rows);
 }
 
+/* All sentences as lines, behind one about the instance itself. */
+static bool put_text(json_t *facts, int64_t id) {
+    const json_t *instance = json_object_get(facts, "instance"), *row;
+    const char *how = json_string_value(json_object_get(instance, "how"));
+    struct text text = {0};
+    size_t i;
+    if (how)
+        text_add(&text, "instance %lld has ended: %s", (long long)id, how);
+    if (json_is_true(json_object_get(instance, "suspended")))
+        text_add(&text, "instance %lld is suspended", (long long)id);
+    json_array_foreach(json_object_get(facts, "why"), i, row) {
+        text_add(&text, "%s%s", text.size ? "\n" : "",
+                 json_string_value(json_object_get(row, "text")));
+    }
+    bool done = json_put_text(facts, "text", text.data ? text.data : "");
+    text_clear(&text);
+    return done;
+}
+
 json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error) {
     bool own = false;
     json_t *facts = json_object();
@@ -442,7 +462,7 @@ json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct 
            put_list(facts, "subscriptions", store, store_subscriptions, "instance", id, error) &&
            put_list(facts, "called", store, store_process_instances, "parent", id, error);
     json_t *why = done ? why_places(store, facts, id, now, error) : NULL;
-    done = json_put(facts, "why", why) && why;
+    done = json_put(facts, "why", why) && why && put_text(facts, id);
     json_decref(frame);
     look_end(store, own);
     if (done)

@@ -150,7 +150,9 @@ static bool suspended_say(struct why *why, const char *instance) {
 static bool why_suspended(struct why *why, struct error *error) {
     bool by_instance = why->row.suspended & SUSPENDED_INSTANCE;
     struct row *row =
-        db_query(&why->store->db, error, "SELECT instance FROM job WHERE id=?1", "i", why->row.id);
+        db_query(&why->store->db, error,
+                 "SELECT coalesce(instance, CAST(instance_id AS TEXT)) FROM job WHERE id=?1", "i",
+                 why->row.id);
     enum answer step = db_step(&why->store->db, row, error);
     if (step != YES)
         return false;

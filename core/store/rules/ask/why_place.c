@@ -4,7 +4,7 @@
 #include "store/rules/process/frame.h"
 #include <string.h>
 
-enum { PLACES_MAX = 100 };
+enum { PLACES_MAX = 100, NAMES_MAX = 5 };
 
 struct looker {
     struct store *store;
@@ -13,6 +13,7 @@ struct looker {
     const json_t *facts;
     json_t *places; /* with what watches for events */
     struct text text;
+    json_t *row; /* the sentence's facts */
     struct error *error;
 };
 
@@ -54,6 +55,20 @@ static enum answer job_of(struct looker *looker, int64_t token, int64_t *id, tim
 
 static bool say_stuck(struct looker *looker) {
     text_add(&looker->text, " is stuck: nothing moves it");
+    return json_put(looker->row, "stuck", json_true());
+}
+
+/* What a job that has failed has left. */
+static bool say_retries(struct looker *looker, const json_t *why, int64_t id) {
+    int64_t left = 0;
+    const char *reason = text_of(why, "reason");
+    if (!json_put(looker->row, "job", json_integer(id)) ||
+        !json_put_text(looker->row, "reason", reason) || strcmp(reason, "retry") != 0)
+        return true;
+    if (db_value(&looker->store->db, looker->error, &left, "SELECT retries FROM job WHERE id=?1",
+                 "i", id) == FAILED)
+        return false;
+    text_add(&looker->text, " (%lld %s left)", (long long)left, left == 1 ? "retry" : "retries");
     return true;
 }
 
@@ -68,21 +83,37 @@ static bool say_job(struct looker *looker, const json_t *place) {
     if (turns > 1)
         text_add(&looker->text, ", %lld turns", (long long)turns);
     text_add(&looker->text, ": %s", why ? text_of(why, "text") : "");
+    bool done = why && say_retries(looker, why, id);
     json_decref(why);
-    return why != NULL;
+    return done;
 }
 
 /* ---- people, messages, other instances ---- */
+
+/* "; users ann, bob; groups sales" */
+static void say_candidates(struct looker *looker, const json_t *task) {
+    static const char *const kinds[] = {"users", "groups"};
+    const json_t *name;
+    size_t i;
+    for (size_t kind = 0; kind < 2; kind++)
+        json_array_foreach(json_object_get(json_object_get(task, "candidates"), kinds[kind]), i,
+                           name) {
+            text_add(&looker->text, "%s%s %s", i ? "," : "; ", i ? "" : kinds[kind],
+                     json_string_value(name));
+        }
+}
 
 static bool say_task(struct looker *looker, const json_t *place) {
     const json_t *task = fact_of(looker, "tasks", number_of(place, "token"));
     const char *assignee = text_of(task, "assignee"), *due = text_of(task, "due");
     if (!task)
         return say_stuck(looker);
-    text_add(&looker->text, " waits for its user task %lld (%s%s%s)",
-             (long long)number_of(task, "id"), assignee ? assignee : "nobody has it",
-             due ? ", due " : "", due ? due : "");
-    return true;
+    text_add(&looker->text, " waits for its user task %lld (%s", (long long)number_of(task, "id"),
+             assignee ? assignee : "nobody has it");
+    if (!assignee)
+        say_candidates(looker, task);
+    text_add(&looker->text, "%s%s)", due ? ", due " : "", due ? due : "");
+    return json_put(looker->row, "task", json_incref(json_object_get(task, "id")));
 }
 
 static bool say_message(struct looker *looker, int64_t token) {
@@ -104,9 +135,23 @@ static bool say_received(struct looker *looker, const json_t *place) {
 }
 
 static bool say_call(struct looker *looker, const json_t *place) {
-    text_add(&looker->text, " waits for the end of instance %lld",
-             (long long)number_of(place, "more"));
-    return true;
+    size_t i;
+    const json_t *row, *called = NULL;
+    json_array_foreach(json_object_get(looker->facts, "called"), i, row) {
+        if (number_of(row, "id") == number_of(place, "more"))
+            called = row;
+    }
+    if (!called)
+        return say_stuck(looker);
+    int64_t incidents = number_of(called, "incidents");
+    text_add(&looker->text, " waits for the end of instance %lld of process \"%s\"",
+             (long long)number_of(called, "id"), text_of(called, "process"));
+    if (json_is_true(json_object_get(called, "suspended")))
+        text_add(&looker->text, ", which is suspended");
+    else if (incidents)
+        text_add(&looker->text, ", which has %lld open incident%s", (long long)incidents,
+                 incidents == 1 ? "" : "s");
+    return json_put(looker->row, "called", json_incref(json_object_get(called, "id")));
 }
 
 static bool say_trigger(struct looker *looker, const json_t *place) {
@@ -125,17 +170,6 @@ static bool same_join(const json_t *one, const json_t *other) {
     return strcmp(text_of(other, "state"), "join") == 0 &&
            strcmp(text_of(one, "activity"), text_of(other, "activity")) == 0 &&
            number_of(one, "scope") == number_of(other, "scope");
-}
-
-static bool say_join(struct looker *looker, const json_t *place) {
-    size_t i, count = 0;
-    const json_t *other;
-    json_array_foreach(looker->places, i, other) {
-        count += same_join(place, other);
-    }
-    text_add(&looker->text, " waits for its other branches (%zu %s there)", count,
-             count == 1 ? "is" : "are");
-    return true;
 }
 
 /* ---- what watches beside ---- */
@@ -171,6 +205,88 @@ static bool say_watches(struct looker *looker, const json_t *place) {
         fine = say_watch(looker, watch);
     }
     return fine;
+}
+
+/* ---- joins ---- */
+
+static bool may_come(const json_t *join, const json_t *other) {
+    size_t i;
+    const json_t *scope;
+    if (is_watch(other) || same_join(join, other))
+        return false;
+    json_array_foreach(json_object_get(other, "around"), i, scope) {
+        if (json_equal(scope, json_object_get(join, "scope")))
+            return true;
+    }
+    return false;
+}
+
+/* The activities of the tokens that have not come, each once. *tokens: how many there are. */
+static json_t *under_way(const struct looker *looker, const json_t *join, int64_t *tokens) {
+    json_t *names = json_object();
+    size_t i;
+    const json_t *other;
+    *tokens = 0;
+    json_array_foreach(looker->places, i, other) {
+        if (!may_come(join, other))
+            continue;
+        *tokens += json_object_get(other, "count") ? number_of(other, "count") : 1;
+        json_put(names, text_of(other, "activity"), json_true());
+    }
+    return names;
+}
+
+/* "\"pack\", \"ship\" or \"weigh\"" */
+static void say_names(struct looker *looker, const json_t *names, const char *last) {
+    size_t count = json_object_size(names), i = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)names, name, value) {
+        const char *between = i + 1 == count ? last : ", ";
+        if (i < NAMES_MAX)
+            text_add(&looker->text, "%s\"%s\"", i ? between : "", name);
+        i++;
+    }
+    if (count > NAMES_MAX)
+        text_add(&looker->text, " and %zu more", count - NAMES_MAX);
+}
+
+/* Which token is missing, and where it may be. */
+static void say_missing(struct looker *looker, const json_t *names, int64_t arrived, int64_t needed,
+                        int64_t coming) {
+    static const char *const ordinals[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
+    bool one = needed == arrived + 1;
+    if (!needed)
+        text_add(&looker->text, ", others are at ");
+    else if (one && needed <= 6)
+        text_add(&looker->text, ", the %s is at ", ordinals[arrived]);
+    else
+        text_add(&looker->text, one ? ", the last is at " : ", the others are at ");
+    say_names(looker, names, one && coming > 1 ? " or " : ", ");
+}
+
+static bool say_join(struct looker *looker, const json_t *place) {
+    size_t i;
+    const json_t *other;
+    int64_t arrived = 0, coming, needed = number_of(place, "more");
+    json_array_foreach(looker->places, i, other) {
+        arrived += same_join(place, other);
+    }
+    json_t *names = under_way(looker, place, &coming);
+    text_add(&looker->text, coming ? " waits for its other branches: " : " is stuck: ");
+    if (needed)
+        text_add(&looker->text, "%lld of %lld tokens have arrived", (long long)arrived,
+                 (long long)needed);
+    else
+        text_add(&looker->text, "%lld token%s arrived", (long long)arrived,
+                 arrived == 1 ? " has" : "s have");
+    if (coming)
+        say_missing(looker, names, arrived, needed, coming);
+    else
+        text_add(&looker->text, ", and no other is on its way");
+    json_decref(names);
+    return json_put(looker->row, "arrived", json_integer(arrived)) &&
+           (!needed || json_put(looker->row, "needed", json_integer(needed)));
 }
 
 /* ---- sentences ---- */
@@ -209,17 +325,18 @@ static bool is_said(const struct looker *looker, const json_t *place) {
 }
 
 static json_t *sentence(struct looker *looker, const json_t *place) {
-    json_t *row = NULL;
     looker->text = (struct text){0};
-    if (say(looker, place)) {
-        row = json_pack("{sO sO sO ss}", "token", json_object_get(place, "token"), "activity",
-                        json_object_get(place, "activity"), "state",
-                        json_object_get(place, "state"), "text", looker->text.data);
-        if (!row)
-            error_no_memory(looker->error);
-    }
+    looker->row =
+        json_pack("{sO sO sO}", "token", json_object_get(place, "token"), "activity",
+                  json_object_get(place, "activity"), "state", json_object_get(place, "state"));
+    bool done = say(looker, place);
+    if (done && !json_put_text(looker->row, "text", looker->text.data))
+        done = error_no_memory(looker->error);
     text_clear(&looker->text);
-    return row;
+    if (done)
+        return looker->row;
+    json_decref(looker->row);
+    return NULL;
 }
 
 static json_t *sentences(struct looker *looker) {
@@ -239,7 +356,7 @@ static json_t *sentences(struct looker *looker) {
 
 json_t *why_places(struct store *store, const json_t *facts, int64_t instance, time_ms now,
                    struct error *error) {
-    struct looker looker = {store, instance, now, facts, NULL, {0}, error};
+    struct looker looker = {store, instance, now, facts, NULL, {0}, NULL, error};
     const char *frame = text_of(facts, "frame");
     if (!frame)
         return json_array();

@@ -67,21 +67,58 @@ bool frame_show(json_t *object, const char *frame, struct error *error) {
     return done;
 }
 
-static json_t *place_of(const json_t *token) {
-    return json_pack("{sO sO sO sO sO?}", "token", json_array_get(token, TOKEN_NUMBER), "scope",
+/* The number of the scope around; 0: there is none. */
+static int64_t scope_around(const json_t *scopes, int64_t number) {
+    const json_t *scope;
+    size_t i;
+    json_array_foreach(scopes, i, scope) {
+        if (json_integer_value(json_array_get(scope, TOKEN_NUMBER)) == number)
+            return json_integer_value(json_array_get(scope, TOKEN_SCOPE));
+    }
+    return 0;
+}
+
+/* This scope and those around it, from the inside out. */
+static json_t *scopes_around(const json_t *scopes, int64_t number) {
+    json_t *list = json_array();
+    for (size_t i = 0; number > 0 && i <= json_array_size(scopes); i++) {
+        json_array_append_new(list, json_integer(number));
+        number = scope_around(scopes, number);
+    }
+    return list;
+}
+
+static json_t *place_of(const json_t *token, const json_t *scopes) {
+    int64_t scope = json_integer_value(json_array_get(token, TOKEN_SCOPE));
+    return json_pack("{sO sO sO sO sO? so}", "token", json_array_get(token, TOKEN_NUMBER), "scope",
                      json_array_get(token, TOKEN_SCOPE), "activity",
                      json_array_get(token, TOKEN_ACTIVITY), "state",
-                     json_array_get(token, TOKEN_STATE), "more", json_array_get(token, TOKEN_MORE));
+                     json_array_get(token, TOKEN_STATE), "more", json_array_get(token, TOKEN_MORE),
+                     "around", scopes_around(scopes, scope));
+}
+
+/* The turns of a body, which stand in it. */
+static bool add_turns(json_t *places, const json_t *scope, const json_t *scopes) {
+    size_t i = json_array_size(places);
+    if (!add_ranges(places, scope))
+        return false;
+    for (; i < json_array_size(places); i++) {
+        json_t *place = json_array_get(places, i), *number = json_array_get(scope, TOKEN_NUMBER);
+        if (!json_put(place, "scope", json_incref(number)) ||
+            !json_put(place, "around", scopes_around(scopes, json_integer_value(number))))
+            return false;
+    }
+    return true;
 }
 
 static bool add_all(json_t *places, const json_t *whole) {
-    const json_t *token, *scope;
+    const json_t *token, *scope, *scopes = json_object_get(whole, "scopes");
     size_t i;
     bool done = true;
     json_array_foreach(json_object_get(whole, "tokens"), i, token)
-        done = done && json_array_append_new(places, place_of(token)) == 0;
-    json_array_foreach(json_object_get(whole, "scopes"), i, scope)
-        done = done && add_ranges(places, scope);
+        done = done && json_array_append_new(places, place_of(token, scopes)) == 0;
+    json_array_foreach(scopes, i, scope)
+        done = done && add_turns(places, scope, scopes);
     return done;
 }
 

@@ -10,8 +10,9 @@
  * activity, state, count }]; `count` of turns that wait alike. ERROR_DAMAGED: it is no frame. */
 bool frame_show(json_t *object, const char *frame, struct error *error);
 
-/* All tokens: [{ token, scope, activity, state, count, more }], with those that only watch for
- * events, whose `scope` is what they watch beside. NULL: ERROR_DAMAGED. */
+/* All tokens: [{ token, scope, activity, state, count, more, around }], with those that only watch
+ * for events, whose `scope` is what they watch beside. `around`: the scopes that they lie in, from
+ * the inside out. NULL: ERROR_DAMAGED. */
 json_t *frame_places(const char *frame, struct error *error);
 
 #endif

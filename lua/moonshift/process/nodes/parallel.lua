@@ -26,7 +26,7 @@ function parallel.join(w, inst, token, step, tokens)
       frame.remove(inst.frame, other)
     end
   end
-  token.state = "run"
+  token.state, token.more = "run", nil
   w:push(walk.leave, inst, token, step)
 end
 
@@ -35,6 +35,7 @@ function parallel.enter(w, inst, token, step)
     return w:push(walk.leave, inst, token, step)
   end
   w:await(inst, token, "join")
+  token.more = step.incoming
   local tokens = parallel.waiting(inst, token.scope, step)
   if #tokens >= step.incoming then
     parallel.join(w, inst, token, step, tokens)

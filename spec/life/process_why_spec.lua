@@ -1,0 +1,107 @@
+-- What an instance says that it waits for, in every kind of waiting.
+local engines = require "spec.support.engines"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local files = {
+  ["processes/meet.lua"] = [[
+    local process = require "moonshift.process"
+    return {
+      process.parallel "all" {
+        { process.pass "one" {} },
+        { process.pass "two" {} },
+        { process.sub "pack" { process.task "count" {}, process.pass "close" {} } },
+      },
+    }]],
+  ["processes/some.lua"] = [[
+    local process = require "moonshift.process"
+    return {
+      process.inclusive "some" {
+        { when = "${true}", process.pass "one" {} },
+        { when = "${true}", process.task "look" {} },
+        { otherwise = true },
+      },
+    }]],
+  ["processes/work.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.step "call" { run = "fail", async = true, retry = "R3/PT5M" } }]],
+  ["processes/outer.lua"] = [[
+    return { require("moonshift.process").call "inner" { process = "work" } }]],
+  ["handlers/fail.lua"] = 'return function() error("no answer", 0) end',
+}
+
+describe("an instance that waits", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  local function why(id)
+    return (assert(engine:why_instance(id)))
+  end
+
+  it("at a join says how many tokens have arrived, and where the last one is", function()
+    local id = assert(engine:start "meet")
+    local text, facts = engine:why_instance(id)
+    assert.matches('"all.join" waits for its other branches: 2 of 3 tokens have arrived, the third '
+      .. 'is at "count"', text, 1, true)
+    assert.matches('"count" waits for its user task %d+ %(nobody has it%)', text)
+    for _, row in ipairs(facts.why) do
+      if row.state == "join" then
+        assert.same({ 2, 3 }, { row.arrived, row.needed })
+      end
+    end
+    assert(engine:complete(engine:tasks():one().id))
+    assert.equal(("instance %d has ended: completed"):format(id), why(id))
+  end)
+
+  it("at an inclusive join names what may still come", function()
+    local id = assert(engine:start "some")
+    assert.matches('"some.join" waits for its other branches: 1 token has arrived, others are at '
+      .. '"look"', why(id), 1, true)
+  end)
+
+  it("for a job says when it is due again, what failed, and how many retries are left", function()
+    local id = assert(engine:start "work")
+    engine:drain()
+    local job = engine:jobs():one().id
+    local text, facts = engine:why_instance(id)
+    assert.equal(('"call": job %d is due again at 2026-01-01T00:05:00.000Z, in PT5M, after it '
+      .. "failed: no answer (2 retries left)"):format(job), text)
+    assert.same({ job, "retry" }, { facts.why[1].job, facts.why[1].reason })
+    assert(engine:definition("process/work/call"):suspend { include_jobs = true })
+    assert.equal(('"call": job %d is suspended by its definition "process/work/call"'):format(job),
+      why(id))
+    assert(engine:definition("process/work/call"):activate { include_jobs = true })
+    assert(engine:suspend_instance(tostring(id)))
+    assert.equal(('instance %d is suspended\n"call": job %d is suspended by its instance "%d"')
+      :format(id, job, id), why(id))
+  end)
+
+  it("for a called instance says which, and what has become of it", function()
+    local id = assert(engine:start "outer")
+    local inner = engine:instances({ parent = id }):one().id
+    local text = ('"inner" waits for the end of instance %d of process "work"'):format(inner)
+    assert.equal(text, why(id))
+    for _ = 1, 3 do
+      engine:drain()
+      engine:advance "PT5M"
+    end
+    assert.equal(text .. ", which has 1 open incident", why(id))
+    assert.matches("has no retries left %(incident %d+, failedJob%): no answer$", why(inner))
+    assert(engine:suspend_instance(tostring(inner)))
+    assert.equal(text .. ", which is suspended", why(id))
+  end)
+
+  it("is not found, in one clear sentence", function()
+    assert.same({ "no instance 99 of a process", "not_found" },
+      { select(2, engine:why_instance(99)) })
+  end)
+end)
