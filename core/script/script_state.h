@@ -46,6 +46,7 @@ struct run {
     struct outcome_line **last_line;
     size_t line_count, line_bytes;
     time_ms snooze; /* TIME_NONE: not snoozed */
+    int64_t again;  /* the id of the next job that is created; 0: a new one */
     int handler;    /* ref */
     bool walks;     /* the handler is the walk, and gives a unit */
     bool lost;      /* what it asked of the store could not be had: a failure is not its own */

@@ -130,10 +130,20 @@ void state_push_native(struct state *state, lua_State *L, lua_CFunction function
     lua_pushcclosure(L, function, 1);
 }
 
+/* True if the value on top was raised inside of state_protect, and is raised again. */
+static bool is_held(lua_State *L, const struct state *state) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, state->held);
+    bool same = state->holds && lua_rawequal(L, -1, -2);
+    lua_pop(L, 1);
+    return same;
+}
+
 /* Keeps the traceback beside the raised value, which stays as it is. */
 static int on_error(lua_State *L) {
     struct state *state = state_of(L);
     lua_settop(L, 1);
+    if (is_held(L, state))
+        return 1;
     lua_rawgeti(L, LUA_REGISTRYINDEX, state->names);
     traceback_push(L, 2, 1);
     size_t size;
@@ -142,6 +152,23 @@ static int on_error(lua_State *L) {
     state->traceback = utf8_clean(text, size, JOB_STACK_MAX);
     lua_settop(L, 1);
     return 1;
+}
+
+int state_protect(lua_State *L) {
+    struct state *state = state_of(L);
+    luaL_checkany(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, state->on_error);
+    lua_insert(L, 1);
+    state->holds = false;
+    bool done = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1) == LUA_OK;
+    if (!done) {
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, LUA_REGISTRYINDEX, state->held);
+        state->holds = true;
+    }
+    lua_pushboolean(L, done);
+    lua_replace(L, 1);
+    return lua_gettop(L);
 }
 
 static int set_up(lua_State *L) {
@@ -155,12 +182,14 @@ static int set_up(lua_State *L) {
     state->names = luaL_ref(L, LUA_REGISTRYINDEX);
     state_push_native(state, L, on_error);
     state->on_error = luaL_ref(L, LUA_REGISTRYINDEX);
+    lua_pushboolean(L, 0);
+    state->held = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
 static bool start(struct state *state, lua_State *L) {
     state->main = state->current = L;
-    state->box = state->on_error = state->names = LUA_NOREF;
+    state->box = state->on_error = state->names = state->held = LUA_NOREF;
     atomic_init(&state->deadline, TIME_NEVER);
     lua_pushcfunction(L, set_up);
     lua_pushlightuserdata(L, state);
@@ -203,6 +232,7 @@ void state_close(struct state *state) {
         *(struct state **)lua_touserdata(L, -1) = NULL;
         lua_pop(L, 1);
         luaL_unref(L, LUA_REGISTRYINDEX, state->on_error);
+        luaL_unref(L, LUA_REGISTRYINDEX, state->held);
         luaL_unref(L, LUA_REGISTRYINDEX, state->names);
         luaL_unref(L, LUA_REGISTRYINDEX, state->box);
     }
@@ -225,6 +255,7 @@ static struct frame begin(struct state *state, time_ms deadline) {
         state->interrupted = 0;
     }
     state->fired = STOP_NONE;
+    state->holds = false;
     free(state->traceback);
     state->traceback = NULL;
     return outer;

@@ -33,7 +33,9 @@ struct state {
     enum stop fired;           /* the running call has been stopped, for good */
     enum stop stopped;         /* the last call was */
     char *traceback;           /* of the last call that raised; malloc'ed or NULL */
+    bool holds;                /* the traceback is of the value in `held` */
     int on_error, box, names;  /* registry refs */
+    int held;                  /* the same: what state_protect has caught last */
     struct program *processes; /* started by io.popen, not yet closed */
     volatile sig_atomic_t interrupted; /* by state_interrupt, in the outermost call */
     _Atomic time_ms deadline;          /* monotonic; TIME_NEVER: none */
@@ -61,6 +63,9 @@ int state_call(struct state *state, lua_CFunction body, void *arg, int args, tim
 /* The same with the monotonic instant at which the time is over. */
 int state_call_until(struct state *state, lua_CFunction body, void *arg, int args,
                      time_ms deadline);
+
+/* A native: pcall, except that what it has caught and is raised again keeps its traceback. */
+int state_protect(lua_State *L);
 
 /* Whether the running code must stop now, and why. */
 enum stop state_due(struct state *state);

@@ -65,9 +65,17 @@ static int walk_now(lua_State *L) {
     return 1;
 }
 
+/* again(job, id): the next job that is created has the id that it had in the walk before. */
+static int walk_again(lua_State *L) {
+    struct handle *handle = handle_check(L);
+    handle->run->again = luaL_checkinteger(L, 2);
+    return 0;
+}
+
 void walk_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {
-        {"frame", walk_frame}, {"next_id", walk_next_id}, {"now", walk_now}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"frame", walk_frame},   {"next_id", walk_next_id},
+                                         {"now", walk_now},       {"again", walk_again},
+                                         {"call", state_protect}, {NULL, NULL}};
     natives_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(script->settings).zone);

@@ -198,12 +198,12 @@ local function function_of(w, inst, token, callout)
 end
 
 local function invoke(w, call, callout)
+  local call_with = w.context.call or pcall
   if callout.is_value then
     local scope = w.scope:at(call.inst, call.token, call.note)
     scope.call = call
-    return pcall(scope.ask, scope, callout)
+    return call_with(scope.ask, scope, callout)
   end
-  local call_with = w.context.call or pcall
   local fn = function_of(w, call.inst, call.token, callout)
   if callout.decides then
     return decisions.call(call_with, fn, call.job.variables, callout.map)

@@ -125,7 +125,7 @@ end
 local function context_of(self)
   local natives = self.natives
   local context = {
-    zone = natives.walk.zone,
+    zone = natives.walk.zone, call = natives.walk.call,
     encode = rules.encode, decode = rules.decode,
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
   }
@@ -140,7 +140,11 @@ local function context_of(self)
   function context.next_instance()
     return natives.walk.next_id(self.host)
   end
-  function context.enqueue(handler, payload, options)
+  -- A second walk gives the id that the first one has told the handler.
+  function context.enqueue(handler, payload, options, again)
+    if again then
+      natives.walk.again(self.host, again)
+    end
     local id, message = natives.job.enqueue(self.host, handler, payload, options)
     return id or error("job:enqueue: " .. message, 0)
   end

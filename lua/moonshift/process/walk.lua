@@ -128,7 +128,7 @@ function Walk:priority(inst, token, value)
     return nil
   end
   local scope = self.scope:at(inst, token)
-  local ok, found = pcall(scope.ask, scope, value)
+  local ok, found = (self.context.call or pcall)(scope.ask, scope, value)
   if not ok and scope.missing then
     inst:warn(token, ("the priority has no variable %s: 0 is taken"):format(scope.missing))
     return 0
