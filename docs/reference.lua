@@ -15,14 +15,15 @@ local CALLS = {
   ["moonshift"] = "moonshift.", ["moonshift.engine"] = "engine:", ["moonshift.query"] = "query:",
   ["moonshift.definition"] = "definition:", ["moonshift.batch"] = "batch:",
   ["moonshift.executor"] = "executor:", ["moonshift.testing"] = "testing.",
-  ["moonshift.activity"] = "job:",
+  ["moonshift.activity"] = "job:", ["moonshift.process"] = "process.",
   ["moonshift.job"] = "job:", ["moonshift.job.engine"] = "job.engine:",
   ["moonshift.event"] = "event:", ["moonshift.clocks"] = "moonshift.clock.",
   ["moonshift.clock"] = "clock:",
 }
 local ORDER = { "moonshift", "moonshift.engine", "moonshift.query", "moonshift.definition",
   "moonshift.batch", "moonshift.executor", "moonshift.clocks", "moonshift.clock",
-  "moonshift.testing", "moonshift.job", "moonshift.job.engine", "moonshift.event" }
+  "moonshift.testing", "moonshift.job", "moonshift.activity", "moonshift.job.engine",
+  "moonshift.event", "moonshift.process" }
 local ELSEWHERE = { ["moonshift.settings"] = true } -- its fields have a page of their own
 
 local HEAD = [[
@@ -76,7 +77,7 @@ local TAGS = {
   ["return"] = function(block, words) table.insert(block.returns, split(words)) end,
   field = function(block, words) table.insert(block.fields, split(words, true)) end,
   class = function(block, words)
-    block.class, block.parent = words:match("^([%w_.]+):?%s*(%S*)")
+    block.class, block.parent = words:match("^([%w_.]+):?%s*(.-)$")
   end,
   alias = function(block, words) block.class, block.type = words:match("^(%S+)%s*(.*)$") end,
 }
@@ -234,7 +235,9 @@ local function write_class(out, class)
     out[#out + 1] = "\n" .. class.text .. "\n"
   end
   if class.parent then
-    out[#out + 1] = ("\nIt has the fields of %s, and:\n"):format(linked(class.parent))
+    out[#out + 1] = ("\nIt has the fields of %s%s\n"):format(
+      class.parent:gsub("[^, ]+", linked):gsub(", ", " and "),
+      #class.fields > 0 and ", and:" or ".")
   elseif class.type and class.type ~= "" then
     out[#out + 1] = ("\nIt is %s.\n"):format(linked(class.type))
   end

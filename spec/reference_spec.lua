@@ -160,6 +160,79 @@ describe("the annotations", function()
     assert.same(there, said)
   end)
 
+  it("are of every field and method of an activity, as its handler sees it", function()
+    local text = source.read("lua/moonshift/process/calls.lua")
+    local own, said = { Fields = {}, Methods = {} }, classes["moonshift.activity"]
+    for kind, name in text:gmatch("\nfunction (%u%l+)%.([%l_]+)%(call") do
+      own[kind][name] = true
+    end
+    own.Methods.throw = true
+    local inherited = names(classes["moonshift.job"].fields)
+    local fields = names(said.fields)
+    for name in pairs(own.Fields) do
+      assert.is_true(fields[name] or inherited[name], name)
+      fields[name] = nil
+    end
+    assert.same({}, fields)
+    for name in pairs(names(classes["moonshift.job"].functions)) do
+      own.Methods[name] = nil
+    end
+    assert.same(own.Methods, names(said.functions))
+  end)
+
+  it("are of every field of an instance", function()
+    local there = { at = true, state = true, variables = true }
+    local text = source.read("core/store/rules/ask/processes.c")
+    for _, list in ipairs { "process_instance_columns", "past_columns" } do
+      for name in text:match(list .. "%[%] = (%b{})"):gmatch('{"([%l_]+)"') do
+        there[name] = true
+      end
+    end
+    assert.same(there, names(classes["moonshift.instance_row"].fields))
+  end)
+
+  it("are of every word of a process", function()
+    local process = require "moonshift.process"
+    assert.same(methods(process), names(classes["moonshift.process"].functions))
+  end)
+
+  it("are of every option of a word", function()
+    local options = require "moonshift.process.words.options"
+    local function gather(class, set)
+      for name in pairs(names(class.fields)) do
+        set[name] = true
+      end
+      for parent in (class.parent or ""):gmatch("[%w_.]+") do
+        gather(classes[parent], set)
+      end
+      return set
+    end
+    local step, block = "step", "block"
+    local shared = { send = step, rule = step, script = step, manual = "activity",
+      pass = "activity", choose = block, parallel = block, inclusive = block, first = block }
+    local function look(word)
+      local said, there = gather(classes["moonshift.words." .. (shared[word] or word)], {}), {}
+      for _, name in ipairs(options.names()) do
+        there[name] = options.has(word, name) or nil
+      end
+      assert.same(there, said, word)
+    end
+    for name in pairs(require "moonshift.process") do
+      if name ~= "words" and name ~= "is_item" then
+        look(name)
+      end
+    end
+    for _, name in ipairs { "process", "branch", "on", "to" } do
+      look(name)
+    end
+    local turns = source.read("lua/moonshift/process/words/hosts.lua"):match('TURNS = "(.-)"')
+    local there = {}
+    for name in turns:gmatch("%S+") do
+      there[name] = true
+    end
+    assert.same(there, names(classes["moonshift.words.turns"].fields))
+  end)
+
   it("are of every setting", function()
     local there = {}
     for _, setting in ipairs(engine:settings()) do

@@ -1,2 +1,2 @@
--- The store lies beside this file. Whoever completes a task at the command line is "clerk".
+-- The store lies beside this file.
 return { store = "sqlite:orders.db" }

@@ -14,7 +14,8 @@ local WALK_PAGE = 1000 -- the same of the log, whose pages cost more to begin
 
 -- Kinds whose rows are paged by id; the log has keys of its own, oldest first, and there are few
 -- definitions.
-local BY_ID = { jobs = true, incidents = true, operations = true, batches = true }
+local BY_ID = { jobs = true, incidents = true, operations = true, batches = true,
+  instances = true, past = true, tasks = true, trail = true, versions = true }
 
 --- A question that is asked when an answer is wanted.
 ---@class moonshift.query

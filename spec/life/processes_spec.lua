@@ -58,6 +58,22 @@ describe("an instance of a process", function()
     process.remove(folder)
   end)
 
+  it("is visited in pages by id, so that a visit may end what it visits", function()
+    for i = 1, 230 do
+      assert(engine:start("meet", { key = "m" .. i }))
+    end
+    local ids = engine:instances({ process = "meet" }):ids()
+    assert.equal(230, #ids)
+    assert.equal(230, engine:instances():each(function(row)
+      assert(engine:cancel_instance(row.id))
+    end))
+    assert.same({ 0, 230 }, { engine:instances():count(), engine:past_instances():count() })
+    assert.same(ids, engine:past_instances():ids())
+    assert(engine:start("book"))
+    assert.equal(1, #engine:tasks():ids())
+    assert.equal(2, #engine:trail({ instance = ids[1] }):ids())
+  end)
+
   local function start(key, given)
     return assert(engine:start(key, given))
   end
