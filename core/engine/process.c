@@ -4,11 +4,12 @@
 #include "engine/engine_state.h"
 #include "engine/process_cause.h"
 #include "engine/process_entry.h"
+#include "engine/process_lane.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WALKS_MAX = 10 }; /* of one command; then other changes were first too often */
+enum { WALKS_MAX = 10 }; /* before other changes; then the command takes the lane */
 
 /* A job without an id: what the walk is given. */
 struct order {
@@ -19,6 +20,7 @@ struct order {
     char *payload;
     json_t *frame; /* of the instance, or NULL; its texts are borrowed */
     char *kept;    /* what handlers did in the walk before, or NULL */
+    struct process_lane lane;
 };
 
 static void order_clear(struct order *order) {
@@ -157,17 +159,41 @@ static enum answer walk_once(struct engine *engine, struct generation *generatio
     return done;
 }
 
-static bool walk(struct engine *engine, struct order *order, struct error *error) {
+/* Reads the frame behind a run of the instance that has begun. The end of an instance does not
+ * wait: what runs loses its lock. */
+static bool meet(struct engine *engine, struct order *order, struct error *error) {
     const struct process_cause *cause = order->cause;
+    bool waited = true;
+    if (!order_frame(order, engine, error))
+        return false;
+    if (cause->instance && !order->lane.instance)
+        process_lane_begin(&order->lane, engine, cause->instance,
+                           json_integer_value(json_object_get(order->frame, "root")));
+    return !cause->instance || cause->ends ||
+           (process_lane_wait(&order->lane, engine, &waited, error) &&
+            (!waited || order_frame(order, engine, error)));
+}
+
+/* Another change came first once more. */
+static bool insist(struct engine *engine, struct order *order, int walks, struct error *error) {
+    struct process_lane *lane = &order->lane;
+    if (walks < WALKS_MAX)
+        return true;
+    if (walks > WALKS_MAX && process_lane_late(lane))
+        return error_set(error, ERROR_CONFLICT, "instance %lld: %d other changes came first",
+                         (long long)order->cause->instance, walks);
+    return lane->token || process_lane_take(lane, engine, error);
+}
+
+static bool walk(struct engine *engine, struct order *order, struct error *error) {
     struct generation *generation =
-        order_open(order, error) ? generation_of(engine, order, cause->key, error) : NULL;
+        order_open(order, error) ? generation_of(engine, order, order->cause->key, error) : NULL;
     enum answer done = generation ? NO : FAILED;
-    for (int i = 0; done == NO && i < WALKS_MAX; i++)
-        done = order_frame(order, engine, error) ? walk_once(engine, generation, order, error)
-                                                 : FAILED;
-    if (done == NO)
-        error_set(error, ERROR_CONFLICT, "instance %lld: %d other changes came first",
-                  (long long)cause->instance, WALKS_MAX);
+    for (int walks = 0; done == NO; walks++)
+        done = insist(engine, order, walks, error) && meet(engine, order, error)
+                   ? walk_once(engine, generation, order, error)
+                   : FAILED;
+    process_lane_drop(&order->lane, engine);
     return done == YES;
 }
 

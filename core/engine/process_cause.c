@@ -152,6 +152,7 @@ static bool cancel(struct process_cause *cause, struct engine *engine, const jso
         return false;
     json_t *found =
         ask(engine, ASK_INSTANCE, json_pack("{sI}", "id", (json_int_t)cause->instance), error);
+    cause->ends = true;
     cause->suspended = json_is_true(json_object_get(found, "suspended"));
     json_decref(found);
     return found;

@@ -10,6 +10,7 @@ struct process_cause {
     char key[JOB_NAME_MAX + 1];      /* of the process */
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
     bool suspended;                  /* the instance is */
+    bool ends;                       /* it ends the instance */
 };
 
 /* Reads a command of engine_process and looks up what it names. False: error, which names what is

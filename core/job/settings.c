@@ -86,6 +86,7 @@ static const struct setting table[] = {
     {"batch_job_priority", SETTING_INT64, FIELD(batch_job_priority), INT64_MIN, INT64_MAX, "0"},
     {"stock", SETTING_STOCK, FIELD(stock), 0, 0, ""},
     {"request_time_to_live", SETTING_SPAN, FIELD(request_ttl), 1, 0, "P1D"},
+    {"patience", SETTING_SPAN, FIELD(patience), 0, 0, "PT5S"},
     {"payload_limit", SETTING_SIZE, FIELD(payload_max), 1, 512 * MIB, "1MiB"},
 };
 #define ROWS (sizeof table / sizeof *table)

@@ -64,13 +64,14 @@ struct settings {
     json_t *notify;       /* handlers that are told of something, by what (notify.h); or NULL */
     time_ms notify_every; /* of one cause they are told once in so long */
     json_t *stock;        /* stock handlers that the folder asks for (stock.h); array or NULL */
+    time_ms patience;     /* of a command whose instance runs; 0: none */
     time_ms request_ttl;  /* of the answer to what was asked for under a key */
     /* batches */
     int batch_jobs_per_seed, invocations_per_batch_job;
     json_t *invocations_by_type; /* a number by type, or NULL: none */
     time_ms batch_poll_time;
     int64_t batch_job_priority;
-    enum setting_origin origin[64]; /* by row of the table */
+    enum setting_origin origin[96]; /* by row of the table */
 };
 
 /* All defaults. False: no memory. settings_clear releases what it holds. */

@@ -443,6 +443,20 @@ struct store_entry {
 bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
                 struct error *error);
 
+/* What runs in the lane of an instance. */
+struct lane_run {
+    bool held;                       /* something does */
+    int64_t job, token, owner;       /* job 0: a command */
+    char activity[JOB_NAME_MAX + 1]; /* of the job */
+};
+/* Looks whether a run in this lane has begun, or a command holds it. Runs of processes that have
+ * died do not count. */
+bool store_lane_look(struct store *store, int64_t lane, struct lane_run *run, struct error *error);
+/* Holds the lane for a command of the joined executor, in the open transaction. NO: it is taken. */
+enum answer store_lane_hold(struct store *store, int64_t lane, int64_t *token, struct error *error);
+/* Releases it, in the open transaction. */
+bool store_lane_release(struct store *store, int64_t lane, int64_t token, struct error *error);
+
 /* ---- history (rules §18) ---- */
 
 /* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an

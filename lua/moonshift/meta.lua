@@ -522,6 +522,7 @@ function Clock:is_virtual() end
 ---@field batch_job_priority? integer
 ---@field stock? string[]
 ---@field request_time_to_live? moonshift.span
+---@field patience? moonshift.span
 ---@field payload_limit? integer|string
 
 --- Options of `moonshift.open`: any setting, and these.

@@ -12,6 +12,7 @@
 #include "store/rules/incident.h"
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
+#include "store/rules/process/lane.h"
 #include "store/rules/process/unit.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
@@ -290,6 +291,8 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
                : !history_late_lines(store, outcome, error))
         return false;
     if ((outcome->stuck || outcome->outlived) && !stuck_note(store, outcome, now, error))
+        return false;
+    if (!lane_give_back(store, job, error))
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||

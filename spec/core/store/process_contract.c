@@ -158,6 +158,39 @@ static void behind(struct contract *c) {
 }
 
 /* Two jobs of one work item: the second has walked on the frame of the first. */
+/* A run outside of the lane, and an exclusive job that comes meanwhile. */
+static void insists(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, F1);
+    step_job(&step, 0, "count", 3);
+    step.jobs[0].job.exclusive = false;
+    step.jobs[0].job.lane_id = 0;
+    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
+    struct job *job = acquire_one(c, c->store, NOW);
+    EXPECT(job && !job->lane_id);
+    for (int i = 1; i <= 10; i++) {
+        struct job *newer = NULL;
+        struct step set = step_of(id, of, job->frame_rev, F2);
+        EXPECT(settle_step(c, NULL, &set, NULL) == SETTLED);
+        struct step end = step_of(id, of, job->frame_rev, F3);
+        EXPECT(settle_step(c, job, &end, &newer) == SETTLED_BEHIND && newer);
+        EXPECT((newer->lane_held == job_instance_lane(id)) == (i == 10));
+        job = newer;
+    }
+    struct step more = step_of(id, of, job->frame_rev, F2);
+    step_job(&more, 0, "ship", 4);
+    EXPECT(settle_step(c, NULL, &more, NULL) == SETTLED);
+    EXPECT(!acquire_one(c, c->store, NOW));
+    struct job *newer = NULL;
+    struct step late = step_of(id, of, job->frame_rev, F3);
+    EXPECT(settle_step(c, job, &late, &newer) == SETTLED_BEHIND && newer);
+    struct step end = step_of(id, of, newer->frame_rev, F3);
+    EXPECT(settle_step(c, newer, &end, NULL) == SETTLED);
+    job = acquire_one(c, c->store, NOW);
+    EXPECT(job && strcmp(job->activity, "ship") == 0);
+    job_free(job);
+}
+
 static void chain(struct contract *c, bool first_is_behind) {
     int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
     struct step start = step_of(id, of, 0, F1);
@@ -548,6 +581,7 @@ static const struct check checks[] = {
     {"a unit whose lock is lost writes nothing", stale},
     {"a unit is behind a newer frame, gets it, and keeps its lock", behind},
     {"the units of one work item are written one after the other, with one frame", chain_written},
+    {"a unit that was behind ten times has the lane of its instance until it ends", insists},
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
     {"an instance that ends takes all that waits with it; what runs loses its lock", ends_all},

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/process/instance.h"
+#include "store/rules/process/lane.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/subscription.h"
@@ -61,6 +62,8 @@ static bool messages_may(struct store *store, const struct unit *unit, struct er
 static bool unit_renew(struct store *store, struct outcome *outcome, struct error *error) {
     struct job newer = *outcome->job;
     newer.kept = outcome->unit->kept;
+    if (newer.id && !lane_insist(store, &newer, error))
+        return false;
     job_free(outcome->newer);
     outcome->newer = job_copy(&newer);
     if (!outcome->newer)

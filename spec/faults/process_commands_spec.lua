@@ -1,0 +1,148 @@
+-- Commands to instances whose jobs run on an executor at the same time: which of them waits, which
+-- goes first, and that nothing is lost.
+local executors = require "spec.support.executors"
+local moonshift = require "moonshift"
+local process = require "spec.support.process"
+
+local BRANCHES = 100
+
+local files = {
+  ["processes/slow.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.step "slow" { run = "slow", async = true }, process.task "look" {} }]],
+  ["processes/count.lua"] = ([[
+    local process = require "moonshift.process"
+    local list = {}
+    for i = 1, %d do
+      list[i] = { process.step("count" .. i) { run = "count", async = true, exclusive = false } }
+    end
+    return { process.task "begin" {}, process.parallel(list), process.task "look" {} }]])
+    :format(BRANCHES),
+  ["processes/stubborn.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.task "begin" {}, process.step "beside" { run = "beside" },
+      process.task "look" {} }]],
+  -- Stays until the file `go` is there.
+  ["handlers/slow.lua"] = [[
+    local function there(path)
+      local file = io.open(path)
+      return file and file:close()
+    end
+    return function(job)
+      assert(io.open(job.variables.place .. "/begun", "w")):close()
+      while not there(job.variables.place .. "/go") do
+        os.execute("sleep 0.01")
+      end
+      job.variables.slow = true
+    end]],
+  ["handlers/count.lua"] = "return function(job) job.variables.n = job.variables.n + 1 end",
+  -- Each call changes the variable in another process, between reading and setting it.
+  ["handlers/beside.lua"] = [[
+    return function(job)
+      local n = job.variables.n
+      os.execute(job.variables.command)
+      job.variables.n = n + 1
+    end]],
+}
+
+describe("a command beside the jobs of its instance", function()
+  local place, engine
+
+  before_each(function()
+    place = executors.place(files)
+  end)
+
+  after_each(function()
+    if engine then
+      engine:close()
+      engine = nil
+    end
+    place.remove()
+  end)
+
+  local function open(patience)
+    engine = assert(moonshift.open { store = place.url, scripts = place.path,
+      patience = patience })
+  end
+
+  -- An instance whose handler has begun and stays.
+  local function hold()
+    local id = assert(engine:start("slow", { variables = { place = place.path } }))
+    place.executor("--workers", "2")
+    process.await("a handler", 10, function()
+      local file = io.open(place.path .. "/begun")
+      return file and file:close()
+    end)
+    return id
+  end
+
+  local function go()
+    assert(io.open(place.path .. "/go", "w")):close()
+  end
+
+  it("waits for a run that has begun, as long as it has patience", function()
+    open "PT0.1S"
+    local id = hold()
+    local job = engine:jobs():one().id
+    assert.same({ ('instance %d: job %d is running at "slow" (waited PT0.1S, as patience says)')
+      :format(id, job), "conflict" }, { select(2, engine:set_variables(id, { by = "me" })) })
+    engine:close()
+    open "PT10M"
+    local out = place.path .. "/out"
+    process.environment = "MOONSHIFT_PATIENCE=PT10M"
+    local pid = process.start(out, "instance", "set", tostring(id), "by=you", "-C", place.path,
+      "--store", place.url)
+    process.environment = ""
+    place.pids[#place.pids + 1] = pid
+    go()
+    process.await_end(pid, 60)
+    assert.equal(("instance %d changed\n"):format(id), process.read(out))
+    assert.same({ place = place.path, slow = true, by = "you" }, engine:instance(id).variables)
+    assert.equal(1, engine:log({ job = job, outcome = "successful" }):count())
+  end)
+
+  it("that ends the instance does not wait: the run loses its lock", function()
+    open "PT0S"
+    local id = hold()
+    assert.equal(id, engine:cancel_instance(id))
+    go()
+    assert.same({ "cancelled", false },
+      { engine:instance(id).how, engine:instance(id).variables.slow ~= nil })
+  end)
+
+  it("is not lost, and loses nothing, beside a hundred branches that count", function()
+    open "PT10M"
+    local id = assert(engine:start("count", { variables = { n = 0 } }))
+    place.executor("--workers", "4")
+    assert(engine:complete(engine:tasks():one().id))
+    local set, want = 0, {}
+    process.await("the end of the branches", 60, function()
+      set = set + 1
+      want["set" .. set] = set
+      assert(engine:set_variables(id, { ["set" .. set] = set }))
+      return engine:tasks({ activity = "look" }):count() == 1
+    end)
+    want.n = BRANCHES
+    assert.same(want, engine:instance(id).variables)
+    assert.equal(0, engine:log({ outcome = "failed" }):count())
+    assert.equal(BRANCHES, engine:log({ outcome = "successful" }):count())
+    assert.same({}, place.sql "SELECT id FROM lane")
+  end)
+
+  it("takes the lane after ten changes that came first, so that it ends", function()
+    open "PT10M"
+    local id = assert(engine:start "stubborn")
+    local command = ("echo . >>%s/calls; MOONSHIFT_PATIENCE=PT0S %s >>%s/out 2>&1"):format(
+      place.path, process.command("instance", "set", tostring(id), "n=0", "-C", place.path,
+        "--store", place.url), place.path)
+    assert(engine:complete(engine:tasks():one().id, { n = 0, command = command }))
+    assert.equal(1, engine:instance(id).variables.n)
+    local _, calls = place.log("calls"):gsub("%.", "")
+    assert.equal(11, calls)
+    local refused = ("moonshift: instance %d: another command has its lane (waited PT0S, as "
+      .. "patience says)\n"):format(id)
+    assert.equal((("instance %d changed\n"):format(id)):rep(10) .. refused, place.log "out")
+    assert.same({}, place.sql "SELECT id FROM lane")
+    assert.same({ "1" }, place.sql "SELECT count(*) FROM executor WHERE state=0")
+  end)
+end)
