@@ -10,8 +10,9 @@ local function engine(name)
   return "core/store/sqlite/" .. name .. ".c"
 end
 
--- Where a job waits or runs: what every turn does is the engine's, the rest is common.
-local both = { rules "places", engine "places_hot" }
+-- Where a job waits or runs: what every turn does, what commands do, and an engine many at a time.
+local both = { rules "places", rules "work/places_hot" }
+local many = { rules "places", rules "work/places_hot", engine "bulk_table" }
 -- What has ended: written as it happens, removed by age, and with its batch.
 local history = { rules "history", rules "command/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
@@ -24,18 +25,19 @@ end
 
 -- Every table with all files that write it. Where a table has several, each has its own reason.
 local writers = {
-  ready = both, timer = both, parked = both, locked = both, limited = both,
+  ready = many, timer = many, parked = both, locked = many, limited = both,
   lane = { rules "places" },
 
   -- The wide row: inserted one by one or as a set, changed in one place, purged as ranges.
-  job = { engine "create", engine "bulk", rules "row", engine "purge" },
+  job = { rules "work/create", engine "bulk_table", rules "row", engine "purge" },
   conflicts = { rules "row" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = { rules "history", engine "bulk", rules "command/removal" },
+  ended = { rules "history", engine "bulk_table", rules "command/removal" },
   ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
   attempt = history, line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
-  progress = { rules "history", engine "settle", rules "command/job_commands", engine "executor",
+  progress = { rules "history", rules "work/settle", rules "command/job_commands",
+    rules "work/executor",
     engine "purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "incident", rules "stuck", rules "fleet/handlers", rules "command/clean",
@@ -50,9 +52,9 @@ local writers = {
   deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
-  executor = { engine "executor", engine "reap", rules "fleet/drain", engine "statements",
+  executor = { rules "work/executor", rules "work/reap", rules "fleet/drain", engine "statements",
     engine "purge" },
-  metric = { engine "executor" },
+  metric = { rules "work/executor" },
   suspended_instance = { rules "command/instance" },
 
   -- Of processes: a file a table.

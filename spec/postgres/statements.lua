@@ -8,7 +8,7 @@ local types = {
 }
 local verbs = { SELECT = true, INSERT = true, UPDATE = true, DELETE = true, WITH = true,
   REPLACE = true, PRAGMA = true, CREATE = true, DROP = true, ALTER = true, VACUUM = true,
-  BEGIN = true, SAVEPOINT = true, ATTACH = true }
+  BEGIN = true, ATTACH = true }
 -- What these are given is a part of a question; the whole is read as it is asked.
 local parts = { query_add = true, text_add = true }
 

@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_RULES_ENGINE_H
 
 #include "store/rules/fleet/running.h"
+#include "store/rules/work/bulk.h"
 #include "store/store.h"
 
 struct catalog_stream;
@@ -37,6 +38,12 @@ struct store_sql {
     const char *get_note; /* The text under the key ?1. */
 };
 
+/* How far the open transaction has come with rows of jobs that it leaves behind. */
+struct left_point {
+    size_t count;
+    bool mark;
+};
+
 struct store_engine {
     const struct store_sql *sql;
     const struct verify_rule *verify; /* more that store_verify asks, the last without a text */
@@ -45,9 +52,28 @@ struct store_engine {
     bool (*snapshot)(struct store *store, struct error *error);
     void (*snapshot_end)(struct store *store);
 
-    /* Creates one more job of a stream that is there; fills in what is new. */
-    bool (*create_again)(struct store *store, struct job_spec *spec,
-                         const struct catalog_stream *stream, time_ms now, struct error *error);
+    /* Writes what `kind` says of the rows that a bulk offers. */
+    bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);
+
+    /* An engine may leave the rows of jobs that have succeeded behind, to remove them later. The
+     * row of this one, in the transaction in which it has succeeded. *left false: it must go now.
+     * NULL: the engine leaves none behind, and has none of the next three. */
+    bool (*leave_row)(struct store *store, int64_t id, bool *left, struct error *error);
+    struct left_point (*left_point)(const struct store *store);
+    void (*left_return)(struct store *store, struct left_point point);
+    bool (*settled)(struct store *store, struct error *error); /* behind the outcomes of a turn */
+
+    /* What an executor has beside its row. In the transaction in which it joins; behind the commit;
+     * once it has left, or could not join. */
+    bool (*enter)(struct store *store, int64_t id, int workers, struct error *error);
+    bool (*entered)(struct store *store, struct error *error);
+    void (*quit)(struct store *store, int64_t id);
+    /* Begins the transaction in which the joined executor leaves. */
+    bool (*part)(struct store *store, struct error *error);
+    /* In the transaction in which an executor leaves or is reaped: others see to what it leaves. */
+    bool (*bequeath)(struct store *store, int64_t executor, struct error *error);
+    /* A dead one is reaped: what it had goes with the commit. False: no memory. */
+    bool (*reaped)(struct store *store, int64_t id);
 
     /* Signs of life: held while something is written in several transactions. They go
      * with the process; then others may clean up what it has left. False: no memory, or taken. */

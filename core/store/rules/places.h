@@ -56,10 +56,6 @@ bool place_take_run(struct store *store, const struct place_key *first,
 /* Moves a job from `ready` behind its lane, which runs. */
 bool place_park(struct store *store, const struct place_key *key, struct error *error);
 
-/* Writes what the bulk of the connection offers. */
-enum place_bulk { BULK_READY, BULK_TIMER, BULK_LOCKED };
-bool place_bulk(struct db *db, enum place_bulk table, struct error *error);
-
 /* ---- locked, limited ---- */
 
 /* Locks the job with its token for its owner, counted against the limit of its definition unless it

@@ -7,6 +7,7 @@
 #include "store/rules/catalog.h"
 #include "store/rules/engine.h"
 #include "store/rules/fleet/peers.h"
+#include "store/rules/work/bulk.h"
 #include "store/sql/db.h"
 #include "store/store.h"
 
@@ -129,6 +130,14 @@ struct frames {
     size_t count;
 };
 
+/* What the open transaction may lock as it is created; see work/prelock.h. */
+struct prelock {
+    struct outcome *creator; /* whose jobs are being created; NULL: nobody's */
+    bool fits;               /* there is room for all of them */
+    bool keeps;              /* their rows are kept in the bulk until store_settle_end */
+    struct job *last;        /* of the capacity's jobs */
+};
+
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
  * struct. */
 struct store {
@@ -152,6 +161,8 @@ struct store {
     struct held_config config;
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
+    struct bulk bulk, endings; /* new jobs or locks; and ends */
+    struct prelock prelock;
     struct tally tally;
     struct filling filling;
     struct tells tells;

@@ -4,7 +4,6 @@
 
 #include "store/rules/state.h"
 #include "store/sqlite/bell.h"
-#include "store/sqlite/bulk.h"
 #include "store/sqlite/driver.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/gate.h"
@@ -48,14 +47,6 @@ struct purge {
     int turns; /* since the last step of a search */
 };
 
-/* What the open transaction may lock as it is created; see prelock.c. */
-struct prelock {
-    struct outcome *creator; /* whose jobs are being created; NULL: nobody's */
-    bool fits;               /* there is room for all of them */
-    bool keeps;              /* their rows are kept in the bulk until store_settle_end */
-    struct job *last;        /* of the capacity's jobs */
-};
-
 /* Under which name this process has the database open; see location.h. */
 struct entry {
     struct store *next;
@@ -73,10 +64,9 @@ struct sqlite {
     struct mailbox mailbox;
     struct bell bell;
     struct slots slots;
-    struct bulk bulk, endings;
     struct purge purge;
     struct signs signs;
-    struct prelock prelock;
+    bool moved;            /* the file has another name than when executors joined last */
     bool checkpointer;     /* the joined executor alone moves the log into its place */
     bool broken;           /* an input/output error was met: nothing is written any more */
     int schema;            /* the version that this program makes */

@@ -18,45 +18,15 @@ void sqlite_set_impatient(struct store *store, bool (*hurried)(void));
 void sqlite_budget(struct store *store, time_ms until);
 void sqlite_purge_behind(struct store *store);
 bool sqlite_has_pending_purge(const struct store *store);
-bool sqlite_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
-                   struct error *error);
 bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
-int64_t sqlite_reserve_ids(struct store *store, int count, struct error *error);
-bool sqlite_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
-                 struct error *error);
-bool sqlite_leave(struct store *store, struct error *error);
-bool sqlite_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
 void sqlite_alive(struct store *store, time_ms now);
-bool sqlite_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
-                       struct error *error);
-bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
-                 struct error *error);
 void sqlite_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
 void sqlite_slot_clear(struct store *store, int index);
 int sqlite_bell(const struct store *store);
 void sqlite_bell_empty(struct store *store);
 bool sqlite_has_changes(struct store *store);
-bool sqlite_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error);
-bool sqlite_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
-                   struct error *error);
-bool sqlite_settle_end(struct store *store, struct error *error);
-bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
-bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                    struct job **jobs, int *count, bool *more, struct error *error);
 bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
 bool sqlite_contended(const struct store *store);
-bool sqlite_best(struct store *store, const struct acquire *acquire, time_ms now,
-                 struct sort_key *best, bool *found, struct error *error);
-struct store_acquire_stats sqlite_acquire_stats(const struct store *store);
-bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
-                 struct error *error);
-bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                   struct error *error);
-enum answer sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error);
-bool sqlite_ask_lost(struct store *store, struct store_claim *claims, size_t count,
-                     struct error *error);
-bool sqlite_next(struct store *store, time_ms now, time_ms *at, struct error *error);
-bool sqlite_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error);
 bool sqlite_backup(struct store *store, const char *to, struct store_backup *backup,
                    struct error *error);
 bool sqlite_checkpoint(struct store *store, int pages, struct error *error);
@@ -73,14 +43,17 @@ bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *m
 extern const struct store_sql sqlite_sql;
 extern const struct verify_rule sqlite_verify[];
 
-/* One more job of the same stream, like one that was there before; fills in what is new. */
-bool create_occurrence(struct store *store, struct job_spec *spec,
-                       const struct catalog_stream *stream, time_ms now, struct error *error);
-
 /* Adds " AND j.id IN (…)" to a question that has a WHERE, if it is for suspended jobs, or for those
  * of some handlers or definitions, and there are few of them. Such jobs are found through the
  * narrow tables: reading every wide row of a large store would take seconds. Changes no answer. */
 bool few_add(struct store *store, struct query *query, const json_t *wanted, struct error *error);
+
+/* What an executor has beside its row; see rules/engine.h. */
+bool executor_enter(struct store *store, int64_t id, int workers, struct error *error);
+bool executor_entered(struct store *store, struct error *error);
+void executor_quit(struct store *store, int64_t id);
+bool executor_part(struct store *store, struct error *error);
+bool executor_reaped(struct store *store, int64_t id);
 
 /* Makes the SQL function payload_fits known to the connection. */
 bool payload_attach(struct store *store, struct error *error);

@@ -1,68 +1,13 @@
-/* executor.c - joining, renewing the lease, leaving (rules §4, §15). */
+/* executor.c - what an executor has beside the database: a byte of the gate, crash slots, a bell.
+ */
 #include "base/crash_point.h"
-#include "store/rules/fleet/executor_list.h"
-#include "store/rules/locks.h"
-#include "store/rules/stuck.h"
-#include "store/sqlite/engine.h"
 #include "store/sqlite/location.h"
 #include "store/sqlite/purge.h"
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define EXECUTORS_KEPT 1000 /* rows of executors that are gone: names for the history */
+/* ---- joining and leaving ---- */
 
-/* When it ends by the clock of this boot; a virtual clock has none. */
-static time_ms lease_boot(bool steady, time_ms lease) {
-    return steady ? clock_since_boot() + lease : TIME_NONE;
-}
-
-static bool join_insert(struct store *store, const struct store_executor *executor, time_ms now,
-                        time_ms lease, int64_t *id, struct error *error) {
-    const struct acquire *serves = executor->serves;
-    time_ms max = serves && serves->priority_max != INT64_MAX ? serves->priority_max : TIME_NONE;
-    time_ms min = serves ? serves->priority_min : TIME_NONE;
-    char *categories = serves && serves->categories
-                           ? json_dumps(serves->categories, JSON_COMPACT | JSON_ENCODE_ANY)
-                           : NULL;
-    bool steady = serves && serves->steady;
-    char *settings = serves ? executor_list_settings(serves, executor->workers) : NULL;
-    bool done =
-        db_value(&store->db, error, id,
-                 "INSERT INTO executor(name, started, lease, seen, range_min, range_max,"
-                 " categories, aware, state, settings, pid, version, boot, lease_boot)"
-                 " VALUES(?1, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING id",
-                 "tiiTTtnntnttT", executor->name, now, now + lease, min, max, categories,
-                 (int)(serves && serves->deployment_aware), (int)EXECUTOR_LIVE, settings,
-                 (int)getpid(), MOONSHIFT_VERSION, steady ? store_boot(store) : NULL,
-                 lease_boot(steady, lease)) == YES;
-    free(settings);
-    free(categories);
-    return done;
-}
-
-/* Rows of executors long gone; what they counted is kept under the number 0. */
-static bool join_prune(struct store *store, int64_t id, struct error *error) {
-    int64_t last = id - EXECUTORS_KEPT;
-    return db_run(&store->db, error,
-                  "INSERT INTO metric(executor, definition, name, value)"
-                  " SELECT 0, definition, name, sum(value) FROM metric"
-                  " WHERE executor BETWEEN 1 AND ?1 AND executor NOT IN"
-                  " (SELECT id FROM executor WHERE state<>0) GROUP BY definition, name"
-                  " ON CONFLICT DO UPDATE SET value=value+excluded.value",
-                  "i", last) &&
-           db_run(&store->db, error,
-                  "DELETE FROM metric WHERE executor BETWEEN 1 AND ?1 AND executor NOT IN"
-                  " (SELECT id FROM executor WHERE state<>0)",
-                  "i", last) &&
-           db_run(&store->db, error, "DELETE FROM executor WHERE id<=?1 AND state=0", "i", last) &&
-           db_run(&store->db, error,
-                  "DELETE FROM progress WHERE NOT EXISTS(SELECT 1 FROM live WHERE id=progress.job)",
-                  "");
-}
-
-static bool join_files(struct store *store, int64_t id, int workers, struct error *error) {
+static bool make_files(struct store *store, int64_t id, int workers, struct error *error) {
     if (!sqlite_of(store)->path)
         return true;
     if (!gate_take(&sqlite_of(store)->gate, GATE_EXECUTORS + id, true))
@@ -74,113 +19,71 @@ static bool join_files(struct store *store, int64_t id, int workers, struct erro
            slots_make(&sqlite_of(store)->slots, sqlite_of(store)->path, id, workers, error);
 }
 
-static void join_undo(struct store *store, int64_t id) {
-    slots_close(&sqlite_of(store)->slots);
-    bell_close(&sqlite_of(store)->bell);
-    gate_drop(&sqlite_of(store)->gate, GATE_EXECUTORS + id);
-    if (sqlite_of(store)->path && id) {
-        slots_remove(sqlite_of(store)->path, id);
-        CRASH_POINT("slots_removed");
-        bell_remove(sqlite_of(store)->path, id);
-    }
+bool executor_enter(struct store *store, int64_t id, int workers, struct error *error) {
+    return location_note(store, &sqlite_of(store)->moved, error) &&
+           make_files(store, id, workers, error);
 }
 
-/* Ageing compares instants, and under fair share places are none. */
-static bool join_aging(struct store *store, const struct store_executor *executor,
-                       struct error *error) {
-    if (!store->meta.fair || !executor->serves || executor->serves->aging <= 0)
-        return true;
-    return error_set(error, ERROR_CONFIG,
-                     "aging: does not go with fair_by, which store \"%s\" has (expected one of the"
-                     " two)",
-                     store->db.name);
-}
-
-bool sqlite_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
-                 struct error *error) {
-    int64_t id = 0;
-    if (store->self.id)
-        return error_set(error, ERROR_CONFLICT, "store \"%s\": joined already", store->db.name);
-    if (!store_begin(store, STORE_COMMAND, error))
-        return false;
-    bool done =
-        join_aging(store, executor, error) && join_insert(store, executor, now, lease, &id, error);
-    bool moved = false;
-    CRASH_POINT("join_inserted");
-    done = done && join_prune(store, id, error) && location_note(store, &moved, error) &&
-           join_files(store, id, executor->workers, error) && CRASH_POINT("join_files_made");
-    store->meta.executors++;
-    store->ring.everybody = true;
-    if (!unit_end(store, true, done, error)) {
-        join_undo(store, id);
-        return false;
-    }
-    CRASH_POINT("joined");
-    store->self = (struct self){.id = id, .lease = lease, .lease_until = now + lease, .now = now};
-    store->self.steady = executor->serves && executor->serves->steady;
-    store->rate_clock = (struct rate_clock){.next = TIME_NEVER};
-    sqlite_of(store)->checkpointer =
-        sqlite_of(store)->path && gate_take(&sqlite_of(store)->gate, GATE_CHECKPOINTER, true);
-    snprintf(store->self.owner, sizeof store->self.owner, "%s/%lld", executor->name, (long long)id);
-    executor->id = id;
+bool executor_entered(struct store *store, struct error *error) {
+    struct sqlite *sqlite = sqlite_of(store);
+    sqlite->checkpointer = sqlite->path && gate_take(&sqlite->gate, GATE_CHECKPOINTER, true);
     intact_remember(store);
-    return !moved || store_tend(store, CHORE_LOG, 0, NULL, error);
+    return !sqlite->moved || store_tend(store, CHORE_LOG, 0, NULL, error);
 }
 
-bool sqlite_renew(struct store *store, time_ms now, time_ms lease, struct error *error) {
-    bool own = false;
-    if (!store->self.id)
-        return error_set(error, ERROR_CONFLICT, "store \"%s\": not joined", store->db.name);
-    if (!unit_begin(store, STORE_TURN, &own, error))
-        return false;
-    bool done = db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1 AND state<>?2",
-                       "in", store->self.id, (int)EXECUTOR_LIVE);
-    if (done && db_changes(&store->db))
-        store->meta.executors++;
-    done = done &&
-           db_run(&store->db, error,
-                  "UPDATE executor SET lease=?2, seen=?3, lease_boot=?4 WHERE id=?1", "iiiT",
-                  store->self.id, now + lease, now, lease_boot(store->self.steady, lease)) &&
-           CRASH_POINT("lease_renewed");
-    if (!unit_end(store, own, done, error))
-        return false;
-    store->self.lease = lease;
-    store->self.lease_until = now + lease;
-    store->self.now = now;
-    return true;
+void executor_quit(struct store *store, int64_t id) {
+    struct sqlite *sqlite = sqlite_of(store);
+    if (sqlite->checkpointer)
+        gate_drop(&sqlite->gate, GATE_CHECKPOINTER);
+    sqlite->checkpointer = false;
+    purge_clear(&sqlite->purge);
+    slots_close(&sqlite->slots);
+    bell_close(&sqlite->bell);
+    gate_drop(&sqlite->gate, GATE_EXECUTORS + id);
+    if (!sqlite->path || !id)
+        return;
+    slots_remove(sqlite->path, id);
+    CRASH_POINT("slots_removed");
+    bell_remove(sqlite->path, id);
 }
 
-static bool leave_rows(struct store *store, struct error *error) {
-    struct locks_free all = {.owner = store->self.id, .now = store->self.now};
-    store->meta.executors++;
-    store->ring.everybody = true;
-    return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
-           stuck_gone(store, all.owner, all.now, error) && purge_bequeath(store, error) &&
-           db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in",
-                  store->self.id, (int)EXECUTOR_GONE);
-}
-
-bool sqlite_leave(struct store *store, struct error *error) {
-    int64_t id = store->self.id;
-    if (!id)
-        return true;
+bool executor_part(struct store *store, struct error *error) {
     if (!sqlite_of(store)->outdated)
         purge_rest(store);
     sqlite_of(store)->parting = true;
     bool begun = store_begin(store, STORE_COMMAND, error);
     sqlite_of(store)->parting = false;
-    if (!begun || !unit_end(store, true, leave_rows(store, error), error))
+    return begun;
+}
+
+/* ---- the dead ---- */
+
+bool executor_reaped(struct store *store, int64_t id) {
+    struct sqlite *sqlite = sqlite_of(store);
+    int64_t *gone = realloc(sqlite->gone, (sqlite->gone_count + 1) * sizeof *gone);
+    if (!gone)
         return false;
-    CRASH_POINT("left");
-    if (sqlite_of(store)->checkpointer)
-        gate_drop(&sqlite_of(store)->gate, GATE_CHECKPOINTER);
-    sqlite_of(store)->checkpointer = false;
-    store->self = (struct self){0};
-    purge_clear(&sqlite_of(store)->purge);
-    store->peers.version = 0;
-    join_undo(store, id);
+    sqlite->gone = gone;
+    gone[sqlite->gone_count++] = id;
     return true;
 }
+
+static void reap_committed(struct store *store) {
+    for (size_t i = 0; sqlite_of(store)->path && i < sqlite_of(store)->gone_count; i++) {
+        bell_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
+        CRASH_POINT("dead_bell_removed");
+        slots_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
+    }
+    sqlite_of(store)->gone_count = 0;
+}
+
+static void reap_rolled_back(struct store *store) {
+    sqlite_of(store)->gone_count = 0;
+}
+
+const struct txn_hook reap_hook = {.committed = reap_committed, .rolled_back = reap_rolled_back};
+
+/* ---- signs of life, slots, the bell ---- */
 
 void sqlite_alive(struct store *store, time_ms now) {
     slots_alive(&sqlite_of(store)->slots, now);
@@ -206,16 +109,4 @@ bool sqlite_has_changes(struct store *store) {
     bool rang = bell_empty(&sqlite_of(store)->bell), changed = store->changed;
     store->changed = false;
     return rang || changed;
-}
-
-bool sqlite_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
-                       struct error *error) {
-    bool own = false;
-    if (!unit_begin(store, STORE_TURN, &own, error))
-        return false;
-    bool done = db_run(&store->db, error,
-                       "INSERT INTO metric(executor, definition, name, value)"
-                       " VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET value=value+?4",
-                       "iini", store->self.id, definition, (int)metric, value);
-    return unit_end(store, own, done, error);
 }

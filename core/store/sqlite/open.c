@@ -5,11 +5,13 @@
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/tell.h"
+#include "store/rules/work/prelock.h"
+#include "store/rules/work/work.h"
 #include "store/sqlite/beside.h"
+#include "store/sqlite/bulk_table.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/held.h"
 #include "store/sqlite/location.h"
-#include "store/sqlite/prelock.h"
 #include "store/sqlite/purge.h"
 #include "store/sqlite/sign.h"
 #include <errno.h>
@@ -124,9 +126,27 @@ static void engine_notify(struct store *store, int64_t executor) {
     bell_ring(&sqlite_of(store)->bell, sqlite_of(store)->path, executor);
 }
 
-#define OP_ENTRY(type, name, parameters, arguments) .name = sqlite_##name,
-#define DO_ENTRY(name, parameters, arguments) .name = sqlite_##name,
-static const struct store_ops ops = {.close = sqlite_close, STORE_OPS(OP_ENTRY, DO_ENTRY)};
+static const struct store_ops ops = {.close = sqlite_close,
+                                     .begin = sqlite_begin,
+                                     .commit = sqlite_commit,
+                                     .now = sqlite_now,
+                                     .tend = sqlite_tend,
+                                     .has_pending_purge = sqlite_has_pending_purge,
+                                     .enqueue = sqlite_enqueue,
+                                     .bell = sqlite_bell,
+                                     .has_changes = sqlite_has_changes,
+                                     .read_taken = sqlite_read_taken,
+                                     .contended = sqlite_contended,
+                                     .backup = sqlite_backup,
+                                     .rollback = sqlite_rollback,
+                                     .set_impatient = sqlite_set_impatient,
+                                     .budget = sqlite_budget,
+                                     .purge_behind = sqlite_purge_behind,
+                                     .alive = sqlite_alive,
+                                     .slot_set = sqlite_slot_set,
+                                     .slot_clear = sqlite_slot_clear,
+                                     .bell_empty = sqlite_bell_empty,
+                                     WORK_OPS};
 
 static const struct store_engine engine = {
     .sql = &sqlite_sql,
@@ -134,7 +154,17 @@ static const struct store_engine engine = {
     .few = few_add,
     .snapshot = transaction_look,
     .snapshot_end = transaction_look_end,
-    .create_again = create_occurrence,
+    .bulk = bulk_table_write,
+    .leave_row = purge_leave,
+    .left_point = purge_point,
+    .left_return = purge_return,
+    .settled = purge_settled,
+    .enter = executor_enter,
+    .entered = executor_entered,
+    .quit = executor_quit,
+    .part = executor_part,
+    .bequeath = purge_bequeath,
+    .reaped = executor_reaped,
     .sign_take = sign_take,
     .sign_drop = sign_drop,
     .sign_drop_after = sign_drop_after,
@@ -152,8 +182,8 @@ static bool open_all(struct store *store, const char *path, struct error *error)
     if ((path && !location_enter(store, path, error)) || !open_database(store, path, error) ||
         !sqlite_configure(&store->db, &sqlite->connection, writes, error))
         return false;
-    if (!bulk_attach(&sqlite->bulk, &store->db, "bulk", error) ||
-        !bulk_attach(&sqlite->endings, &store->db, "endings", error) ||
+    if (!bulk_table_attach(&store->bulk, &store->db, "bulk", error) ||
+        !bulk_table_attach(&store->endings, &store->db, "endings", error) ||
         !payload_attach(store, error))
         return false;
     return migrate(store, error);
@@ -211,8 +241,8 @@ void sqlite_close(struct store *store) {
     bell_close(&sqlite_of(store)->bell);
     db_close(&store->db);
     location_leave(store);
-    bulk_clear(&sqlite_of(store)->bulk);
-    bulk_clear(&sqlite_of(store)->endings);
+    bulk_clear(&store->bulk);
+    bulk_clear(&store->endings);
     gate_close(&sqlite_of(store)->gate);
     sign_clear(store);
     catalog_clear(&store->catalog);

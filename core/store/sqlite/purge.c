@@ -127,12 +127,12 @@ bool purge_leave(struct store *store, int64_t id, bool *left, struct error *erro
     return true;
 }
 
-struct purge_point purge_point(const struct store *store) {
-    return (struct purge_point){sqlite_of(store)->purge.fresh_count, sqlite_of(store)->purge.mark};
+struct left_point purge_point(const struct store *store) {
+    return (struct left_point){sqlite_of(store)->purge.fresh_count, sqlite_of(store)->purge.mark};
 }
 
-void purge_return(struct store *store, struct purge_point point) {
-    sqlite_of(store)->purge.fresh_count = point.fresh;
+void purge_return(struct store *store, struct left_point point) {
+    sqlite_of(store)->purge.fresh_count = point.count;
     sqlite_of(store)->purge.mark = point.mark;
 }
 
@@ -303,6 +303,10 @@ static bool step_turn(struct store *store, struct error *error) {
            (!search || search_step(store, SEARCH_ROWS, error));
 }
 
+bool purge_settled(struct store *store, struct error *error) {
+    return sqlite_purge(store, false, error);
+}
+
 void sqlite_purge_behind(struct store *store) {
     sqlite_of(store)->purge.on = store->self.id != 0;
 }
@@ -323,7 +327,7 @@ bool sqlite_purge(struct store *store, bool idle, struct error *error) {
 
 /* ---- the end of an executor ---- */
 
-bool purge_inherit(struct store *store, int64_t executor, struct error *error) {
+bool purge_bequeath(struct store *store, int64_t executor, struct error *error) {
     return db_run(&store->db, error, "UPDATE executor SET debt=0 WHERE id=?1 AND debt<>0", "i",
                   executor) &&
            (db_changes(&store->db) == 0 || search_begin(store, error));
@@ -336,9 +340,4 @@ void purge_rest(struct store *store) {
     while (done && store_has_pending_purge(store) && clock_monotonic() < end && !store->writing)
         done = unit_begin(store, STORE_TURN, &own, &ignored) &&
                unit_end(store, own, step_idle(store, REST_ROWS, &ignored), &ignored);
-}
-
-bool purge_bequeath(struct store *store, struct error *error) {
-    const struct purge *purge = &sqlite_of(store)->purge;
-    return !purge->mark || purge_inherit(store, store->self.id, error);
 }

@@ -24,23 +24,21 @@
 bool purge_leave(struct store *store, int64_t id, bool *left, struct error *error);
 
 /* How far the open transaction has come, and back to there. */
-struct purge_point {
-    size_t fresh;
-    bool mark;
-};
-struct purge_point purge_point(const struct store *store);
-void purge_return(struct store *store, struct purge_point point);
+struct left_point purge_point(const struct store *store);
+void purge_return(struct store *store, struct left_point point);
+
+/* Removes some that can go, behind the outcomes of a turn. */
+bool purge_settled(struct store *store, struct error *error);
 
 /* Notes the tombstones of the transaction once it is committed. */
 extern const struct txn_hook purge_hook;
 
-/* An executor is dead: in the transaction that reaps it, its pending purge becomes a search. */
-bool purge_inherit(struct store *store, int64_t executor, struct error *error);
-/* The joined executor leaves: first removes what it can in a second, each step in a transaction of
- * its own; … */
+/* The joined executor leaves: removes what it can in a second, each step in a transaction of its
+ * own. */
 void purge_rest(struct store *store);
-/* … then, in the last transaction, its pending purge becomes a search if any is left. */
-bool purge_bequeath(struct store *store, struct error *error);
+/* In the transaction in which an executor leaves or is reaped: its pending purge becomes a search.
+ */
+bool purge_bequeath(struct store *store, int64_t executor, struct error *error);
 void purge_clear(struct purge *purge);
 
 #endif

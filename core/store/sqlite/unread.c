@@ -4,6 +4,7 @@
  * changed the file, as SQLite then forgets the pages it knows. Behind the commit the others can
  * write meanwhile. */
 #include "store/rules/row.h"
+#include "store/sqlite/bulk_table.h"
 #include "store/sqlite/connection.h"
 
 /* Puts the whole job in the place of what was known of it. */
@@ -44,13 +45,13 @@ static bool unread_some(struct store *store, struct job **jobs, size_t count, st
 }
 
 bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error) {
-    struct bulk *bulk = &sqlite_of(store)->bulk;
+    struct bulk *bulk = &store->bulk;
     size_t done = 0, shown = 0;
     bool fine = true;
     while (fine && done < count) {
         if (!transaction_look(store, error))
             return false;
-        shown = bulk_show(bulk, &store->db, jobs + done, count - done, error);
+        shown = bulk_table_show(bulk, jobs + done, count - done, error);
         fine = shown && unread_some(store, jobs + done, shown, error);
         bulk->from = bulk->to = 0;
         transaction_look_end(store);

@@ -3,6 +3,7 @@
 #include "store/rules/command/operation.h"
 #include "store/rules/engine.h"
 #include "store/rules/schedule/occurrence.h"
+#include "store/rules/work/work.h"
 #include <stdio.h>
 
 struct kept {
@@ -66,7 +67,7 @@ static bool copy_create(struct store *store, const struct job *waiting, int64_t 
     copy.job.suspended = 0;
     copy.job.message = copy.job.failed_activity = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, waiting->stream);
-    bool done = store->engine->create_again(store, &copy, stream, now, error);
+    bool done = create_occurrence(store, &copy, stream, now, error);
     *id = copy.reply.id;
     return done;
 }

@@ -8,6 +8,7 @@
 #include "store/rules/schedule/occurrence.h"
 #include "store/rules/tell.h"
 #include "store/rules/unique.h"
+#include "store/rules/work/work.h"
 #include "time/repeat.h"
 #include "time/schedule_policy.h"
 #include <string.h>
@@ -110,8 +111,7 @@ static int64_t next_create(struct store *store, const struct job *job,
     next.job.retries = waiting->retries;
     next.job.message = next.job.failed_activity = next.job.lock_owner = NULL;
     const struct catalog_stream *stream = catalog_stream(&store->catalog, job->stream);
-    return store->engine->create_again(store, &next, stream, now, error) &&
-                   CRASH_POINT("cycle_created")
+    return create_occurrence(store, &next, stream, now, error) && CRASH_POINT("cycle_created")
                ? next.reply.id
                : 0;
 }

@@ -136,7 +136,7 @@ static bool step_checkpoint(struct life *life) {
 
 static bool step_client(struct life *life) {
     life->client = store_open(life->url, STORE_WRITE, &life->settings, &life->error);
-    bool done = life->client && life_unit(life, life->client, work_create);
+    bool done = life->client && life_unit(life, life->client, work_enqueue);
     store_close(life->client);
     life->client = NULL;
     return done;
@@ -161,7 +161,7 @@ bool life_step(struct life *life) {
     int step = lot(life, 32);
     life->now += lot(life, 400);
     if (step < 9)
-        return life_unit(life, life->store, work_create);
+        return life_unit(life, life->store, work_enqueue);
     if (step < 20)
         return step_turn(life, false);
     if (step < 24)

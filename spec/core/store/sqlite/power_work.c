@@ -85,7 +85,7 @@ static bool create_one(struct life *life, struct store *store) {
            life_wrong(life, "a unique key is held by another job than was told", spec.reply.id);
 }
 
-bool work_create(struct life *life, struct store *store) {
+bool work_enqueue(struct life *life, struct store *store) {
     for (int left = 1 + lot(life, 4); left > 0; left--)
         if (!create_one(life, store))
             return false;

@@ -11,7 +11,7 @@ extern const struct acquire work_everything;
 
 typedef bool life_body(struct life *life, struct store *store);
 
-life_body work_create, work_operate, work_batch, work_note, work_tidy;
+life_body work_enqueue, work_operate, work_batch, work_note, work_tidy;
 /* What is suspended or dead comes back. */
 life_body work_revive;
 

@@ -1,4 +1,4 @@
-#include "store/sqlite/prelock.h"
+#include "store/rules/work/prelock.h"
 #include "base/crash_point.h"
 #include "store/rules/capacity.h"
 #include "store/rules/limit.h"
@@ -21,14 +21,13 @@ static bool prelock_fits(const struct capacity *capacity, const struct job_spec 
 
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable) {
     const struct capacity *capacity = store->open.capacity;
-    sqlite_of(store)->prelock.creator = creator;
+    store->prelock.creator = creator;
     /* An outcome that may be refused is undone alone, together with the jobs that it created. */
-    sqlite_of(store)->prelock.fits =
-        capacity && !refusable && prelock_fits(capacity, creator->created);
+    store->prelock.fits = capacity && !refusable && prelock_fits(capacity, creator->created);
 }
 
 void prelock_end(struct store *store) {
-    sqlite_of(store)->prelock.creator = NULL;
+    store->prelock.creator = NULL;
 }
 
 /* YES: an acquisition could take the job now, as far as the job itself decides. */
@@ -54,7 +53,7 @@ static bool prelock_lock(struct store *store, struct job *job, struct error *err
 static struct job *prelock_copy(struct store *store, const struct job *job, struct error *error) {
     struct job shown = *job;
     row_show(store, &shown);
-    instance_show(sqlite_of(store)->prelock.creator->unit, &shown);
+    instance_show(store->prelock.creator->unit, &shown);
     struct job *copy = job_copy(&shown);
     if (!copy)
         db_no_memory(&store->db, error);
@@ -64,12 +63,12 @@ static struct job *prelock_copy(struct store *store, const struct job *job, stru
 /* ---- follow-ups ---- */
 
 static bool prelock_is_follow_up(const struct store *store, const struct job *job) {
-    return job->lane_id && job->lane_id == sqlite_of(store)->prelock.creator->job->lane_id &&
+    return job->lane_id && job->lane_id == store->prelock.creator->job->lane_id &&
            store->open.capacity->follows > 0;
 }
 
 static enum answer prelock_follow(struct store *store, struct job *job, struct error *error) {
-    struct outcome *creator = sqlite_of(store)->prelock.creator;
+    struct outcome *creator = store->prelock.creator;
     int64_t one = 0;
     enum answer held =
         db_value(&store->db, error, &one, "SELECT 1 FROM lane WHERE id=?1 AND token=?2", "ii",
@@ -93,7 +92,7 @@ static enum answer prelock_follow(struct store *store, struct job *job, struct e
 /* Inserts the job, best first. It mostly goes to the end: later jobs stand later. */
 static void prelock_insert(struct store *store, struct job *job) {
     struct capacity *capacity = store->open.capacity;
-    struct prelock *prelock = &sqlite_of(store)->prelock;
+    struct prelock *prelock = &store->prelock;
     struct sort_key own = acquire_sort_key(job), other;
     struct job **at = &capacity->jobs;
     if (*at) {
@@ -115,7 +114,7 @@ static void prelock_insert(struct store *store, struct job *job) {
 static enum answer prelock_next(struct store *store, struct job *job, struct error *error) {
     struct capacity *capacity = store->open.capacity;
     struct sort_key own = acquire_sort_key(job);
-    if (capacity->ready.blind || !sqlite_of(store)->prelock.fits || limit_of(store, job->stream) ||
+    if (capacity->ready.blind || !store->prelock.fits || limit_of(store, job->stream) ||
         rate_limit_of(store, job->stream) || store->meta.fair ||
         (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
         return NO;
@@ -134,7 +133,7 @@ static enum answer prelock_next(struct store *store, struct job *job, struct err
 }
 
 enum answer prelock(struct store *store, struct job *job, time_ms now, struct error *error) {
-    if (!store->open.capacity || !sqlite_of(store)->prelock.creator)
+    if (!store->open.capacity || !store->prelock.creator)
         return NO;
     enum answer allowed = prelock_allowed(store, job, now, error);
     if (allowed != YES)
@@ -145,7 +144,7 @@ enum answer prelock(struct store *store, struct job *job, time_ms now, struct er
 }
 
 static void prelock_over(struct store *store) {
-    sqlite_of(store)->prelock = (struct prelock){0};
+    store->prelock = (struct prelock){0};
 }
 
 const struct txn_hook prelock_hook = {.committed = prelock_over, .rolled_back = prelock_over};

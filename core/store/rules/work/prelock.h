@@ -1,9 +1,9 @@
 /* prelock.h - new jobs that are locked as they are created: follow-ups in the lane of the run that
  * creates them, and jobs that would be acquired next anyway (rules §4). */
-#ifndef MOONSHIFT_STORE_SQLITE_PRELOCK_H
-#define MOONSHIFT_STORE_SQLITE_PRELOCK_H
+#ifndef MOONSHIFT_STORE_RULES_WORK_PRELOCK_H
+#define MOONSHIFT_STORE_RULES_WORK_PRELOCK_H
 
-#include "store/sqlite/connection.h"
+#include "store/rules/state.h"
 
 /* The jobs that a run has created are about to be written; and they are. */
 void prelock_begin(struct store *store, struct outcome *creator, bool refusable);

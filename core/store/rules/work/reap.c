@@ -3,31 +3,19 @@
 #include "base/crash_point.h"
 #include "store/rules/locks.h"
 #include "store/rules/stuck.h"
-#include "store/sqlite/connection.h"
-#include "store/sqlite/purge.h"
+#include "store/rules/work/work.h"
 #include <stdlib.h>
 
-static bool reap_files(struct store *store, int64_t id) {
-    int64_t *gone =
-        realloc(sqlite_of(store)->gone, (sqlite_of(store)->gone_count + 1) * sizeof *gone);
-    if (!gone)
-        return false;
-    sqlite_of(store)->gone = gone;
-    gone[sqlite_of(store)->gone_count++] = id;
-    return true;
-}
-
-/* Its byte in the gate is free: the process is proven dead. */
+/* Its process is proven dead. */
 static bool reap_dead(struct store *store, int64_t id, time_ms now, struct store_reaped *reaped,
                       struct error *error) {
     struct running slots = {0};
-    if (!reap_files(store, id) ||
-        (sqlite_of(store)->path && !slots_read(&slots, sqlite_of(store)->path, id)))
+    if (!store->engine->reaped(store, id) || !store->engine->running(store, id, &slots))
         return db_no_memory(&store->db, error);
     CRASH_POINT("bury_begun");
     struct locks_free all = {.owner = id, .slots = &slots, .now = now, .reaped = reaped};
     bool done = locks_free(store, &all, error) && stuck_gone(store, id, now, error) &&
-                purge_inherit(store, id, error) &&
+                store->engine->bequeath(store, id, error) &&
                 db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
                        (int)EXECUTOR_GONE) &&
                 CRASH_POINT("bury_marked");
@@ -44,7 +32,7 @@ static bool reap_overdue(struct store *store, int64_t id, time_ms now, struct st
            db_run(&store->db, error,
                   "UPDATE executor SET state=CASE WHEN l.until IS NULL THEN ?2 ELSE state END,"
                   " lease=coalesce(l.until, lease),"
-                  " lease_boot=CASE WHEN boot=?5 AND l.until NOT NULL THEN ?3+l.until-?4"
+                  " lease_boot=CASE WHEN boot=?5 AND l.until IS NOT NULL THEN ?3+l.until-?4"
                   " ELSE lease_boot END"
                   " FROM (SELECT min(until) AS until FROM locked WHERE owner=?1) l WHERE id=?1",
                   "iniit", id, (int)EXECUTOR_OVERDUE, clock_since_boot(), now, store_boot(store));
@@ -58,7 +46,7 @@ static bool reap_all(struct store *store, time_ms now, struct store_reaped *reap
         return false;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
-        bool dead = gate_free(&sqlite_of(store)->gate, GATE_EXECUTORS + peer->id);
+        bool dead = store->engine->has_died(store, peer->id);
         bool overdue =
             peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
         if (!dead && !overdue)
@@ -71,8 +59,7 @@ static bool reap_all(struct store *store, time_ms now, struct store_reaped *reap
     return true;
 }
 
-bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
-                 struct error *error) {
+bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, struct error *error) {
     bool own = false, changed = false;
     *reaped = (struct store_reaped){0};
     if (!unit_begin(store, STORE_COMMAND, &own, error))
@@ -88,18 +75,3 @@ bool sqlite_reap(struct store *store, time_ms now, struct store_reaped *reaped,
     *reaped = (struct store_reaped){0};
     return false;
 }
-
-static void reap_committed(struct store *store) {
-    for (size_t i = 0; sqlite_of(store)->path && i < sqlite_of(store)->gone_count; i++) {
-        bell_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
-        CRASH_POINT("dead_bell_removed");
-        slots_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
-    }
-    sqlite_of(store)->gone_count = 0;
-}
-
-static void reap_rolled_back(struct store *store) {
-    sqlite_of(store)->gone_count = 0;
-}
-
-const struct txn_hook reap_hook = {.committed = reap_committed, .rolled_back = reap_rolled_back};

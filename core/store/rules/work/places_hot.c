@@ -62,17 +62,6 @@ bool place_park(struct store *store, const struct place_key *key, struct error *
                   "iiiii", key->lane, key->stream, key->rank, key->place, key->id);
 }
 
-bool place_bulk(struct db *db, enum place_bulk table, struct error *error) {
-    static const char *const sql[] = {
-        [BULK_READY] = "INSERT OR FAIL INTO ready(stream, rank, place, id, lane, plain)"
-                       " SELECT stream, rank, place, id, lane_id, plain FROM bulk",
-        [BULK_TIMER] = "INSERT OR FAIL INTO timer(due, id, stream, rank, lane)"
-                       " SELECT due, id, stream, rank, lane_id FROM bulk",
-        [BULK_LOCKED] = "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"
-                        " SELECT id, token, owner, stream, lane_id FROM bulk"};
-    return db_run(db, error, sql[table], "");
-}
-
 /* ---- locked, limited ---- */
 
 bool place_lock_row(struct db *db, const struct job *job, struct error *error) {

@@ -1,7 +1,7 @@
 /* timer.c - what the clock changes: due timers, and when to look again (rules §2, §5). */
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
-#include "store/sqlite/engine.h"
+#include "store/rules/work/work.h"
 
 /* The last of the first `limit` due timers; without so many, the end of what is due. */
 static bool timer_bound(struct store *store, time_ms now, int limit, int64_t last[2],
@@ -21,7 +21,7 @@ static bool timer_bound(struct store *store, time_ms now, int limit, int64_t las
     return step != FAILED;
 }
 
-bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, struct error *error) {
+bool work_promote(struct store *store, time_ms now, int limit, int *count, struct error *error) {
     bool own = false;
     int64_t last[2] = {0, 0};
     *count = 0;
@@ -40,14 +40,14 @@ bool sqlite_promote(struct store *store, time_ms now, int limit, int *count, str
                     error);
 }
 
-bool sqlite_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error) {
+bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error) {
     *count = 0;
     *first = TIME_NEVER;
     struct row *row =
         db_query(&store->db, error,
                  "SELECT count(*), min(due) FROM (SELECT t.due FROM timer t JOIN job j ON j.id=t.id"
                  " WHERE j.attempt>1 OR EXISTS(SELECT 1 FROM conflicts c WHERE c.job=j.id)"
-                 " ORDER BY t.due, t.id LIMIT ?1)",
+                 " ORDER BY t.due, t.id LIMIT ?1) AS waiting",
                  "n", STORE_RETRIES_MAX);
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
@@ -59,7 +59,7 @@ bool sqlite_retries_wait(struct store *store, int64_t *count, time_ms *first, st
     return true;
 }
 
-bool sqlite_next(struct store *store, time_ms now, time_ms *at, struct error *error) {
+bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error) {
     *at = TIME_NEVER;
     if (db_value(&store->db, error, at, "SELECT due FROM timer ORDER BY due LIMIT 1", "") == FAILED)
         return false;

@@ -19,9 +19,8 @@
 #include "store/rules/schedule/occurrence.h"
 #include "store/rules/stuck.h"
 #include "store/rules/tell.h"
-#include "store/sqlite/engine.h"
-#include "store/sqlite/prelock.h"
-#include "store/sqlite/purge.h"
+#include "store/rules/work/prelock.h"
+#include "store/rules/work/work.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +34,7 @@ static bool settle_calm(struct store *store, const struct job *job, struct error
 static bool settle_remove(struct store *store, const struct job *job, enum unlocked how,
                           struct error *error) {
     bool left = how == UNLOCKED && job->retries > 0 && !job->suspended;
-    return (!left || purge_leave(store, job->id, &left, error)) &&
+    return (!left || leave_row(store, job->id, &left, error)) &&
            (left || row_delete(store, job->id, error)) && settle_calm(store, job, error) &&
            (!store->progress ||
             db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", job->id));
@@ -73,8 +72,7 @@ static bool settle_batch(struct store *store, const struct outcome *outcome, tim
 static bool settle_history(struct store *store, const struct outcome *outcome, enum history_end end,
                            struct error *error) {
     bool later = outcome->fenced && store->settings->history == HISTORY_FULL && !store->meta.ended;
-    return later ? bulk_settle(&sqlite_of(store)->endings, &store->db, outcome, error)
-                 : history_ended(store, outcome, end, error);
+    return later ? bulk_settle(store, outcome, error) : history_ended(store, outcome, end, error);
 }
 
 static bool settle_success(struct store *store, struct outcome *outcome, enum unlocked how,
@@ -271,7 +269,7 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
     enum unlocked how = UNLOCKED;
     CRASH_POINT("settle_begun");
     /* The entries of earlier successes, which are kept back, come before this one. */
-    if (!outcome->fenced && !bulk_settled(&sqlite_of(store)->endings, &store->db, error))
+    if (!outcome->fenced && !bulk_settled(store, error))
         return false;
     if (!outcome->fenced && !place_unlock(store, job, &how, error))
         return false;
@@ -326,7 +324,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     const struct meta meta = store->meta;
     const struct tally tally = store->tally;
     const struct rate_clock rates = store->rate_clock;
-    const struct purge_point point = purge_point(store);
+    const struct left_point point = left_point(store);
     const struct tell_point told = tell_point(store);
     if (!instances_flush(store, error) || !db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
@@ -337,7 +335,7 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     store->meta = meta;
     store->tally = tally;
     store->rate_clock = rates;
-    purge_return(store, point);
+    left_return(store, point);
     tell_return(store, told);
     instances_forget(store);
     store->incidents = store->lines = -1;
@@ -480,7 +478,7 @@ static bool passing_fill(struct store *store, struct passing *passing, struct ou
     return true;
 }
 
-bool sqlite_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
+bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
     struct passing passing = {0};
     int64_t count = 0;
     bool alone = false;
@@ -498,21 +496,21 @@ bool sqlite_settle_bulk(struct store *store, struct outcome *outcomes, struct er
 
 /* ---- one after the other ---- */
 
-bool sqlite_settle_end(struct store *store, struct error *error) {
-    return bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
-           sqlite_purge(store, false, error);
+bool work_settle_end(struct store *store, struct error *error) {
+    return bulk_flush(store, true, error) &&
+           (!store->engine->settled || store->engine->settled(store, error));
 }
 
-bool sqlite_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
-                   struct error *error) {
+bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                 struct error *error) {
     bool own = false;
-    bool *keeps = &sqlite_of(store)->prelock.keeps;
+    bool *keeps = &store->prelock.keeps;
     if (!unit_begin(store, outcome->effects ? STORE_COMMAND : STORE_TURN, &own, error))
         return false;
     outcome->undone = false;
     bool refusable = settle_refusable(store, outcome);
     *keeps = !refusable && settle_is_plain(store, outcome);
-    bool done = (*keeps || bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error)) &&
+    bool done = (*keeps || bulk_flush(store, true, error)) &&
                 (refusable ? settle_carefully(store, outcome, now, settled, error)
                            : settle_run(store, outcome, now, settled, error));
     *keeps = false;

@@ -8,7 +8,7 @@
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/tell.h"
-#include "store/sqlite/connection.h"
+#include "store/rules/work/work.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
@@ -102,7 +102,7 @@ static bool run_leave(struct taking *taking, struct store *store, struct error *
 
 /* Writes what is kept back, before a statement asks for a taken job or places another one. */
 static bool run_end(struct taking *taking, struct store *store, struct error *error) {
-    return run_leave(taking, store, error) && bulk_lock(&sqlite_of(store)->bulk, &store->db, error);
+    return run_leave(taking, store, error) && bulk_lock(store, error);
 }
 
 /* Adds a job to the run, or begins the next one if a job may stand between it and the last. */
@@ -345,8 +345,7 @@ static bool taking_plain(struct taking *taking, struct store *store, const struc
                          struct job *job, struct error *error) {
     job->token = meta_token(store);
     return taking_start(taking, store, cursor, job, error) &&
-           run_add(taking, store, cursor, error) &&
-           bulk_take(&sqlite_of(store)->bulk, &store->db, job, error);
+           run_add(taking, store, cursor, error) && bulk_take(store, job, error);
 }
 
 static enum verdict taking_alone(struct taking *taking, struct store *store,
@@ -491,8 +490,8 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
            (!taking->framed || instances_attach(store, &taking->jobs, error));
 }
 
-bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms now,
-                    struct job **jobs, int *count, bool *more, struct error *error) {
+bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                  struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
     struct taking taking = {
         .acquire = acquire, .now = now, .time = acquire->horizon.time, .bytes = acquire->bytes};
@@ -510,8 +509,8 @@ bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms 
     taking_open(store->open.capacity);
     CRASH_POINT("acquire_begun");
     /* Rows that were kept back are written first; a monitor may become ready by that. */
-    bool written = bulk_flush(&sqlite_of(store)->bulk, &store->db, true, error) &&
-                   tell_flush(store, error) && batch_settle(store, error);
+    bool written =
+        bulk_flush(store, true, error) && tell_flush(store, error) && batch_settle(store, error);
     taking.lanes = malloc((size_t)(acquire->want > 0 ? acquire->want : 1) * sizeof *taking.lanes);
     bool done = written && (taking.lanes != NULL || db_no_memory(&store->db, error));
     /* A lock under a lease that has run out would be given to another executor. */
@@ -519,7 +518,7 @@ bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms 
         done = store_renew(store, now, store->self.lease, error);
     done = done && (store->self.draining || taking_all(&taking, store, more, error));
     store->met.starved = taking.starved;
-    sqlite_of(store)->bulk.count = 0;
+    store->bulk.count = 0;
     taking_close(&taking, store->open.capacity, *more);
     merge_end(&taking.merge);
     free(taking.lanes);
@@ -532,12 +531,12 @@ bool sqlite_acquire(struct store *store, const struct acquire *acquire, time_ms 
     return false;
 }
 
-struct store_acquire_stats sqlite_acquire_stats(const struct store *store) {
+struct store_acquire_stats work_acquire_stats(const struct store *store) {
     return store->met;
 }
 
-bool sqlite_best(struct store *store, const struct acquire *acquire, time_ms now,
-                 struct sort_key *best, bool *found, struct error *error) {
+bool work_best(struct store *store, const struct acquire *acquire, time_ms now,
+               struct sort_key *best, bool *found, struct error *error) {
     struct merge merge = {0};
     const struct store_acquire_stats met = store->met;
     bool own = false;

@@ -11,9 +11,8 @@
 #include "store/rules/stream.h"
 #include "store/rules/tell.h"
 #include "store/rules/unique.h"
-#include "store/sqlite/connection.h"
-#include "store/sqlite/engine.h"
-#include "store/sqlite/prelock.h"
+#include "store/rules/work/prelock.h"
+#include "store/rules/work/work.h"
 
 static void create_priority(struct job_spec *spec, const struct catalog_stream *stream) {
     if (stream->definition->overridden && !spec->priority_given)
@@ -107,7 +106,7 @@ static enum answer create_halted(struct store *store, const struct job *job, str
 
 /* It only needs rows of its own: nobody asks for them before the others are there. */
 static bool create_is_plain(const struct store *store, const struct job *job) {
-    return sqlite_of(store)->bulk.open && job->retries > 0 && !job->repeat;
+    return store->bulk.open && job->retries > 0 && !job->repeat;
 }
 
 /* Is locked at once, or will have a narrow row. */
@@ -119,7 +118,7 @@ static bool create_later(struct store *store, struct job *job, time_ms place, ti
         place_ready_later(store, &key);
     else if (locked == NO && job->state != JOB_SUSPENDED)
         ring_note(&store->ring, job->stream, job->priority);
-    return locked != FAILED && bulk_add(&sqlite_of(store)->bulk, &store->db, job, place, error);
+    return locked != FAILED && bulk_add(store, job, place, error);
 }
 
 static bool create_written(struct store *store, struct job_spec *spec,
@@ -184,11 +183,10 @@ static bool create_meet(struct store *store, struct job_spec *spec,
 static enum answer create_held(struct store *store, int64_t definition, const struct job *job,
                                time_ms now, struct unique_holder *holder, struct error *error) {
     int64_t other = 0;
-    struct bulk *bulk = &sqlite_of(store)->bulk;
     enum answer taken = unique_taken(store, definition, job->unique_key, &other, error);
     if (taken != YES)
         return taken;
-    if (bulk_has(bulk, other) && !bulk_flush(bulk, &store->db, true, error))
+    if (bulk_has(store, other) && !bulk_flush(store, true, error))
         return FAILED;
     return unique_find(store, definition, job->unique_key, now, holder, error);
 }
@@ -237,26 +235,26 @@ static bool create_one(struct store *store, struct job_spec *spec, int64_t deplo
            (!job->repeat || cycle_begin(store, spec, error));
 }
 
-bool sqlite_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
-                   struct error *error) {
+bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
+                 struct error *error) {
     bool own = false, done = true;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    bool keeps = sqlite_of(store)->prelock.keeps;
-    sqlite_of(store)->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
+    bool keeps = store->prelock.keeps;
+    store->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
     for (struct job_spec *spec = specs; done && spec; spec = spec->next) {
         spec->reply = (struct created){0};
         done = create_one(store, spec, deployment, now, error);
         if (!done && error && error->code == ERROR_CONFLICT)
             spec->reply.creation = CREATION_REFUSED;
     }
-    sqlite_of(store)->bulk.open = false;
+    store->bulk.open = false;
     if (!keeps)
-        done = bulk_flush(&sqlite_of(store)->bulk, &store->db, done, error);
+        done = bulk_flush(store, done, error);
     return unit_end(store, own, done, error);
 }
 
-int64_t sqlite_reserve_ids(struct store *store, int count, struct error *error) {
+int64_t work_reserve_ids(struct store *store, int count, struct error *error) {
     bool own = false;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return 0;

@@ -5,7 +5,7 @@
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
-#include "store/sqlite/engine.h"
+#include "store/rules/work/work.h"
 #include <stdio.h>
 
 enum { CLAIMS = 1000 }; /* looked up with one statement at most */
@@ -95,8 +95,8 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
            take_log(store, *job, now, error);
 }
 
-bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
-                 struct error *error) {
+bool work_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+               struct error *error) {
     bool own = false;
     *job = NULL;
     if (!store->self.id)
@@ -113,8 +113,8 @@ bool sqlite_take(struct store *store, int64_t id, bool force, time_ms now, struc
     return false;
 }
 
-bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms until,
-                   struct error *error) {
+bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                 struct error *error) {
     bool own = false;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
@@ -124,7 +124,7 @@ bool sqlite_extend(struct store *store, int64_t job, int64_t token, time_ms unti
     return unit_end(store, own, done, error);
 }
 
-enum answer sqlite_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
+enum answer work_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
     int64_t one = 0;
     return db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE id=?1 AND token=?2", "ii",
                     job, token);
@@ -149,8 +149,8 @@ static bool compare(struct store *store, struct store_claim *claims, size_t coun
     return locks && found == NO;
 }
 
-bool sqlite_ask_lost(struct store *store, struct store_claim *claims, size_t count,
-                     struct error *error) {
+bool work_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                   struct error *error) {
     for (size_t at = 0; at < count; at += CLAIMS)
         if (!compare(store, claims + at, count - at < CLAIMS ? count - at : CLAIMS, error))
             return false;

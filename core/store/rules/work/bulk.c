@@ -1,0 +1,212 @@
+#include "store/rules/work/bulk.h"
+#include "base/crash_point.h"
+#include "store/rules/history.h"
+#include "store/rules/places.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool bulk_room(struct bulk *bulk, struct error *error) {
+    return bulk->rows || (bulk->rows = malloc(BULK_ROWS * sizeof *bulk->rows)) ||
+           error_no_memory(error);
+}
+
+void bulk_clear(struct bulk *bulk) {
+    free(bulk->rows);
+    *bulk = (struct bulk){0};
+}
+
+/* Keeps a row; *full: there is no room for another one. */
+static bool bulk_keep(struct bulk *bulk, struct bulk_row row, bool *full, struct error *error) {
+    if (!bulk_room(bulk, error))
+        return false;
+    bulk->rows[bulk->count++] = row;
+    *full = bulk->count == BULK_ROWS;
+    return true;
+}
+
+static bool bulk_write(struct store *store, struct bulk *bulk, enum bulk_kind kind,
+                       struct error *error) {
+    return store->engine->bulk(store, bulk, kind, error);
+}
+
+/* ---- new jobs ---- */
+
+#define NO_TEXT(member, type, key, source, ...)                                                    \
+    JOB_WRITTEN_##source(JOB_TEXTS_##type(!job->member &&))
+
+/* True if the job leaves the other columns to their defaults, as most jobs do. */
+static bool row_is_short(const struct job *job) {
+    return JOB_FIELDS(NO_TEXT) job->due == TIME_NONE && !job->suspended && !job->exclusive &&
+           !job->batch && !job->execution;
+}
+
+/* The transaction goes with any error: nothing need be kept to undo one statement alone. */
+static bool flush_jobs(struct store *store, struct error *error) {
+    struct bulk *bulk = &store->bulk;
+    bool is_short = true;
+    for (size_t i = 0; is_short && i < bulk->count; i++)
+        is_short = row_is_short(bulk->rows[i].job);
+    bulk->from = 0;
+    bulk->to = bulk->count;
+    return bulk_write(store, bulk, is_short ? BULK_JOBS_SHORT : BULK_JOBS, error);
+}
+
+/* Ready ones, timers, those that are locked already, and suspended ones, which have no narrow row.
+ */
+enum kind { KIND_READY, KIND_TIMER, KIND_LOCKED, KIND_NONE };
+
+static enum kind row_kind(const struct job *job) {
+    if (job->state == JOB_READY)
+        return KIND_READY;
+    if (job->state == JOB_SCHEDULED)
+        return KIND_TIMER;
+    return job->state == JOB_LOCKED ? KIND_LOCKED : KIND_NONE;
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* In the order of the keys of `ready`, `timer` and `locked`. */
+static int row_compare(const void *left, const void *right) {
+    const struct bulk_row *a = left, *b = right;
+    enum kind kind = row_kind(a->job);
+    int order = ORDER(kind, row_kind(b->job));
+    if (order == 0 && kind == KIND_TIMER)
+        order = ORDER(a->job->due, b->job->due);
+    if (order == 0 && kind == KIND_READY)
+        order = ORDER(a->job->stream, b->job->stream);
+    if (order == 0 && kind == KIND_READY)
+        order = ORDER(~a->job->priority, ~b->job->priority);
+    if (order == 0 && kind == KIND_READY)
+        order = ORDER(a->place, b->place);
+    return order ? order : ORDER(a->job->id, b->job->id);
+}
+
+static bool flush_kind(struct store *store, enum kind kind, enum bulk_kind table,
+                       struct error *error) {
+    struct bulk *bulk = &store->bulk;
+    bulk->from = bulk->to;
+    while (bulk->to < bulk->count && row_kind(bulk->rows[bulk->to].job) == kind)
+        bulk->to++;
+    return bulk->from == bulk->to || bulk_write(store, bulk, table, error);
+}
+
+/* Most lists are in order as they come: all of one priority, and what is in no place. */
+static bool in_order(const struct bulk *bulk) {
+    for (size_t i = 1; i < bulk->count; i++)
+        if (row_compare(&bulk->rows[i - 1], &bulk->rows[i]) > 0)
+            return false;
+    return true;
+}
+
+static bool flush_places(struct store *store, struct error *error) {
+    struct bulk *bulk = &store->bulk;
+    if (!in_order(bulk))
+        qsort(bulk->rows, bulk->count, sizeof *bulk->rows, row_compare);
+    bulk->to = 0;
+    return flush_kind(store, KIND_READY, BULK_READY, error) &&
+           flush_kind(store, KIND_TIMER, BULK_TIMER, error) &&
+           flush_kind(store, KIND_LOCKED, BULK_LOCKED, error);
+}
+
+bool bulk_flush(struct store *store, bool done, struct error *error) {
+    if (!store->bulk.count)
+        return done;
+    if (done)
+        done = flush_jobs(store, error) && CRASH_POINT("feed_inserted") &&
+               flush_places(store, error) && CRASH_POINT("feed_placed");
+    store->bulk.count = 0;
+    return done;
+}
+
+bool bulk_add(struct store *store, const struct job *job, time_ms place, struct error *error) {
+    const struct bulk_row row = {.job = job, .place = place};
+    bool full = false;
+    return bulk_keep(&store->bulk, row, &full, error) && (!full || bulk_flush(store, true, error));
+}
+
+bool bulk_has(const struct store *store, int64_t job) {
+    for (size_t i = store->bulk.count; i > 0; i--)
+        if (store->bulk.rows[i - 1].job->id == job)
+            return true;
+    return false;
+}
+
+/* ---- locks ---- */
+
+bool bulk_lock(struct store *store, struct error *error) {
+    struct bulk *bulk = &store->bulk;
+    if (!bulk->count)
+        return true;
+    const struct job *one = bulk->count == 1 ? bulk->rows[0].job : NULL;
+    bulk->from = 0;
+    bulk->to = bulk->count;
+    bulk->count = 0;
+    return one ? place_lock_row(&store->db, one, error)
+               : bulk_write(store, bulk, BULK_LOCKED, error);
+}
+
+bool bulk_take(struct store *store, const struct job *job, struct error *error) {
+    const struct bulk_row row = {.job = job};
+    bool full = false;
+    return bulk_keep(&store->bulk, row, &full, error) && (!full || bulk_lock(store, error));
+}
+
+/* ---- ends ---- */
+
+static bool row_belongs(const struct job *job) {
+    return job->instance || job->root || job->activity || job->tenant || job->lane;
+}
+
+/* How much an entry has to say; a list is written with what the longest of it needs. */
+static enum bulk_kind row_ending(const struct bulk_row *row) {
+    if (row_belongs(row->job))
+        return BULK_ENDED_WHOLE;
+    bool is_short = row->job->due == TIME_NONE && !row->job->batch && !row->outcome->result;
+    return is_short ? BULK_ENDED_SHORT : BULK_ENDED_PLAIN;
+}
+
+bool bulk_settled(struct store *store, struct error *error) {
+    struct bulk *bulk = &store->endings;
+    enum bulk_kind most = BULK_ENDED_SHORT;
+    if (!bulk->count)
+        return true;
+    for (size_t i = 0; most < BULK_ENDED_WHOLE && i < bulk->count; i++) {
+        enum bulk_kind ending = row_ending(&bulk->rows[i]);
+        most = ending > most ? ending : most;
+    }
+    bulk->from = 0;
+    bulk->to = bulk->count;
+    bulk->count = 0;
+    return bulk_write(store, bulk, most, error);
+}
+
+bool bulk_settle(struct store *store, const struct outcome *outcome, struct error *error) {
+    const struct bulk_row row = {.job = outcome->job, .outcome = outcome};
+    bool full = false;
+    return bulk_keep(&store->endings, row, &full, error) && (!full || bulk_settled(store, error));
+}
+
+/* ---- the transaction ---- */
+
+/* Of the entries that are kept back the first one is written alone where its number is not simply
+ * the next. */
+static bool bulk_number(struct store *store, struct error *error) {
+    struct bulk *endings = &store->endings;
+    if (!store->meta.ended || !endings->count)
+        return true;
+    const struct outcome *first = endings->rows[0].outcome;
+    memmove(endings->rows, endings->rows + 1, --endings->count * sizeof *endings->rows);
+    return history_ended(store, first, ENDED_SUCCESSFUL, error);
+}
+
+static bool bulk_before_commit(struct store *store, struct error *error) {
+    return bulk_number(store, error) && bulk_flush(store, true, error) &&
+           bulk_settled(store, error);
+}
+
+static void bulk_rolled_back(struct store *store) {
+    store->bulk.count = store->endings.count = 0;
+}
+
+const struct txn_hook bulk_hook = {.before_commit = bulk_before_commit,
+                                   .rolled_back = bulk_rolled_back};

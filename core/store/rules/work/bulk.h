@@ -1,0 +1,65 @@
+/* bulk.h - jobs that are written, locked or ended many at a time.
+ *
+ * Rows are kept until there are enough of them. Then one statement a table writes them, the narrow
+ * ones in the order of their key. That is much faster than a statement a row. How a statement gets
+ * at the rows is the engine's matter (store_engine.bulk). */
+#ifndef MOONSHIFT_STORE_RULES_WORK_BULK_H
+#define MOONSHIFT_STORE_RULES_WORK_BULK_H
+
+#include "job/outcome.h"
+#include "store/rules/txn_hook.h"
+
+enum { BULK_ROWS = 4096 };
+
+struct bulk_row {
+    const struct job *job; /* filled in; must stay until the bulk is flushed */
+    time_ms place;
+    const struct outcome *outcome; /* of a job that has succeeded */
+};
+
+struct bulk {
+    bool open;             /* jobs that only need rows of their own may be added */
+    struct bulk_row *rows; /* room for BULK_ROWS, or NULL */
+    size_t count;
+    size_t from, to; /* what the next statement reads */
+};
+
+/* What is written of the rows from `from` up to `to`. */
+enum bulk_kind {
+    BULK_JOBS_SHORT, /* rows of `job`; short: the columns that a plain job leaves out have defaults
+                      */
+    BULK_JOBS,
+    BULK_READY,
+    BULK_TIMER,
+    BULK_LOCKED,
+    BULK_ENDED_SHORT, /* entries of the history; plain: also due date, batch and result */
+    BULK_ENDED_PLAIN,
+    BULK_ENDED_WHOLE /* also what the job belonged to */
+};
+
+bool bulk_room(struct bulk *bulk, struct error *error); /* false: no memory */
+void bulk_clear(struct bulk *bulk);
+
+/* Keeps the job's rows for later; writes all of them if there is no more room. */
+bool bulk_add(struct store *store, const struct job *job, time_ms place, struct error *error);
+
+/* Writes what is kept, in the open transaction; with `done` false it is dropped. Returns `done`, or
+ * false after an error: then the transaction must go. */
+bool bulk_flush(struct store *store, bool done, struct error *error);
+
+/* True if the rows of this job are kept. */
+bool bulk_has(const struct store *store, int64_t job);
+
+/* Keeps the lock of a job that has been taken for later; the job must stay until then. */
+bool bulk_take(struct store *store, const struct job *job, struct error *error);
+/* Writes the locks that are kept. */
+bool bulk_lock(struct store *store, struct error *error);
+
+/* Keeps what the history says of a success for later; and writes what is kept, in order. */
+bool bulk_settle(struct store *store, const struct outcome *outcome, struct error *error);
+bool bulk_settled(struct store *store, struct error *error);
+
+/* Before the commit all that is kept is written. */
+extern const struct txn_hook bulk_hook;
+
+#endif

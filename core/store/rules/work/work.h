@@ -1,0 +1,68 @@
+/* work.h - the chapter "work" of store/ops.h, once for all engines: creation, executors, the turn.
+ * Each function keeps the contract that store.h gives the call of its name. What differs between
+ * engines is in rules/engine.h. */
+#ifndef MOONSHIFT_STORE_RULES_WORK_WORK_H
+#define MOONSHIFT_STORE_RULES_WORK_WORK_H
+
+#include "store/rules/state.h"
+
+bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
+                 struct error *error);
+int64_t work_reserve_ids(struct store *store, int count, struct error *error);
+bool work_join(struct store *store, struct store_executor *executor, time_ms now, time_ms lease,
+               struct error *error);
+bool work_leave(struct store *store, struct error *error);
+bool work_renew(struct store *store, time_ms now, time_ms lease, struct error *error);
+bool work_metric_add(struct store *store, int64_t definition, enum metric metric, int64_t value,
+                     struct error *error);
+bool work_reap(struct store *store, time_ms now, struct store_reaped *reaped, struct error *error);
+bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error);
+bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
+                 struct error *error);
+bool work_settle_end(struct store *store, struct error *error);
+bool work_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
+bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
+                  struct job **jobs, int *count, bool *more, struct error *error);
+bool work_best(struct store *store, const struct acquire *acquire, time_ms now,
+               struct sort_key *best, bool *found, struct error *error);
+struct store_acquire_stats work_acquire_stats(const struct store *store);
+bool work_take(struct store *store, int64_t id, bool force, time_ms now, struct job **job,
+               struct error *error);
+bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
+                 struct error *error);
+enum answer work_holds(struct store *store, int64_t job, int64_t token, struct error *error);
+bool work_ask_lost(struct store *store, struct store_claim *claims, size_t count,
+                   struct error *error);
+bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error);
+bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, struct error *error);
+
+/* The members of a table of functions (store/ops.h) that these are. */
+#define WORK_OPS                                                                                   \
+    .create = work_create, .reserve_ids = work_reserve_ids, .join = work_join,                     \
+    .leave = work_leave, .renew = work_renew, .metric_add = work_metric_add, .reap = work_reap,    \
+    .settle_bulk = work_settle_bulk, .settle = work_settle, .settle_end = work_settle_end,         \
+    .promote = work_promote, .acquire = work_acquire, .best = work_best,                           \
+    .acquire_stats = work_acquire_stats, .take = work_take, .extend = work_extend,                 \
+    .holds = work_holds, .ask_lost = work_ask_lost, .next = work_next,                             \
+    .retries_wait = work_retries_wait
+
+/* One more job of the same stream, like one that was there before; fills in what is new. */
+bool create_occurrence(struct store *store, struct job_spec *spec,
+                       const struct catalog_stream *stream, time_ms now, struct error *error);
+
+/* See leave_row and its neighbours in rules/engine.h. */
+static inline bool leave_row(struct store *store, int64_t id, bool *left, struct error *error) {
+    *left = false;
+    return !store->engine->leave_row || store->engine->leave_row(store, id, left, error);
+}
+
+static inline struct left_point left_point(const struct store *store) {
+    return store->engine->left_point ? store->engine->left_point(store) : (struct left_point){0};
+}
+
+static inline void left_return(struct store *store, struct left_point point) {
+    if (store->engine->left_return)
+        store->engine->left_return(store, point);
+}
+
+#endif

@@ -1,0 +1,228 @@
+#include "store/sqlite/bulk_table.h"
+#include "store/rules/history.h"
+#include "store/rules/places.h"
+#include "store/sqlite/connection.h"
+#include <stdlib.h>
+
+/* ---- the virtual table ---- */
+
+/* The fields of a job, by the names of the list, then what is made of them or of the outcome. lane:
+ * as the job's row has it; lane_id: as the narrow rows have it. */
+enum column {
+    COLUMN_RANK = JOB_FIELD_COUNT,
+    COLUMN_PLACE,
+    COLUMN_LANE,
+    COLUMN_PLAIN,
+    COLUMN_STARTED,
+    COLUMN_ENDED,
+    COLUMN_RESULT
+};
+
+#define NAME(member, type, key, source, column, ...) #column ", "
+#define COLUMNS                                                                                    \
+    "CREATE TABLE bulk(" JOB_FIELDS(NAME) "rank, place, lane, plain, "                             \
+                                          "started, ended, result)"
+
+struct table {
+    sqlite3_vtab base;
+    const struct bulk *bulk;
+};
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    const struct bulk *bulk;
+    size_t at;
+};
+
+static int bulk_connect(sqlite3 *handle, void *arg, int count, const char *const *words,
+                        sqlite3_vtab **made, char **message) {
+    (void)count;
+    (void)words;
+    (void)message;
+    int code = sqlite3_declare_vtab(handle, COLUMNS);
+    if (code != SQLITE_OK)
+        return code;
+    struct table *table = calloc(1, sizeof *table);
+    if (!table)
+        return SQLITE_NOMEM;
+    table->bulk = arg;
+    *made = &table->base;
+    return SQLITE_OK;
+}
+
+static int bulk_disconnect(sqlite3_vtab *base) {
+    free(base);
+    return SQLITE_OK;
+}
+
+static int bulk_plan(sqlite3_vtab *base, sqlite3_index_info *plan) {
+    (void)base;
+    plan->estimatedCost = 1;
+    return SQLITE_OK;
+}
+
+static int bulk_open(sqlite3_vtab *base, sqlite3_vtab_cursor **made) {
+    struct cursor *cursor = calloc(1, sizeof *cursor);
+    if (!cursor)
+        return SQLITE_NOMEM;
+    cursor->bulk = ((struct table *)base)->bulk;
+    *made = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int bulk_close(sqlite3_vtab_cursor *base) {
+    free(base);
+    return SQLITE_OK;
+}
+
+static int bulk_filter(sqlite3_vtab_cursor *base, int number, const char *text, int count,
+                       sqlite3_value **values) {
+    (void)number;
+    (void)text;
+    (void)count;
+    (void)values;
+    struct cursor *cursor = (struct cursor *)base;
+    cursor->at = cursor->bulk->from;
+    return SQLITE_OK;
+}
+
+static int bulk_next(sqlite3_vtab_cursor *base) {
+    ((struct cursor *)base)->at++;
+    return SQLITE_OK;
+}
+
+static int bulk_end(sqlite3_vtab_cursor *base) {
+    const struct cursor *cursor = (const struct cursor *)base;
+    return cursor->at >= cursor->bulk->to;
+}
+
+static int bulk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+    *rowid = (sqlite3_int64)((struct cursor *)base)->at;
+    return SQLITE_OK;
+}
+
+/* A column that gets no result is NULL. */
+static void put_number(sqlite3_context *result, bool is_there, int64_t value) {
+    if (is_there)
+        sqlite3_result_int64(result, value);
+}
+
+static void put_field(sqlite3_context *result, const struct job *job,
+                      const struct job_field *field) {
+    int64_t number = job_field_number(job, field);
+    switch (field->type) {
+    case FIELD_TEXT:
+        sqlite3_result_text(result, job_field_text(job, field), -1, SQLITE_STATIC);
+        break;
+    case FIELD_BLOB:
+        if (job->payload)
+            sqlite3_result_blob64(result, job->payload, job->payload_size, SQLITE_STATIC);
+        break;
+    case FIELD_TIME:
+        put_number(result, number != TIME_NONE, number);
+        break;
+    case FIELD_ID:
+        put_number(result, number != 0, number);
+        break;
+    case FIELD_NUMBER:
+    case FIELD_COUNT:
+    case FIELD_FLAG:
+    case FIELD_KIND:
+    case FIELD_STATE:
+    case FIELD_MASK:
+        put_number(result, true, number);
+        break;
+    }
+}
+
+static void put_made(sqlite3_context *result, const struct bulk_row *row, enum column column) {
+    const struct job *job = row->job;
+    switch (column) {
+    case COLUMN_RANK:
+        put_number(result, true, ~job->priority);
+        break;
+    case COLUMN_PLACE:
+        put_number(result, true, row->place);
+        break;
+    case COLUMN_LANE:
+        put_number(result, job->exclusive, job->lane_id);
+        break;
+    case COLUMN_PLAIN:
+        put_number(result, place_is_plain(job), 1);
+        break;
+    case COLUMN_STARTED:
+        put_number(result, row->outcome->started != TIME_NONE, row->outcome->started);
+        break;
+    case COLUMN_ENDED:
+        put_number(result, true, row->outcome->ended);
+        break;
+    case COLUMN_RESULT:
+        sqlite3_result_text(result, row->outcome->result, -1, SQLITE_STATIC);
+    }
+}
+
+static int bulk_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int column) {
+    const struct cursor *cursor = (const struct cursor *)base;
+    const struct bulk_row *row = &cursor->bulk->rows[cursor->at];
+    if (column < JOB_FIELD_COUNT)
+        put_field(result, row->job, &job_fields[column]);
+    else
+        put_made(result, row, (enum column)column);
+    return SQLITE_OK;
+}
+
+bool bulk_table_attach(struct bulk *bulk, struct db *db, const char *name, struct error *error) {
+    static const sqlite3_module module = {.xConnect = bulk_connect,
+                                          .xBestIndex = bulk_plan,
+                                          .xDisconnect = bulk_disconnect,
+                                          .xOpen = bulk_open,
+                                          .xClose = bulk_close,
+                                          .xFilter = bulk_filter,
+                                          .xNext = bulk_next,
+                                          .xEof = bulk_end,
+                                          .xColumn = bulk_column,
+                                          .xRowid = bulk_rowid};
+    return sqlite3_create_module_v2(db->handle, name, &module, bulk, NULL) == SQLITE_OK ||
+           db_fail(db, error);
+}
+
+/* ---- what reads it ---- */
+
+#define COLUMN(member, type, key, source, column, ...) JOB_WRITTEN_##source(#column ", ")
+#define ENDED "job, stream, outcome, executor, started, at, retries, attempt, created, priority"
+#define ENDING "id, stream, 1, owner, started, ended, retries, attempt, created, priority"
+#define MORE "result, due, batch"
+#define INSERT_ENDED "INSERT OR FAIL INTO ended(" ENDED
+
+/* Columns that are not named cost nothing, and most jobs need few. */
+bool bulk_table_write(struct store *store, struct bulk *bulk, enum bulk_kind kind,
+                      struct error *error) {
+    static const char *const sql[] = {
+        [BULK_JOBS_SHORT] = "INSERT OR FAIL INTO job(id, stream, priority, created, place, retries,"
+                            " payload) SELECT id, stream, priority, created, place, retries,"
+                            " payload FROM bulk",
+        [BULK_JOBS] = "INSERT OR FAIL INTO job(" JOB_FIELDS(
+            COLUMN) "place, lane) SELECT " JOB_FIELDS(COLUMN) "place, lane FROM bulk",
+        [BULK_READY] = "INSERT OR FAIL INTO ready(stream, rank, place, id, lane, plain)"
+                       " SELECT stream, rank, place, id, lane_id, plain FROM bulk",
+        [BULK_TIMER] = "INSERT OR FAIL INTO timer(due, id, stream, rank, lane)"
+                       " SELECT due, id, stream, rank, lane_id FROM bulk",
+        [BULK_LOCKED] = "INSERT OR FAIL INTO locked(id, token, owner, stream, lane)"
+                        " SELECT id, token, owner, stream, lane_id FROM bulk",
+        [BULK_ENDED_SHORT] = INSERT_ENDED ") SELECT " ENDING " FROM endings",
+        [BULK_ENDED_PLAIN] = INSERT_ENDED ", " MORE ") SELECT " ENDING ", " MORE " FROM endings",
+        [BULK_ENDED_WHOLE] = INSERT_ENDED ", " MORE ", " BELONGS ") SELECT " ENDING ", " MORE
+                                          ", " BELONGS_TO " FROM endings"};
+    (void)bulk; /* the tables read it */
+    return db_run(&store->db, error, sql[kind], "");
+}
+
+size_t bulk_table_show(struct bulk *bulk, struct job *const *jobs, size_t count,
+                       struct error *error) {
+    if (!bulk_room(bulk, error))
+        return 0;
+    bulk->from = bulk->to = 0;
+    for (; bulk->to < count && bulk->to < BULK_ROWS; bulk->to++)
+        bulk->rows[bulk->to] = (struct bulk_row){.job = jobs[bulk->to]};
+    return bulk->to;
+}
