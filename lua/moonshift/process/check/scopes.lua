@@ -1,23 +1,26 @@
 -- Rules of scopes: how a process or sub-process begins, and what may lie in it.
 local scopes = {}
 
-local function starts_of(graph, scope)
-  local list = {}
+-- The start events of each sub-process, and under "" those of the process.
+local function starts_of(graph)
+  local starts = {}
   for _, id in ipairs(graph.order) do
     local node = graph.nodes[id]
-    if node.kind == "start" and node.scope == scope then
-      list[#list + 1] = node
+    if node.kind == "start" then
+      local scope = node.scope or ""
+      starts[scope] = starts[scope] or {}
+      table.insert(starts[scope], node)
     end
   end
-  return list
+  return starts
 end
 
 -- ---- the process ----
 
 local OUTER = { none = true, timer = true, message = true, signal = true, conditional = true }
 
-local function check_process(graph, report)
-  local starts, first = starts_of(graph, nil), nil
+local function check_process(graph, starts, report)
+  local first
   if #starts == 0 then
     report:refuse({ id = graph.key, line = graph.line, column = graph.column },
       "the process has no start event")
@@ -46,8 +49,7 @@ local function check_only(node, starts, report)
   end
 end
 
-local function check_subprocess(node, graph, report)
-  local starts = starts_of(graph, node.id)
+local function check_subprocess(node, starts, report)
   check_only(node, starts, report)
   for _, start in ipairs(starts) do
     if start.event.kind ~= "none" then
@@ -73,8 +75,7 @@ local function check_event_start(start, node, report)
   end
 end
 
-local function check_event_subprocess(node, graph, report)
-  local starts = starts_of(graph, node.id)
+local function check_event_subprocess(node, starts, report)
   check_only(node, starts, report)
   for _, start in ipairs(starts) do
     check_event_start(start, node, report)
@@ -85,12 +86,13 @@ local CHECKS = { subprocess = check_subprocess, transaction = check_subprocess,
   event_subprocess = check_event_subprocess }
 
 function scopes.check(graph, report)
-  check_process(graph, report)
+  local starts = starts_of(graph)
+  check_process(graph, starts[""] or {}, report)
   for _, id in ipairs(graph.order) do
     local node = graph.nodes[id]
     local check = CHECKS[node.kind]
     if check then
-      check(node, graph, report)
+      check(node, starts[id] or {}, report)
     end
   end
 end

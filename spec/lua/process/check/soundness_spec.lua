@@ -1,5 +1,7 @@
 -- What can be run and is doubtful.
 local models = require "spec.support.models"
+local check = require "moonshift.process.check"
+local report = require "moonshift.process.report"
 
 -- Nodes by words: "s start, g exclusive, …; s>g g>a[${x}] …" -> a process.
 local ELEMENTS = { start = "startEvent", ["end"] = "endEvent", task = "task", user = "userTask",
@@ -75,5 +77,49 @@ describe("soundness", function()
     warns("s start, a user, e end, b task", "s>a a>e e>b a>s",
       '"s": a start event has incoming flows',
       '"e": an end event has outgoing flows, which nothing takes', '"b": nothing leads to it')
+  end)
+
+  -- Nodes and flows of a row of choices, each followed by a fork with its join; "last" is its end.
+  local function row(count)
+    local nodes, flows = { "s start, l task" }, { "s>x1" }
+    for i = 1, count do
+      nodes[#nodes + 1] = ("x# exclusive, a# task, b# task, y# exclusive, f# parallel, c# task, "
+        .. "d# task, j# parallel"):gsub("#", i)
+      flows[#flows + 1] = ("x#>a# x#>b#? a#>y# b#>y# y#>f# f#>c# f#>d# c#>j# d#>j# j#>%s")
+        :format(i < count and "x" .. i + 1 or "l"):gsub("#", i)
+    end
+    return table.concat(nodes, ", "), table.concat(flows, " ")
+  end
+
+  -- How many thousand instructions of Lua the check of such a row takes.
+  local function effort(length)
+    local nodes, flows = row(length)
+    local graph = models.graph(process(nodes .. ", e end", flows .. " l>e"))
+    local told, count = report.new "processes/p.bpmn", 0
+    debug.sethook(function()
+      count = count + 1
+    end, "", 1000)
+    check.graphs({ graph }, told, true)
+    debug.sethook()
+    return count
+  end
+
+  it("costs twice as much for twice as many elements", function()
+    local half, whole = effort(64), effort(128)
+    assert.is_true(whole < 3 * half, ("%d after %d thousand instructions"):format(whole, half))
+  end)
+
+  it("finds in a long row the join and the fork that are not as they should be", function()
+    local nodes, flows = row(40)
+    local found = models.warnings(process(nodes
+      .. ", g exclusive, a task, b task, j parallel, f parallel, c task, d task, e end",
+      flows .. " l>g g>a? g>b a>j b>j j>f f>c f>d c>e d>e"))
+    local told = {}
+    for _, warning in ipairs(found) do
+      told[#told + 1] = not warning:find "default" and warning or nil
+    end
+    assert.same({
+      '"j": is a parallel join that "g" can starve: it sends a token to one of its flows alone',
+      '"f": 2 of its branches reach the end "e" without a join' }, told)
   end)
 end)
