@@ -60,6 +60,7 @@ local writers = {
   -- Of processes: a file a table.
   process = { rules "process/version" }, process_version = { rules "process/version" },
   instance = { rules "process/instance" }, subscription = { rules "process/subscription" },
+  kept_message = { rules "process/message" },
   user_task = { rules "process/user_task" }, past = { rules "process/past" },
   trail = { rules "process/trail" }, trail_of = { rules "process/trail" },
 

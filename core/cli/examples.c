@@ -64,7 +64,9 @@ static const struct {
     {"instance trigger", LINE("instance trigger 4711 delivered")},
     {"instance cancel", LINE("instance cancel 4711 --reason \"ordered twice\"")},
     {"task complete", LINE("task complete 812 approved=true")},
-    {"message", LINE("message parcel --key o-7 weight=2.5")},
+    {"message",
+     LINE("message parcel --key o-7 weight=2.5") LINE("message parcel --key o-7 --keep 1h")},
+    {"message list", LINE("message list --name parcel")},
     {"batch create", LINE("batch create set-job-retries --retries 3 --state dead")
                          LINE("batch create enqueue --handler mail --ids-from ids.txt --wait")},
     {"batch list", LINE("batch list")},

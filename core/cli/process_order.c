@@ -52,13 +52,13 @@ static struct engine *order_engine(struct cli *cli, const struct flags *flags, b
     return setup_open(cli, begins && cli->folder ? STORE_CREATE : STORE_WRITE, true, error);
 }
 
-/* The id of the instance; 0: error. Takes the command over; NULL: error is filled. */
+/* The id of the instance, 0: none; -1: error. Takes the command over; NULL: error is filled. */
 static int64_t order(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
                      struct error *error) {
     json_t *answer = NULL;
     struct engine *engine = command ? order_engine(cli, flags, begins, error) : NULL;
     int64_t id =
-        engine && engine_process(engine, command, &answer, error) ? json_integer_value(answer) : 0;
+        engine && engine_process(engine, command, &answer, error) ? json_integer_value(answer) : -1;
     engine_close(engine);
     json_decref(answer);
     json_decref(command);
@@ -68,11 +68,11 @@ static int64_t order(struct cli *cli, const struct flags *flags, json_t *command
 /* Says what was done, with the id of the instance in it; with --json, the id. */
 static bool say(const struct cli *cli, int64_t id, const char *before, const char *after,
                 struct error *error) {
-    if (id && cli->json)
+    if (id >= 0 && cli->json)
         return output_json(json_pack("{sI}", "instance", (json_int_t)id), error);
-    if (id)
+    if (id >= 0)
         output_add("%s%lld%s\n", before, (long long)id, after);
-    return id != 0;
+    return id >= 0;
 }
 
 /* Adds the words from `first` on as variables. Takes the command over, NULL: a word is no text. */
@@ -143,11 +143,17 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
 }
 
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    json_t *command = json_pack("{ss,ss,ss*}", "kind", "message", "message", flags->words[0], "key",
-                                flags_text(flags, "--key"));
+    json_t *command =
+        json_pack("{ss,ss,ss*,ss*}", "kind", "message", "message", flags->words[0], "key",
+                  flags_text(flags, "--key"), "keep", flags_text(flags, "--keep"));
     command = with_variables(command, flags, 1, error);
-    return say(cli, order(cli, flags, command, true, error), "instance ", " has the message",
-               error);
+    int64_t id = order(cli, flags, command, true, error);
+    if (id)
+        return say(cli, id, "instance ", " has the message", error);
+    if (cli->json)
+        return output_json(json_pack("{sb}", "kept", 1), error);
+    output_add("nothing waits for the message yet: it is kept\n");
+    return true;
 }
 
 static const struct flag start_flags[] = {
@@ -161,6 +167,7 @@ static const struct flag cancel_flags[] = {{"--reason", "TEXT", "kept with its e
 static const struct flag message_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "what the receiver waits for with the name"},
+    {"--keep", "SPAN", "so long, if nothing waits for it yet"},
     {0},
 };
 
@@ -181,8 +188,10 @@ const struct cli_command process_order_commands[] = {
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.",
      variable_flags, 1, -1, false, false, complete_run},
-    {"message", "NAME [--key TEXT] [name=value …]", "send a message to the one that waits for it",
-     "A message that starts a process starts it. If none or several wait, nothing is sent.",
+    {"message", "NAME [--key TEXT] [--keep SPAN] [name=value …]",
+     "send a message to the one that waits for it",
+     "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"
+     "--keep, the next that waits for it gets it.",
      message_flags, 1, -1, false, false, message_run},
     {0},
 };

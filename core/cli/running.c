@@ -199,6 +199,26 @@ static bool release_run(struct cli *cli, const struct flags *flags, struct error
                         "released", error);
 }
 
+/* ---- kept messages ---- */
+
+static const struct flag message_flags[] = {
+    LIST_FLAGS("order by a field; the default is id"),
+    {"--name", "NAME,…", "of these names"},
+    {"--key", "NAME,…", "with these keys"},
+    {0},
+};
+
+static const struct column message_columns[] = {
+    {"id", "MESSAGE", COLUMN_RIGHT}, {"name", "NAME", COLUMN_CUT},
+    {"key", "KEY", COLUMN_CUT},      {"created", "CREATED", COLUMN_TIME},
+    {"until", "UNTIL", COLUMN_TIME}, {0},
+};
+
+static bool messages_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const struct listing listing = {ASK_KEPT_MESSAGES, message_columns, "kept messages"};
+    return list_run(cli, flags, &listing, message_flags + LIST_OWN_FLAGS, error);
+}
+
 const struct cli_command running_commands[] = {
     {"process list", "[--key NAME,…] [--suspended BOOL]", "list the processes that are deployed",
      "Each with its current version, and how many instances of all versions run.", process_flags, 0,
@@ -224,5 +244,8 @@ const struct cli_command running_commands[] = {
      claim_flags, 1, 1, false, false, claim_run},
     {"task release", "ID", "let others claim a task", "", release_flags, 1, 1, false, false,
      release_run},
+    {"message list", "[--name NAME,…] [--key NAME,…]",
+     "list the messages that nothing waits for yet", "", message_flags, 0, 0, false,
+     false, messages_run},
     {0},
 };

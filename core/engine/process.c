@@ -197,14 +197,60 @@ static bool walk(struct engine *engine, struct order *order, struct error *error
     return done == YES;
 }
 
+/* ---- messages that are kept ---- */
+
+static const char *text_of(const json_t *object, const char *key) {
+    return json_string_value(json_object_get(object, key));
+}
+
+/* YES: it is kept; NO: something waits for it by now. */
+static enum answer keep_noted(struct engine *engine, struct order *order, struct error *error) {
+    const json_t *object = order->cause->object;
+    char *variables = json_dumps(json_object_get(object, "variables"), JSON_COMPACT);
+    const struct unit_message one = {
+        .name = text_of(object, "name"),
+        .key = text_of(object, "key"),
+        .variables = variables,
+        .instance = json_integer_value(json_object_get(object, "instance")),
+        .business_key = text_of(object, "business_key"),
+        .until = order->cause->keeps,
+    };
+    enum answer kept = store_message_keep(engine->store, &one, engine_now(engine), error);
+    free(variables);
+    return kept == YES && !note(engine, order, 0, NULL, error) ? FAILED : kept;
+}
+
+static enum answer keep_message(struct engine *engine, struct order *order, struct error *error) {
+    enum answer kept = FAILED;
+    if (store_begin(engine->store, STORE_COMMAND, error))
+        kept = keep_noted(engine, order, error);
+    else
+        return FAILED;
+    return engine_end(engine, kept != FAILED, error) ? kept : FAILED;
+}
+
+/* ---- the command ---- */
+
+/* Reads the command and does it. NO: something began to wait for the message meanwhile. */
+static enum answer process_once(struct engine *engine, struct order *order,
+                                struct process_cause *cause, struct error *error) {
+    process_cause_clear(cause);
+    if (!process_cause_read(cause, engine, order->command, error))
+        return FAILED;
+    if (cause->keeps)
+        return keep_message(engine, order, error);
+    return walk(engine, order, error) ? YES : FAILED;
+}
+
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
                     struct error *error) {
     struct process_cause cause = {0};
     struct order order = {.cause = &cause, .command = command};
-    bool done = engine_idle(engine, error) && process_cause_read(&cause, engine, command, error) &&
-                walk(engine, &order, error);
-    *answer = done ? json_integer(order.instance) : NULL;
+    enum answer done = engine_idle(engine, error) ? NO : FAILED;
+    while (done == NO)
+        done = process_once(engine, &order, &cause, error);
+    *answer = done == YES ? json_integer(order.instance) : NULL;
     process_cause_clear(&cause);
     order_clear(&order);
-    return done && (*answer || error_no_memory(error));
+    return done == YES && (*answer || error_no_memory(error));
 }

@@ -1,6 +1,8 @@
 #include "engine/process_cause.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/engine_state.h"
+#include "time/span.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -198,17 +200,38 @@ static bool take_receiver(struct process_cause *cause, struct engine *engine, co
            version_by_id(cause, engine, id_of(row, "version"), error);
 }
 
+/* *until: how long it is kept if nothing waits for it; 0: not at all. */
+static bool keep_read(const json_t *command, time_ms now, time_ms *until, struct error *error) {
+    const json_t *keep = json_object_get(command, "keep");
+    struct span span;
+    *until = 0;
+    if (!keep || json_is_null(keep))
+        return true;
+    bool fine = span_from_json(keep, "keep", &span, error);
+    *until = fine ? span_add(now, &span) : 0;
+    return fine;
+}
+
 static bool message(struct process_cause *cause, struct engine *engine, const json_t *command,
                     struct error *error) {
+    time_ms until;
+    if (!keep_read(command, engine_now(engine), &until, error))
+        return false;
     json_t *question = json_object();
     bool fine = question && take(question, "name", command, "message") &&
                 take(question, "key", command, "key") &&
                 take(question, "instance", command, "instance") &&
                 take(question, "business_key", command, "business_key");
-    json_t *rows = ask(engine, ASK_RECEIVERS, fine ? question : NULL, error);
-    bool done = rows && (json_array_size(rows) == 1
-                             ? take_receiver(cause, engine, json_array_get(rows, 0), error)
-                             : refuse_receivers(command, rows, error));
+    json_t *rows = ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
+    size_t count = json_array_size(rows);
+    bool done = rows != NULL;
+    cause->keeps = count == 0 ? until : 0;
+    if (done && cause->keeps)
+        done = json_object_update(cause->object, question) == 0 || error_no_memory(error);
+    else if (done)
+        done = count == 1 ? take_receiver(cause, engine, json_array_get(rows, 0), error)
+                          : refuse_receivers(command, rows, error);
+    json_decref(question);
     json_decref(rows);
     return done;
 }

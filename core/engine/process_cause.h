@@ -11,10 +11,12 @@ struct process_cause {
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
     bool suspended;                  /* the instance is */
     bool ends;                       /* it ends the instance */
+    time_ms keeps;                   /* a message that nothing waits for: so long; 0: none */
 };
 
-/* Reads a command of engine_process and looks up what it names. False: error, which names what is
- * not there, or all that could be meant. process_cause_clear in any case. */
+/* Reads a command of engine_process and looks up what it names. With `keeps` there is no process,
+ * and the object has `name`, and as given `key`, `instance`, `business_key`. False: error, which
+ * names what is not there, or all that could be meant. process_cause_clear in any case. */
 bool process_cause_read(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error);
 void process_cause_clear(struct process_cause *cause);

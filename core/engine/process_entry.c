@@ -1,4 +1,5 @@
 #include "engine/process_entry.h"
+#include "base/calendar.h"
 #include "base/json.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -93,6 +94,12 @@ static void correlate(struct process_entry *entry, const struct process_cause *c
     (void)before;
     snprintf(entry->entity, sizeof entry->entity, "message \"%.255s\"",
              text_of(command, "message"));
+    if (cause->keeps) {
+        char until[TIME_TEXT_SIZE];
+        time_format(cause->keeps, until);
+        entry->after = words("kept", " until ", until);
+        return;
+    }
     entry->after = words("received", " at ", cause->activity);
 }
 

@@ -22,6 +22,7 @@ enum ask_kind {
     ASK_TRAIL,
     ASK_TASKS,
     ASK_SUBSCRIPTIONS,
+    ASK_KEPT_MESSAGES,
     /* rows */
     ASK_SCHEDULES,
     ASK_DATES,

@@ -56,6 +56,9 @@ struct unit_trail {
 /* A message that is to be delivered with the unit. */
 struct unit_message {
     const char *name, *key, *variables; /* key "": any; variables: a JSON object */
+    int64_t instance;                   /* that it is for; 0: any */
+    const char *business_key;           /* of that; NULL: any */
+    time_ms until;                      /* kept so long if nothing waits for it; TIME_NONE: not */
 };
 
 /* Zero-initialise its members; free with unit_free. */

@@ -59,10 +59,8 @@ static const struct member trail_members[] = {
     {NULL, MEMBER_NUMBER, 0},
 };
 static const struct member message_members[] = {
-    MEMBER(message, TEXT, name),
-    MEMBER(message, TEXT, key),
-    MEMBER(message, JSON, variables),
-    {NULL, MEMBER_NUMBER, 0},
+    MEMBER(message, TEXT, name),  MEMBER(message, TEXT, key), MEMBER(message, JSON, variables),
+    MEMBER(message, TIME, until), {NULL, MEMBER_NUMBER, 0},
 };
 
 #define LIST(key, count, type, members)                                                            \

@@ -457,6 +457,11 @@ enum answer store_lane_hold(struct store *store, int64_t lane, int64_t *token, s
 /* Releases it, in the open transaction. */
 bool store_lane_release(struct store *store, int64_t lane, int64_t token, struct error *error);
 
+/* Keeps a message for the next that waits for it, until its date. NO: something waits for it by
+ * now. In a transaction. */
+enum answer store_message_keep(struct store *store, const struct unit_message *message, time_ms now,
+                               struct error *error);
+
 /* ---- history (rules §18) ---- */
 
 /* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an

@@ -51,15 +51,15 @@ end
 --- Gives a message to the one instance that waits for it, else to a start event of that name.
 ---@param message string its name
 ---@param given? moonshift.message_options
----@return integer? instance nil on failure: nothing waits for the message, or several do
+---@return integer? instance 0: it is kept; nil on failure: nothing waits for it, or several do
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:correlate(message, given)
   given = options.only(given, "correlate",
-    { key = true, instance = true, business_key = true, variables = true })
+    { key = true, instance = true, business_key = true, variables = true, keep = true })
   return self.core:process { kind = "message", message = check_name(message, "message"),
     key = given.key, instance = given.instance, business_key = given.business_key,
-    variables = check_variables(given.variables) }
+    variables = check_variables(given.variables), keep = given.keep }
 end
 
 --- Lets a receive task without a message go on.
@@ -191,6 +191,13 @@ end
 ---@return moonshift.query query its rows have `name`, `key`, `instance`, `activity`
 function Engine:subscriptions(filters)
   return query.new(self.core, "subscriptions", filters)
+end
+
+--- Makes a query of the messages that are kept for what will wait for them.
+---@param filters? moonshift.kept_message_filters
+---@return moonshift.query query its rows have `name`, `key`, `until`, `variables`
+function Engine:kept_messages(filters)
+  return query.new(self.core, "kept_messages", filters)
 end
 
 return Engine

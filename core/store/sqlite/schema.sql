@@ -232,6 +232,11 @@ CREATE TABLE subscription( -- key '': any; of a start event: instance 0, and the
   activity TEXT NOT NULL, created INT NOT NULL,
   PRIMARY KEY(kind, name, key, instance, token)) WITHOUT ROWID, STRICT;
 CREATE INDEX subscription_instance ON subscription(instance, token);
+CREATE TABLE kept_message( -- for what will wait for it; key '': only for what takes any key
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, key TEXT NOT NULL, instance INT, business_key TEXT,
+  variables TEXT, created INT NOT NULL, until INT NOT NULL) STRICT;
+CREATE INDEX kept_message_name ON kept_message(name, key, id);
+CREATE INDEX kept_message_until ON kept_message(until);
 CREATE TABLE user_task(   -- candidates: JSON
   id INTEGER PRIMARY KEY, instance INT NOT NULL, token INT NOT NULL, activity TEXT NOT NULL,
   name TEXT, assignee TEXT, candidates TEXT, due INT, priority INT NOT NULL, created INT NOT NULL,

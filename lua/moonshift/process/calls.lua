@@ -127,10 +127,11 @@ function Methods.start(call, process, options)
     variables = variables.copy(options.variables or {}, "variables") }))
 end
 
--- correlate(message, { key =, variables = }): delivered when this unit is written
+-- correlate(message, { key =, variables =, keep = }): delivered when this unit is written; with
+-- `keep`, a span, kept so long if nothing waits for it
 function Methods.correlate(call, name, options)
   options = options or {}
-  effect(call, { what = "message", name = name, key = options.key,
+  effect(call, { what = "message", name = name, key = options.key, keep = options.keep,
     variables = variables.copy(options.variables or {}, "variables") })
 end
 

@@ -31,7 +31,15 @@ function Effects.start(w, _, token, made)
 end
 
 function Effects.message(w, _, _, made)
-  table.insert(w.unit.messages, { name = made.name, key = made.key, variables = made.variables })
+  local kept, message
+  if made.keep ~= nil then
+    kept, message = w.context.add_span(w.now, made.keep)
+    if not kept then
+      error("job:correlate: keep: " .. message, 0)
+    end
+  end
+  table.insert(w.unit.messages, { name = made.name, key = made.key, variables = made.variables,
+    ["until"] = kept })
 end
 
 function Effects.enqueue(w, _, _, made)

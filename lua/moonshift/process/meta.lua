@@ -353,6 +353,7 @@ function Process.gateway(name) end
 ---@field instance? integer
 ---@field business_key? string
 ---@field variables? table set in the receiver
+---@field keep? string|number how long it is kept if nothing waits for it
 
 --- What `engine:instance` returns; the rows of `engine:instances` and `engine:past_instances` have
 --- the same, without `at` and `state`, and only the past ones `variables`.
@@ -455,3 +456,13 @@ function Process.gateway(name) end
 ---@field kind? string|string[]
 ---@field key? string|string[]
 ---@field process? string|string[]
+
+--- Filters of `engine:kept_messages`.
+---@class moonshift.kept_message_filters
+---@field until_before? string
+---@field until_after? string
+---@field id? integer|integer[]
+---@field name? string|string[]
+---@field key? string|string[]
+---@field instance? integer|integer[]
+---@field business_key? string|string[]

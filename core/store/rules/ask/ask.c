@@ -143,6 +143,8 @@ static const struct {
     [ASK_TRAIL] = {{"trail", trail_columns}, .page = store_trail},
     [ASK_TASKS] = {{"tasks", task_columns}, .page = store_tasks},
     [ASK_SUBSCRIPTIONS] = {{"subscriptions", subscription_columns}, .page = store_subscriptions},
+    [ASK_KEPT_MESSAGES] = {{"kept_messages", kept_message_columns},
+                           .page_now = store_kept_messages},
     [ASK_SCHEDULES] = {{"schedules", schedule_columns}, .other = schedules},
     [ASK_DATES] = {{"dates", date_columns}, .other = dates},
     [ASK_DEPLOYMENTS] = {{"deployments", deployment_columns}, .other = deployments},

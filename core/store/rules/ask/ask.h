@@ -19,6 +19,7 @@ extern const struct ask_column past_columns[];
 extern const struct ask_column trail_columns[];
 extern const struct ask_column task_columns[];
 extern const struct ask_column subscription_columns[];
+extern const struct ask_column kept_message_columns[];
 extern const struct ask_column schedule_columns[];
 extern const struct ask_column date_columns[];
 extern const struct ask_column deployment_columns[];

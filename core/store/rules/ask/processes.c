@@ -333,6 +333,37 @@ json_t *store_subscriptions(struct store *store, const json_t *filters,
                       page, error);
 }
 
+static const struct filter kept_message_filters[] = {
+    {"until_before", filter_time, "m.until<", NULL},
+    {"until_after", filter_time, "m.until>", NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+const struct ask_column kept_message_columns[] = {
+    {"id", ASK_INTEGER, "m.id", ASK_BOTH},
+    {"name", ASK_TEXT, "m.name", ASK_BOTH},
+    {"key", ASK_TEXT, "m.key", ASK_BOTH},
+    {"instance", ASK_INTEGER, "m.instance", ASK_FIND},
+    {"business_key", ASK_TEXT, "m.business_key", ASK_FIND},
+    {"created", ASK_TIME, "m.created", ASK_SORT},
+    {"until", ASK_TIME, "m.until", ASK_SORT},
+    {"variables", ASK_OBJECT, "m.variables", ASK_SHOW},
+    {NULL, ASK_VALUE, NULL, ASK_SHOW},
+};
+
+json_t *store_kept_messages(struct store *store, const json_t *filters,
+                            const struct store_page *page, time_ms now, struct error *error) {
+    json_t *wanted = json_pack("{}"), *rows = NULL;
+    json_put_time(wanted, "until_after", now);
+    if (!wanted || (filters && json_object_update(wanted, (json_t *)(uintptr_t)filters)))
+        db_no_memory(&store->db, error);
+    else
+        rows = query_list(store, "kept messages", kept_message_columns, " FROM kept_message m",
+                          kept_message_filters, wanted, page, error);
+    json_decref(wanted);
+    return rows;
+}
+
 /* ---- one instance ---- */
 
 json_t *store_frame(struct store *store, int64_t id, struct error *error) {

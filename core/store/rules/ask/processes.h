@@ -10,6 +10,10 @@ typedef json_t *process_list(struct store *store, const json_t *filters,
 process_list store_processes, store_versions, store_process_instances, store_past, store_trail,
     store_tasks, store_subscriptions;
 
+/* Messages whose time is not over. */
+json_t *store_kept_messages(struct store *store, const json_t *filters,
+                            const struct store_page *page, time_ms now, struct error *error);
+
 /* The instance that runs, or as it ended: one object with `state`. ERROR_NOT_FOUND. */
 json_t *store_process_instance(struct store *store, int64_t id, time_ms now, struct error *error);
 /* { id, version, rev, frame, parent, root, key, tenant, started }; null: it has ended. */

@@ -1,5 +1,6 @@
 #include "store/rules/command/clean.h"
 #include "base/crash_point.h"
+#include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include <stdlib.h>
 
@@ -268,7 +269,8 @@ bool clean_run(struct store *store, struct cleanup *plan, struct cleaned *cleane
                            " FROM operation ORDER BY id LIMIT 2000) AS o WHERE at<=?1 AND ?3>0"
                            " LIMIT ?2)");
     if (done && plan->part == 0)
-        done = past_clean(store, &clean.room, now, error);
+        done = past_clean(store, &clean.room, now, error) &&
+               messages_clean(store, &clean.room, now, error);
     cleaned->more = cleaned->more || clean.room < 1;
     return done;
 }

@@ -1,9 +1,11 @@
 #include "store/rules/process/message.h"
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "store/rules/defined.h"
 #include "store/rules/process/subscription.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t number_of(const json_t *receiver, const char *key) {
@@ -43,24 +45,28 @@ static bool refuse(const struct unit_message *one, const json_t *list, struct er
     return false;
 }
 
-/* The only receiver: a new reference. NULL: error, or it is refused. */
-static json_t *receiver_of(struct store *store, const struct unit_message *one,
-                           struct error *error) {
-    const struct message_to to = {.name = one->name, .key = one->key};
+/* YES: *receiver is the only one, a new reference. NO: nothing waits for it, and it is to be kept.
+ * FAILED: error, or it is refused. */
+static enum answer receiver_of(struct store *store, const struct unit_message *one,
+                               json_t **receiver, struct error *error) {
+    const struct message_to to = {one->name, one->key, one->instance, one->business_key};
     json_t *list = subscription_receivers(store, &to, error);
-    json_t *receiver = NULL;
-    if (json_array_size(list) == 1)
-        receiver = json_incref(json_array_get(list, 0));
-    else if (list)
+    size_t count = json_array_size(list);
+    enum answer found = !list ? FAILED : count ? YES : NO;
+    if (list && (count > 1 || (!count && one->until == TIME_NONE))) {
         refuse(one, list, error);
+        found = FAILED;
+    }
+    *receiver = found == YES ? json_incref(json_array_get(list, 0)) : NULL;
     json_decref(list);
-    return receiver;
+    return found;
 }
 
 bool message_check(struct store *store, const struct unit_message *one, struct error *error) {
-    json_t *receiver = receiver_of(store, one, error);
+    json_t *receiver;
+    enum answer found = receiver_of(store, one, &receiver, error);
     json_decref(receiver);
-    return receiver != NULL;
+    return found != FAILED;
 }
 
 /* What the walk of the job is told; see lua/moonshift/process/commands.lua. */
@@ -70,19 +76,17 @@ static json_t *cause_of(const struct unit_message *one, const json_t *receiver) 
                             : NULL;
     int64_t instance = number_of(receiver, "instance");
     if (instance)
-        return json_pack("{ss sI sO so?}", "kind", "message", "instance", (json_int_t)instance,
+        return json_pack("{ss sI sO so*}", "kind", "message", "instance", (json_int_t)instance,
                          "token", json_object_get(receiver, "token"), "variables", variables);
-    return json_pack("{ss sO sO so?}", "kind", "start", "version",
+    return json_pack("{ss sO sO so*}", "kind", "start", "version",
                      json_object_get(receiver, "version"), "at",
                      json_object_get(receiver, "activity"), "variables", variables);
 }
 
-bool message_deliver(struct store *store, const struct unit_message *one, time_ms now,
-                     struct error *error) {
+/* Creates the job that gives it to the receiver, which is given back. */
+static bool deliver(struct store *store, const struct unit_message *one, json_t *receiver,
+                    time_ms now, struct error *error) {
     char handler[JOB_NAME_MAX + 32];
-    json_t *receiver = receiver_of(store, one, error);
-    if (!receiver)
-        return false;
     snprintf(handler, sizeof handler, "process/%s:command", text_of(receiver, "process"));
     int64_t instance = number_of(receiver, "instance");
     struct job_spec spec = {.job = {.handler = handler,
@@ -94,5 +98,111 @@ bool message_deliver(struct store *store, const struct unit_message *one, time_m
     bool done = defined_create(store, &spec, cause, now, error);
     json_decref(cause);
     json_decref(receiver);
+    return done;
+}
+
+/* ---- kept messages ---- */
+
+enum { PURGED = 100 }; /* of those whose time is over, whenever one is kept */
+
+static bool keep(struct store *store, const struct unit_message *one, time_ms now,
+                 struct error *error) {
+    int64_t room = PURGED;
+    return messages_clean(store, &room, now, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO kept_message(id, name, key, instance, business_key, variables,"
+                  " created, until) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                  "ittzttii", meta_id(store), one->name, one->key ? one->key : "", one->instance,
+                  one->business_key, one->variables, now, one->until) &&
+           CRASH_POINT("message_kept");
+}
+
+bool message_deliver(struct store *store, const struct unit_message *one, time_ms now,
+                     struct error *error) {
+    json_t *receiver;
+    enum answer found = receiver_of(store, one, &receiver, error);
+    if (found == YES)
+        return deliver(store, one, receiver, now, error);
+    return found == NO && keep(store, one, now, error);
+}
+
+enum answer store_message_keep(struct store *store, const struct unit_message *one, time_ms now,
+                               struct error *error) {
+    json_t *receiver;
+    enum answer found = receiver_of(store, one, &receiver, error);
+    json_decref(receiver);
+    if (found != NO)
+        return found == YES ? NO : FAILED;
+    return keep(store, one, now, error) ? YES : FAILED;
+}
+
+/* YES: *id is the oldest that is kept for the subscription, and *variables what it brings, or NULL:
+ * malloc'ed. */
+static enum answer kept_find(struct store *store, const struct unit_subscription *to, int64_t *id,
+                             char **variables, time_ms now, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT m.id, m.variables FROM kept_message m WHERE m.name=?1"
+                 " AND (m.key=?2 OR ?2='') AND m.until>?3 AND (m.instance=?4 OR"
+                 " m.instance IS NULL) AND (m.business_key IS NULL OR ?4=0 OR m.business_key="
+                 "(SELECT i.key FROM instance i WHERE i.id=?4))"
+                 " ORDER BY m.created, m.id LIMIT 1",
+                 "ttii", to->name, to->key ? to->key : "", now, to->instance);
+    enum answer step = db_step(&store->db, row, error);
+    if (step != YES)
+        return step;
+    const char *text = row_text(row, 1);
+    *id = row_int(row, 0);
+    *variables = text ? strdup(text) : NULL;
+    bool lost = text && !*variables;
+    row_done(row);
+    return lost && !db_no_memory(&store->db, error) ? FAILED : YES;
+}
+
+/* As subscription_receivers has it; NULL: error. */
+static json_t *receiver_new(struct store *store, const struct unit_subscription *to,
+                            struct error *error) {
+    json_t *receiver = NULL;
+    struct row *row = db_query(&store->db, error, "SELECT key FROM process_version WHERE id=?1",
+                               "i", to->version);
+    enum answer step = db_step(&store->db, row, error);
+    if (step == YES) {
+        receiver = json_pack("{sI sI sI ss ss}", "instance", (json_int_t)to->instance, "token",
+                             (json_int_t)to->token, "version", (json_int_t)to->version, "activity",
+                             to->activity, "process", row_text(row, 0));
+        row_done(row);
+    }
+    if (step == NO)
+        error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: no version %lld of a process",
+                  store->db.name, (long long)to->version);
+    return receiver;
+}
+
+bool message_give(struct store *store, const struct unit_subscription *to, time_ms now,
+                  struct error *error) {
+    int64_t id = 0;
+    char *variables = NULL;
+    if (strcmp(to->kind, "message") != 0)
+        return true;
+    enum answer found = kept_find(store, to, &id, &variables, now, error);
+    if (found != YES)
+        return found == NO;
+    const struct unit_message one = {.name = to->name, .variables = variables};
+    json_t *receiver = receiver_new(store, to, error);
+    bool done = receiver && deliver(store, &one, receiver, now, error) &&
+                db_run(&store->db, error, "DELETE FROM kept_message WHERE id=?1", "i", id) &&
+                CRASH_POINT("message_given");
+    free(variables);
+    return done;
+}
+
+bool messages_clean(struct store *store, int64_t *room, time_ms now, struct error *error) {
+    if (*room < 1)
+        return true;
+    bool done = db_run(&store->db, error,
+                       "DELETE FROM kept_message WHERE id IN (SELECT id FROM kept_message"
+                       " WHERE until<=?1 ORDER BY until LIMIT ?2)",
+                       "ii", now, *room);
+    *room -= done ? db_changes(&store->db) : 0;
     return done;
 }

@@ -1,16 +1,24 @@
 /* message.h - messages that are delivered with a unit (rules §23): each becomes a job of the
- * process that receives it, `process/<key>:command`. */
+ * process that receives it, `process/<key>:command`. A message may be kept for a time until
+ * something waits for it. */
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_MESSAGE_H
 #define MOONSHIFT_STORE_RULES_PROCESS_MESSAGE_H
 
 #include "job/unit.h"
 #include "store/rules/state.h"
 
-/* Refuses a message that nothing waits for (ERROR_NOT_FOUND), or for which several wait
- * (ERROR_CONFLICT, with the first of them). */
+/* Refuses a message that nothing waits for and that is not to be kept (ERROR_NOT_FOUND), or for
+ * which several wait (ERROR_CONFLICT, with the first of them). */
 bool message_check(struct store *store, const struct unit_message *one, struct error *error);
-/* Creates the job that gives the receiver the message. Nothing may have changed since the check. */
+/* Creates the job that gives the receiver the message, or keeps the message. Nothing may have
+ * changed since the check. */
 bool message_deliver(struct store *store, const struct unit_message *one, time_ms now,
                      struct error *error);
+
+/* Gives a new subscription the oldest message that is kept for it. Its instance has its row. */
+bool message_give(struct store *store, const struct unit_subscription *to, time_ms now,
+                  struct error *error);
+/* Removes kept messages whose time is over, at most *room, which is less by those. */
+bool messages_clean(struct store *store, int64_t *room, time_ms now, struct error *error);
 
 #endif

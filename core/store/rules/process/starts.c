@@ -1,6 +1,7 @@
 #include "store/rules/process/starts.h"
 #include "base/json.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/process/message.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/row.h"
 #include <stdio.h>
@@ -169,7 +170,7 @@ static bool events_create(struct store *store, const struct starts *starts, time
                                               .name = text_of(event, "name"),
                                               .key = text_of(event, "key"),
                                               .activity = text_of(event, "activity")};
-        if (!subscription_write(store, &one, now, error))
+        if (!subscription_write(store, &one, now, error) || !message_give(store, &one, now, error))
             return false;
     }
     return true;

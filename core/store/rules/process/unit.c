@@ -146,6 +146,8 @@ static bool write_waits(struct store *store, const struct unit *unit, time_ms no
     bool done = true;
     for (size_t i = 0; done && i < unit->subscription_count; i++)
         done = subscription_write(store, &unit->subscriptions[i], now, error);
+    for (size_t i = 0; done && i < unit->subscription_count; i++)
+        done = message_give(store, &unit->subscriptions[i], now, error);
     for (size_t i = 0; done && i < unit->task_count; i++)
         done = user_task_write(store, &unit->tasks[i], now, error);
     return done;

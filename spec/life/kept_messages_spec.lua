@@ -1,0 +1,149 @@
+-- Messages that come before something waits for them.
+local engines = require "spec.support.engines"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local files = {
+  ["processes/parcel.lua"] = [[
+    local process = require "moonshift.process"
+    return {
+      process.task "pack" {},
+      process.receive "delivered" { message = "parcel", key = "${instance.key}" },
+    }]],
+  ["processes/any.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.receive "first" { message = "news" }, process.receive "next" { message = "news" } }]],
+  ["processes/send.lua"] = [[
+    local step = require "moonshift.process".words()
+    return { step "send" { async = true, run = function(job)
+      job:correlate("parcel", { key = "o-7", keep = "PT1H", variables = { from = job.instance } })
+    end } }]],
+  ["processes/wrong.lua"] = [[
+    local step = require "moonshift.process".words()
+    return { step "send" { async = true, run = function(job)
+      job:correlate("parcel", { keep = "an hour" })
+    end } }]],
+}
+
+local STARTS = [[
+  local process = require "moonshift.process"
+  return { process.start "came" { message = "begin" }, process.task "look" {} }]]
+
+describe("a message that is kept", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  -- An instance that begins to wait for its parcel.
+  local function wait_for_parcel(key)
+    local id = assert(engine:start("parcel", { key = key }))
+    assert(engine:complete(engine:tasks({ instance = id }):one().id))
+    return id
+  end
+
+  local function how(id)
+    engine:drain()
+    return engine:instance(id).state
+  end
+
+  it("is given to the next that waits for its name and key, once", function()
+    assert.equal(0, assert(engine:correlate("parcel", { key = "o-7", keep = "PT1H",
+      variables = { weight = 2 } })))
+    local kept = engine:kept_messages({ name = "parcel" }):one()
+    assert.same({ "o-7", { weight = 2 } }, { kept.key, kept.variables })
+    local other, id, later = wait_for_parcel "o-8", wait_for_parcel "o-7", wait_for_parcel "o-7"
+    assert.same({ "active", "completed", "active" }, { how(other), how(id), how(later) })
+    assert.equal(2, engine:instance(id).variables.weight)
+    assert.equal(0, engine:kept_messages():count())
+  end)
+
+  it("goes to what waits for it now, and is not kept", function()
+    local id = wait_for_parcel "o-7"
+    assert.equal(id, engine:correlate("parcel", { key = "o-7", keep = "PT1H" }))
+    assert.equal("completed", how(id))
+    assert.equal(0, engine:kept_messages():count())
+  end)
+
+  it("is not kept beyond its time", function()
+    assert(engine:correlate("parcel", { key = "o-7", keep = "PT1H" }))
+    engine:advance "PT1H"
+    assert.equal(0, #engine:kept_messages():list())
+    local id = wait_for_parcel "o-7"
+    assert.equal("active", how(id))
+    assert(engine:correlate("parcel", { key = "o-9", keep = 60 }))
+    assert.equal(1, #engine:kept_messages({ until_after = "2000-01-01" }):list())
+  end)
+
+  it("is for the instance and the business key that it names", function()
+    local mine = assert(engine:start("parcel", { key = "o-7" }))
+    assert(engine:correlate("parcel", { key = "o-7", instance = mine, keep = "PT1H" }))
+    assert(engine:correlate("news", { business_key = "b", keep = "PT1H" }))
+    local other = wait_for_parcel "o-7"
+    assert.equal("active", how(other))
+    local a, b = engine:start("any", { key = "a" }), engine:start("any", { key = "b" })
+    engine:drain()
+    assert.same({ { "first" }, { "next" } }, { engine:at(a), engine:at(b) })
+    assert(engine:complete(engine:tasks({ instance = mine }):one().id))
+    assert.equal("completed", how(mine))
+  end)
+
+  it("comes in the order in which messages came", function()
+    for i = 1, 3 do
+      assert(engine:correlate("news", { keep = "PT1H", variables = { ["n" .. i] = i } }))
+    end
+    local id = engine:start "any"
+    assert.equal("completed", how(id))
+    assert.same({ n1 = 1, n2 = 2 }, engine:instance(id).variables)
+    assert.equal(1, engine:kept_messages():count())
+  end)
+
+  it("is sent by a handler with its unit", function()
+    local sender = assert(engine:start "send")
+    engine:drain()
+    local id = wait_for_parcel "o-7"
+    assert.equal("completed", how(id))
+    assert.equal(tostring(sender), engine:instance(id).variables.from)
+  end)
+
+  it("starts the process that is deployed later", function()
+    assert(engine:correlate("begin", { keep = "PT1H", variables = { a = 1 } }))
+    local file = assert(io.open(folder .. "/processes/later.lua", "wb"))
+    file:write(STARTS)
+    file:close()
+    assert(engine:reload())
+    engine:drain()
+    local id = engine:instances({ process = "later" }):one().id
+    assert.equal(1, engine:instance(id).variables.a)
+  end)
+
+  it("is in the log of operations", function()
+    assert(engine:correlate("parcel", { key = "o-7", keep = "PT1H" }))
+    local entry = engine:operations({ verb = "correlate" }):one()
+    assert.equal('message "parcel"', entry.entity)
+    assert.truthy(entry.new:find("^kept until 20"), entry.new)
+  end)
+
+  it("needs a time that can be read", function()
+    local _, message = engine:correlate("parcel", { keep = "an hour" })
+    assert.truthy(message:find('keep: duration "an hour"', 1, true), message)
+    local id = assert(engine:start "wrong")
+    engine:drain()
+    local job = engine:jobs({ instance = id }):one()
+    assert.truthy(engine:job(job.id).message:find("job:correlate: keep: ", 1, true))
+  end)
+
+  it("is still refused if several wait for it", function()
+    wait_for_parcel "o-7"
+    wait_for_parcel "o-7"
+    local _, message, code = engine:correlate("parcel", { key = "o-7", keep = "PT1H" })
+    assert.equal("conflict", code, message)
+  end)
+end)
