@@ -416,7 +416,8 @@ static void messages(struct contract *c) {
 
 /* Settles the job of an order with a message to others. */
 static int say(struct contract *c, struct job *job, int64_t of, const char *name, const char *key) {
-    struct unit_message message = {name, key, "{\"paid\":true}"};
+    struct unit_message message = {
+        .name = name, .key = key, .variables = "{\"paid\":true}", .until = TIME_NONE};
     struct step step = step_of(job->instance_id, of, job->frame_rev, NULL);
     step.unit.messages = &message;
     step.unit.message_count = 1;
