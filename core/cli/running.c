@@ -245,7 +245,7 @@ const struct cli_command running_commands[] = {
     {"task release", "ID", "let others claim a task", "", release_flags, 1, 1, false, false,
      release_run},
     {"message list", "[--name NAME,…] [--key NAME,…]",
-     "list the messages that nothing waits for yet", "", message_flags, 0, 0, false,
-     false, messages_run},
+     "list the messages that nothing waits for yet", "", message_flags, 0, 0, false, false,
+     messages_run},
     {0},
 };
