@@ -12,7 +12,8 @@ local files = {
     }]],
   ["processes/any.lua"] = [[
     local process = require "moonshift.process"
-    return { process.receive "first" { message = "news" }, process.receive "next" { message = "news" } }]],
+    return { process.receive "first" { message = "news" },
+      process.receive "next" { message = "news" } }]],
   ["processes/send.lua"] = [[
     local step = require "moonshift.process".words()
     return { step "send" { async = true, run = function(job)
