@@ -52,7 +52,9 @@ static enum answer receiver_of(struct store *store, const struct unit_message *o
     const struct message_to to = {one->name, one->key, one->instance, one->business_key};
     json_t *list = subscription_receivers(store, &to, error);
     size_t count = json_array_size(list);
-    enum answer found = !list ? FAILED : count ? YES : NO;
+    enum answer found = count ? YES : NO;
+    if (!list)
+        found = FAILED;
     if (list && (count > 1 || (!count && one->until == TIME_NONE))) {
         refuse(one, list, error);
         found = FAILED;
