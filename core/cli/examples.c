@@ -48,7 +48,7 @@ static const struct {
     {"instance suspend", LINE("instance suspend order-7")},
     {"instance activate", LINE("instance activate order-7")},
     {"process check", LINE("process check") LINE("process check processes/order.bpmn --strict")},
-    {"process show", LINE("process show order --lua")},
+    {"process show", LINE("process show order") LINE("process show order --lua")},
     {"process list", LINE("process list")},
     {"process suspend", LINE("process suspend order --include-instances")},
     {"process activate", LINE("process activate order --include-instances")},

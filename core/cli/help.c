@@ -16,7 +16,8 @@ static const struct {
     {"RUN", {"run", "deploy", "check"}},
     {"CREATE JOBS", {"enqueue"}},
     {"JOBS", {"job"}},
-    {"MANY JOBS AT ONCE", {"definition", "instance", "batch"}},
+    {"MANY JOBS AT ONCE", {"definition", "batch"}},
+    {"PROCESSES", {"process", "instance", "task", "message"}},
     {"WHAT REPEATS", {"schedule", "dates"}},
     {"WHAT HAPPENED", {"incident", "log", "operations", "history", "stats"}},
     {"WHO RUNS WHAT", {"executor", "deployment"}},
@@ -24,22 +25,35 @@ static const struct {
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
+/* True if this is the verb's first word. */
+static bool begins_with(const struct cli_command *command, const char *word) {
+    size_t size = strcspn(command->name, " ");
+    return strlen(word) == size && strncmp(word, command->name, size) == 0;
+}
+
 /* The section of a verb; SECTIONS: none of them. */
 static size_t section_of(const struct cli_command *command) {
-    size_t size = strcspn(command->name, " ");
     for (size_t i = 0; i < SECTIONS; i++)
         for (const char *const *word = sections[i].words; *word; word++)
-            if (strlen(*word) == size && strncmp(*word, command->name, size) == 0)
+            if (begins_with(command, *word))
                 return i;
     return SECTIONS;
 }
 
-static void section_print(size_t section) {
-    output_add("%s\n", section < SECTIONS ? sections[section].title : "THE PROGRAM");
+/* The verbs of a section that begin with `word`; NULL: all. */
+static void verbs_print(size_t section, const char *word) {
     for (const struct cli_command *const *group = cli_groups; *group; group++)
         for (const struct cli_command *command = *group; command->name; command++)
-            if (section_of(command) == section)
+            if (section_of(command) == section && (!word || begins_with(command, word)))
                 summary_print(command);
+}
+
+static void section_print(size_t section) {
+    output_add("%s\n", section < SECTIONS ? sections[section].title : "THE PROGRAM");
+    if (section == SECTIONS)
+        verbs_print(section, NULL);
+    for (size_t i = 0; section < SECTIONS && sections[section].words[i]; i++)
+        verbs_print(section, sections[section].words[i]);
     output_add("\n");
 }
 

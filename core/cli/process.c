@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/output.h"
+#include "cli/picture.h"
 #include "cli/problem.h"
 #include "cli/setup.h"
 #include "cli/table.h"
@@ -149,7 +150,7 @@ static json_t *shown_of(const json_t *rows, const char *which) {
     return shown;
 }
 
-static bool show_print(const struct cli *cli, json_t *shown, struct error *error) {
+static bool texts_print(const struct cli *cli, json_t *shown, struct error *error) {
     size_t i;
     json_t *row;
     if (cli->json)
@@ -158,6 +159,22 @@ static bool show_print(const struct cli *cli, json_t *shown, struct error *error
         output_add("%s%s", i ? "\n" : "", text_of(row, "lua"));
     }
     return true;
+}
+
+/* As pictures; with what stands where, unless they are of a file by itself. */
+static bool pictures_print(struct cli *cli, json_t *shown, bool counted, struct error *error) {
+    size_t i;
+    json_t *row;
+    bool fine = true;
+    json_array_foreach(shown, i, row) {
+        json_object_del(row, "lua");
+        fine = fine && (!counted || picture_count(cli, row, error));
+        if (fine && !cli->json) {
+            output_add("%s", i ? "\n" : "");
+            fine = picture_print(row, error);
+        }
+    }
+    return fine && (!cli->json || output_json(json_incref(shown), error));
 }
 
 /* True if there are any, of files without a problem. */
@@ -171,13 +188,14 @@ static bool all_written(const json_t *shown) {
     return json_array_size(shown) > 0;
 }
 
-static bool show_found(const struct cli *cli, const struct script_report *found, const char *which,
-                       struct error *error) {
+static bool show_found(struct cli *cli, const struct script_report *found, const char *which,
+                       bool as_text, struct error *error) {
     json_t *shown = shown_of(found->processes, which);
     size_t problems = json_array_size(found->problems);
     bool fine = false;
     if (all_written(shown)) {
-        fine = show_print(cli, shown, error);
+        fine = as_text ? texts_print(cli, shown, error)
+                       : pictures_print(cli, shown, !is_file(which), error);
     } else if (problems > 0) {
         print_all(found->problems, "");
         error_set(error, ERROR_FAILED, "%s: %zu problem%s", which, problems,
@@ -192,18 +210,17 @@ static bool show_found(const struct cli *cli, const struct script_report *found,
 static bool process_show(struct cli *cli, const struct flags *flags, struct error *error) {
     const char *which = flags->words[0];
     struct script_report found;
-    if (!flags_has(flags, "--lua"))
-        return error_set(error, ERROR_USAGE, "process show: expected --lua");
     if (!setup_outside(cli, flags, error) || !take_folder(cli, which, error))
         return false;
-    bool fine =
-        read_processes(cli, which, true, &found, error) && show_found(cli, &found, which, error);
+    bool fine = read_processes(cli, which, true, &found, error) &&
+                name_file(which, &found, error) &&
+                show_found(cli, &found, which, flags_has(flags, "--lua"), error);
     script_report_clear(&found);
     return fine;
 }
 
 static const struct flag show_flags[] = {
-    {"--lua", NULL, "as a list of words in Lua"},
+    {"--lua", NULL, "as a list of words in Lua, which may take the place of a model"},
     {0},
 };
 
@@ -214,9 +231,12 @@ const struct cli_command process_commands[] = {
      "problem and warning with file, line and column; exit status 1 if there is any problem.\n"
      "Of a file by itself, the handlers are not looked for.",
      check_flags, 0, 1, false, true, process_check},
-    {"process show", "KEY|FILE --lua", "write a process in Lua",
-     "Writes a process of the script folder, or those of a file, as a list of words in Lua. Both\n"
-     "forms give the same graph, so the text may take the place of a model.",
+    {"process show", "KEY|FILE [--lua]", "show a process, and where its instances stand",
+     "A tree of its activities: what follows stands below, what leaves an activity inside it. "
+     "Each\n"
+     "with the number of instances that stand there, what they wait for, and open incidents.\n"
+     "A FILE is read by itself, without instances. --lua writes the process in Lua: both forms\n"
+     "give the same graph.",
      show_flags, 1, 1, false, false, process_show},
     {0},
 };

@@ -44,6 +44,7 @@ enum ask_kind {
     ASK_RECEIVERS,
     ASK_WHY_INSTANCE,
     ASK_FILES,
+    ASK_STANDING,
     ASK_KINDS
 };
 

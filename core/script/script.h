@@ -65,7 +65,7 @@ struct script_options {
     struct script_host host;
     const struct script_borrowed *borrowed; /* run in this state; NULL: in one of its own */
     enum script_reading reading;
-    bool written; /* the rows of processes have their text in Lua */
+    bool written; /* the rows of processes have their text in Lua, and their picture */
 };
 
 /* Loads the whole folder. NULL: `error` is the first problem; script_check has them all. */
@@ -78,7 +78,7 @@ struct script_report {
     json_t
         *schedules; /* { name, file, spec (for job_spec_read); priority, retries: of functions } */
     json_t *problems;  /* { file, line, message }, of processes with column and id */
-    json_t *processes; /* { key, name, file, tag, activities, hash, lua } */
+    json_t *processes; /* { key, name, file, tag, activities, hash, lua, picture } */
     json_t *versions;  /* of processes, as struct store_deployment has them */
     json_t *warnings;  /* of processes, as problems */
 };

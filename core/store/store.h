@@ -383,7 +383,7 @@ json_t *store_suspended_instances(struct store *store, const json_t *filters,
 /* Answers any question: the one way in for every face. The members of a question:
  *   - of rows: filters, sort, descending, after, offset, limit; of a walk through the log also key;
  *   - of a job, a batch, an instance, why or why_instance: id;
- *   - of schedules and dates: name, count;
+ *   - of schedules and dates: name, count; of where instances stand: name, the key of a process;
  *   - of executors: all;
  *   - of a frame: instance; of a version: id, or key and one of number, tag, deployment; of the
  *     receivers of a message: name, key, instance, business_key;

@@ -86,11 +86,14 @@ local function refusal(path)
 end
 
 -- Lets `fn` take only paths that are not the store's: closing such a file drops the store's locks.
-local function guard_returning(natives, fn)
+local function guard_returning(natives, name, fn)
   return function(path, other, ...)
-    for _, name in ipairs { path, other } do
-      if natives.is_store(name) then
-        return nil, refusal(name), NOT_PERMITTED
+    if type(path) ~= "string" and type(path) ~= "number" then
+      error(("bad argument #1 to '%s' (string expected, got %s)"):format(name, type(path)), 2)
+    end
+    for _, one in ipairs { path, other } do
+      if natives.is_store(one) then
+        return nil, refusal(one), NOT_PERMITTED
       end
     end
     return fn(path, other, ...)
@@ -117,14 +120,14 @@ local function patch(libraries, natives, borrowed)
   local io, os = libraries.io, libraries.os
   libraries.string.rep = natives.rep
   libraries.table.move = natives.move
-  io.open = guard_returning(natives, io.open)
+  io.open = guard_returning(natives, "open", io.open)
   io.lines = guard_raising(natives, io.lines)
   io.input = guard_raising(natives, io.input)
   io.output = guard_raising(natives, io.output)
   io.popen = natives.popen
   os.execute = natives.execute
-  os.remove = guard_returning(natives, os.remove)
-  os.rename = guard_returning(natives, os.rename)
+  os.remove = guard_returning(natives, "remove", os.remove)
+  os.rename = guard_returning(natives, "rename", os.rename)
   if not borrowed then
     libraries.coroutine.resume = natives.resume
     libraries.coroutine.wrap = natives.wrap

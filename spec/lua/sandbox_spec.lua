@@ -116,6 +116,7 @@ describe("sandbox", function()
     assert.equal(refusal, run("return select(2, os.remove('jobs.db'))"))
     assert.equal(refusal, run("return select(2, os.rename('a', 'jobs.db'))"))
     refuses("for _ in io.lines('jobs.db') do end", "x.lua:1: " .. refusal)
+    refuses("io.open(nil)", "x.lua:1: bad argument #1 to 'open' (string expected, got nil)")
   end)
 
   it("prints to the job's lines", function()

@@ -2,6 +2,7 @@
 local check = require "moonshift.process.check"
 local definitions = require "moonshift.process.definitions"
 local graph_of = require "moonshift.process.graph"
+local picture = require "moonshift.process.picture"
 local places = require "moonshift.process.places"
 local reader = require "moonshift.process.bpmn.reader"
 local report = require "moonshift.process.report"
@@ -120,7 +121,7 @@ end
 -- finish(handlers, missing, reading) -> problems, and the definitions of all processes: { name,
 -- path, declared, retry }. `handlers`: the names of those of the folder, or false if none is looked
 -- for; missing = "incident": others may lack. `reading`: "folder" or "file", which are checked and
--- not run; nil: it is run. `written`: the rows have the processes in Lua.
+-- not run; nil: it is run. `written`: the rows have the processes in Lua and as pictures.
 function Folder:finish(handlers, missing, reading, written)
   local problems, list = {}, {}
   self:resolve(reading ~= "file" and handlers, missing)
@@ -132,7 +133,9 @@ function Folder:finish(handlers, missing, reading, written)
   end
   for _, graph in ipairs(self.order) do
     local row = row_of(graph, self.loaded.processes[graph.key].hash)
-    row.lua = written and not self.told[graph.path].problems[1] and self:lua_of(graph) or nil
+    if written and not self.told[graph.path].problems[1] then
+      row.lua, row.picture = self:lua_of(graph), picture(graph)
+    end
     table.insert(self.loaded.process_rows, row)
     for _, one in ipairs(definitions.of(graph)) do
       list[#list + 1] = { name = one.name, path = graph.path, declared = one.declared,

@@ -135,9 +135,85 @@ describe("process show --lua", function()
     local status, _, errors = place.run("process", "show", "q", "--lua")
     assert.same({ 4, 'moonshift: no process "q" in the script folder\n' }, { status, errors })
     status, _, errors = place.run("process", "show", "b.bpmn", "--lua")
-    assert.same({ 1, "processes/b.bpmn:1:14: no element found\nmoonshift: b.bpmn: 1 problem\n" },
+    assert.same({ 1, "b.bpmn:1:14: no element found\nmoonshift: b.bpmn: 1 problem\n" },
       { status, errors })
-    status, _, errors = place.run("process", "show", "p")
-    assert.same({ 2, "moonshift: process show: expected --lua\n" }, { status, errors })
+  end)
+end)
+
+describe("process show", function()
+  local place
+
+  local WORDS = "local step, task = require 'moonshift.process'.words()\n"
+  local FIRST = WORDS .. [[return { name = "Orders",
+    task "look" {},
+    task "approve" { assignee = "eve", within = { "P1D", stop = "late" } },
+    step "charge" { run = "charge", async = true, retry = "R1/PT1S" },
+  }]]
+  local SECOND = FIRST:gsub('task "look" {},', "")
+
+  before_each(function()
+    place = program.place {
+      ["processes/order.lua"] = FIRST,
+      ["handlers/charge.lua"] = "return function() error('no money', 0) end",
+    }
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function shown()
+    local status, output, errors = place.run("process", "show", "order")
+    assert.equal(0, status, errors)
+    return (output:gsub(" +\n", "\n"):gsub("([%w)])   +", "%1  "))
+  end
+
+  it("draws a process that is not deployed, and one of a file, without counts", function()
+    local tree = "ACTIVITY  WHAT\n├ start  start\n├ look  user task\n"
+      .. "├ approve  user task eve\n│ └ approve.within  after P1D\n│   └ late  end terminate\n"
+      .. "├ charge  step charge, async\n└ end  end\n"
+    assert.equal("order, Orders, processes/order.lua: not deployed\n" .. tree, shown())
+    local _, output = place.run("process", "show", place.path .. "/processes/order.lua")
+    assert.truthy(output:find("^order, Orders, %S+/processes/order.lua\nACTIVITY "))
+  end)
+
+  it("counts what stands where, what has failed, what only earlier versions have", function()
+    for _ = 1, 3 do
+      place.run("process", "start", "order")
+    end
+    local _, tasks = place.run("task", "list", "--json", "--columns", "id,instance")
+    local ids = rules.decode(tasks)
+    place.run("task", "complete", tostring(ids[1].id))
+    place.run("task", "complete", tostring(ids[2].id))
+    local _, after = place.run("task", "list", "--json", "--activity", "approve")
+    place.run("task", "complete", tostring(rules.decode(after)[1].id))
+    place.run("run", "--drain", "--log-level", "error")
+    place.run("instance", "suspend", tostring(ids[3].instance))
+    local picture = shown()
+    assert.truthy(picture:find("^order, Orders, processes/order.lua: version 1, 3 instances, "
+      .. "1 suspended\nACTIVITY  WAITING  INCIDENTS  WHAT\n"))
+    assert.truthy(picture:find("\n├ look  1 (user task)  user task\n", 1, true), picture)
+    assert.truthy(picture:find("\n├ approve  1 (user task)  user task eve\n", 1, true), picture)
+    assert.truthy(picture:find("\n├ charge  1 (job)  1  step charge, async\n", 1, true), picture)
+    place.write("processes/order.lua", SECOND)
+    place.run("deploy")
+    picture = shown()
+    assert.truthy(picture:find(": version 2, 3 instances, ", 1, true), picture)
+    assert.truthy(picture:find("\nlook  1 (user task)  of an earlier version\n", 1, true), picture)
+  end)
+
+  it("gives machines a document", function()
+    place.run("process", "start", "order")
+    local _, output = place.run("process", "show", "order", "--json")
+    local row = rules.decode(output)[1]
+    assert.same({ "order", 1, 1, 0 }, { row.key, row.version, row.instances, row.suspended })
+    assert.is_nil(row.lua)
+    assert.same({ id = "look", kind = "user", text = "user task", tree = "├ ",
+      at = { { state = "task", count = 1 } } }, row.picture[2])
+  end)
+
+  it("knows what is not there", function()
+    local status, _, errors = place.run("process", "show", "ordre")
+    assert.same({ 4, 'moonshift: no process "ordre" in the script folder\n' }, { status, errors })
   end)
 end)

@@ -36,6 +36,10 @@ static json_t *version(struct store *store, const struct question *question, str
     return store_version(store, question->object, error);
 }
 
+static json_t *standing(struct store *store, const struct question *question, struct error *error) {
+    return store_standing(store, question->name, error);
+}
+
 static json_t *files(struct store *store, const struct question *question, struct error *error) {
     return store_deployment_files(
         store, json_integer_value(json_object_get(question->object, "deployment")), error);
@@ -164,6 +168,7 @@ static const struct {
     [ASK_RECEIVERS] = {{"receivers", NULL}, .other = receivers},
     [ASK_WHY_INSTANCE] = {{"why_instance", NULL}, .one = store_why_instance},
     [ASK_FILES] = {{"files", NULL}, .other = files},
+    [ASK_STANDING] = {{"standing", NULL}, .other = standing},
 };
 
 static json_t *answer(struct store *store, enum ask_kind kind, const struct question *question,

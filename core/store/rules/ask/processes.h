@@ -25,5 +25,9 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
 /* What an instance waits for: { instance, frame, jobs, tasks, subscriptions, called, incidents, why
  * }, the last as why_places has it. */
 json_t *store_why_instance(struct store *store, int64_t id, time_ms now, struct error *error);
+/* Where the instances of a process stand: { version, instances, suspended, at: [{ activity, state,
+ * count }], incidents: [{ activity, count }] }. `version` is the number of the current one. Reads
+ * the frame of each instance. ERROR_NOT_FOUND: there is no process of this key. */
+json_t *store_standing(struct store *store, const char *key, struct error *error);
 
 #endif
