@@ -1,4 +1,5 @@
 /* job_wait.c - waiting until jobs have ended. */
+#include "cli/job_wait.h"
 #include "base/json.h"
 #include "cli/executor.h"
 #include "cli/output.h"
@@ -22,6 +23,7 @@ struct wait {
     struct engine *engine;
     json_t *pending; /* ids */
     json_t *ended;   /* what is to be said of each of the others */
+    bool quiet;      /* nothing is printed */
     bool looked;     /* all of them were there once */
     int bad;         /* how many have not succeeded */
     int64_t worst;   /* the first of those */
@@ -29,7 +31,7 @@ struct wait {
 
 /* ---- what is asked ---- */
 
-static bool timeout_read(const struct flags *flags, time_ms *until, struct error *error) {
+bool job_wait_until(const struct flags *flags, time_ms *until, struct error *error) {
     const char *text = flags_text(flags, "--timeout");
     struct error why = {0};
     time_ms span = 0;
@@ -115,7 +117,7 @@ static json_t *ending(const struct wait *wait, int64_t id, struct error *error) 
 static bool tell(struct wait *wait, int64_t id, const json_t *answer, struct error *error) {
     if (!is_text(answer, "outcome", "successful") && wait->bad++ == 0)
         wait->worst = id;
-    if (wait->cli->json)
+    if (wait->cli->json || wait->quiet)
         return true;
     char *text = output_value(json_object_get(answer, "text"), false);
     if (!text)
@@ -171,6 +173,20 @@ static bool wait_all(struct wait *wait, time_ms until, struct error *error) {
     return false;
 }
 
+bool job_wait_one(const struct cli *cli, struct engine *engine, int64_t id, time_ms until,
+                  json_t **ending, struct error *error) {
+    struct wait wait = {.cli = cli,
+                        .engine = engine,
+                        .ended = json_array(),
+                        .pending = json_pack("[I]", (json_int_t)id),
+                        .quiet = true};
+    bool fine = wait.pending && wait.ended && wait_all(&wait, until, error);
+    *ending = fine ? json_incref(json_array_get(wait.ended, 0)) : NULL;
+    json_decref(wait.pending);
+    json_decref(wait.ended);
+    return fine;
+}
+
 static bool verdict(const struct wait *wait, struct error *error) {
     if (wait->bad == 0)
         return true;
@@ -184,7 +200,7 @@ static bool verdict(const struct wait *wait, struct error *error) {
 static bool wait_run(struct cli *cli, const struct flags *flags, struct error *error) {
     struct wait wait = {.cli = cli, .ended = json_array()};
     time_ms until;
-    bool fine = timeout_read(flags, &until, error) && (wait.pending = ids_read(flags, error)) &&
+    bool fine = job_wait_until(flags, &until, error) && (wait.pending = ids_read(flags, error)) &&
                 (wait.engine = setup_reader(cli, flags, error));
     fine = fine && wait_all(&wait, until, error);
     engine_close(wait.engine);

@@ -1,6 +1,8 @@
-/* process_order.c - commands to instances of processes: each is walked here, by the handlers of the
- * script folder or of the store's deployment, and is written when the verb ends. */
+/* process_order.c - commands to instances of processes. Each is walked here, by the handlers of the
+ * script folder, and is written when the verb ends; without the folder a job does it. */
 #include "base/json.h"
+#include "cli/executor.h"
+#include "cli/job_wait.h"
 #include "cli/output.h"
 #include "cli/pair.h"
 #include "cli/setup.h"
@@ -8,6 +10,12 @@
 
 #define VARIABLES_FLAG                                                                             \
     { "--variables", "JSON", "an object with their values; name=value goes before it" }
+#define WAY_FLAGS                                                                                  \
+    {"--wait", NULL, "let a job do it, and wait for its end"},                                     \
+        {"--timeout", "SPAN", "with --wait: give up after this span (30s, 5m, PT5M, or seconds)"}, \
+    {                                                                                              \
+        "--now", NULL, "here, if need be by the handlers of the store's deployment"                \
+    }
 
 /* ---- variables ---- */
 
@@ -44,6 +52,25 @@ static bool variables_put(json_t *command, const struct flags *flags, int first,
 
 /* ---- the command ---- */
 
+/* What came of it. */
+struct done {
+    int64_t instance, job; /* 0: not known; 0: no job did it */
+    bool later;            /* the job has not run yet */
+    bool kept;             /* a message, for what will wait for it */
+};
+
+static bool way_read(const struct flags *flags, struct engine_order *order, time_ms *until,
+                     struct error *error) {
+    order->now = flags_has(flags, "--now");
+    order->later = flags_has(flags, "--wait");
+    order->retries = order->later ? 1 : 0; /* who waits is told of the first failure */
+    if (order->now && order->later)
+        return error_set(error, ERROR_USAGE, "--now and --wait: expected one of them");
+    if (flags_has(flags, "--timeout") && !order->later)
+        return error_set(error, ERROR_USAGE, "--timeout: expected --wait with it");
+    return job_wait_until(flags, until, error);
+}
+
 /* Only what may begin an instance makes a store, for the folder that it then deploys. */
 static struct engine *order_engine(struct cli *cli, const struct flags *flags, bool begins,
                                    struct error *error) {
@@ -52,27 +79,90 @@ static struct engine *order_engine(struct cli *cli, const struct flags *flags, b
     return setup_open(cli, begins && cli->folder ? STORE_CREATE : STORE_WRITE, true, error);
 }
 
-/* The id of the instance, 0: none; -1: error. Takes the command over; NULL: error is filled. */
-static int64_t order(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
-                     struct error *error) {
-    json_t *answer = NULL;
-    struct engine *engine = command ? order_engine(cli, flags, begins, error) : NULL;
-    int64_t id =
-        engine && engine_process(engine, command, &answer, error) ? json_integer_value(answer) : -1;
-    engine_close(engine);
-    json_decref(answer);
-    json_decref(command);
+/* The instance that a job has begun; 0: the store keeps no history of it. */
+static int64_t begun_by(struct engine *engine, int64_t job) {
+    struct error ignored = {0};
+    json_t *question = json_pack("{s{sI ss} si}", "filters", "job", (json_int_t)job, "outcome",
+                                 "successful", "limit", 1);
+    json_t *rows = question ? engine_ask(engine, ASK_LOG, question, &ignored) : NULL;
+    int64_t id = json_integer_value(json_object_get(json_array_get(rows, 0), "result"));
+    json_decref(question);
+    json_decref(rows);
     return id;
 }
 
-/* Says what was done, with the id of the instance in it; with --json, the id. */
-static bool say(const struct cli *cli, int64_t id, const char *before, const char *after,
-                struct error *error) {
-    if (id >= 0 && cli->json)
-        return output_json(json_pack("{sI}", "instance", (json_int_t)id), error);
-    if (id >= 0)
-        output_add("%s%lld%s\n", before, (long long)id, after);
-    return id >= 0;
+/* Waits for the job, and says why it failed. */
+static bool await(const struct cli *cli, struct engine *engine, struct done *done, time_ms until,
+                  struct error *error) {
+    json_t *ending = NULL;
+    if (!job_wait_one(cli, engine, done->job, until, &ending, error))
+        return false;
+    const char *outcome = json_string_value(json_object_get(ending, "outcome"));
+    const char *text = json_string_value(json_object_get(ending, "text"));
+    bool fine = (outcome && strcmp(outcome, "successful") == 0) ||
+                error_set(error, ERROR_FAILED, "%s", text ? text : "");
+    json_decref(ending);
+    if (fine && !done->instance)
+        done->instance = begun_by(engine, done->job);
+    return fine;
+}
+
+static bool give(const struct cli *cli, struct engine *engine, const json_t *command,
+                 struct engine_order *order, time_ms until, struct done *done,
+                 struct error *error) {
+    if (!engine_order(engine, command, order, error))
+        return false;
+    *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept};
+    if (done->later)
+        executors_none_say(cli, engine);
+    return !order->later || !order->job || await(cli, engine, done, until, error);
+}
+
+/* Takes the command over; NULL: error is filled. */
+static bool order(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
+                  struct done *done, struct error *error) {
+    struct engine_order order = {0};
+    time_ms until;
+    struct engine *engine = command && way_read(flags, &order, &until, error)
+                                ? order_engine(cli, flags, begins, error)
+                                : NULL;
+    bool fine = engine && give(cli, engine, command, &order, until, done, error);
+    engine_close(engine);
+    json_decref(command);
+    return fine;
+}
+
+/* A member; 0: none. */
+static json_t *id_or_null(int64_t id) {
+    return id ? json_integer(id) : json_null();
+}
+
+/* Says what was done, with the id of the instance in it, or which job is to do it. */
+static bool say(const struct cli *cli, const struct done *done, const char *before,
+                const char *after, struct error *error) {
+    if (cli->json && done->kept)
+        return output_json(json_pack("{sb}", "kept", 1), error);
+    if (cli->json)
+        return output_json(json_pack("{so so*}", "instance", id_or_null(done->instance), "job",
+                                     done->job ? json_integer(done->job) : NULL),
+                           error);
+    if (done->kept)
+        output_add("nothing waits for the message yet: it is kept\n");
+    else if (done->later)
+        output_add("job %lld does it, on an executor with the process\n", (long long)done->job);
+    else if (done->instance)
+        output_add("%s%lld%s\n", before, (long long)done->instance, after);
+    else
+        output_add("job %lld has done it\n", (long long)done->job);
+    return true;
+}
+
+/* Gives the command and says what came of it. */
+static bool act(struct cli *cli, const struct flags *flags, json_t *command, bool begins,
+                const char *before, const char *after, struct error *error) {
+    struct done done = {0};
+    return order(cli, flags, command, begins, &done, error) &&
+           say(cli, &done, before, after, error);
 }
 
 /* Adds the words from `first` on as variables. Takes the command over, NULL: a word is no text. */
@@ -106,19 +196,19 @@ static bool start_run(struct cli *cli, const struct flags *flags, struct error *
         json_pack("{ss,ss,ss*,so*}", "kind", "start", "process", flags->words[0], "key",
                   flags_text(flags, "--key"), "version", version ? json_integer(version) : NULL);
     command = with_variables(command, flags, 1, error);
-    return say(cli, order(cli, flags, command, true, error), "", "", error);
+    return act(cli, flags, command, true, "", "", error);
 }
 
 static bool complete_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    int64_t id = order(cli, flags, command_of("complete", "task", flags, 1, error), false, error);
-    return say(cli, id, "task completed; instance ", " goes on", error);
+    return act(cli, flags, command_of("complete", "task", flags, 1, error), false,
+               "task completed; instance ", " goes on", error);
 }
 
 static bool set_run(struct cli *cli, const struct flags *flags, struct error *error) {
     if (flags->word_count < 2 && !flags_has(flags, "--variables"))
         return error_set(error, ERROR_USAGE, "instance set: expected name=value");
-    int64_t id = order(cli, flags, command_of("set", "instance", flags, 1, error), false, error);
-    return say(cli, id, "instance ", " changed", error);
+    return act(cli, flags, command_of("set", "instance", flags, 1, error), false, "instance ",
+               " changed", error);
 }
 
 /* The second word is the activity, unless it is a variable. */
@@ -129,7 +219,7 @@ static bool trigger_run(struct cli *cli, const struct flags *flags, struct error
         json_decref(command);
         return error_set(error, ERROR_INVALID, "ACTIVITY: not valid UTF-8");
     }
-    return say(cli, order(cli, flags, command, false, error), "instance ", " goes on", error);
+    return act(cli, flags, command, false, "instance ", " goes on", error);
 }
 
 static bool cancel_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -139,7 +229,7 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
         json_decref(command);
         return error_set(error, ERROR_INVALID, "--reason: not valid UTF-8");
     }
-    return say(cli, order(cli, flags, command, false, error), "instance ", " cancelled", error);
+    return act(cli, flags, command, false, "instance ", " cancelled", error);
 }
 
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {
@@ -147,51 +237,51 @@ static bool message_run(struct cli *cli, const struct flags *flags, struct error
         json_pack("{ss,ss,ss*,ss*}", "kind", "message", "message", flags->words[0], "key",
                   flags_text(flags, "--key"), "keep", flags_text(flags, "--keep"));
     command = with_variables(command, flags, 1, error);
-    int64_t id = order(cli, flags, command, true, error);
-    if (id)
-        return say(cli, id, "instance ", " has the message", error);
-    if (cli->json)
-        return output_json(json_pack("{sb}", "kept", 1), error);
-    output_add("nothing waits for the message yet: it is kept\n");
-    return true;
+    return act(cli, flags, command, true, "instance ", " has the message", error);
 }
 
 static const struct flag start_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "its business key"},
     {"--version", "N", "this version, not the newest"},
+    WAY_FLAGS,
     {0},
 };
-static const struct flag variable_flags[] = {VARIABLES_FLAG, {0}};
-static const struct flag cancel_flags[] = {{"--reason", "TEXT", "kept with its end"}, {0}};
+static const struct flag variable_flags[] = {VARIABLES_FLAG, WAY_FLAGS, {0}};
+static const struct flag cancel_flags[] = {
+    {"--reason", "TEXT", "kept with its end"}, WAY_FLAGS, {0}};
 static const struct flag message_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "what the receiver waits for with the name"},
     {"--keep", "SPAN", "so long, if nothing waits for it yet"},
+    WAY_FLAGS,
     {0},
 };
+
+#define ELSEWHERE                                                                                  \
+    "Without the script folder a job of the process does it, on an executor that has the folder."
 
 const struct cli_command process_order_commands[] = {
     {"process start", "KEY [name=value …] [--key TEXT] [--version N]",
      "start an instance of a process",
      "Runs it here until it waits, and prints its id. Its jobs run where \"run\" runs.\n"
-     "A value is JSON if it reads as JSON, else a text.",
+     "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE,
      start_flags, 1, -1, false, false, start_run},
     {"instance set", "ID name=value …", "set variables of an instance",
-     "A value is JSON if it reads as JSON, else a text.", variable_flags, 1, -1, false, false,
-     set_run},
+     "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE, variable_flags, 1, -1, false,
+     false, set_run},
     {"instance trigger", "ID [ACTIVITY] [name=value …]", "let a receive task go on",
-     "Of one that waits for no message. Without ACTIVITY, the first that waits so.", variable_flags,
-     1, -1, false, false, trigger_run},
-    {"instance cancel", "ID [--reason TEXT]", "end an instance and all that it waits for", "",
-     cancel_flags, 1, 1, false, false, cancel_run},
+     "Of one that waits for no message. Without ACTIVITY, the only one that waits so.\n" ELSEWHERE,
+     variable_flags, 1, -1, false, false, trigger_run},
+    {"instance cancel", "ID [--reason TEXT]", "end an instance and all that it waits for",
+     ELSEWHERE, cancel_flags, 1, 1, false, false, cancel_run},
     {"task complete", "ID [name=value …]", "complete a task, with variables",
-     "Runs the instance here until it waits. If a handler fails, the task stays open.",
+     "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},
     {"message", "NAME [--key TEXT] [--keep SPAN] [name=value …]",
      "send a message to the one that waits for it",
      "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"
-     "--keep, the next that waits for it gets it.",
+     "--keep, the next that waits for it gets it.\n" ELSEWHERE,
      message_flags, 1, -1, false, false, message_run},
     {0},
 };

@@ -122,6 +122,22 @@ bool engine_command(struct engine *engine, json_t *command, struct command_run *
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
                     struct error *error);
 
+/* How such a command is given, and what came of it. */
+struct engine_order {
+    /* in */
+    bool now;        /* walked here in any case, if need be with the store's deployment */
+    bool later;      /* by a job in any case */
+    int32_t retries; /* of the job; 0: as configured */
+    /* out */
+    int64_t instance; /* that it is about; 0: the job begins it */
+    int64_t job;      /* 0: it is done */
+    bool kept;        /* a message that nothing waits for yet */
+};
+/* The same command. It is walked here if the folder has the process and is not older than that of a
+ * live executor; else a job of the process does it, in the lane of the instance. */
+bool engine_order(struct engine *engine, const json_t *command, struct engine_order *order,
+                  struct error *error);
+
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);
 

@@ -5,6 +5,7 @@
 #include "engine/process_cause.h"
 #include "engine/process_entry.h"
 #include "engine/process_lane.h"
+#include "engine/process_later.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,26 +232,55 @@ static enum answer keep_message(struct engine *engine, struct order *order, stru
 
 /* ---- the command ---- */
 
+/* True if the folder has the process, and no live executor has a newer folder. */
+static bool is_ours(struct engine *engine, const struct process_cause *cause) {
+    char handler[JOB_NAME_MAX + 32];
+    snprintf(handler, sizeof handler, "process/%s:command", cause->key);
+    struct generation *generation =
+        engine->generations ? generations_find(engine->generations, handler) : NULL;
+    return generation && !generation->left_to &&
+           definitions_find(&generation->definitions, handler);
+}
+
+static bool give(struct engine *engine, struct order *order, struct engine_order *given,
+                 struct error *error) {
+    const struct process_cause *cause = order->cause;
+    order->instance = cause->instance;
+    if (given->later || (!given->now && !is_ours(engine, cause)))
+        return process_later(engine, cause, order->command, given->retries, &given->job, error);
+    return walk(engine, order, error);
+}
+
 /* Reads the command and does it. NO: something began to wait for the message meanwhile. */
-static enum answer process_once(struct engine *engine, struct order *order,
-                                struct process_cause *cause, struct error *error) {
+static enum answer give_once(struct engine *engine, struct order *order,
+                             struct process_cause *cause, struct engine_order *given,
+                             struct error *error) {
     process_cause_clear(cause);
     if (!process_cause_read(cause, engine, order->command, error))
         return FAILED;
+    given->kept = cause->keeps != 0;
     if (cause->keeps)
         return keep_message(engine, order, error);
-    return walk(engine, order, error) ? YES : FAILED;
+    return give(engine, order, given, error) ? YES : FAILED;
 }
 
-bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
-                    struct error *error) {
+bool engine_order(struct engine *engine, const json_t *command, struct engine_order *given,
+                  struct error *error) {
     struct process_cause cause = {0};
     struct order order = {.cause = &cause, .command = command};
     enum answer done = engine_idle(engine, error) ? NO : FAILED;
     while (done == NO)
-        done = process_once(engine, &order, &cause, error);
-    *answer = done == YES ? json_integer(order.instance) : NULL;
+        done = give_once(engine, &order, &cause, given, error);
+    given->instance = order.instance;
     process_cause_clear(&cause);
     order_clear(&order);
-    return done == YES && (*answer || error_no_memory(error));
+    return done == YES;
+}
+
+bool engine_process(struct engine *engine, const json_t *command, json_t **answer,
+                    struct error *error) {
+    struct engine_order order = {.now = true};
+    bool done = engine_order(engine, command, &order, error);
+    *answer = done ? json_integer(order.instance) : NULL;
+    return done && (*answer || error_no_memory(error));
 }

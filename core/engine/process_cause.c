@@ -48,6 +48,7 @@ static json_t *ask(struct engine *engine, enum ask_kind kind, json_t *question,
 
 static bool take_version(struct process_cause *cause, json_t *row, struct error *error) {
     snprintf(cause->key, sizeof cause->key, "%s", text_of(row, "key"));
+    cause->suspended = !cause->instance && json_is_true(json_object_get(row, "suspended"));
     bool done = take(cause->object, "version", row, "id");
     json_decref(row);
     return done || error_no_memory(error);
@@ -100,6 +101,7 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
         error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)id);
     take_activity(cause, row);
     bool done = row && take(cause->object, "token", row, "token") &&
+                take(cause->object, "task", command, "task") &&
                 version_of_instance(cause, engine, id_of(row, "instance"), error);
     json_decref(rows);
     return done;

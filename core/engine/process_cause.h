@@ -9,7 +9,7 @@ struct process_cause {
     int64_t instance;                /* that it is about; 0: it begins one */
     char key[JOB_NAME_MAX + 1];      /* of the process */
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */
-    bool suspended;                  /* the instance is */
+    bool suspended;                  /* the instance is, or the process that begins one */
     bool ends;                       /* it ends the instance */
     time_ms keeps;                   /* a message that nothing waits for: so long; 0: none */
 };

@@ -443,6 +443,19 @@ struct store_entry {
 bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
                 struct error *error);
 
+/* A command to a process that is walked by a job. */
+struct store_order {
+    const char *key;      /* of the process */
+    int64_t instance;     /* 0: it begins one */
+    const char *activity; /* of the instance, that it is about; or NULL */
+    int32_t retries;      /* 0: as configured */
+    bool beside;          /* it does not wait for what runs in the lane of the instance */
+    const json_t *cause;  /* the payload: what the walk begins from */
+    int64_t job;          /* out */
+};
+/* Creates the job, in the open transaction. */
+bool store_order(struct store *store, struct store_order *order, time_ms now, struct error *error);
+
 /* What runs in the lane of an instance. */
 struct lane_run {
     bool held;                       /* something does */

@@ -95,12 +95,17 @@ Jobs["on timer"] = events.proceed
 
 local Causes = {}
 
+-- Raises why a command cannot be done, however often it is tried.
+local function refuse(w, text)
+  error(w.context.host and { message = text, permanent = true } or text, 0)
+end
+
 -- The instance and the token of a cause; raises if they are not there.
 local function meant(w)
   local cause = w.cause
   local inst = w:instance(cause.instance)
   if not inst then
-    error(("there is no instance %s"):format(tostring(cause.instance)), 0)
+    refuse(w, ("there is no instance %s"):format(tostring(cause.instance)))
   end
   return inst, cause.token and frame.find(inst.frame, cause.token)
 end
@@ -113,7 +118,8 @@ local function waiting(w, what, ...)
       return inst, token
     end
   end
-  error(("instance %d: %s %s waits no longer"):format(inst.id, what, tostring(w.cause.token)), 0)
+  refuse(w, ("instance %d: %s %s waits no longer"):format(inst.id, what,
+    tostring(w.cause.task or w.cause.token)))
 end
 
 -- A job whose token has gone meanwhile does nothing.
@@ -178,7 +184,7 @@ end
 function Causes.set(w)
   local inst, token = meant(w)
   if w.cause.token and not token then
-    error(("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)), 0)
+    refuse(w, ("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)))
   end
   local before = {}
   for name, value in pairs(w.cause.variables or {}) do

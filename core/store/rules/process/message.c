@@ -2,9 +2,8 @@
 #include "base/crash_point.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "store/rules/defined.h"
+#include "store/rules/process/order.h"
 #include "store/rules/process/subscription.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,16 +87,12 @@ static json_t *cause_of(const struct unit_message *one, const json_t *receiver) 
 /* Creates the job that gives it to the receiver, which is given back. */
 static bool deliver(struct store *store, const struct unit_message *one, json_t *receiver,
                     time_ms now, struct error *error) {
-    char handler[JOB_NAME_MAX + 32];
-    snprintf(handler, sizeof handler, "process/%s:command", text_of(receiver, "process"));
-    int64_t instance = number_of(receiver, "instance");
-    struct job_spec spec = {.job = {.handler = handler,
-                                    .instance_id = instance,
-                                    .activity = instance ? text_of(receiver, "activity") : NULL,
-                                    .due = TIME_NONE,
-                                    .exclusive = instance != 0}};
     json_t *cause = cause_of(one, receiver);
-    bool done = defined_create(store, &spec, cause, now, error);
+    struct store_order order = {.key = text_of(receiver, "process"),
+                                .instance = number_of(receiver, "instance"),
+                                .activity = text_of(receiver, "activity"),
+                                .cause = cause};
+    bool done = order_create(store, &order, now, error);
     json_decref(cause);
     json_decref(receiver);
     return done;
