@@ -8,7 +8,8 @@
 
 void process_cause_clear(struct process_cause *cause) {
     json_decref(cause->object);
-    cause->object = NULL;
+    json_decref(cause->frame);
+    cause->object = cause->frame = NULL;
 }
 
 static const char *text_of(const json_t *object, const char *key) {
@@ -61,18 +62,19 @@ static bool version_by_id(struct process_cause *cause, struct engine *engine, in
     return row && take_version(cause, row, error);
 }
 
-/* The version of an instance that lives. */
-static bool version_of_instance(struct process_cause *cause, struct engine *engine, int64_t id,
-                                struct error *error) {
+/* An instance that lives, with the version that it runs on. */
+static bool take_instance(struct process_cause *cause, struct engine *engine, int64_t id,
+                          struct error *error) {
     json_t *frame = ask(engine, ASK_FRAME, json_pack("{sI}", "instance", (json_int_t)id), error);
     if (!frame)
         return false;
-    int64_t version = id_of(frame, "version");
-    json_decref(frame);
-    if (!version)
+    json_decref(cause->frame);
+    cause->frame = frame;
+    if (json_is_null(frame))
         return error_set(error, ERROR_NOT_FOUND, "no instance %lld that runs", (long long)id);
     cause->instance = id;
-    return version_by_id(cause, engine, version, error);
+    snprintf(cause->key, sizeof cause->key, "%s", text_of(frame, "process"));
+    return take(cause->object, "version", frame, "version") || error_no_memory(error);
 }
 
 /* ---- what is asked for ---- */
@@ -102,7 +104,7 @@ static bool complete(struct process_cause *cause, struct engine *engine, const j
     take_activity(cause, row);
     bool done = row && take(cause->object, "token", row, "token") &&
                 take(cause->object, "task", command, "task") &&
-                version_of_instance(cause, engine, id_of(row, "instance"), error);
+                take_instance(cause, engine, id_of(row, "instance"), error);
     json_decref(rows);
     return done;
 }
@@ -140,14 +142,14 @@ static bool trigger(struct process_cause *cause, struct engine *engine, const js
     token = id_of(place, "token");
     json_decref(found);
     return place && put(cause, "token", json_integer(token), error) &&
-           version_of_instance(cause, engine, id, error);
+           take_instance(cause, engine, id, error);
 }
 
 /* About an instance as a whole. */
 static bool of_instance(struct process_cause *cause, struct engine *engine, const json_t *command,
                         struct error *error) {
     return (take(cause->object, "reason", command, "reason") || error_no_memory(error)) &&
-           version_of_instance(cause, engine, id_of(command, "instance"), error);
+           take_instance(cause, engine, id_of(command, "instance"), error);
 }
 
 static bool cancel(struct process_cause *cause, struct engine *engine, const json_t *command,
@@ -196,7 +198,7 @@ static bool take_receiver(struct process_cause *cause, struct engine *engine, co
     take_activity(cause, row);
     if (id_of(row, "instance"))
         return (take(cause->object, "token", row, "token") || error_no_memory(error)) &&
-               version_of_instance(cause, engine, id_of(row, "instance"), error);
+               take_instance(cause, engine, id_of(row, "instance"), error);
     return (json_put_text(cause->object, "kind", "start") &&
             take(cause->object, "at", row, "activity")) &&
            version_by_id(cause, engine, id_of(row, "version"), error);

@@ -6,6 +6,7 @@
 
 struct process_cause {
     json_t *object;                  /* what lua/moonshift/process/commands.lua takes; owned */
+    json_t *frame;                   /* of the instance, as ASK_FRAME says it; NULL: none; owned */
     int64_t instance;                /* that it is about; 0: it begins one */
     char key[JOB_NAME_MAX + 1];      /* of the process */
     char activity[JOB_NAME_MAX + 1]; /* where it waits; "": not known, or nowhere */

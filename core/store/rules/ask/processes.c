@@ -370,16 +370,19 @@ json_t *store_frame(struct store *store, int64_t id, struct error *error) {
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;
-    struct row *row = db_query(&store->db, error,
-                               "SELECT version, rev, frame, parent, root, key, tenant, started"
-                               " FROM instance WHERE id=?1",
-                               "i", id);
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT i.version, i.rev, i.frame, i.parent, i.root, i.key, i.tenant,"
+                 " i.started, v.key FROM instance i JOIN process_version v"
+                 " ON v.id=i.version WHERE i.id=?1",
+                 "i", id);
     enum answer step = db_step(&store->db, row, error);
     json_t *found = step == NO ? json_null() : NULL;
     if (step == YES) {
-        found = json_pack("{sI sI sI ss ss? ss?}", "id", (json_int_t)id, "version",
+        found = json_pack("{sI sI sI ss ss? ss? ss}", "id", (json_int_t)id, "version",
                           (json_int_t)row_int(row, 0), "rev", (json_int_t)row_int(row, 1), "frame",
-                          row_text(row, 2), "key", row_text(row, 5), "tenant", row_text(row, 6));
+                          row_text(row, 2), "key", row_text(row, 5), "tenant", row_text(row, 6),
+                          "process", row_text(row, 8));
         json_put(found, "parent", query_column(row, 3));
         json_put(found, "root", query_column(row, 4));
         json_put(found, "started", query_column(row, 7));

@@ -1,0 +1,214 @@
+#include "engine/process_walk.h"
+#include "base/json.h"
+#include "engine/engine_state.h"
+#include "engine/process_entry.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WALKS_MAX = 10 }; /* before other changes; then the command takes the lane */
+
+void process_walk_clear(struct process_walk *walk) {
+    free(walk->payload);
+    free(walk->kept);
+    json_decref(walk->frame);
+    outcome_free(walk->outcome);
+    process_cause_clear(&walk->cause);
+    walk->payload = walk->kept = NULL;
+    walk->frame = NULL;
+    walk->outcome = NULL;
+}
+
+bool process_walk_read(struct process_walk *walk, struct engine *engine, struct error *error) {
+    process_cause_clear(&walk->cause);
+    if (!process_cause_read(&walk->cause, engine, walk->command, error))
+        return false;
+    json_decref(walk->frame);
+    walk->frame = json_incref(walk->cause.frame);
+    walk->instance = walk->cause.instance;
+    walk->generation = NULL;
+    snprintf(walk->handler, sizeof walk->handler, "process/%s:command", walk->cause.key);
+    return true;
+}
+
+bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine) {
+    struct generation *generation =
+        engine->generations ? generations_find(engine->generations, walk->handler) : NULL;
+    return generation && !generation->left_to &&
+           definitions_find(&generation->definitions, walk->handler);
+}
+
+/* ---- the frame ---- */
+
+static int64_t number_of(const struct process_walk *walk, const char *key) {
+    return json_integer_value(json_object_get(walk->frame, key));
+}
+
+static const char *text_of(const struct process_walk *walk, const char *key) {
+    return json_string_value(json_object_get(walk->frame, key));
+}
+
+/* Reads the frame as it is now. */
+static bool read_frame(struct process_walk *walk, struct engine *engine, struct error *error) {
+    json_t *question = json_pack("{sI}", "instance", (json_int_t)walk->cause.instance);
+    json_decref(walk->frame);
+    walk->frame = question ? engine_ask(engine, ASK_FRAME, question, error) : NULL;
+    json_decref(question);
+    return walk->frame && (!json_is_null(walk->frame) ||
+                           error_set(error, ERROR_NOT_FOUND, "no instance %lld that runs",
+                                     (long long)walk->cause.instance));
+}
+
+/* Finds the frame behind a run of the instance that has begun. The end of an instance does not
+ * wait: what runs loses its lock. */
+bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error) {
+    const struct process_cause *cause = &walk->cause;
+    bool waited = false;
+    if (!cause->instance)
+        return true;
+    if ((!walk->frame || walk->walks) && !read_frame(walk, engine, error))
+        return false;
+    if (!walk->lane.instance)
+        process_lane_begin(&walk->lane, engine, cause->instance, number_of(walk, "root"));
+    return cause->ends || (process_lane_wait(&walk->lane, engine, &waited, error) &&
+                           (!waited || read_frame(walk, engine, error)));
+}
+
+/* ---- one walk ---- */
+
+/* The generation that has the process: the folder's, else that of the deployment in the store. */
+static bool find_generation(struct process_walk *walk, struct engine *engine, struct error *error) {
+    const struct definition *definition = NULL;
+    if (walk->generation)
+        return true;
+    if (!engine_find(engine, walk->handler, &walk->generation, &definition, error))
+        return false;
+    return definition || error_set(error, ERROR_NOT_FOUND,
+                                   "no script folder has the process \"%s\"", walk->cause.key);
+}
+
+static struct job *job_of(struct process_walk *walk, time_ms now) {
+    free(walk->payload);
+    walk->payload = json_write(walk->cause.object, NULL);
+    if (!walk->payload)
+        return NULL;
+    return job_copy(&(struct job){
+        .handler = walk->handler,
+        .payload = walk->payload,
+        .payload_size = strlen(walk->payload),
+        .due = TIME_NONE,
+        .lock_expiration = TIME_NONE,
+        .created = now,
+        .attempt = 1,
+        .instance_id = number_of(walk, "id"),
+        .version = number_of(walk, "version"),
+        .frame_rev = number_of(walk, "rev"),
+        .parent = number_of(walk, "parent"),
+        .frame = text_of(walk, "frame"),
+        .business_key = text_of(walk, "key"),
+        .tenant = text_of(walk, "tenant"),
+        .kept = walk->kept,
+    });
+}
+
+static bool refuse_failure(const struct outcome *outcome, struct error *error) {
+    const char *text = outcome->message ? outcome->message : "";
+    if (outcome->kind == OUTCOME_FAILURE)
+        return error_set(error, ERROR_FAILED, "%s", text);
+    return error_set(error, ERROR_CONFLICT, "the command did not come to its end: %s", text);
+}
+
+bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
+    if (!find_generation(walk, engine, error))
+        return false;
+    struct job *job = job_of(walk, engine_now(engine));
+    engine->running = true;
+    outcome_free(walk->outcome);
+    walk->outcome =
+        job ? script_run(walk->generation->script, job, engine_now(engine), clock_monotonic())
+            : NULL;
+    engine->running = false;
+    generation_freshen(walk->generation);
+    walk->walks++;
+    if (!walk->outcome)
+        return error_no_memory(error);
+    return (walk->outcome->kind == OUTCOME_SUCCESS && walk->outcome->unit) ||
+           refuse_failure(walk->outcome, error);
+}
+
+/* Another change came first once more. */
+static bool insist(struct process_walk *walk, struct engine *engine, struct error *error) {
+    struct process_lane *lane = &walk->lane;
+    if (walk->walks < WALKS_MAX)
+        return true;
+    if (walk->walks > WALKS_MAX && process_lane_late(lane))
+        return error_set(error, ERROR_CONFLICT, "instance %lld: %d other changes came first",
+                         (long long)walk->cause.instance, walk->walks);
+    return lane->token || process_lane_take(lane, engine, error);
+}
+
+bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error) {
+    return insist(walk, engine, error) && process_walk_meet(walk, engine, error) &&
+           process_walk_go(walk, engine, error);
+}
+
+/* ---- writing ---- */
+
+/* Who has commanded what, in the transaction of the unit. */
+static bool note(struct engine *engine, const struct process_walk *walk, int64_t instance,
+                 const json_t *before, struct error *error) {
+    struct process_entry made;
+    struct process_cause cause = walk->cause;
+    cause.instance = instance;
+    bool done = process_entry_make(&made, &cause, walk->command, before, error);
+    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, instance};
+    done = done && store_note(engine->store, &entry, engine_now(engine), error);
+    process_entry_clear(&made);
+    return done;
+}
+
+/* Keeps what handlers did for the next walk. */
+static bool keep(struct process_walk *walk, struct error *error) {
+    const char *kept = walk->outcome->unit->kept;
+    free(walk->kept);
+    walk->kept = kept ? strdup(kept) : NULL;
+    return !kept || walk->kept || error_no_memory(error);
+}
+
+/* A start answers with the id of its instance, a change with the values before it. */
+static bool tell(struct process_walk *walk, struct engine *engine, struct error *error) {
+    const char *text = walk->outcome->result;
+    json_t *result = text ? json_read(text, strlen(text), "result", error) : NULL;
+    walk->instance = json_is_integer(result) ? json_integer_value(result) : walk->cause.instance;
+    bool done = (result || !text) && note(engine, walk, walk->instance, result, error);
+    json_decref(result);
+    return done;
+}
+
+enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
+                                struct error *error) {
+    struct outcome *outcome = walk->outcome;
+    if (!store_settle(engine->store, outcome, engine_now(engine), &outcome->settled, error) ||
+        !store_settle_end(engine->store, error))
+        return FAILED;
+    if (outcome->settled == SETTLED_BEHIND)
+        return keep(walk, error) ? NO : FAILED;
+    return tell(walk, engine, error) ? YES : FAILED;
+}
+
+enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
+                              struct error *error) {
+    const json_t *object = walk->cause.object;
+    char *variables = json_dumps(json_object_get(object, "variables"), JSON_COMPACT);
+    const struct unit_message one = {
+        .name = json_string_value(json_object_get(object, "name")),
+        .key = json_string_value(json_object_get(object, "key")),
+        .variables = variables,
+        .instance = json_integer_value(json_object_get(object, "instance")),
+        .business_key = json_string_value(json_object_get(object, "business_key")),
+        .until = walk->cause.keeps,
+    };
+    enum answer kept = store_message_keep(engine->store, &one, engine_now(engine), error);
+    free(variables);
+    return kept == YES && !note(engine, walk, 0, NULL, error) ? FAILED : kept;
+}

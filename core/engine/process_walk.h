@@ -1,0 +1,46 @@
+/* process_walk.h - one command to a process on its way: the walk, and what is written of it. */
+#ifndef MOONSHIFT_ENGINE_PROCESS_WALK_H
+#define MOONSHIFT_ENGINE_PROCESS_WALK_H
+
+#include "engine/process_cause.h"
+#include "engine/process_lane.h"
+#include "job/outcome.h"
+
+/* A job without an id: what the walk is given. Zero-initialise but for `command`. */
+struct process_walk {
+    const json_t *command; /* as engine_process gets it */
+    struct process_cause cause;
+    int64_t instance; /* out: what it was done to */
+    struct generation *generation;
+    char handler[JOB_NAME_MAX + 32];
+    char *payload;
+    json_t *frame; /* of the instance, or NULL; its texts are borrowed */
+    char *kept;    /* what handlers did in the walk before, or NULL */
+    struct process_lane lane;
+    struct outcome *outcome; /* of the last walk, a success with a unit; NULL: none */
+    int walks;               /* that came to an end */
+};
+
+/* Reads what the command means; see process_cause_read. */
+bool process_walk_read(struct process_walk *walk, struct engine *engine, struct error *error);
+void process_walk_clear(struct process_walk *walk);
+/* True if the folder has the process, and no live executor has a newer folder. */
+bool process_walk_is_ours(const struct process_walk *walk, struct engine *engine);
+
+/* Waits for the instance and walks the command on its newest frame. After ten walks it takes the
+ * lane of the instance. False: error; nothing is written in any case. */
+bool process_walk_run(struct process_walk *walk, struct engine *engine, struct error *error);
+/* The two halves of it: to find the frame, and to walk on it. */
+bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error);
+bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);
+
+/* Writes the outcome and the entry of the log of operations in the present transaction. NO: another
+ * change came first, and nothing was written; what handlers did is kept for the next walk. */
+enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
+                                struct error *error);
+/* Keeps the message, which nothing waits for yet, in the present transaction. NO: something waits
+ * for it by now. */
+enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
+                              struct error *error);
+
+#endif
