@@ -4,13 +4,13 @@
 enum { WAIT_FIRST = 10000, WAIT_MAX = 3600000 };
 
 const char *history_kind_name(enum history_kind kind) {
-    static const char *const names[] = {"jobs", "incidents", "batches", "operations"};
+    static const char *const names[] = {"jobs", "incidents", "batches", "operations", "instances"};
     return names[kind];
 }
 
 void cleanup_ttl(const struct settings *settings, time_ms ttl[HISTORY_KINDS]) {
     const time_ms own[] = {settings->history_ttl, settings->history_ttl_incidents,
-                           settings->history_ttl_batches, settings->history_ttl_operations};
+                           settings->history_ttl_batches, settings->history_ttl_operations, -1};
     for (int i = 0; i < HISTORY_KINDS; i++)
         ttl[i] = own[i] < 0 ? settings->history_ttl : own[i];
 }

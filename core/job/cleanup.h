@@ -15,6 +15,7 @@ enum history_kind {
     HISTORY_INCIDENTS,
     HISTORY_BATCHES,
     HISTORY_OPERATIONS,
+    HISTORY_INSTANCES, /* with their trail; when one goes was decided as it ended */
     HISTORY_KINDS
 };
 const char *history_kind_name(enum history_kind kind);

@@ -31,6 +31,7 @@ const char *metric_name(enum metric metric) {
         [METRIC_REMOVED_INCIDENTS] = "removed_incidents",
         [METRIC_REMOVED_BATCHES] = "removed_batches",
         [METRIC_REMOVED_OPERATIONS] = "removed_operations",
+        [METRIC_REMOVED_INSTANCES] = "removed_instances",
         [METRIC_CONFLICTS] = "conflicts",
     };
     return (unsigned)metric < METRIC_COUNT ? names[metric] : "unknown";

@@ -480,8 +480,8 @@ enum answer store_message_keep(struct store *store, const struct unit_message *m
 /* Makes, changes or drops the jobs that clean the history in its window, as the settings say. As an
  * executor starts; nothing happens where nothing is to change. */
 bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error);
-/* { ttl, removable = { jobs, incidents, batches, operations }, window, zone, jobs = [{ id, state,
- * due, priority }] }. */
+/* { ttl, removable = { jobs, incidents, batches, operations, instances }, window, zone, jobs = [{
+ * id, state, due, priority }] }. */
 json_t *store_history(struct store *store, time_ms now, struct error *error);
 
 /* ---- metrics ---- */
@@ -499,6 +499,7 @@ enum metric {
     METRIC_REMOVED_BATCHES,
     METRIC_REMOVED_OPERATIONS,
     METRIC_CONFLICTS,
+    METRIC_REMOVED_INSTANCES,
     METRIC_COUNT
 };
 const char *metric_name(enum metric metric);

@@ -190,7 +190,7 @@ describe("history cleanup", function()
       work(3)
       engine:suspend(engine:enqueue("work"))
       engine:advance("P1D")
-      assert.same({ jobs = 3, incidents = 0, batches = 0, operations = 0 },
+      assert.same({ jobs = 3, incidents = 0, batches = 0, operations = 0, instances = 0 },
         engine:history().removable)
       assert.equal("P1D", engine:history().ttl.jobs)
       assert.is_nil(engine:history().ttl.operations)

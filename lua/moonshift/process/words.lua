@@ -30,8 +30,10 @@ local function new_graph(value, key, path, report)
   graph.listeners = options.listeners(value, at, report) or {}
   local ttl = value.history_time_to_live
   if ttl ~= nil and not (type(ttl) == "string" and rules.duration(ttl)) then
-    report:refuse(at, ("history_time_to_live: got %s (expected a duration such as P30D)"):format(
-      show(ttl)))
+    local what = type(ttl) == "string" and rules.add_duration(0, ttl)
+      and "such as P30D: months and years have no fixed length" or "such as P30D"
+    report:refuse(at, ("history_time_to_live: got %s (expected a duration %s)"):format(show(ttl),
+      what))
   end
   if type(graph.key) ~= "string" or not graph.key:find "^[%w_./-]+$" then
     report:refuse(at, ("key: got %s (expected letters, digits, _, - and points)"):format(

@@ -194,6 +194,9 @@ describe("a mistake in a process", function()
     local expected = {
       [ [[task "a" { asignee = "x" }]] ] = '"a": task has no option "asignee" (did you mean '
         .. '"assignee"?)',
+      [ [[history_time_to_live = "P1M", task "a" {}]] ] =
+        'history_time_to_live: got the string "P1M" (expected a duration such as P30D: months '
+        .. "and years have no fixed length)",
       [ [[history = "P9D", task "a" {}]] ] = 'process has no option "history" (did you mean '
         .. '"history_time_to_live"?)',
       [ [[step "a" {}]] ] = '"a": calls nothing (expected run, or class, delegate, expression, '

@@ -269,7 +269,7 @@ bool clean_run(struct store *store, struct cleanup *plan, struct cleaned *cleane
                            " FROM operation ORDER BY id LIMIT 2000) AS o WHERE at<=?1 AND ?3>0"
                            " LIMIT ?2)");
     if (done && plan->part == 0)
-        done = past_clean(store, &clean.room, now, error) &&
+        done = past_clean(store, &clean.room, &cleaned->count[HISTORY_INSTANCES], now, error) &&
                messages_clean(store, &clean.room, now, error);
     cleaned->more = cleaned->more || clean.room < 1;
     return done;
@@ -312,7 +312,9 @@ bool clean_count(struct store *store, const struct cleanup *plan, struct cleaned
         count_kind(&clean, HISTORY_INCIDENTS, "SELECT count(*) FROM incident WHERE " MAY_GO) &&
         count_kind(&clean, HISTORY_BATCHES, "SELECT count(*) FROM batch WHERE " MAY_GO) &&
         count_kind(&clean, HISTORY_OPERATIONS,
-                   "SELECT count(*) FROM operation WHERE at<=?1 AND ?2>0");
+                   "SELECT count(*) FROM operation WHERE at<=?1 AND ?2>0") &&
+        db_value(&store->db, error, &cleaned->count[HISTORY_INSTANCES],
+                 "SELECT count(*) FROM past WHERE removal<=?1", "i", now) != FAILED;
     free(found);
     return done;
 }

@@ -211,10 +211,15 @@ bool cleanup_begin(struct store *store, int64_t ids[COMMAND_MADE], int *count, t
 
 /* ---- one run ---- */
 
+static enum metric metric_of(enum history_kind kind) {
+    return kind == HISTORY_INSTANCES ? METRIC_REMOVED_INSTANCES
+                                     : (enum metric)(METRIC_REMOVED_JOBS + (int)kind);
+}
+
 /* The job's line in the log: what it has removed. */
 static bool cleanup_tell(struct store *store, const struct cleaned *cleaned, time_ms now,
                          struct error *error) {
-    static const char *const single[] = {"job", "incident", "batch", "operation"};
+    static const char *const single[] = {"job", "incident", "batch", "operation", "instance"};
     char text[128] = "removed";
     size_t size = strlen(text), none = size;
     for (int i = 0; i < HISTORY_KINDS; i++) {
@@ -224,8 +229,7 @@ static bool cleanup_tell(struct store *store, const struct cleaned *cleaned, tim
                                  size == none ? "" : ",", (long long)cleaned->count[i],
                                  cleaned->count[i] == 1 ? single[i]
                                                         : history_kind_name((enum history_kind)i));
-        if (!store_metric_add(store, 0, (enum metric)(METRIC_REMOVED_JOBS + i), cleaned->count[i],
-                              error))
+        if (!store_metric_add(store, 0, metric_of((enum history_kind)i), cleaned->count[i], error))
             return false;
     }
     return size == none || !store->journal.job || store->settings->history != HISTORY_FULL ||

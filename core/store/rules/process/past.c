@@ -16,22 +16,25 @@ bool past_write(struct store *store, const struct unit_instance *one, time_ms no
         store->settings->history_ttl);
 }
 
-static bool past_remove(struct store *store, int64_t id, int64_t *room, struct error *error) {
+static bool past_remove(struct store *store, int64_t id, int64_t *room, int64_t *count,
+                        struct error *error) {
     bool gone = false;
     if (!trail_remove(store, id, room, &gone, error))
         return false;
     *room -= gone;
+    *count += gone;
     return !gone || db_run(&store->db, error, "DELETE FROM past WHERE id=?1", "i", id);
 }
 
-bool past_clean(struct store *store, int64_t *room, time_ms now, struct error *error) {
+bool past_clean(struct store *store, int64_t *room, int64_t *count, time_ms now,
+                struct error *error) {
     int64_t id = 0;
     enum answer found = YES;
     while (*room > 0 && (found = db_value(&store->db, error, &id,
                                           "SELECT id FROM past WHERE removal<=?1 ORDER BY removal"
                                           " LIMIT 1",
                                           "i", now)) == YES)
-        if (!past_remove(store, id, room, error))
+        if (!past_remove(store, id, room, count, error))
             return false;
     return found != FAILED;
 }

@@ -11,6 +11,7 @@ bool past_write(struct store *store, const struct unit_instance *one, time_ms no
                 struct error *error);
 
 /* Removes instances whose time has come, each with its trail: at most *room rows, counted down. */
-bool past_clean(struct store *store, int64_t *room, time_ms now, struct error *error);
+bool past_clean(struct store *store, int64_t *room, int64_t *count, time_ms now,
+                struct error *error);
 
 #endif

@@ -49,9 +49,11 @@ local function time_to_live(element, report)
     return nil
   elseif text:find("^%d+$") then
     return ("P%sD"):format(text)
-  elseif not rules.add_duration(0, text) then
-    report:refuse(element, ('historyTimeToLive="%s" (expected days, or a duration such as P30D)')
-      :format(text))
+  elseif not rules.duration(text) then
+    local what = rules.add_duration(0, text)
+      and "such as P30D: months and years have no fixed length" or "such as P30D"
+    report:refuse(element, ('historyTimeToLive="%s" (expected days, or a duration %s)')
+      :format(text, what))
     return nil
   end
   return text
