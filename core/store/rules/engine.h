@@ -7,7 +7,6 @@
 #include "store/store.h"
 
 struct catalog_stream;
-struct filter;
 struct query;
 
 /* A question of store_verify: it answers with the ids for which its sentence is true, at most a
@@ -33,9 +32,10 @@ struct store_sql {
         *publish; /* Merges the settings ?2 into those of executor ?1; its handlers are replaced. */
     const char
         *unserved; /* Ends incidents of type ?4 but for the definitions in the JSON array ?1. */
-    const char *waiting;  /* The cycle of job ?1 with its schedule, but for the payload. */
-    const char *put_note; /* Keeps the text ?2 under the key ?1. */
-    const char *get_note; /* The text under the key ?1. */
+    const char *waiting;      /* The cycle of job ?1 with its schedule, but for the payload. */
+    const char *put_note;     /* Keeps the text ?2 under the key ?1. */
+    const char *get_note;     /* The text under the key ?1. */
+    const char *payload_fits; /* CASE WHEN the payload of the job `j` can be searched */
 };
 
 /* How far the open transaction has come with rows of jobs that it leaves behind. */
@@ -96,9 +96,9 @@ struct store_engine {
      * read every wide row otherwise. Changes no answer. */
     bool (*few)(struct store *store, struct query *query, const json_t *wanted,
                 struct error *error);
-    /* Adds the condition of the filter "payload" to a question for jobs `j`. */
-    bool (*filter_payload)(struct query *query, const struct filter *filter, const json_t *value,
-                           struct error *error);
+    /* Adds "(…)": the payload of the job `j` has this number, text, boolean or null at this path
+     * (see rules/ask/payload.c). */
+    void (*payload_is)(struct query *query, const char *path, const json_t *value);
 };
 
 #endif

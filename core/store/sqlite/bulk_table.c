@@ -6,18 +6,6 @@
 
 /* ---- the virtual table ---- */
 
-/* The fields of a job, by the names of the list, then what is made of them or of the outcome. lane:
- * as the job's row has it; lane_id: as the narrow rows have it. */
-enum column {
-    COLUMN_RANK = JOB_FIELD_COUNT,
-    COLUMN_PLACE,
-    COLUMN_LANE,
-    COLUMN_PLAIN,
-    COLUMN_STARTED,
-    COLUMN_ENDED,
-    COLUMN_RESULT
-};
-
 #define NAME(member, type, key, source, column, ...) #column ", "
 #define COLUMNS                                                                                    \
     "CREATE TABLE bulk(" JOB_FIELDS(NAME) "rank, place, lane, plain, "                             \
@@ -102,72 +90,22 @@ static int bulk_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
 }
 
 /* A column that gets no result is NULL. */
-static void put_number(sqlite3_context *result, bool is_there, int64_t value) {
-    if (is_there)
-        sqlite3_result_int64(result, value);
-}
-
-static void put_field(sqlite3_context *result, const struct job *job,
-                      const struct job_field *field) {
-    int64_t number = job_field_number(job, field);
-    switch (field->type) {
-    case FIELD_TEXT:
-        sqlite3_result_text(result, job_field_text(job, field), -1, SQLITE_STATIC);
-        break;
-    case FIELD_BLOB:
-        if (job->payload)
-            sqlite3_result_blob64(result, job->payload, job->payload_size, SQLITE_STATIC);
-        break;
-    case FIELD_TIME:
-        put_number(result, number != TIME_NONE, number);
-        break;
-    case FIELD_ID:
-        put_number(result, number != 0, number);
-        break;
-    case FIELD_NUMBER:
-    case FIELD_COUNT:
-    case FIELD_FLAG:
-    case FIELD_KIND:
-    case FIELD_STATE:
-    case FIELD_MASK:
-        put_number(result, true, number);
-        break;
-    }
-}
-
-static void put_made(sqlite3_context *result, const struct bulk_row *row, enum column column) {
-    const struct job *job = row->job;
-    switch (column) {
-    case COLUMN_RANK:
-        put_number(result, true, ~job->priority);
-        break;
-    case COLUMN_PLACE:
-        put_number(result, true, row->place);
-        break;
-    case COLUMN_LANE:
-        put_number(result, job->exclusive, job->lane_id);
-        break;
-    case COLUMN_PLAIN:
-        put_number(result, place_is_plain(job), 1);
-        break;
-    case COLUMN_STARTED:
-        put_number(result, row->outcome->started != TIME_NONE, row->outcome->started);
-        break;
-    case COLUMN_ENDED:
-        put_number(result, true, row->outcome->ended);
-        break;
-    case COLUMN_RESULT:
-        sqlite3_result_text(result, row->outcome->result, -1, SQLITE_STATIC);
-    }
-}
-
 static int bulk_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int column) {
     const struct cursor *cursor = (const struct cursor *)base;
-    const struct bulk_row *row = &cursor->bulk->rows[cursor->at];
-    if (column < JOB_FIELD_COUNT)
-        put_field(result, row->job, &job_fields[column]);
-    else
-        put_made(result, row, (enum column)column);
+    const struct bulk_value value = bulk_value(&cursor->bulk->rows[cursor->at], column);
+    switch (value.type) {
+    case BULK_NULL:
+        break;
+    case BULK_NUMBER:
+        sqlite3_result_int64(result, value.number);
+        break;
+    case BULK_TEXT:
+        sqlite3_result_text(result, value.data, -1, SQLITE_STATIC);
+        break;
+    case BULK_BLOB:
+        sqlite3_result_blob64(result, value.data, value.size, SQLITE_STATIC);
+        break;
+    }
     return SQLITE_OK;
 }
 

@@ -57,8 +57,7 @@ bool executor_reaped(struct store *store, int64_t id);
 
 /* Makes the SQL function payload_fits known to the connection. */
 bool payload_attach(struct store *store, struct error *error);
-/* The filter "payload": fields by their path; tables go deeper, a list is any of its values. */
-bool payload_filter(struct query *query, const struct filter *filter, const json_t *value,
-                    struct error *error);
+/* The payload of the job `j` has this value at this path; see rules/engine.h. */
+void payload_is(struct query *query, const char *path, const json_t *value);
 
 #endif

@@ -173,7 +173,7 @@ static const struct store_engine engine = {
     .running = engine_running,
     .log = held_tell,
     .notify = engine_notify,
-    .filter_payload = payload_filter,
+    .payload_is = payload_is,
 };
 
 static bool open_all(struct store *store, const char *path, struct error *error) {

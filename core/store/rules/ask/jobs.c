@@ -1,6 +1,7 @@
 #include "store/rules/ask/jobs.h"
 #include "base/json.h"
 #include "store/rules/ask/ask.h"
+#include "store/rules/ask/payload.h"
 #include "store/rules/ask/query.h"
 #include "store/rules/row.h"
 #include "time/cycle.h"
@@ -57,11 +58,6 @@ static bool filter_suspended_by(struct query *query, const struct filter *filter
 }
 
 /* Fields of the payload by their path; tables go deeper, a list is any of its values. */
-static bool filter_payload(struct query *query, const struct filter *filter, const json_t *value,
-                           struct error *error) {
-    return query->engine->filter_payload(query, filter, value, error);
-}
-
 /* The number of a process instance in the text `one`; 0: it is none. */
 static int64_t instance_number(const json_t *one) {
     const char *text = json_string_value(one);
@@ -133,7 +129,7 @@ static const struct filter filters[] = {
     {"due_after", filter_time, "j.due>", NULL},
     {"created_before", filter_time, "j.created<", NULL},
     {"created_after", filter_time, "j.created>", NULL},
-    {"payload", filter_payload, NULL, NULL},
+    {"payload", payload_filter, NULL, NULL},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -15,6 +15,68 @@ void bulk_clear(struct bulk *bulk) {
     *bulk = (struct bulk){0};
 }
 
+/* ---- columns ---- */
+
+static struct bulk_value number_if(bool is_there, int64_t number) {
+    return (struct bulk_value){.type = is_there ? BULK_NUMBER : BULK_NULL, .number = number};
+}
+
+static struct bulk_value text_of(const char *text) {
+    return (struct bulk_value){.type = text ? BULK_TEXT : BULK_NULL, .data = text};
+}
+
+static struct bulk_value field_value(const struct job *job, const struct job_field *field) {
+    int64_t number = job_field_number(job, field);
+    switch (field->type) {
+    case FIELD_TEXT:
+        return text_of(job_field_text(job, field));
+    case FIELD_BLOB:
+        return (struct bulk_value){.type = job->payload ? BULK_BLOB : BULK_NULL,
+                                   .data = job->payload,
+                                   .size = job->payload_size};
+    case FIELD_TIME:
+        return number_if(number != TIME_NONE, number);
+    case FIELD_ID:
+        return number_if(number != 0, number);
+    case FIELD_NUMBER:
+    case FIELD_COUNT:
+    case FIELD_FLAG:
+    case FIELD_KIND:
+    case FIELD_STATE:
+    case FIELD_MASK:
+        break;
+    }
+    return number_if(true, number);
+}
+
+static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column column) {
+    const struct job *job = row->job;
+    switch (column) {
+    case BULK_RANK:
+        return number_if(true, ~job->priority);
+    case BULK_PLACE:
+        return number_if(true, row->place);
+    case BULK_LANE:
+        return number_if(job->exclusive, job->lane_id);
+    case BULK_PLAIN:
+        return number_if(place_is_plain(job), 1);
+    case BULK_STARTED:
+        return number_if(row->outcome->started != TIME_NONE, row->outcome->started);
+    case BULK_ENDED:
+        return number_if(true, row->outcome->ended);
+    case BULK_RESULT:
+        break;
+    }
+    return text_of(row->outcome->result);
+}
+
+struct bulk_value bulk_value(const struct bulk_row *row, int column) {
+    return column < JOB_FIELD_COUNT ? field_value(row->job, &job_fields[column])
+                                    : made_value(row, (enum bulk_column)column);
+}
+
+/* ---- keeping ---- */
+
 /* Keeps a row; *full: there is no room for another one. */
 static bool bulk_keep(struct bulk *bulk, struct bulk_row row, bool *full, struct error *error) {
     if (!bulk_room(bulk, error))

@@ -37,6 +37,27 @@ enum bulk_kind {
     BULK_ENDED_WHOLE /* also what the job belonged to */
 };
 
+/* The columns of a kept row: the fields of its job by their numbers (job/job.h), then what is made
+ * of them or of the outcome. lane: as the job's row has it; lane_id: as the narrow rows have it. */
+enum bulk_column {
+    BULK_RANK = JOB_FIELD_COUNT,
+    BULK_PLACE,
+    BULK_LANE,
+    BULK_PLAIN,
+    BULK_STARTED,
+    BULK_ENDED,
+    BULK_RESULT
+};
+
+struct bulk_value {
+    enum { BULK_NULL, BULK_NUMBER, BULK_TEXT, BULK_BLOB } type;
+    int64_t number;
+    const char *data; /* of a text, which ends with a NUL, or of a blob */
+    size_t size;      /* of a blob */
+};
+
+struct bulk_value bulk_value(const struct bulk_row *row, int column);
+
 bool bulk_room(struct bulk *bulk, struct error *error); /* false: no memory */
 void bulk_clear(struct bulk *bulk);
 

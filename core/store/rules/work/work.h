@@ -50,6 +50,11 @@ bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, stru
 bool create_occurrence(struct store *store, struct job_spec *spec,
                        const struct catalog_stream *stream, time_ms now, struct error *error);
 
+/* Puts whole jobs in the place of those that were locked unread. The rows (ROW_COLUMNS) come in the
+ * order of the jobs; those of some may be gone. */
+bool unread_rows(struct store *store, struct row *row, struct job **jobs, size_t count,
+                 struct error *error);
+
 /* See leave_row and its neighbours in rules/engine.h. */
 static inline bool leave_row(struct store *store, int64_t id, bool *left, struct error *error) {
     *left = false;
