@@ -104,7 +104,7 @@ checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.
 INITDB := $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb))
 
 QUESTIONS := $(BUILD)/questions
-ASKING := $(addprefix $(BUILD)/spec/core/store/,query_contract why_contract batch_contract logtail_contract deployment_contract)
+ASKING := $(addprefix $(BUILD)/spec/core/store/,query_contract why_contract batch_contract logtail_contract deployment_contract searched_contract)
 
 # Contracts ask the questions that are made of filters; they are remembered on the way.
 postgres-check: $(QUESTIONS).so $(ASKING) ## PostgreSQL, where it is installed, prepares every statement of the rules

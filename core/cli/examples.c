@@ -44,7 +44,8 @@ static const struct {
     {"definition activate", LINE("definition activate mail --include-jobs")},
     {"definition retries", LINE("definition retries mail 3")},
     {"instance list", LINE("instance list --process order") LINE("instance list --ended --key o-7")
-                          LINE("instance list --text")},
+                          LINE("instance list --variable \"amount>100\" --variable customer=ann")
+                              LINE("instance list --text")},
     {"instance suspend", LINE("instance suspend order-7")},
     {"instance activate", LINE("instance activate order-7")},
     {"process check", LINE("process check") LINE("process check processes/order.bpmn --strict")},

@@ -70,6 +70,28 @@ static bool payload_add(json_t *filters, const char *key, const char *text, stru
     return fine;
 }
 
+/* "amount>=100" as [">=", 100] behind the comparisons of the same variable. */
+static bool condition_add(json_t *filters, const char *text, struct error *error) {
+    size_t size = strcspn(text, "=<>"), sign = strspn(text + size, "=<>");
+    json_t *all = json_object_get(filters, "variables"), *value = NULL;
+    if (!size || !sign || sign > 2)
+        return error_set(error, ERROR_USAGE,
+                         "--variable \"%s\": expected a comparison such as amount>100", text);
+    if (!all && json_object_set_new(filters, "variables", all = json_object()) != 0)
+        return error_no_memory(error);
+    value = json_loads(text + size + sign, JSON_DECODE_ANY, NULL);
+    json_t *pair =
+        json_pack("[s%o]", text + size, sign, value ? value : json_string(text + size + sign));
+    json_t *name = json_stringn(text, size);
+    json_t *before = name ? json_object_get(all, json_string_value(name)) : NULL;
+    bool fine = pair && name &&
+                (before ? json_array_extend(before, pair) == 0
+                        : json_object_set(all, json_string_value(name), pair) == 0);
+    json_decref(name);
+    json_decref(pair);
+    return fine || error_set(error, ERROR_INVALID, "--variable: not valid UTF-8");
+}
+
 static bool switch_add(json_t *filters, const char *key, const struct flag_given *given,
                        struct error *error) {
     bool value;
@@ -99,6 +121,8 @@ static bool filter_read(json_t *filters, const struct flag_given *given, struct 
         return list_add(filters, key, given, kind[0] == 'I', error);
     if (strcmp(kind, "TIME") == 0)
         return time_add_filter(filters, key, given, error);
+    if (strcmp(kind, "CONDITION") == 0)
+        return condition_add(filters, given->value, error);
     if (strcmp(kind, "FIELD=VALUE") == 0)
         return payload_add(filters, key, given->value, error);
     return filter_add(filters, key, json_string(given->value), error);

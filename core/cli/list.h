@@ -43,6 +43,7 @@ struct list {
  *   - "[BOOL]": a switch;
  *   - "NAME,…": texts between commas;
  *   - "FIELD=VALUE": a member of the payload;
+ *   - "CONDITION": a comparison of a variable, as amount>100; all of them must hold;
  *   - any other: one text.
  * A flag given twice means any of both. list_clear in any case afterwards. */
 bool list_read(struct list *list, const struct flags *flags, const struct listing *listing,

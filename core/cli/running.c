@@ -69,6 +69,7 @@ static const struct flag instance_flags[] = {
     {"--activity", "NAME", "that wait there with a job, a task or for an event"},
     {"--suspended", "[BOOL]", "suspended, or not"},
     {"--with-incidents", "[BOOL]", "with open incidents, or without"},
+    {"--variable", "CONDITION", "as amount>100: of a variable that the process searches"},
     {0},
 };
 #define INSTANCE_FILTERS (instance_flags + LIST_OWN_FLAGS + 2)
@@ -157,6 +158,7 @@ static const struct flag task_flags[] = {
     {"--process", "NAME,…", "of these processes"},
     {"--instance", "ID,…", "of these instances"},
     {"--activity", "NAME,…", "of these activities"},
+    {"--variable", "CONDITION", "of their instances, as amount>100"},
     {0},
 };
 

@@ -53,6 +53,13 @@ struct unit_trail {
     const char *events; /* a JSON array */
 };
 
+/* A variable that instances are found by, as it is now. */
+struct unit_searched {
+    int64_t instance;
+    const char *name,
+        *value; /* value: JSON, a text, a number, true or false; NULL: there is none */
+};
+
 /* A message that is to be delivered with the unit. */
 struct unit_message {
     const char *name, *key, *variables; /* key "": any; variables: a JSON object */
@@ -70,7 +77,9 @@ struct unit {
     struct unit_task *tasks;
     struct unit_trail *trail;
     struct unit_message *messages;
+    struct unit_searched *searched;
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
+    size_t searched_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     int64_t rev;      /* out: of the frames that it has written */
 };

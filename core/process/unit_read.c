@@ -63,6 +63,13 @@ static const struct member message_members[] = {
     MEMBER(message, TIME, until), {NULL, MEMBER_NUMBER, 0},
 };
 
+static const struct member searched_members[] = {
+    MEMBER(searched, NUMBER, instance),
+    MEMBER(searched, TEXT, name),
+    MEMBER(searched, JSON, value),
+    {NULL, MEMBER_NUMBER, 0},
+};
+
 #define LIST(key, count, type, members)                                                            \
     {                                                                                              \
 #key, members, sizeof(struct unit_##type), offsetof(struct unit, key),                     \
@@ -75,6 +82,7 @@ static const struct list lists[] = {
     LIST(tasks, task_count, task, task_members),
     LIST(trail, trail_count, trail, trail_members),
     LIST(messages, message_count, message, message_members),
+    LIST(searched, searched_count, searched, searched_members),
 };
 
 /* ---- members ---- */

@@ -243,6 +243,14 @@ CREATE TABLE user_task(   -- candidates: JSON
   form TEXT) STRICT;
 CREATE INDEX user_task_instance ON user_task(instance, token);
 CREATE INDEX user_task_assignee ON user_task(assignee) WHERE assignee IS NOT NULL;
+CREATE TABLE searched(   -- variables that instances are found by; one of text, number, whole is set
+  instance INT, name TEXT, text TEXT, number REAL, whole INT,
+  PRIMARY KEY(instance, name)) WITHOUT ROWID, STRICT;
+CREATE INDEX searched_text ON searched(name, text, instance) WHERE text IS NOT NULL;
+CREATE INDEX searched_number ON searched(name, number, instance) WHERE number IS NOT NULL;
+CREATE INDEX searched_whole ON searched(name, whole, instance) WHERE whole IS NOT NULL;
+CREATE TABLE searched_name( -- which these are, by process_version
+  name TEXT, version INT, PRIMARY KEY(name, version)) WITHOUT ROWID, STRICT;
 CREATE TABLE trail(       -- what the units did: one row a unit; job absent: of a command
   seq INTEGER PRIMARY KEY, instance INT NOT NULL, at INT NOT NULL, job INT,
   events TEXT NOT NULL) STRICT;

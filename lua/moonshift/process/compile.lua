@@ -275,6 +275,10 @@ local function make(graph)
   end
   plan.events = steps_named(plan, graph.events)
   plan.start = plan.steps[graph.start]
+  for _, name in ipairs(graph.search or {}) do
+    plan.search = plan.search or {}
+    plan.search[name] = true
+  end
   local listeners = graph.listeners or {}
   plan.starts = callouts(c, listeners.start, graph)
   plan.ends = callouts(c, listeners["end"], graph)

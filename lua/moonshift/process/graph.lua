@@ -5,6 +5,7 @@
 --       nodes = { [id] = node }, order = { id, … },  -- in the order of the file
 --       start = id of its none or timer start, events = { ids of its event sub-processes },
 --       listeners = { start = { behaviour, … }, ["end"] = { … } },
+--       search = { names of variables that instances are found by }, nil for none,
 --     }
 --     node = {
 --       id, name, kind, scope = id of the sub-process around it (nil: the process), line, column,

@@ -96,6 +96,17 @@ local function check_waits(self)
   end
 end
 
+-- searched(list): adds the variables that it is found by and that were set.
+function Instance:searched(list)
+  for name in pairs(self.found_by or {}) do
+    local value = self.frame.outer.vars[name]
+    if type(value) == "table" or type(value) == "userdata" then
+      value = nil -- data is not compared
+    end
+    list[#list + 1] = { instance = self.id, name = name, value = value }
+  end
+end
+
 -- row() -> the instance as the unit has it
 function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,

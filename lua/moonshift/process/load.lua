@@ -93,6 +93,7 @@ function Folder:version_of(graph, hash)
     kind = graph.path:find("%.lua$") and "lua" or "bpmn",
     tag = graph.tag,
     history_time_to_live = graph.history_time_to_live,
+    search = graph.search,
     timers = starts.timers(graph, self.now(), function(at, message)
       told:refuse(at, message)
     end),

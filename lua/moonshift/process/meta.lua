@@ -150,6 +150,7 @@ function Process.gateway(name) end
 ---@field priority? moonshift.value of the jobs of its instances
 ---@field retry? moonshift.value of the jobs of its instances
 ---@field history_time_to_live? string how long ended instances are kept
+---@field search? string[] variables that instances are found by
 ---@field external_priority? moonshift.value
 ---@field on_start? moonshift.listeners
 ---@field on_end? moonshift.listeners
@@ -393,8 +394,14 @@ function Process.gateway(name) end
 ---@field tag? string|string[]
 ---@field deployment? integer|integer[]
 
+--- Conditions by the names of variables that a process names in `search`. A condition is a value, a
+--- list of values any of which it may be, or a list of comparisons that must all hold, such as
+--- `{ ">", 100, "<=", 500 }`. The comparisons are `=`, `<>`, `<`, `<=`, `>` and `>=`.
+---@alias moonshift.variable_filters table<string, string|number|boolean|table>
+
 --- Filters of `engine:instances`.
 ---@class moonshift.process_instance_filters
+---@field variables? moonshift.variable_filters
 ---@field activity? string where it stands
 ---@field suspended? boolean
 ---@field with_incidents? boolean
@@ -411,6 +418,7 @@ function Process.gateway(name) end
 
 --- Filters of `engine:past_instances`.
 ---@class moonshift.past_filters
+---@field variables? moonshift.variable_filters
 ---@field started_before? string
 ---@field started_after? string
 ---@field ended_before? string
@@ -434,6 +442,7 @@ function Process.gateway(name) end
 
 --- Filters of `engine:tasks`.
 ---@class moonshift.task_filters
+---@field variables? moonshift.variable_filters
 ---@field candidate? string a user or a group
 ---@field suspended? boolean
 ---@field due_before? string

@@ -93,6 +93,11 @@ function variables.put(inst, holder, name, value)
     holder.vars = vars
   end
   vars[name] = value
+  local search = inst.plan.search
+  if search and search[name] and not holder.scope then
+    inst.found_by = inst.found_by or {}
+    inst.found_by[name] = true
+  end
   inst:tell_variable(holder, name, value)
 end
 

@@ -401,7 +401,7 @@ function walk.new(context, cause)
       { __index = SETTINGS }), now = context.now(), stack = {}, top = 0, steps = 0, recent = false,
     met = {}, before = cause.kept or NONE, kept = {}, instances = {}, order = {},
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
-      messages = {} },
+      messages = {}, searched = {} },
   }, Walk)
   w.scope = variables.scope(w)
   w.now_text = w.now .. "]"
@@ -450,6 +450,7 @@ function walk.unit(w)
   keep_waiting(w, unit.tasks)
   for i, inst in ipairs(w.order) do
     unit.instances[i] = inst:row()
+    inst:searched(unit.searched)
     if inst.trail[1] then
       unit.trail[#unit.trail + 1] = { instance = inst.id,
         events = "[" .. table.concat(inst.trail, ",") .. "]" }

@@ -19,6 +19,20 @@ for _, of in ipairs { activities.readers, blocks.readers } do
   end
 end
 
+-- The names of variables that instances are found by, or nil.
+local function search_of(value, at, report)
+  local names = {}
+  for _, name in ipairs(value.search or {}) do
+    if type(name) == "string" and name ~= "" and #name <= 255 then
+      names[#names + 1] = name
+    else
+      report:refuse(at, ("search: got %s (expected names of variables)"):format(show(name)))
+    end
+  end
+  table.sort(names)
+  return names[1] and names
+end
+
 local function new_graph(value, key, path, report)
   local at = { line = 1 }
   local graph = graphs.new {
@@ -27,6 +41,7 @@ local function new_graph(value, key, path, report)
   }
   options.check("process", value, at, report)
   options.values(graph, value, at, report, "priority retry external_priority")
+  graph.search = search_of(value, at, report)
   graph.listeners = options.listeners(value, at, report) or {}
   local ttl = value.history_time_to_live
   if ttl ~= nil and not (type(ttl) == "string" and rules.duration(ttl)) then

@@ -30,6 +30,13 @@ return {
     assert.equal("pack->check", graph.nodes.pack.out[1].id)
   end)
 
+  it("names the variables that its instances are found by", function()
+    assert.same({ "amount", "customer" },
+      processes.graph("return { search = { 'customer', 'amount' }, task 'a' {} }").search)
+    assert.same({ "1: search: got 5 (expected names of variables)" },
+      processes.problems("return { search = { 'a', 5 }, task 'a' {} }"))
+  end)
+
   it("has a key of its own, if it says so", function()
     assert.equal("other", processes.graph("return { key = 'other', task 'a' {} }").key)
   end)

@@ -27,6 +27,7 @@ local choose, finish, start, step, task =
 return {
   key = "p",
   priority = "${rank}",
+  search = { "amount", "sku" },
   start "start" {},
   step "reserve" { run = "reserve", async = true, retry = "R5/PT5M", input = { sku = "${sku}" } },
   choose "ask" {
@@ -36,7 +37,7 @@ return {
   },
   finish "end" {},
 }
-]], (of_lua [[return { priority = "${rank}",
+]], (of_lua [[return { priority = "${rank}", search = { "sku", "amount" },
   step "reserve" { run = "reserve", input = { sku = "${sku}" }, async = true, retry = "R5/PT5M" },
   choose "ask" { { when = "${amount > 1000}", task "approve" { assignee = "boss" } },
     { otherwise = true } } }]]))

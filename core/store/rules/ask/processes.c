@@ -3,8 +3,10 @@
 #include "base/text.h"
 #include "store/rules/ask/ask.h"
 #include "store/rules/ask/query.h"
+#include "store/rules/ask/variables.h"
 #include "store/rules/ask/why_place.h"
 #include "store/rules/process/frame.h"
+#include "store/rules/process/searched.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -156,6 +158,7 @@ static bool filter_activity(struct query *query, const struct filter *filter, co
 }
 
 static const struct filter instance_filters[] = {
+    {"variables", filter_variables, "i.id", NULL},
     {"activity", filter_activity, NULL, NULL},
     {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
     {"with_incidents", filter_flag,
@@ -178,17 +181,25 @@ const struct ask_column process_instance_columns[] = {
     {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
     {"incidents", ASK_INTEGER,
      "(SELECT count(*) FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", ASK_SHOW},
+    {"variables", ASK_OBJECT, NULL, ASK_SHOW},
     {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
 json_t *store_process_instances(struct store *store, const json_t *filters,
                                 const struct store_page *page, struct error *error) {
-    return query_list(store, "instances", process_instance_columns,
-                      " FROM instance i" OF_VERSION "i.version", instance_filters, filters, page,
-                      error);
+    json_t *rows = variables_known(store, filters, error)
+                       ? query_list(store, "instances", process_instance_columns,
+                                    " FROM instance i" OF_VERSION "i.version", instance_filters,
+                                    filters, page, error)
+                       : NULL;
+    if (!rows || searched_show(store, rows, error))
+        return rows;
+    json_decref(rows);
+    return NULL;
 }
 
 static const struct filter past_filters[] = {
+    {"variables", filter_variables, "i.id", NULL},
     {"started_before", filter_time, "i.started<", NULL},
     {"started_after", filter_time, "i.started>", NULL},
     {"ended_before", filter_time, "i.ended<", NULL},
@@ -216,6 +227,8 @@ const struct ask_column past_columns[] = {
 
 json_t *store_past(struct store *store, const json_t *filters, const struct store_page *page,
                    struct error *error) {
+    if (!variables_known(store, filters, error))
+        return NULL;
     return query_list(store, "past instances", past_columns,
                       " FROM past i LEFT" OF_VERSION "i.version", past_filters, filters, page,
                       error);
@@ -271,6 +284,7 @@ static bool filter_candidate(struct query *query, const struct filter *filter, c
 }
 
 static const struct filter task_filters[] = {
+    {"variables", filter_variables, "t.instance", NULL},
     {"candidate", filter_candidate, NULL, NULL},
     {"suspended", filter_flag, SUSPENDED("i.id"), NULL},
     {"due_before", filter_time, "t.due<", NULL},
@@ -300,6 +314,8 @@ const struct ask_column task_columns[] = {
 
 json_t *store_tasks(struct store *store, const json_t *filters, const struct store_page *page,
                     struct error *error) {
+    if (!variables_known(store, filters, error))
+        return NULL;
     return query_list(store, "tasks", task_columns,
                       " FROM user_task t JOIN instance i ON i.id=t.instance" OF_VERSION "i.version",
                       task_filters, filters, page, error);

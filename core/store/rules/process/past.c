@@ -1,10 +1,11 @@
 #include "store/rules/process/past.h"
+#include "store/rules/process/searched.h"
 #include "store/rules/process/trail.h"
 
 bool past_write(struct store *store, const struct unit_instance *one, time_ms now,
                 struct error *error) {
     if (store->settings->history != HISTORY_FULL)
-        return true;
+        return searched_remove(store, one->id, error);
     return db_run(
         &store->db, error,
         "INSERT INTO past(id, version, root, parent, started, ended, how, reason, key,"
@@ -23,7 +24,8 @@ static bool past_remove(struct store *store, int64_t id, int64_t *room, int64_t 
         return false;
     *room -= gone;
     *count += gone;
-    return !gone || db_run(&store->db, error, "DELETE FROM past WHERE id=?1", "i", id);
+    return !gone || (searched_remove(store, id, error) &&
+                     db_run(&store->db, error, "DELETE FROM past WHERE id=?1", "i", id));
 }
 
 bool past_clean(struct store *store, int64_t *room, int64_t *count, time_ms now,

@@ -5,6 +5,7 @@
 #include "store/rules/process/lane.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
+#include "store/rules/process/searched.h"
 #include "store/rules/process/subscription.h"
 #include "store/rules/process/trail.h"
 #include "store/rules/process/user_task.h"
@@ -161,6 +162,8 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
         done = message_deliver(store, &unit->messages[i], now, error);
     for (size_t i = 0; done && i < unit->left_count; i++)
         done = write_left(store, &unit->left[i], outcome->job->id, now, error);
+    for (size_t i = 0; done && i < unit->searched_count; i++)
+        done = searched_write(store, &unit->searched[i], error);
     done = done && CRASH_POINT("unit_left") &&
            write_instances(store, unit, outcome->job->id, now, error);
     done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error);

@@ -1,5 +1,6 @@
 #include "store/rules/process/version.h"
 #include "base/json.h"
+#include "store/rules/process/searched.h"
 #include "store/rules/process/starts.h"
 #include "time/span.h"
 #include <stdlib.h>
@@ -84,7 +85,9 @@ static bool version_insert(struct store *store, struct declared *declared, int64
                       declared->path, declared->tag, kept, now, declared->ttl)
              : db_no_memory(&store->db, error);
     free(kept);
-    return done && declared_find(store, declared, error) == YES;
+    return done && declared_find(store, declared, error) == YES &&
+           searched_declare(store, declared->version, json_object_get(declared->object, "search"),
+                            error);
 }
 
 /* A version whose deployment was removed has its text from this one. */

@@ -59,6 +59,16 @@ local function time_to_live(element, report)
   return text
 end
 
+-- The names in the extension property "search", with commas between them; nil for none.
+local function search_of(element)
+  local names = {}
+  for name in ((extensions.properties(element) or {}).search or ""):gmatch "[^,%s]+" do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names[1] and names
+end
+
 local function read_process(element, path, context)
   local given = element.attributes
   local graph = graph_of.new {
@@ -69,6 +79,7 @@ local function read_process(element, path, context)
     column = element.column,
     tag = elements.extension_text(element, "versionTag"),
     history_time_to_live = time_to_live(element, context.report),
+    search = search_of(element),
     priority = elements.extension_text(element, "jobPriority"),
     external_priority = elements.extension_text(element, "taskPriority"),
     listeners = extensions.listeners(element, context.report) or {},

@@ -17,7 +17,8 @@ local EVENT = " message key after at every error error_message code_variable mes
   .. " terminate link event interrupting"
 
 local KNOWN = {
-  process = "key name tag priority retry history_time_to_live external_priority on_start on_end",
+  process = "key name tag priority retry history_time_to_live search external_priority"
+    .. " on_start on_end",
   step = ACTIVITY .. BEHAVIOUR, send = ACTIVITY .. BEHAVIOUR, rule = ACTIVITY .. BEHAVIOUR,
   script = ACTIVITY .. BEHAVIOUR, manual = ACTIVITY, pass = ACTIVITY,
   task = ACTIVITY .. " assignee candidates due follow_up task_priority form description on_create"
@@ -52,7 +53,7 @@ end
 local TYPES = {
   string = "name tag result id kind on handler start form description binding language as"
     .. " code_variable message_variable error_message link map",
-  table = "properties fields input output event with back mapping each within"
+  table = "search properties fields input output event with back mapping each within"
     .. " every on_error on_message",
   boolean = "transaction compensates terminate otherwise default parallel",
   ["string or table"] = "join to flow candidates",

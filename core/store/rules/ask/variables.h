@@ -1,0 +1,14 @@
+/* variables.h - the filter `variables` of instances and tasks: { name = condition }. A condition is
+ * a value, a list of values any of which it may be, or a list of comparisons with their values, all
+ * of which must hold: { ">", 100, "<=", 500 }. */
+#ifndef MOONSHIFT_STORE_RULES_ASK_VARIABLES_H
+#define MOONSHIFT_STORE_RULES_ASK_VARIABLES_H
+
+#include "store/rules/ask/query.h"
+
+/* The filter's SQL is the column with the instance's id. */
+filter_add filter_variables;
+/* Refuses names that no version of a process searches, and says which there are. */
+bool variables_known(struct store *store, const json_t *filters, struct error *error);
+
+#endif
