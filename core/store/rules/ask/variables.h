@@ -1,6 +1,6 @@
 /* variables.h - the filter `variables` of instances and tasks: { name = condition }. A condition is
- * a value, a list of values any of which it may be, or a list of comparisons with their values, all
- * of which must hold: { ">", 100, "<=", 500 }. */
+ * a value, or a list of values any of which it may be. It may also be a list of comparisons with
+ * their values, { ">", 100, "<=", 500 }: all of them must hold. */
 #ifndef MOONSHIFT_STORE_RULES_ASK_VARIABLES_H
 #define MOONSHIFT_STORE_RULES_ASK_VARIABLES_H
 
