@@ -164,9 +164,11 @@ static const struct flag task_flags[] = {
 
 static const struct column task_columns[] = {
     {"id", "TASK", COLUMN_RIGHT},
-    {"name", "NAME", COLUMN_CUT},
+    {"activity", "ACTIVITY", COLUMN_CUT},
+    {"name", "NAME", COLUMN_CUT | COLUMN_OPTIONAL},
     {"process", "PROCESS", COLUMN_CUT},
     {"instance", "INSTANCE", COLUMN_RIGHT},
+    {"key", "KEY", COLUMN_CUT | COLUMN_OPTIONAL},
     {"assignee", "ASSIGNEE", COLUMN_CUT},
     {"due", "DUE", COLUMN_TIME | COLUMN_OPTIONAL},
     {0},

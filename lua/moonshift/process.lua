@@ -58,4 +58,8 @@ function process.is_item(value)
   return getmetatable(value) == Item
 end
 
-return process
+return setmetatable(process, {
+  __index = function(_, name)
+    error(("moonshift.process has no word %q"):format(tostring(name)), 2)
+  end,
+})

@@ -206,6 +206,12 @@ local function make_libraries(natives, borrowed)
   return libraries
 end
 
+-- True for a word of processes in Lua.
+local function is_word(name)
+  local process = package.loaded["moonshift.process"] or require "moonshift.process"
+  return type(name) == "string" and rawget(process, name) ~= nil
+end
+
 -- rawset that respects read-only tables.
 local function careful_rawset(table, key, value)
   if targets[table] then
@@ -223,7 +229,11 @@ local function text_has_no_metatable(value)
 end
 
 local function unknown_global(_, name)
-  error(('unknown global "%s"'):format(tostring(name)), 2)
+  local text = ('unknown global "%s"'):format(tostring(name))
+  if debug.getinfo(2, "S").source:find("^@processes/") and is_word(name) then
+    text = ('%s (a word: local %s = require "moonshift.process".%s)'):format(text, name, name)
+  end
+  error(text, 2)
 end
 
 local function cannot_set(_, name)

@@ -54,7 +54,7 @@ describe("a process whose handlers are not there", function()
   it("is refused", function()
     local opened, message = pcall(open)
     assert.is_false(opened)
-    assert.truthy(message:find("there is no handler for its", 1, true), message)
+    assert.truthy(message:find('there is no handler "weigh"', 1, true), message)
   end)
 
   it("calls the function `missing` of an engine for specs", function()

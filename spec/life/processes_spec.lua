@@ -194,7 +194,7 @@ describe("an instance of a process", function()
     local function message(...)
       return (select(2, ...))
     end
-    assert.equal('no such version of process "oder"', message(engine:start "oder"))
+    assert.equal('no process "oder" is deployed', message(engine:start "oder"))
     assert.equal("no instance 99 that runs", message(engine:cancel_instance(99)))
     assert.equal("no task 99 that is open", message(engine:complete(99)))
     assert.equal('message "parcel": nothing waits for it', message(engine:correlate "parcel"))

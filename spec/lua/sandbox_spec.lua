@@ -26,6 +26,7 @@ describe("sandbox", function()
 
   it("refuses to read an unknown global", function()
     refuses("\nreturn jbo", 'x.lua:2: unknown global "jbo"')
+    refuses("wait 'a' {}", 'x.lua:1: unknown global "wait"')
   end)
 
   it("refuses to set a global, known or not", function()

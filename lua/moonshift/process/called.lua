@@ -32,7 +32,10 @@ local function version_of(w, inst, token, call)
     error(("%s: the called process is %s (expected its key)"):format(token.at, show(key)), 0)
   end
   local number = w:ask(inst, token, call.version)
-  local version = w.context.version(key, call.binding, number, inst.version)
+  local fine, version = pcall(w.context.version, key, call.binding, number, inst.version)
+  if not fine then
+    error(type(version) == "string" and ("%s: %s"):format(token.at, version) or version, 0)
+  end
   return version or error(("%s: there is no process %s to call"):format(token.at, key), 0)
 end
 

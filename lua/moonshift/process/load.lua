@@ -1,11 +1,13 @@
 -- The processes of a script folder: read, checked, their handlers found, their definitions made.
 local check = require "moonshift.process.check"
 local definitions = require "moonshift.process.definitions"
+local expression = require "moonshift.expression"
 local graph_of = require "moonshift.process.graph"
 local picture = require "moonshift.process.picture"
 local places = require "moonshift.process.places"
 local reader = require "moonshift.process.bpmn.reader"
 local report = require "moonshift.process.report"
+local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 local starts = require "moonshift.process.starts"
 
@@ -73,6 +75,31 @@ function Folder:resolve(handlers, missing)
   end
 end
 
+-- Calls of processes that the folder lacks: they may be in the store from another one.
+function Folder:check_call(node, told)
+  local key = node.call.process
+  if type(key) == "string" and not expression.is(key) and not self.loaded.processes[key] then
+    local keys = {}
+    for known in pairs(self.loaded.processes) do
+      keys[#keys + 1] = known
+    end
+    table.sort(keys)
+    local meant = rules.suggest(key, keys)
+    told:warn(node, ('calls the process "%s", which is not in the folder%s'):format(key,
+      meant and (' (did you mean "%s"?)'):format(meant) or ""))
+  end
+end
+
+function Folder:check_calls()
+  for _, graph in ipairs(self.order) do
+    graph_of.each(graph, function(node)
+      if node.call then
+        self:check_call(node, self.told[graph.path])
+      end
+    end)
+  end
+end
+
 local function append(list, from)
   table.move(from, 1, #from, #list + 1, list)
 end
@@ -127,6 +154,9 @@ function Folder:finish(handlers, missing, reading, written)
   local problems, list = {}, {}
   self:resolve(reading ~= "file" and handlers, missing)
   self:declare()
+  if self.sound and reading == "folder" then
+    self:check_calls()
+  end
   for _, told in ipairs(self.reports) do
     told:sort()
     append(problems, told.problems)

@@ -123,11 +123,12 @@ local function add(list, row)
   return item
 end
 
--- How far each node is from here, by its id, on ways that do not come through `from`.
-local function distances(graph, from, first)
+-- How far each node is from here, by its id, on ways that come neither through `from` nor through
+-- what is done already.
+local function distances(graph, from, first, done)
   local far, queue = { [first] = 0 }, { first }
   for _, id in ipairs(queue) do
-    for _, flow in ipairs(id ~= from and graph.nodes[id].out or {}) do
+    for _, flow in ipairs(id ~= from and not done[id] and graph.nodes[id].out or {}) do
       if not far[flow.to] then
         far[flow.to] = far[id] + 1
         queue[#queue + 1] = flow.to
@@ -142,7 +143,7 @@ end
 function Drawing:meeting(node)
   local count, sum = {}, {}
   for _, flow in ipairs(node.out) do
-    for id, far in pairs(distances(self.graph, node.id, flow.to)) do
+    for id, far in pairs(distances(self.graph, node.id, flow.to, self.done)) do
       count[id], sum[id] = (count[id] or 0) + 1, (sum[id] or 0) + far
     end
   end
@@ -156,31 +157,44 @@ function Drawing:meeting(node)
   return best
 end
 
--- Where all branches but one lead back, that one goes on.
-function Drawing:way_on(node)
-  local found
-  for _, flow in ipairs(node.out) do
-    if not self.done[flow.to] then
-      if found and found ~= flow.to then
-        return nil
-      end
-      found = flow.to
+-- How many nodes a branch has before it comes to what stands elsewhere.
+function Drawing:length(from, first)
+  local count = 0
+  if not self.done[first] then
+    for id in pairs(distances(self.graph, from, first, self.done)) do
+      count = count + (self.done[id] and 0 or 1)
     end
   end
-  return found
+  return count
+end
+
+-- The first node of the longest branch, which goes on where branches do not meet; nil if several
+-- are as long.
+function Drawing:way_on(node)
+  local best, longest = nil, 0
+  for _, flow in ipairs(node.out) do
+    local length = self:length(node.id, flow.to)
+    if length > longest then
+      best, longest = flow.to, length
+    elseif length == longest and flow.to ~= best then
+      best = nil
+    end
+  end
+  return best
 end
 
 -- Adds what follows a node, up to where its branches meet -> the id of that node; nil if they do
 -- not meet before `stop`.
 function Drawing:branches(item, node, stop)
-  local meeting = self:meeting(node) or self:way_on(node)
+  local meeting = self:meeting(node)
+  local on = meeting or not stop and self:way_on(node) or nil
   for _, flow in ipairs(node.out) do
     local branch = add(item.inside, { text = flow_text(flow) })
-    if self:chain(branch.inside, flow.to, meeting or stop) and not meeting then
-      add(branch.inside, { to = stop })
+    if self:chain(branch.inside, flow.to, on or stop) and not meeting then
+      add(branch.inside, { to = on or stop })
     end
   end
-  return meeting
+  return on
 end
 
 -- Adds the node and what follows it, and says where the list leads if that stands elsewhere. True:

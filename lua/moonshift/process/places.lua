@@ -172,8 +172,8 @@ function places.resolve(graph, loaded, tell)
     end
     behaviour.names = places.names(behaviour, place)
     if loaded and not places.find(loaded, behaviour.names) then
-      tell(at, ("there is no handler for its %s (looked for %s)"):format(what,
-        files_of(behaviour.names)))
+      tell(at, ("there is no %s%s (looked for %s)"):format(behaviour.run and "" or
+        "handler for its ", what, files_of(behaviour.names)))
     end
   end)
 end

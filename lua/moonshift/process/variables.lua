@@ -206,8 +206,8 @@ function variables.check_copies(token, note)
   for name, made in pairs(note.copies or NONE) do
     local now = variables.get(token, name)
     if not variables.equal(made[1], made[2]) and not variables.equal(made[1], now) then
-      error(("the table in the variable %s was changed, but not assigned "
-        .. "(after changing it, write: variables.%s = …)"):format(name, name), 0)
+      error(("%s: the table in the variable %s was changed, but not assigned "
+        .. "(after changing it, write: variables.%s = …)"):format(token.at, name, name), 0)
     end
   end
 end

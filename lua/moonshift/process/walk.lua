@@ -94,8 +94,8 @@ function Walk:true_for(inst, token, condition)
   elseif found == false or found == "false" then
     return false
   end
-  error(("%s: the condition %s gives %s (expected true or false)"):format(token.at,
-    condition.text or "", show(found)), 0)
+  error(("%s: the condition%s gives %s (expected true or false)"):format(token.at,
+    condition.text and " " .. condition.text or "", show(found)), 0)
 end
 
 -- mapped(scope, mapping) -> the value of an input or output as data; null for nothing.

@@ -87,7 +87,7 @@ describe("the verbs that go on with processes", function()
       refusal("process", "start", "order", "x"))
     assert.truthy(refusal("process", "start", "order", "--variables", "[]")
       :find("expected an object", 1, true))
-    assert.equal('4 moonshift: no such version of process "oder"\n',
+    assert.equal('4 moonshift: no process "oder" is deployed\n',
       refusal("process", "start", "oder"))
     assert.equal('4 moonshift: no such version of process "order"\n',
       refusal("process", "start", "order", "--version", "2"))

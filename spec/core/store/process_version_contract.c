@@ -19,7 +19,7 @@ static void versions(struct contract *c) {
     EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'order', 'text': false}"), "text"), "") ==
            0);
     EXPECT(strcmp(answer(c, ASK_VERSION, json_of("{'key': 'offer'}"), "id"), "") == 0);
-    EXPECT_ERROR("no such version of process \"offer\"");
+    EXPECT_ERROR("no process \"offer\" is deployed");
 }
 
 /* The only job, as JSON. */

@@ -97,9 +97,47 @@ describe("the processes of a folder", function()
   end)
 end)
 
+describe("a word that the file has not made its own", function()
+  it("is told with the line that does so", function()
+    assert.same({ 'processes/a.lua:1: unknown global "wait" (a word: local wait = require '
+      .. '"moonshift.process".wait)' },
+      problems { ["processes/a.lua"] = "return { wait 'a' { after = 'PT1S' } }" })
+    assert.same({ 'processes/a.lua:1: moonshift.process has no word "signal"' },
+      problems { ["processes/a.lua"] = "return { require 'moonshift.process'.signal 'a' {} }" })
+  end)
+end)
+
+describe("a call of a process that the folder lacks", function()
+  local CALL = models.line('<callActivity id="x" calledElement="%s"/>')
+  local files = { ["processes/b.bpmn"] = model("b", '<task id="x"/>') }
+
+  local function warnings(key, options)
+    files["processes/a.bpmn"] = CALL:format(key)
+    return load(files, options).process_warnings
+  end
+
+  it("is told where the folder is checked, with what is meant", function()
+    local found = warnings("bb", { reading = "folder" })
+    local count = 0
+    for _, one in ipairs(found) do
+      count = count + (one.message == '"x": calls the process "bb", which is not in the folder '
+        .. '(did you mean "b"?)' and 1 or 0)
+    end
+    assert.equal(1, count)
+  end)
+
+  it("is no matter elsewhere, and none if the key is an expression", function()
+    for key, reading in pairs { bb = "file", b = "folder", ["${which}"] = "folder" } do
+      for _, one in ipairs(warnings(key, { reading = reading })) do
+        assert.is_nil(one.message:find("which is not in the folder", 1, true), key)
+      end
+    end
+  end)
+end)
+
 describe("a foreign name", function()
   local service = model("order", '<serviceTask id="charge" %s/>')
-  local MISSING = 'processes/a.bpmn:5: "charge": there is no handler for its %s (looked for '
+  local MISSING = 'processes/a.bpmn:5: "charge": there is no %s (looked for '
     .. "activities/order/charge.lua%s)"
 
   local function finds(attributes, ...)
@@ -123,14 +161,16 @@ describe("a foreign name", function()
     local places = { "handlers/org/shop/ChargeCard.lua", "handlers/ChargeCard.lua",
       "handlers/charge_card.lua" }
     finds('c:class="org.shop.ChargeCard"', table.unpack(places))
-    lacks('c:class="org.shop.ChargeCard"', 'class "org.shop.ChargeCard"', table.unpack(places))
+    lacks('c:class="org.shop.ChargeCard"', 'handler for its class "org.shop.ChargeCard"',
+      table.unpack(places))
   end)
 
   it("of a delegate leads to its name", function()
     local places = { "handlers/chargeCard.lua", "handlers/charge_card.lua" }
     finds('f:delegateExpression="${chargeCard}"', table.unpack(places))
-    lacks('f:delegateExpression="${chargeCard}"', 'delegate "${chargeCard}"', table.unpack(places))
-    lacks('f:delegateExpression="${a.b}"', 'delegate "${a.b}"')
+    lacks('f:delegateExpression="${chargeCard}"', 'handler for its delegate "${chargeCard}"',
+      table.unpack(places))
+    lacks('f:delegateExpression="${a.b}"', 'handler for its delegate "${a.b}"')
   end)
 
   it("of a decision or a mail has a place of its own", function()

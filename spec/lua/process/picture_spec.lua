@@ -53,6 +53,7 @@ describe("a picture", function()
 │ ├ if a function
 │ │ └ → ask
 │ └ otherwise (enough)
+│   └ → end
 └ end = end]], draw [[return {
       task "ask" { within = { "PT1H", to = "again" },
         every = { "R/PT10M", step "hurry" { run = function() end } } },

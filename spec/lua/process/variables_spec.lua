@@ -67,7 +67,7 @@ describe("variables", function()
   end)
 
   it("refuse a table that is changed and not assigned", function()
-    assert.equal("the table in the variable o was changed, but not assigned "
+    assert.equal("a: the table in the variable o was changed, but not assigned "
       .. "(after changing it, write: variables.o = …)", refusal(function(job)
         job.variables.o.n = 2
       end, { o = { n = 1 } }))
@@ -86,7 +86,7 @@ describe("variables", function()
     d.spoils = true
     local ok, message = pcall(d.start, d, "p", { o = { n = 1 } })
     assert.is_false(ok)
-    assert.truthy(message:find("the table in the variable o was changed", 1, true))
+    assert.truthy(message:find("a: the table in the variable o was changed", 1, true))
   end)
 
   it("keep no metatable but the mark of lists", function()

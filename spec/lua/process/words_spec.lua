@@ -153,6 +153,15 @@ return {
       { graph.nodes.x.boundaries, graph.nodes["x.within"].attached })
   end)
 
+  it("leads elsewhere behind the list of an event, with its option to", function()
+    local graph = processes.graph [[return {
+      step "a" { run = "a", async = true },
+      task "b" { within = { "P1D", step "nag" { run = "n" }, to = "b" }, on_error = { to = "a" } },
+      process.boundary "late" { on = "b", after = "P9D", step "tell" { run = "n" }, to = "a" } }]]
+    assert.same({ "start -> a", "a -> b", "b -> end", "b.within -> nag", "nag -> b", "b.error -> a",
+      "late -> tell", "tell -> a" }, processes.flows(graph))
+  end)
+
   it("has boundary events of all kinds", function()
     local graph = processes.graph [[return {
       receive "x" { message = "m", within = { "P14D", stop = "lost" },
@@ -239,6 +248,10 @@ describe("a mistake in a process", function()
         .. 'such as total = "${sum}")',
       [ [[process.wait "a" { event = { kind = 5 } }]] ] = '"a": event: its kind is 5 (expected a '
         .. "text)",
+      [ [[step "a" { run = "x", assignee = "b" }]] ] = '"a": step has no option "assignee" (task '
+        .. "has it)",
+      [ [[task "a" { within = { "PT1H", task "b" {}, to = { { "a" }, { "b" } } } }]] ] =
+        '"a.within": to: got a table (expected the name of a node behind a list)',
       [ [[process.sub "s" {}]] ] = '"s": has nothing in it (expected words such as step)',
       [ [[process.gateway "g" { kind = "or" }]] ] = '"g": gateway: kind is the string "or" '
         .. "(expected exclusive, parallel, inclusive or event)",

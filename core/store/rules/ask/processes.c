@@ -103,6 +103,11 @@ static int64_t version_meant(struct store *store, const json_t *question, struct
     return found == FAILED ? -1 : id;
 }
 
+static bool asks_version(const json_t *question) {
+    return json_object_get(question, "number") || json_object_get(question, "tag") ||
+           json_object_get(question, "deployment");
+}
+
 static json_t *version_read(struct row *row) {
     return json_pack("{sI ss sI ss ss sI ss ss? sb sb}", "id", (json_int_t)row_int(row, 0), "key",
                      row_text(row, 1), "number", (json_int_t)row_int(row, 2), "kind",
@@ -133,7 +138,10 @@ json_t *store_version(struct store *store, const json_t *question, struct error 
     }
     const char *key = json_string_value(json_object_get(question, "key"));
     if (step == NO && key)
-        error_set(error, ERROR_NOT_FOUND, "no such version of process \"%.255s\"", key);
+        error_set(error, ERROR_NOT_FOUND,
+                  asks_version(question) ? "no such version of process \"%.255s\""
+                                         : "no process \"%.255s\" is deployed",
+                  key);
     else if (step == NO)
         error_set(error, ERROR_NOT_FOUND, "no version %lld of a process", (long long)id);
     look_end(store, own);

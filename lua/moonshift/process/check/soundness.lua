@@ -98,7 +98,8 @@ local function check_cycles(graph, next, report)
   for _, id in ipairs(graph.order) do
     local node = graph.nodes[id]
     if busy[id] == id then
-      report:warn(node, "begins a cycle in which nothing waits (expected asyncBefore in it)")
+      report:warn(node,
+        "begins a cycle in which nothing waits (expected a job or another wait in it)")
     end
     if node.kind == "inclusive" and #node.into > 1 and any[id] then
       report:warn(node, "is an inclusive join inside a cycle")

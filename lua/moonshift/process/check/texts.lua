@@ -64,6 +64,17 @@ function Texts:listeners(at, listeners)
   end
 end
 
+-- A condition: no other text than one with an expression gives true or false.
+function Texts:condition(at, value)
+  local word = type(value) == "string" and value:match("^%s*(.-)%s*$")
+  if word and not expression.is(value) and word ~= "true" and word ~= "false" then
+    self.report:refuse(at, ('the condition "%s" is a text (expected an expression: ${…})'):format(
+      value))
+  else
+    self:value(at, value, "the condition")
+  end
+end
+
 -- ---- constants ----
 
 function Texts:priority(at, value, what)
@@ -180,7 +191,7 @@ function Texts:node(node)
     self:behaviour(node, node.behaviour, "its behaviour")
   end
   for _, flow in ipairs(node.out) do
-    self:value(flow, flow.when, "the condition")
+    self:condition(flow, flow.when)
     self:listeners(flow, { take = flow.listeners })
   end
 end

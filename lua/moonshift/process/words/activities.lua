@@ -168,7 +168,7 @@ function readers.boundary(self, item, pending)
   node.attached, node.handler = content.on, content.handler
   node.event = options.event(content, node, report)
   self.boundaries[#self.boundaries + 1] = node
-  local open = self:sequence(options.items(content, node, report), self:leave(node, content))
+  local open = self:after(node, content, options.items(content, node, report))
   if #open > 0 then
     report:refuse(node, "leads nowhere (expected to, or finish at the end)")
   end

@@ -69,7 +69,7 @@ local function aftermath(self, node, given, items)
     self:enter(self:sequence(items, { self:ending(node) }), finish.id)
     return {}
   end
-  local pending = self:sequence(items, self:leave(node, given))
+  local pending = self:after(node, given, items)
   if node.event.interrupting == false and #pending > 0 then
     local finish = self:node("end", node.id .. ".end", { line = node.line, word = "end" })
     finish.event = { kind = "none" }

@@ -95,6 +95,17 @@ local function check_types(content, at, report)
   end
 end
 
+-- " (task has it)" if other words have the option.
+local function owners(name)
+  local list = {}
+  for word, set in pairs(sets) do
+    list[#list + 1] = set[name] and rawget(process, word) and word or nil
+  end
+  table.sort(list)
+  return list[1] and (" (%s %s it)"):format(table.concat(list, ", "), list[2] and "have" or "has")
+    or ""
+end
+
 -- check(word, content, at, report): tells of every key that means nothing there, and takes away
 -- what has the wrong type.
 function options.check(word, content, at, report)
@@ -104,7 +115,7 @@ function options.check(word, content, at, report)
     if type(name) == "string" and not set[name] then
       local meant = set[MEANT[name]] and MEANT[name] or rules.suggest(name, names_of(set))
       report:refuse(at, ('%s has no option "%s"%s'):format(word, name,
-        meant and (' (did you mean "%s"?)'):format(meant) or ""))
+        meant and (' (did you mean "%s"?)'):format(meant) or owners(name)))
     elseif type(name) ~= "string" and math.type(name) ~= "integer" then
       report:refuse(at, ("%s has the key %s (expected names and items)"):format(word, show(name)))
     end

@@ -128,6 +128,23 @@ function Reading:sequence(items, pending)
   return pending
 end
 
+-- after(node, content, items) -> the ends of the list behind an event. Its `to` says where the list
+-- leads; without a list, where the event does.
+function Reading:after(node, content, items)
+  local to = content.to
+  if to == nil or #items == 0 then
+    return self:sequence(items, self:leave(node, content))
+  end
+  local open = self:sequence(items, { self:ending(node, content.flow) })
+  if type(to) ~= "string" then
+    self.report:refuse(node, ("to: got %s (expected the name of a node behind a list)"):format(
+      show(to)))
+    return {}
+  end
+  self:enter(open, to)
+  return {}
+end
+
 -- body(items, at, prefix): a whole scope with its start and its end.
 function Reading:body(items, at, prefix)
   local pending = {}

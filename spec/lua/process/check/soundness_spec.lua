@@ -43,11 +43,11 @@ describe("soundness", function()
 
   it("names a cycle in which nothing waits", function()
     warns("s start, a task, g inclusive, e end", "s>a a>g g>a? g>e",
-      '"a": begins a cycle in which nothing waits (expected asyncBefore in it)')
+      '"a": begins a cycle in which nothing waits (expected a job or another wait in it)')
     warns("s start, b task, a task, e end", "s>a a>a a>b b>a? b>e",
-      '"b": begins a cycle in which nothing waits (expected asyncBefore in it)')
+      '"b": begins a cycle in which nothing waits (expected a job or another wait in it)')
     warns("s start, a task, e end", "s>a a>a? a>e",
-      '"a": begins a cycle in which nothing waits (expected asyncBefore in it)')
+      '"a": begins a cycle in which nothing waits (expected a job or another wait in it)')
     warns("s start, a user, e end", "s>a a>a? a>e")
   end)
 
