@@ -4,6 +4,7 @@
 
 static const struct flag instance_flags[] = {
     {"--at", "TIME", "then, not now"},
+    {"--hierarchy", NULL, "of a process instance: those that it called, too"},
     COMMAND_FLAGS,
     {0},
 };
@@ -11,9 +12,9 @@ static const struct flag instance_flags[] = {
 static bool instance_run(struct cli *cli, const struct flags *flags, struct error *error) {
     bool suspends = strcmp(flags->command->name, "instance suspend") == 0;
     const char *at = flags_text(flags, "--at");
-    json_t *command =
-        json_pack("{ss,ss}", "verb", suspends ? "suspend_instance" : "activate_instance",
-                  "instance", flags->words[0]);
+    json_t *command = json_pack(
+        "{ss,ss,so*}", "verb", suspends ? "suspend_instance" : "activate_instance", "instance",
+        flags->words[0], "hierarchy", flags_has(flags, "--hierarchy") ? json_true() : NULL);
     if (!command || !at || command_date(command, "at", at, error))
         return give_command(cli, flags, command, suspends ? "suspended" : "activated", error);
     json_decref(command);
@@ -21,9 +22,9 @@ static bool instance_run(struct cli *cli, const struct flags *flags, struct erro
 }
 
 const struct cli_command instance_commands[] = {
-    {"instance suspend", "KEY [--at TIME]", "suspend its jobs, and later ones", "", instance_flags,
-     1, 1, false, false, instance_run},
-    {"instance activate", "KEY [--at TIME]", "end its suspension, and its jobs'", "",
+    {"instance suspend", "KEY [--at TIME] [--hierarchy]", "suspend its jobs, and later ones", "",
+     instance_flags, 1, 1, false, false, instance_run},
+    {"instance activate", "KEY [--at TIME] [--hierarchy]", "end its suspension, and its jobs'", "",
      instance_flags, 1, 1, false, false, instance_run},
     {0},
 };

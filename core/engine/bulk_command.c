@@ -30,6 +30,7 @@ static bool is_dated(const json_t *command) {
 bool bulk_command_is(const json_t *command) {
     struct command read;
     return command_read(&read, command, NULL) && !is_dated(command) && !read.goes_on &&
+           !read.hierarchy &&
            (read.target == TARGET_JOBS || read.target == TARGET_DEFINITION ||
             read.target == TARGET_INSTANCE);
 }

@@ -29,7 +29,8 @@ enum key {
     KEY_VERSION = 262144,
     KEY_INCLUDE_INSTANCES = 524288,
     KEY_ASSIGNEE = 1048576,
-    KEY_CLAIM = 2097152
+    KEY_CLAIM = 2097152,
+    KEY_HIERARCHY = 4194304
 };
 
 #define CYCLE_EXAMPLES "\"R/PT2H\" or \"0 3 * * *\""
@@ -63,9 +64,9 @@ static const struct {
     [COMMAND_SET_DEFINITION_RETRIES] = {"set_definition_retries", TARGET_DEFINITION, KEY_RETRIES,
                                         KEY_DUE},
     [COMMAND_SUSPEND_INSTANCE] = {"suspend_instance", TARGET_INSTANCE, 0,
-                                  KEY_AT | KEY_INCLUDE_JOBS},
+                                  KEY_AT | KEY_INCLUDE_JOBS | KEY_HIERARCHY},
     [COMMAND_ACTIVATE_INSTANCE] = {"activate_instance", TARGET_INSTANCE, 0,
-                                   KEY_AT | KEY_INCLUDE_JOBS},
+                                   KEY_AT | KEY_INCLUDE_JOBS | KEY_HIERARCHY},
     [COMMAND_SUSPEND_PROCESS] = {"suspend_process", TARGET_PROCESS, 0,
                                  KEY_VERSION | KEY_INCLUDE_INSTANCES | KEY_AT},
     [COMMAND_ACTIVATE_PROCESS] = {"activate_process", TARGET_PROCESS, 0,
@@ -253,6 +254,7 @@ static const struct {
     {"include_instances", KEY_INCLUDE_INSTANCES, NULL, offsetof(struct command, include_instances)},
     {"assignee", KEY_ASSIGNEE, read_assignee, 0},
     {"claim", KEY_CLAIM, NULL, offsetof(struct command, claims)},
+    {"hierarchy", KEY_HIERARCHY, NULL, offsetof(struct command, hierarchy)},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 

@@ -92,6 +92,7 @@ struct command {
     int64_t version, task;     /* of a process by its number, 0: all; a user task */
     const char *assignee;      /* of the task; NULL: nobody */
     bool include_instances;    /* of a process: what runs of it */
+    bool hierarchy;            /* of an instance: those that it called, too */
     bool claims;               /* the task must not be another one's */
     const char *executor;      /* a name, or an id as text; of a registration the name, or NULL */
     const json_t *deployments; /* ids: an array of integers, or one */

@@ -378,16 +378,20 @@ end
 
 -- Not called in tail position: misuse is told beyond the frame of the verb.
 local function instance_verb(self, verb, instance, given)
-  given = options.only(given, verb, { at = true, dry_run = true })
-  if type(instance) ~= "string" then
-    error(("instance is %s (expected its key)"):format(show(instance)), 3)
+  given = options.only(given, verb, { at = true, hierarchy = true, dry_run = true })
+  if math.type(instance) == "integer" then
+    instance = tostring(instance)
+  elseif type(instance) ~= "string" then
+    error(("instance is %s (expected its key, or the id of a process instance)"):format(
+      show(instance)), 3)
   end
-  local command = { verb = verb, instance = instance, at = check_instant(given.at, "at") }
+  local command = { verb = verb, instance = instance, at = check_instant(given.at, "at"),
+    hierarchy = given.hierarchy }
   return options.operate(self.core, command, given)
 end
 
 --- Suspends the jobs of an instance, and those that are created for it later.
----@param instance string its key
+---@param instance string|integer its key; of a process instance its id
 ---@param given? moonshift.instance_options
 ---@return integer? touched how many jobs; nil on failure
 ---@return any job the id of the job that does it, or the message of a failure
@@ -398,7 +402,7 @@ function Engine:suspend_instance(instance, given)
 end
 
 --- Ends the suspension of an instance and of its jobs.
----@param instance string its key
+---@param instance string|integer its key; of a process instance its id
 ---@param given? moonshift.instance_options
 ---@return integer? touched how many jobs; nil on failure
 ---@return any job the id of the job that does it, or the message of a failure

@@ -46,6 +46,7 @@
 
 ---@class moonshift.instance_options: moonshift.dry_options
 ---@field at? moonshift.instant a job does it then
+---@field hierarchy? boolean of a process instance: those that it called, too
 
 ---@class moonshift.suspension_options: moonshift.dry_options
 ---@field include_jobs? boolean the jobs that are there, too

@@ -99,6 +99,59 @@ function Engine:set_variables(instance, variables)
     variables = check_variables(variables) }
 end
 
+local function process_verb(self, verb, process, given)
+  given = options.only(given, verb,
+    { version = true, include_instances = true, at = true, dry_run = true })
+  return options.operate(self.core, { verb = verb, process = check_name(process, "process"),
+    version = given.version, include_instances = given.include_instances, at = given.at }, given)
+end
+
+--- Suspends a process: nothing of it starts, and its new jobs wait.
+---@param process string its key
+---@param given? moonshift.process_suspension
+---@return integer? touched how many jobs; nil on failure
+---@return any job the id of the job that does it, or the message of a failure
+---@return moonshift.code? code of a failure
+function Engine:suspend_process(process, given)
+  local touched, job, code = process_verb(self, "suspend_process", process, given)
+  return touched, job, code
+end
+
+--- Ends the suspension of a process.
+---@param process string its key
+---@param given? moonshift.process_suspension
+---@return integer? touched how many jobs; nil on failure
+---@return any job the id of the job that does it, or the message of a failure
+---@return moonshift.code? code of a failure
+function Engine:activate_process(process, given)
+  local touched, job, code = process_verb(self, "activate_process", process, given)
+  return touched, job, code
+end
+
+--- Gives a user task to a person. It must have no assignee, or this one already.
+---@param task integer its id
+---@param who? string nil: the setting `who`
+---@return integer? touched 1; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:claim(task, who)
+  local touched, message, code = self.core:command { verb = "set_assignee",
+    task = ids.one(task, 2), assignee = who, claim = true }
+  return touched, message, code
+end
+
+--- Gives a user task to a person, also one that another person has.
+---@param task integer its id
+---@param who? string nil: the task has no assignee any more
+---@return integer? touched 1; nil on failure
+---@return string? message of a failure
+---@return moonshift.code? code of a failure
+function Engine:assign(task, who)
+  local touched, message, code = self.core:command { verb = "set_assignee",
+    task = ids.one(task, 2), assignee = who }
+  return touched, message, code
+end
+
 --- Returns an instance, one that has ended too, with its variables and the places where it stands.
 ---@param id integer
 ---@return moonshift.instance_row? instance nil on failure

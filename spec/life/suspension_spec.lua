@@ -196,8 +196,8 @@ describe("suspension", function()
 
     it("refuses what is no key", function()
       assert.has_error(function()
-        engine:suspend_instance(7)
-      end, "instance is 7 (expected its key)")
+        engine:suspend_instance(7.5)
+      end, "instance is 7.5 (expected its key, or the id of a process instance)")
     end)
   end)
 

@@ -212,7 +212,7 @@ CREATE TABLE conflicts(   -- jobs whose latest runs ended with a conflict, and h
   job INTEGER PRIMARY KEY, n INT NOT NULL) STRICT; -- such a job has a message in its row
 -- Processes. An instance is one row while it lives: its frame says where it stands. What waits for an
 -- event is a row of its own, found by (instance, token); token: a number in the frame.
-CREATE TABLE process(     -- current: the version that new instances get
+CREATE TABLE process(     -- current: the version that new instances get; suspended: 3 with its instances
   key TEXT PRIMARY KEY, current INT NOT NULL, suspended INT NOT NULL DEFAULT 0) WITHOUT ROWID, STRICT;
 CREATE TABLE process_version(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL, number INT NOT NULL, kind TEXT NOT NULL,

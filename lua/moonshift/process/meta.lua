@@ -356,6 +356,12 @@ function Process.gateway(name) end
 ---@field variables? table set in the receiver
 ---@field keep? string|number how long it is kept if nothing waits for it
 
+--- Options of `engine:suspend_process` and `engine:activate_process`.
+---@class moonshift.process_suspension: moonshift.dry_options
+---@field version? integer this version alone
+---@field include_instances? boolean its instances, too
+---@field at? moonshift.instant a job does it then
+
 --- What `engine:instance` returns; the rows of `engine:instances` and `engine:past_instances` have
 --- the same, without `at` and `state`, and only the past ones `variables`.
 ---@class moonshift.instance_row

@@ -11,8 +11,11 @@
 #include <stdlib.h>
 
 #define OF_VERSION " JOIN process_version v ON v.id="
+/* Of an instance whose version is `v`: by itself, or with its process. */
 #define SUSPENDED(id)                                                                              \
-    "EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"
+    "(EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"            \
+    " OR v.suspended&2<>0"                                                                         \
+    " OR EXISTS(SELECT 1 FROM process h WHERE h.key=v.key AND h.suspended&2<>0))"
 #define AS_FLAG(sql) "CASE WHEN " sql " THEN 1 ELSE 0 END"
 
 /* ---- processes, versions ---- */

@@ -2,6 +2,7 @@
  * create.c looks at, those created later (rules §12). */
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
+#include "store/rules/process/version.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,11 +29,12 @@ static bool instance_activate(struct store *store, const char *instance, bool *w
 enum answer instance_held(struct store *store, int64_t id, struct error *error) {
     char text[24];
     int64_t one = 0;
+    enum answer held = NO;
     snprintf(text, sizeof text, "%lld", (long long)id);
-    return !store->catalog.instances
-               ? NO
-               : db_value(&store->db, error, &one,
-                          "SELECT 1 FROM suspended_instance WHERE instance=?1", "t", text);
+    if (store->catalog.instances)
+        held = db_value(&store->db, error, &one,
+                        "SELECT 1 FROM suspended_instance WHERE instance=?1", "t", text);
+    return held == NO ? version_holds(store, id, error) : held;
 }
 
 bool instance_released(struct store *store, int64_t id, struct error *error) {
@@ -58,6 +60,11 @@ static int64_t number_of(struct store *store, const char *key, struct error *err
 /* A process instance has no other jobs than its own, whatever text plain jobs have. */
 #define MEMBERS(what) "SELECT " what " FROM live WHERE (instance=?1 AND ?2=0 OR instance_id=?2)"
 
+/* An instance and those that it called, and so on. */
+#define TREE                                                                                       \
+    "WITH RECURSIVE tree(id) AS (SELECT id FROM instance WHERE id=?1 UNION ALL SELECT i.id"        \
+    " FROM instance i JOIN tree t ON i.parent=t.id) "
+
 static bool instance_jobs(struct store *store, struct step *step, struct command *command,
                           bool suspends, int64_t number, struct error *error) {
     return step_read(store, step, command,
@@ -71,21 +78,81 @@ static bool instance_jobs(struct store *store, struct step *step, struct command
                      error);
 }
 
+/* ---- with the instances that it called ---- */
+
+static bool tree_suspend(struct store *store, int64_t number, bool suspends, bool *was, time_ms now,
+                         struct error *error) {
+    bool done =
+        suspends
+            ? db_run(&store->db, error,
+                     TREE
+                     "INSERT INTO suspended_instance(instance, at)"
+                     " SELECT CAST(id AS TEXT), ?2 FROM tree WHERE true ON CONFLICT DO NOTHING",
+                     "ii", number, now)
+            : db_run(&store->db, error,
+                     TREE "DELETE FROM suspended_instance WHERE instance IN"
+                          " (SELECT CAST(id AS TEXT) FROM tree)",
+                     "i", number);
+    *was = suspends || db_changes(&store->db) > 0;
+    return done && (!*was || catalog_changed(store, error));
+}
+
+static bool tree_jobs(struct store *store, struct step *step, struct command *command,
+                      bool suspends, int64_t number, struct error *error) {
+    return step_read(store, step, command,
+                     db_query(&store->db, error,
+                              TREE "SELECT id FROM live WHERE instance_id IN (SELECT id FROM tree)"
+                                   " AND (suspended&4<>0)<>(?2<>0) AND id>?3 AND id<=?4"
+                                   " ORDER BY id LIMIT ?5",
+                              "iniin", number, (int)suspends, command->after,
+                              step_end(step, command), COMMAND_IDS + 1),
+                     error);
+}
+
+/* ---- the verbs ---- */
+
+static bool instance_begin(struct store *store, const struct command *command, int64_t number,
+                           bool *was, time_ms now, struct error *error) {
+    bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE;
+    if (command->goes_on)
+        return true;
+    if (command->hierarchy)
+        return tree_suspend(store, number, suspends, was, now, error);
+    return suspends ? instance_suspend(store, command->instance, now, error)
+                    : instance_activate(store, command->instance, was, error);
+}
+
+static bool instance_members(struct store *store, struct step *step, struct command *command,
+                             int64_t number, struct error *error) {
+    bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE;
+    if (!command->include_jobs)
+        return true;
+    return command->hierarchy ? tree_jobs(store, step, command, suspends, number, error)
+                              : instance_jobs(store, step, command, suspends, number, error);
+}
+
+/* The process instance that is meant; 0: plain jobs. -1: error. Only a process instance calls
+ * others. */
+static int64_t instance_meant(struct store *store, const struct command *command,
+                              struct error *error) {
+    int64_t number = number_of(store, command->instance, error);
+    if (number || !command->hierarchy || command->goes_on)
+        return number;
+    error_set(error, ERROR_NOT_FOUND, "no instance \"%.255s\" of a process that runs",
+              command->instance);
+    return -1;
+}
+
 bool instance_command(struct store *store, struct command *command, struct step *step, time_ms now,
                       struct error *error) {
     bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE, was = true;
     char entity[JOB_NAME_MAX + 32];
-    int64_t number = number_of(store, command->instance, error);
+    int64_t number = instance_meant(store, command, error);
     snprintf(entity, sizeof entity, "instance \"%.255s\"", command->instance);
     store->journal.instance = number;
     step->ids = (struct ids){step->list, 0};
-    if (number < 0)
-        return false;
-    bool begun =
-        command->goes_on || (suspends ? instance_suspend(store, command->instance, now, error)
-                                      : instance_activate(store, command->instance, &was, error));
-    if (!begun ||
-        (command->include_jobs && !instance_jobs(store, step, command, suspends, number, error)))
+    if (number < 0 || !instance_begin(store, command, number, &was, now, error) ||
+        !instance_members(store, step, command, number, error))
         return false;
     if (!was && command->include_jobs && step->ids.count == 0 && !step->more)
         return error_set(error, ERROR_NOT_FOUND,
@@ -97,11 +164,21 @@ bool instance_command(struct store *store, struct command *command, struct step 
                                now, error);
 }
 
+static bool tree_count(struct store *store, int64_t number, bool suspends, int64_t *count,
+                       struct error *error) {
+    return db_value(&store->db, error, count,
+                    TREE "SELECT count(*) FROM live WHERE instance_id IN (SELECT id FROM tree)"
+                         " AND (suspended&4<>0)<>(?2<>0)",
+                    "in", number, (int)suspends) != FAILED;
+}
+
 bool instance_preview(struct store *store, const struct command *command, int64_t *count,
                       struct error *error) {
     bool suspends = command->verb == COMMAND_SUSPEND_INSTANCE;
-    int64_t number = number_of(store, command->instance, error);
+    int64_t number = instance_meant(store, command, error);
     *count = 0;
+    if (number >= 0 && command->hierarchy)
+        return tree_count(store, number, suspends, count, error);
     return number >= 0 &&
            (!command->include_jobs ||
             db_value(&store->db, error, count, MEMBERS("count(*)") " AND (suspended&4<>0)<>(?3<>0)",

@@ -19,6 +19,12 @@ static void prefix_of(const struct command *command, char prefix[JOB_NAME_MAX + 
     snprintf(prefix, JOB_NAME_MAX + 16, "process/%s/", command->process);
 }
 
+static int suspension_of(const struct command *command) {
+    if (command->verb != COMMAND_SUSPEND_PROCESS)
+        return VERSION_ACTIVE;
+    return VERSION_SUSPENDED | (command->include_instances ? VERSION_WITH_INSTANCES : 0);
+}
+
 static bool members_read(struct store *store, struct step *step, struct command *command,
                          bool suspends, struct error *error) {
     char prefix[JOB_NAME_MAX + 16];
@@ -40,9 +46,9 @@ bool process_command(struct store *store, struct command *command, struct step *
              command->version ? "process \"%.255s\" version %lld" : "process \"%.255s\"",
              command->process, (long long)command->version);
     step->ids = (struct ids){step->list, 0};
-    if (!command->goes_on &&
-        (!version_suspend(store, command->process, command->version, suspends, error) ||
-         !catalog_changed(store, error)))
+    if (!command->goes_on && (!version_suspend(store, command->process, command->version,
+                                               suspension_of(command), error) ||
+                              !catalog_changed(store, error)))
         return false;
     return members_read(store, step, command, suspends, error) &&
            commands_set_suspended(store, step->ids, SUSPENDED_PROCESS, suspends, now, error) &&

@@ -147,19 +147,30 @@ enum answer version_suspended(struct store *store, int64_t version, struct error
                     "i", version);
 }
 
-bool version_suspend(struct store *store, const char *key, int64_t number, bool suspends,
+bool version_suspend(struct store *store, const char *key, int64_t number, int how,
                      struct error *error) {
     bool done = number
                     ? db_run(&store->db, error,
                              "UPDATE process_version SET suspended=?3 WHERE key=?1 AND number=?2",
-                             "tin", key, number, (int)suspends)
+                             "tin", key, number, how)
                     : db_run(&store->db, error, "UPDATE process SET suspended=?2 WHERE key=?1",
-                             "tn", key, (int)suspends);
+                             "tn", key, how);
     return done &&
            (db_changes(&store->db) || error_set(error, ERROR_NOT_FOUND,
                                                 number ? "no such version of process \"%.255s\""
                                                        : "unknown process \"%.255s\"",
                                                 key));
+}
+
+enum answer version_holds(struct store *store, int64_t instance, struct error *error) {
+    int64_t one = 0;
+    if (!store->catalog.processes)
+        return NO;
+    return db_value(&store->db, error, &one,
+                    "SELECT 1 FROM instance i JOIN process_version v ON v.id=i.version JOIN"
+                    " process p ON p.key=v.key WHERE i.id=?1 AND (v.suspended&2<>0 OR"
+                    " p.suspended&2<>0)",
+                    "i", instance);
 }
 
 enum answer version_halts(struct store *store, const struct job *job, struct error *error) {

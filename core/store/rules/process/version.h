@@ -14,10 +14,15 @@ enum answer versions_known(struct store *store, const struct store_deployment *d
 bool versions_deploy(struct store *store, const struct store_deployment *deployment, int64_t id,
                      time_ms now, struct error *error);
 
+/* How a process or a version of it is suspended: a mask. */
+enum version_suspension { VERSION_ACTIVE = 0, VERSION_SUSPENDED = 1, VERSION_WITH_INSTANCES = 2 };
+
 /* Suspends or activates a process, or one version of it by its number (0: the process). The catalog
  * is to be read again. ERROR_NOT_FOUND: there is none. */
-bool version_suspend(struct store *store, const char *key, int64_t number, bool suspends,
+bool version_suspend(struct store *store, const char *key, int64_t number, int how,
                      struct error *error);
+/* YES: the instance is suspended with its process, or with the version of it. */
+enum answer version_holds(struct store *store, int64_t instance, struct error *error);
 
 /* YES: the jobs of this one's process wait, as it or the version of its instance is suspended. */
 enum answer version_halts(struct store *store, const struct job *job, struct error *error);

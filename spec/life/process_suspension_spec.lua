@@ -1,0 +1,136 @@
+-- Suspension of process instances with those that they called, and of a process with many
+-- instances.
+local engines = require "spec.support.engines"
+local process = require "spec.support.process"
+local testing = require "moonshift.testing"
+
+local files = {
+  ["processes/top.lua"] = [[local process = require "moonshift.process"
+    return { process.parallel {
+      { process.call "middle" {} },
+      { process.step "work" { run = "work", async = true } },
+    } }]],
+  ["processes/middle.lua"] = [[local process = require "moonshift.process"
+    return { process.call "low" {} }]],
+  ["processes/low.lua"] = [[local process = require "moonshift.process"
+    return { process.parallel {
+      { process.step "work" { run = "work", async = true } },
+      { process.task "look" {} },
+    } }]],
+  ["processes/many.lua"] = [[local process = require "moonshift.process"
+    return { process.step "work" { run = "work", async = true } }]],
+  ["handlers/work.lua"] = "return function() end",
+}
+
+describe("suspension", function()
+  local folder, engine
+
+  before_each(function()
+    folder = process.folder(files)
+    engine = testing.engine { scripts = folder, who = "ada" }
+  end)
+
+  after_each(function()
+    engines.clean()
+    process.remove(folder)
+  end)
+
+  local function child(id)
+    return engine:instances({ parent = id }):one().id
+  end
+
+  local function states(list)
+    local found = {}
+    for i, id in ipairs(list) do
+      found[i] = engine:instance(id).state
+    end
+    return table.concat(found, " ")
+  end
+
+  describe("of an instance", function()
+    local top, middle, low
+
+    before_each(function()
+      top = assert(engine:start "top")
+      middle = child(top)
+      low = child(middle)
+    end)
+
+    it("leaves those that it called alone", function()
+      assert.equal(1, engine:suspend_instance(top))
+      assert.equal("suspended active active", states { top, middle, low })
+      engine:drain()
+      assert.equal(0, #engine:log({ handler = "process/top/work", outcome = "successful" }):list())
+      assert.equal(1, #engine:log({ handler = "process/low/work", outcome = "successful" }):list())
+    end)
+
+    it("takes all that it called with it, if the hierarchy is meant", function()
+      assert.equal(2, engine:suspend_instance(top, { hierarchy = true, dry_run = true }))
+      assert.equal(2, engine:suspend_instance(top, { hierarchy = true }))
+      assert.equal("suspended suspended suspended", states { top, middle, low })
+      assert.same({ done = 0, failed = 0 }, engine:drain())
+      assert.same({ ("instance %d is suspended"):format(low), "conflict" },
+        { select(2, engine:complete(engine:tasks():one().id)) })
+      assert.equal(1, engine:activate_instance(middle, { hierarchy = true }))
+      assert.equal("suspended active active", states { top, middle, low })
+      assert.equal(1, engine:activate_instance(top, { hierarchy = true }))
+      engine:drain()
+      assert(engine:complete(engine:tasks():one().id))
+      assert.equal("completed", engine:instance(top).how)
+    end)
+
+    it("is refused for what is no process instance that runs", function()
+      assert.same({ 'no instance "order-7" of a process that runs', "not_found" },
+        { select(2, engine:suspend_instance("order-7", { hierarchy = true })) })
+    end)
+  end)
+
+  describe("of a process", function()
+    it("takes its instances with it, their tasks and commands too, if they are meant", function()
+      local id = assert(engine:start "low")
+      assert.equal(0, engine:suspend_process "low")
+      assert.equal("active", engine:instance(id).state)
+      assert.same({ "the process is suspended", "conflict" }, { select(2, engine:start "low") })
+      assert.equal(1, engine:suspend_process("low", { include_instances = true }))
+      assert.equal("suspended", engine:instance(id).state)
+      assert.equal(1, engine:tasks({ suspended = true }):count())
+      assert.same({ ("instance %d is suspended"):format(id), "conflict" },
+        { select(2, engine:complete(engine:tasks():one().id)) })
+      assert.equal(1, engine:activate_process("low", { include_instances = true }))
+      assert(engine:complete(engine:tasks():one().id))
+      engine:drain()
+      assert.equal("completed", engine:instance(id).how)
+    end)
+
+    it("has steps of a thousand jobs, and one entry in the log of operations", function()
+      for _ = 1, 1100 do
+        assert(engine:start "many")
+      end
+      assert.equal(1100, engine:suspend_process("many",
+        { version = 1, include_instances = true, dry_run = true }))
+      assert.equal(1100, engine:suspend_process("many", { include_instances = true }))
+      assert.same({ done = 0, failed = 0 }, engine:drain())
+      local entry = engine:operations({ verb = "suspend_process" }):one()
+      assert.same({ 1100, "ada", 'process "many"' }, { entry.count, entry.who, entry.entity })
+      assert.equal(1100, engine:activate_process("many", { include_instances = true }))
+      assert.equal(1100, engine:drain().done)
+    end)
+  end)
+
+  it("of a task is no matter: it is claimed, given and let go", function()
+    assert(engine:start "low")
+    local task = engine:tasks():one().id
+    local function assignee()
+      return engine:tasks():one().assignee
+    end
+    assert.equal(1, engine:claim(task, "eve"))
+    assert.same({ ('task %d is claimed by "eve"'):format(task), "conflict" },
+      { select(2, engine:claim(task)) })
+    assert.equal(1, engine:assign(task, "bob"))
+    assert.equal("bob", assignee())
+    assert.equal(1, engine:assign(task))
+    assert.is_nil(assignee())
+    assert.equal(1, engine:claim(task))
+    assert.equal("ada", assignee())
+  end)
+end)
