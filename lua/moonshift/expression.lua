@@ -89,6 +89,7 @@ local function compiled(tree, text, where)
     pure = where.pure,
     objects = where.objects or OBJECTS,
     fields = where.fields,
+    beans = where.beans,
   }
   local fine, result = pcall(compile, tree, about)
   if fine then
@@ -145,7 +146,8 @@ end
 
 -- read(text, where) -> { fn, text } and, if nothing is asked for, { constant = true, value }; or
 -- nil, message, position. `where`: { file, line, pure = true where nothing may be changed }. In a
--- process a value is pure; what a service task or a listener calls is not.
+-- process a value is pure; what a service task or a listener calls is not. `where.beans` gets the
+-- names whose methods are called that no data has: only a bean has such.
 function expression.read(text, where)
   where = where or {}
   local node, message, position = read(text, where)
@@ -160,12 +162,12 @@ function expression.read(text, where)
 end
 
 -- compile(text, where, options) -> function(scope) -> value; or nil, message, position. A text
--- without an expression gives itself. `options`: { pure = true }, which may also stand in `where`.
+-- without an expression gives itself. `options`: { pure, beans } as in `where`.
 function expression.compile(text, where, options)
   where = where or {}
   local pure = where.pure or options and options.pure
   local node, message, position = expression.read(text,
-    { file = where.file, line = where.line, pure = pure })
+    { file = where.file, line = where.line, pure = pure, beans = options and options.beans })
   return node and node.fn, message, position
 end
 

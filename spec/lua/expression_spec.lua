@@ -245,6 +245,8 @@ describe("expression", function()
   it("names file, line and position of what it meets", function()
     local messages = {
       ["${missing}"] = 'unknown name "missing" (position 3)',
+      ["${missing.sell(n)}"] = 'there is no bean "missing" (position 10)',
+      ["${missing.size()}"] = 'unknown name "missing" (position 3)',
       ["${n + missing.deeper}"] = 'unknown name "missing" (position 7)',
       ["${n + text}"] = 'expected a number, got the string "Hello" (position 5)',
       ["${n > list}"] = "expected a number, got a list (position 5)",

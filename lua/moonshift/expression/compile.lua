@@ -284,10 +284,15 @@ local function named_method(node, about)
   local bean_name, name = node[3][3], node[4]
   local get, arguments, fail = compile(node[3], about), arguments_of(node[5], about),
     about.fail_at(node)
+  if about.beans and not methods.names[name] then
+    about.beans[bean_name] = true
+  end
   return function(scope)
     local bean = scope.object and scope:object(bean_name)
     if bean then
       return call_bean(bean, name, arguments(scope), fail, bean_name)
+    elseif not methods.names[name] and scope:get(bean_name) == nil then
+      return fail(('there is no bean "%s"'):format(bean_name))
     end
     return call_data(get(scope), name, arguments(scope), fail)
   end

@@ -90,7 +90,20 @@ function Folder:check_call(node, told)
   end
 end
 
+-- Methods that only a bean has, of one that is not in the folder.
+function Folder:check_beans(told)
+  for _, one in ipairs(told.beans) do
+    if not self.loaded.beans[one.name] then
+      told:warn(one.at, ('calls the bean "%s", which is not in the folder (expected beans/%s.lua)')
+        :format(one.name, one.name))
+    end
+  end
+end
+
 function Folder:check_calls()
+  for _, told in ipairs(self.reports) do
+    self:check_beans(told)
+  end
   for _, graph in ipairs(self.order) do
     graph_of.each(graph, function(node)
       if node.call then

@@ -50,10 +50,15 @@ function Report:warn_once(kind, at, message)
   end
 end
 
--- new(file) -> a report { file, problems, warnings }, each a list of { file, line, column, id,
--- message }.
+-- Notes that the element or node calls the bean of this name.
+function Report:needs(at, bean)
+  self.beans[#self.beans + 1] = { at = at, name = bean }
+end
+
+-- new(file) -> a report { file, problems, warnings, beans }, the first two lists of { file, line,
+-- column, id, message }, the last one of { at, name }.
 function report.new(file)
-  return setmetatable({ file = file, problems = {}, warnings = {}, seen = {} }, Report)
+  return setmetatable({ file = file, problems = {}, warnings = {}, beans = {}, seen = {} }, Report)
 end
 
 -- Lines first, then columns; of one place in the order in which they were found.

@@ -97,6 +97,26 @@ describe("the processes of a folder", function()
   end)
 end)
 
+describe("a bean that the folder lacks", function()
+  it("is told where an expression calls what no data has", function()
+    local files = {
+      ["processes/a.bpmn"] = models.line('<serviceTask id="x" c:expression="${shop.sell(n)}"/>'),
+      ["processes/b.bpmn"] = model("b", '<serviceTask id="y" c:expression="${list.size()}"/>'),
+    }
+    local function warning()
+      for _, one in ipairs(load(files, { reading = "folder" }).process_warnings) do
+        if one.message:find("bean", 1, true) then
+          return one.message
+        end
+      end
+    end
+    assert.equal('"x": calls the bean "shop", which is not in the folder (expected beans/shop.lua)',
+      warning())
+    files["beans/shop.lua"] = "return { sell = function() end }"
+    assert.is_nil(warning())
+  end)
+end)
+
 describe("a word that the file has not made its own", function()
   it("is told with the line that does so", function()
     assert.same({ 'processes/a.lua:1: unknown global "wait" (a word: local wait = require '

@@ -4,12 +4,26 @@ local rules = require "moonshift.rules"
 
 local texts = {}
 
-local PURE, FREE = { pure = true }, { pure = false }
+local PURE, FREE, DELEGATE = { pure = true }, { pure = false }, { pure = false, is_name = true }
 
 local Texts = {}
 Texts.__index = Texts
 
 -- ---- expressions ----
+
+-- The beans that it calls are noted; a delegate only names one.
+function Texts:compile(at, text, rule)
+  local beans, names = {}, {}
+  local fine, message, position = expression.compile(text, nil, { pure = rule.pure, beans = beans })
+  for name in pairs(rule.is_name and {} or beans) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    self.report:needs(at, name)
+  end
+  return fine, message, position
+end
 
 -- Checks a text, or what lies in a list or map; functions and numbers are fine.
 function Texts:value(at, value, what, rule)
@@ -20,7 +34,7 @@ function Texts:value(at, value, what, rule)
       self:value(at, part, what, rule)
     end
   elseif expression.is(value) then
-    local fine, message, position = expression.compile(value, rule or PURE)
+    local fine, message, position = self:compile(at, value, rule or PURE)
     if not fine then
       self.report:refuse(at, ("%s %s: %s%s"):format(what, value, message, position
         and not message:find("(position", 1, true) and (" (position %d)"):format(position) or ""))
@@ -42,7 +56,7 @@ end
 -- Checks what a behaviour calls. Problems are told of the node or flow `at`.
 function Texts:behaviour(at, behaviour, what)
   self:value(at, behaviour.expression, what, FREE)
-  self:value(at, behaviour.delegate, what, FREE)
+  self:value(at, behaviour.delegate, what, DELEGATE)
   self:value(at, behaviour.topic, what)
   self:value(at, behaviour.decision, what)
   self:fields(at, behaviour.fields, what .. ": the field")
