@@ -61,6 +61,7 @@ local writers = {
   process = { rules "process/version" }, process_version = { rules "process/version" },
   instance = { rules "process/instance" }, subscription = { rules "process/subscription" },
   kept_message = { rules "process/message" },
+  large_value = { rules "process/large_value" },
   searched = { rules "process/searched" }, searched_name = { rules "process/searched" },
   user_task = { rules "process/user_task" }, past = { rules "process/past" },
   trail = { rules "process/trail" }, trail_of = { rules "process/trail" },

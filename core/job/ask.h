@@ -40,6 +40,7 @@ enum ask_kind {
     ASK_WALK,
     ASK_INSTANCE,
     ASK_FRAME,
+    ASK_LARGE_VALUE,
     ASK_VERSION,
     ASK_RECEIVERS,
     ASK_WHY_INSTANCE,

@@ -60,6 +60,12 @@ struct unit_searched {
         *value; /* value: JSON, a text, a number, true or false; NULL: there is none */
 };
 
+/* The row of a large variable. */
+struct unit_value {
+    int64_t instance, n;
+    const char *name, *data; /* data: JSON; NULL: the row goes */
+};
+
 /* A message that is to be delivered with the unit. */
 struct unit_message {
     const char *name, *key, *variables; /* key "": any; variables: a JSON object */
@@ -78,8 +84,9 @@ struct unit {
     struct unit_trail *trail;
     struct unit_message *messages;
     struct unit_searched *searched;
+    struct unit_value *values;
     size_t instance_count, left_count, subscription_count, task_count, trail_count, message_count;
-    size_t searched_count;
+    size_t searched_count, value_count;
     const char *kept; /* JSON: what handlers did, for a second walk on a newer frame; or NULL */
     int64_t rev;      /* out: of the frames that it has written */
 };

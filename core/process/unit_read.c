@@ -70,6 +70,11 @@ static const struct member searched_members[] = {
     {NULL, MEMBER_NUMBER, 0},
 };
 
+static const struct member value_members[] = {
+    MEMBER(value, NUMBER, instance), MEMBER(value, NUMBER, n), MEMBER(value, TEXT, name),
+    MEMBER(value, TEXT, data),       {NULL, MEMBER_NUMBER, 0},
+};
+
 #define LIST(key, count, type, members)                                                            \
     {                                                                                              \
 #key, members, sizeof(struct unit_##type), offsetof(struct unit, key),                     \
@@ -83,6 +88,7 @@ static const struct list lists[] = {
     LIST(trail, trail_count, trail, trail_members),
     LIST(messages, message_count, message, message_members),
     LIST(searched, searched_count, searched, searched_members),
+    LIST(values, value_count, value, value_members),
 };
 
 /* ---- members ---- */

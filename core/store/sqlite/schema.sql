@@ -251,6 +251,8 @@ CREATE INDEX searched_number ON searched(name, number, instance) WHERE number IS
 CREATE INDEX searched_whole ON searched(name, whole, instance) WHERE whole IS NOT NULL;
 CREATE TABLE searched_name( -- which these are, by process_version
   name TEXT, version INT, PRIMARY KEY(name, version)) WITHOUT ROWID, STRICT;
+CREATE TABLE large_value( -- variables too large for the frame, as JSON; n: a number in the frame
+  instance INT, n INT, name TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(instance, n)) STRICT;
 CREATE TABLE trail(       -- what the units did: one row a unit; job absent: of a command
   seq INTEGER PRIMARY KEY, instance INT NOT NULL, at INT NOT NULL, job INT,
   events TEXT NOT NULL) STRICT;

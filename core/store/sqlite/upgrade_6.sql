@@ -39,6 +39,8 @@ CREATE INDEX searched_number ON searched(name, number, instance) WHERE number IS
 CREATE INDEX searched_whole ON searched(name, whole, instance) WHERE whole IS NOT NULL;
 CREATE TABLE searched_name(
   name TEXT, version INT, PRIMARY KEY(name, version)) WITHOUT ROWID, STRICT;
+CREATE TABLE large_value(
+  instance INT, n INT, name TEXT NOT NULL, data TEXT NOT NULL, PRIMARY KEY(instance, n)) STRICT;
 CREATE TABLE trail(
   seq INTEGER PRIMARY KEY, instance INT NOT NULL, at INT NOT NULL, job INT,
   events TEXT NOT NULL) STRICT;

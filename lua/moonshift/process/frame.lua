@@ -4,10 +4,11 @@
 --     "next": 9,        the next number of a token or scope; none is used twice
 --     "root": 4711,     the instance at the top of the calls; left out by that one itself
 --     "journal": 3,     rows that a flow has kept; left out by instances of graphs
---     "scopes": [[number, scope, activity, variables, more]…],
---     "tokens": [[number, scope, activity, state, more, variables]…] }
+--     "scopes": [[number, scope, activity, variables, more, large]…],
+--     "tokens": [[number, scope, activity, state, more, variables, large]…] }
 --
--- Both lists are in the order of their numbers, variables in that of their names. `scope` is the
+-- `large` are variables with rows of their own: { name = number of its row }. Such a number is drawn
+-- from the same ones. Both lists are in the order of their numbers, variables in that of their names. `scope` is the
 -- number of the scope around. Scope 1 is the instance itself: its activity is "" and its scope 0. A
 -- sub-process is a scope; the body of a multi-instance activity is one with the activity
 -- "x#multiInstanceBody". Null or nothing stands for `more` and for variables where there are none.
@@ -34,8 +35,9 @@ local HOLDS = { scope = true, body = true } -- states in memory of what the list
 local WATCHES = { ["on timer"] = true, ["on message"] = true }
 
 -- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
--- record: { id, scope (the record around), at, state, more, vars, kids, gone }. `kids` counts what
--- stands in it and does not only watch. `list` has them in the order of their numbers.
+-- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids` counts
+-- what stands in it and does not only watch. `list` has them in the order of their numbers. What
+-- `large` names is in `vars` once it was asked for.
 function frame.new(root)
   local outer = { id = 1, at = "", state = "scope", kids = 0, vars = {} }
   return { next = 2, root = root, list = { outer }, by = { outer }, outer = outer }
@@ -171,12 +173,12 @@ end
 local function scope_of(row)
   local body = row[3]:find("#", 1, true)
   return { id = row[1], scope = row[2], at = row[3], vars = some(row[4]), more = some(row[5]),
-    state = body and "body" or "scope", kids = 0 }
+    large = row[6], state = body and "body" or "scope", kids = 0 }
 end
 
 local function token_of(row)
   return { id = row[1], scope = row[2], at = row[3], state = row[4], more = some(row[5]),
-    vars = some(row[6]), kids = 0 }
+    vars = some(row[6]), large = row[7], kids = 0 }
 end
 
 -- Both lists as one, in the order of the numbers.
@@ -250,28 +252,36 @@ local function head_of(name, encode)
 end
 
 -- Variables as an object with its names in order, or nil for none.
-local function variables_text(vars, encode)
-  if not vars or next(vars) == nil then
-    return nil
-  end
-  local names, count = {}, 0
+local function variables_text(token, encode)
+  local vars, large, heads_of, count = token.vars or NONE, token.large or NONE, {}, 0
   for name in pairs(vars) do
-    count = count + 1
-    names[count] = name
+    if not large[name] then
+      count = count + 1
+      heads_of[count] = name
+    end
   end
-  if count > 1 then
-    table.sort(names)
+  if count == 0 then
+    return nil
+  elseif count > 1 then
+    table.sort(heads_of)
   end
   for i = 1, count do
-    local name = names[i]
-    names[i] = head_of(name, encode) .. encode(vars[name])
+    local name = heads_of[i]
+    heads_of[i] = head_of(name, encode) .. encode(vars[name])
   end
-  return "{" .. table.concat(names, ",") .. "}"
+  return "{" .. table.concat(heads_of, ",") .. "}"
+end
+
+-- The numbers of the rows of large variables, as variables_text has values.
+local function large_text(token, encode)
+  return token.large and variables_text({ vars = token.large }, encode)
 end
 
 -- The fields of a row behind its first ones, without those at the end that are missing.
-local function tail(first, second)
-  if second then
+local function tail(first, second, third)
+  if third then
+    return (",%s,%s,%s]"):format(first or "null", second or "null", third)
+  elseif second then
     return (",%s,%s]"):format(first or "null", second)
   elseif first then
     return "," .. first .. "]"
@@ -285,13 +295,13 @@ end
 
 local function scope_text(token, encode)
   local scope = token.scope
-  return ('[%d,%d,"%s"%s'):format(token.id, scope and scope.id or 0, token.at,
-    tail(variables_text(token.vars, encode), more_text(token.more, encode)))
+  return ('[%d,%d,"%s"'):format(token.id, scope and scope.id or 0, token.at)
+    .. tail(variables_text(token, encode), more_text(token.more, encode), large_text(token, encode))
 end
 
 local function token_text(token, encode)
-  return ('[%d,%d,"%s","%s"%s'):format(token.id, token.scope.id, token.at, token.state,
-    tail(more_text(token.more, encode), variables_text(token.vars, encode)))
+  return ('[%d,%d,"%s","%s"'):format(token.id, token.scope.id, token.at, token.state)
+    .. tail(more_text(token.more, encode), variables_text(token, encode), large_text(token, encode))
 end
 
 -- encode(f, encode) -> text. Names of activities are those of XML: nothing in them is quoted.

@@ -1,6 +1,7 @@
 -- One instance within a walk: its frame, its plan, and what the trail says of this unit.
 local compile = require "moonshift.process.compile"
 local frame = require "moonshift.process.frame"
+local large = require "moonshift.process.large"
 
 local Instance = {}
 Instance.__index = Instance
@@ -18,11 +19,13 @@ end
 -- open(w, row) -> an instance that is there already; row is what context.frame gives
 function instance.open(w, row)
   local f = frame.decode(row.frame, w.context.decode)
-  return setmetatable({
+  local self = setmetatable({
     id = row.id, version = row.version, rev = row.rev, parent = row.parent, root = f.root,
     key = row.key, tenant = row.tenant, way = row.id .. ":", walk = w, trail = {},
     plan = plan_of(w, row.version), frame = f,
   }, Instance)
+  large.open(self)
+  return self
 end
 
 -- new(w, row) -> one that this unit begins: row = { id, version, key, tenant, parent, root, way }
@@ -50,13 +53,19 @@ function Instance:tell_flow(token, flow)
   end
 end
 
+-- A variable was set ("v"); of a large one ("l") the trail has the size.
 function Instance:tell_variable(holder, name, value)
   local w, trail = self.walk, self.trail
-  if w.tells_all then
-    local encode = w.context.encode
-    trail[#trail + 1] = '["v",' .. holder.id .. "," .. encode(name) .. ","
-      .. (value == nil and "null" or encode(value)) .. "]"
+  if not w.tells_all then
+    return large.set(self, holder, name, value)
   end
+  local text, is_large = "null", false
+  if value ~= nil then
+    text, is_large = large.encode(self, name, value)
+  end
+  large.set(self, holder, name, value, is_large and text)
+  trail[#trail + 1] = (is_large and '["l",' or '["v",') .. holder.id .. ","
+    .. w.context.encode(name) .. "," .. (is_large and #text or text) .. "]"
 end
 
 function Instance:warn(token, text)
@@ -71,7 +80,7 @@ end
 local function too_large(self, text, most)
   local sizes = {}
   for _, token in ipairs(self.frame.list) do
-    for name, value in pairs(token.vars or {}) do
+    for name, value in pairs(large.small(token) or {}) do
       local size = #self.walk.context.encode(value)
       sizes[#sizes + 1] = { name = name, size = size }
     end
@@ -112,7 +121,8 @@ function Instance:row()
   local row = { id = self.id, version = self.version, rev = self.rev, started = self.started,
     parent = self.parent, root = self.root, key = self.key, tenant = self.tenant }
   if self.ended then
-    row.ended, row.reason, row.variables = self.ended, self.reason, self.frame.outer.vars
+    row.ended, row.reason = self.ended, self.reason
+    row.variables = large.small(self.frame.outer)
     return row
   end
   check_waits(self)

@@ -83,6 +83,16 @@ function Runtime:frame(id)
   return row
 end
 
+-- value(instance, number) -> a large variable. If another unit has changed it meanwhile, the job
+-- runs again on the newer frame: nothing has failed.
+function Runtime:value(instance, number)
+  local row = ask(self.natives, self.host, "large_value", { instance = instance, number = number })
+  if row.gone then
+    error({ conflict = true, message = row.gone }, 0)
+  end
+  return row.value
+end
+
 -- ---- handlers ----
 
 -- What a spec gives for a handler that is not there. The first name is that of the activity; the
@@ -129,7 +139,8 @@ local function context_of(self)
     encode = rules.encode, decode = rules.decode,
     dates = rules.dates, add_span = rules.add_duration, time = rules.time,
   }
-  for _, name in ipairs { "graph", "version", "frame", "handler", "bean", "script" } do
+  for _, name in ipairs { "graph", "version", "frame", "value", "handler", "bean",
+    "script" } do
     context[name] = function(...)
       return self[name](self, ...)
     end

@@ -61,7 +61,7 @@ function scopes.cancel_activity(w, inst, token)
     end
     scopes.finish_cancelled(w, inst, token, step)
   end
-  token.state, token.vars, token.more, token.begun = "run", nil, nil, nil
+  token.state, token.vars, token.large, token.more, token.begun = "run", nil, nil, nil, nil
 end
 
 -- Whether the activity of a token has begun: not while its first job waits, not after its end.

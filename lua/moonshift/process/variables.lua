@@ -3,6 +3,7 @@
 -- Reading looks outwards through the scopes. Assigning sets where the name exists, else in the
 -- instance. A value in a frame never changes: what is assigned is copied, and what a script reads
 -- is a copy of its own. A script that changes its copy and does not assign it gets an error.
+local large = require "moonshift.process.large"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 
@@ -77,6 +78,9 @@ function variables.get(token, name)
   repeat
     local vars = token.vars
     local value = vars and vars[name]
+    if value == nil and token.large then
+      value = large.read(token, name)
+    end
     if value ~= nil then
       return value, token
     end
@@ -127,7 +131,12 @@ end
 function variables.all(token)
   local found = {}
   repeat
-    for name, value in pairs(token.vars or {}) do
+    for name in pairs(token.large or NONE) do
+      if not (token.vars and token.vars[name]) then
+        large.read(token, name)
+      end
+    end
+    for name, value in pairs(token.vars or NONE) do
       if found[name] == nil then
         found[name] = value
       end

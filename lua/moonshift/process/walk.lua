@@ -8,6 +8,7 @@ local calls = require "moonshift.process.calls"
 local frame = require "moonshift.process.frame"
 local instance = require "moonshift.process.instance"
 local kept = require "moonshift.process.kept"
+local large = require "moonshift.process.large"
 local rules = require "moonshift.rules"
 local show = require "moonshift.show"
 local variables = require "moonshift.process.variables"
@@ -18,8 +19,8 @@ Walk.__index = Walk
 local walk = { Walk = Walk }
 
 local RECENT = 200 -- activities that are remembered when there are too many
-local SETTINGS = { unit_steps = 10000, inline_max = 2048, frame_max = 1048576,
-  unhandled_errors = "end", trail = "full" }
+local SETTINGS = { unit_steps = 10000, inline_max = 2048, value_max = 16777216,
+  frame_max = 1048576,  unhandled_errors = "end", trail = "full" }
 local NONE = {}
 local PRIORITY_MAX = 2147483647
 
@@ -356,7 +357,7 @@ end
 -- Takes flows: the token the first, new ones the others. `wait` is { name, … } where a job stands
 -- between the activity and its flows.
 function walk.take(w, inst, token, flows, wait)
-  token.vars, token.more = nil, nil
+  token.vars, token.large, token.more = nil, nil, nil
   if not flows[1] then
     if wait then
       return wait_after(w, inst, token, nil, wait)
@@ -401,7 +402,7 @@ function walk.new(context, cause)
       { __index = SETTINGS }), now = context.now(), stack = {}, top = 0, steps = 0, recent = false,
     met = {}, before = cause.kept or NONE, kept = {}, instances = {}, order = {},
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
-      messages = {}, searched = {} },
+      messages = {}, searched = {}, values = {} },
   }, Walk)
   w.scope = variables.scope(w)
   w.now_text = w.now .. "]"
@@ -449,6 +450,7 @@ function walk.unit(w)
   keep_waiting(w, unit.subscriptions)
   keep_waiting(w, unit.tasks)
   for i, inst in ipairs(w.order) do
+    large.collect(inst, unit.values)
     unit.instances[i] = inst:row()
     inst:searched(unit.searched)
     if inst.trail[1] then

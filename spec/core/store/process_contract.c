@@ -333,6 +333,8 @@ static void verified(struct contract *c) {
     snprintf(body, sizeof body, BODY, 2, 2, 2);
     snprintf(frame, sizeof frame, SHAPE1, body, "");
     EXPECT(problems(c, of, frame, "waits at token 3 for a job that is gone") == 1);
+    snprintf(frame, sizeof frame, SHAPE1, "", "[3,1,\"ship\",\"before\",null,null,{\"big\":7}]");
+    EXPECT(problems(c, of, frame, "the variable big has no row") == 1);
     EXPECT(problems(c, of, "nothing", "has a frame that cannot be read") == 1);
 }
 

@@ -28,6 +28,10 @@ local function context_of(self, host)
   function context.frame(id)
     return self.instances[id]
   end
+  function context.value(instance, number)
+    self.reads = self.reads + 1
+    return rules.decode(self.values[instance .. ":" .. number])
+  end
   function context.next_instance()
     self.last = self.last + 1
     return self.last
@@ -61,7 +65,8 @@ end
 function driver.new(graphs, options)
   local self = setmetatable({ time = DAY_ONE, last = 0, graphs = {}, latest = {}, versions = {},
     instances = {}, past = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {}, handlers = {},
-    beans = {}, enqueued = {}, taken = {}, settings = {}, calls = {}, units = 0 }, Driver)
+    beans = {}, enqueued = {}, taken = {}, settings = {}, calls = {}, units = 0,
+    values = {}, reads = 0 }, Driver)
   for name, value in pairs(options or {}) do
     self[name] = value
   end
@@ -195,6 +200,11 @@ function Driver:write(unit, cause)
   self.units = self.units + 1
   for _, row in ipairs(unit.instances) do
     write_instance(self, row)
+  end
+  for _, value in ipairs(unit.values) do
+    local key = value.instance .. ":" .. value.n
+    assert((self.values[key] == nil) == (value.data ~= nil), "value " .. key)
+    self.values[key] = value.data
   end
   for _, left in ipairs(unit.left) do
     leave(self, left)

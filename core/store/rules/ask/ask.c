@@ -4,6 +4,7 @@
 #include "store/batch.h"
 #include "store/rules/ask/processes.h"
 #include "store/rules/ask/query.h"
+#include "store/rules/process/large_value.h"
 #include "store/rules/process/subscription.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,11 @@ typedef json_t *ask_other(struct store *store, const struct question *question,
 static json_t *frame(struct store *store, const struct question *question, struct error *error) {
     return store_frame(store, json_integer_value(json_object_get(question->object, "instance")),
                        error);
+}
+
+static json_t *large_value(struct store *store, const struct question *question,
+                           struct error *error) {
+    return large_value_ask(store, question->object, error);
 }
 
 static json_t *version(struct store *store, const struct question *question, struct error *error) {
@@ -164,6 +170,7 @@ static const struct {
     [ASK_WALK] = {{"walk", NULL}, .other = walk},
     [ASK_INSTANCE] = {{"instance", NULL}, .one = store_process_instance},
     [ASK_FRAME] = {{"frame", NULL}, .other = frame},
+    [ASK_LARGE_VALUE] = {{"large_value", NULL}, .other = large_value},
     [ASK_VERSION] = {{"version", NULL}, .other = version},
     [ASK_RECEIVERS] = {{"receivers", NULL}, .other = receivers},
     [ASK_WHY_INSTANCE] = {{"why_instance", NULL}, .one = store_why_instance},

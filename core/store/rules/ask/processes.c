@@ -6,6 +6,7 @@
 #include "store/rules/ask/variables.h"
 #include "store/rules/ask/why_place.h"
 #include "store/rules/process/frame.h"
+#include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -426,6 +427,21 @@ static json_t *first_of(json_t *rows) {
     return row;
 }
 
+/* Adds the large ones to its variables. */
+static bool show_large(struct store *store, json_t *instance, int64_t id, struct error *error) {
+    json_t *large = json_incref(json_object_get(instance, "large"));
+    json_t *variables = json_object_get(instance, "variables");
+    bool own = false, ended = json_object_get(instance, "how") != NULL;
+    json_object_del(instance, "large");
+    bool done = (!large && !ended) || !json_is_object(variables);
+    if (!done && look_begin(store, &own, error)) {
+        done = large_values_show(store, variables, id, large, error);
+        look_end(store, own);
+    }
+    json_decref(large);
+    return done;
+}
+
 /* Adds what its frame says. One that has ended meanwhile has none. */
 static bool show_frame(struct store *store, json_t *instance, int64_t id, struct error *error) {
     json_t *frame = store_frame(store, id, error);
@@ -454,7 +470,8 @@ json_t *store_process_instance(struct store *store, int64_t id, time_ms now, str
         return NULL;
     }
     json_put_text(found, "state", state);
-    if (json_object_get(found, "how") || show_frame(store, found, id, error))
+    if ((json_object_get(found, "how") || show_frame(store, found, id, error)) &&
+        show_large(store, found, id, error))
         return found;
     json_decref(found);
     return NULL;

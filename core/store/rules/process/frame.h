@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include <jansson.h>
 
-/* Adds to an object `variables`, those of the instance, and `at`, where it stands: [{ token,
+/* Adds to an object `variables`, those of the instance, `large`, the numbers of those of them that
+ * have rows of their own, and `at`, where it stands: [{ token,
  * activity, state, count }]; `count` of turns that wait alike. ERROR_DAMAGED: it is no frame. */
 bool frame_show(json_t *object, const char *frame, struct error *error);
 

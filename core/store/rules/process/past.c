@@ -1,11 +1,17 @@
 #include "store/rules/process/past.h"
+#include "store/rules/process/large_value.h"
 #include "store/rules/process/searched.h"
 #include "store/rules/process/trail.h"
+
+/* What is kept of its variables beside the instance. */
+static bool variables_remove(struct store *store, int64_t id, struct error *error) {
+    return searched_remove(store, id, error) && large_values_remove(store, id, error);
+}
 
 bool past_write(struct store *store, const struct unit_instance *one, time_ms now,
                 struct error *error) {
     if (store->settings->history != HISTORY_FULL)
-        return searched_remove(store, one->id, error);
+        return variables_remove(store, one->id, error);
     return db_run(
         &store->db, error,
         "INSERT INTO past(id, version, root, parent, started, ended, how, reason, key,"
@@ -24,7 +30,7 @@ static bool past_remove(struct store *store, int64_t id, int64_t *room, int64_t 
         return false;
     *room -= gone;
     *count += gone;
-    return !gone || (searched_remove(store, id, error) &&
+    return !gone || (variables_remove(store, id, error) &&
                      db_run(&store->db, error, "DELETE FROM past WHERE id=?1", "i", id));
 }
 

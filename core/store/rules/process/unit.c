@@ -3,6 +3,7 @@
 #include "store/rules/command/commands.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
+#include "store/rules/process/large_value.h"
 #include "store/rules/process/message.h"
 #include "store/rules/process/past.h"
 #include "store/rules/process/searched.h"
@@ -164,6 +165,8 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
         done = write_left(store, &unit->left[i], outcome->job->id, now, error);
     for (size_t i = 0; done && i < unit->searched_count; i++)
         done = searched_write(store, &unit->searched[i], error);
+    for (size_t i = 0; done && i < unit->value_count; i++)
+        done = large_value_write(store, &unit->values[i], error);
     done = done && CRASH_POINT("unit_left") &&
            write_instances(store, unit, outcome->job->id, now, error);
     done = done && CRASH_POINT("unit_framed") && write_waits(store, unit, now, error);

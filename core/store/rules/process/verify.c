@@ -1,6 +1,7 @@
 #include "store/rules/process/verify.h"
 #include "base/json.h"
 #include "job/unit.h"
+#include "store/rules/process/large_value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,7 +167,7 @@ static bool frame_verify(struct store *store, int64_t id, json_t *frame, json_t 
     bool done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
                                           : db_no_memory(&store->db, error);
     free(waits.list);
-    return done;
+    return done && large_values_verify(store, id, frame, found, error);
 }
 
 struct framed {

@@ -1,0 +1,23 @@
+/* large_value.h - variables that are too large for the frame, in rows of their own. Those of the
+ * outermost scope stay as long as the instance is in the history. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
+#define MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
+
+#include "job/unit.h"
+#include "store/rules/state.h"
+
+bool large_value_write(struct store *store, const struct unit_value *one, struct error *error);
+/* Removes all of an instance. */
+bool large_values_remove(struct store *store, int64_t instance, struct error *error);
+
+/* Of { instance, number }: { value }, or { gone } with words. A new reference. */
+json_t *large_value_ask(struct store *store, const json_t *question, struct error *error);
+/* Adds those of an instance to its variables: the numbers in `large`; NULL: all that there are. */
+bool large_values_show(struct store *store, json_t *variables, int64_t instance,
+                       const json_t *large, struct error *error);
+
+/* Adds to `found` a text for each row that the frame does not name, and the reverse. */
+bool large_values_verify(struct store *store, int64_t instance, const json_t *frame, json_t *found,
+                         struct error *error);
+
+#endif
