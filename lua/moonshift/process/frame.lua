@@ -7,11 +7,12 @@
 --     "scopes": [[number, scope, activity, variables, more, large]…],
 --     "tokens": [[number, scope, activity, state, more, variables, large]…] }
 --
--- `large` are variables with rows of their own: { name = number of its row }. Such a number is drawn
--- from the same ones. Both lists are in the order of their numbers, variables in that of their names. `scope` is the
--- number of the scope around. Scope 1 is the instance itself: its activity is "" and its scope 0. A
--- sub-process is a scope; the body of a multi-instance activity is one with the activity
--- "x#multiInstanceBody". Null or nothing stands for `more` and for variables where there are none.
+-- `large` are variables with rows of their own: { name = number of the row }. No token or scope has
+-- the same number. Both lists are in the order of their numbers, variables in that of their names.
+-- `scope` is the number of the scope around. Scope 1 is the instance itself: its activity is "" and
+-- its scope 0. A sub-process is a scope; the body of a multi-instance activity is one with the
+-- activity "x#multiInstanceBody". Null or nothing stands for `more`, `large` and variables where
+-- there are none.
 --
 -- `more` of a body: [turns in all, turns that have ended, turns made, ranges]. A range is [first
 -- token, count, first index]: turns that wait in their own first job and have no other entry.
@@ -35,9 +36,9 @@ local HOLDS = { scope = true, body = true } -- states in memory of what the list
 local WATCHES = { ["on timer"] = true, ["on message"] = true }
 
 -- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
--- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids` counts
--- what stands in it and does not only watch. `list` has them in the order of their numbers. What
--- `large` names is in `vars` once it was asked for.
+-- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids`
+-- counts what stands in it and does not only watch. `list` has them in the order of their numbers.
+-- What `large` names is in `vars` once it was asked for.
 function frame.new(root)
   local outer = { id = 1, at = "", state = "scope", kids = 0, vars = {} }
   return { next = 2, root = root, list = { outer }, by = { outer }, outer = outer }
