@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include <jansson.h>
 
-/* Adds to an object `variables`, those of the instance, `large`, the numbers of those of them that
- * have rows of their own, and `at`, where it stands: [{ token,
- * activity, state, count }]; `count` of turns that wait alike. ERROR_DAMAGED: it is no frame. */
+/* Adds to an object `variables`, those of the instance, and `large`: { name = number } of those
+ * that have rows of their own. Adds `at`, where it stands: [{ token, activity, state, count }];
+ * `count` of turns that wait alike. ERROR_DAMAGED: it is no frame. */
 bool frame_show(json_t *object, const char *frame, struct error *error);
 
 /* All tokens: [{ token, scope, activity, state, count, more, around }], with those that only watch
