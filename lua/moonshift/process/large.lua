@@ -64,10 +64,20 @@ function large.encode(inst, name, value)
   return text, #text > w.settings.inline_max
 end
 
--- Gives a row to each large variable of the holder that was set in this walk.
+local function names_of(texts)
+  local names = {}
+  for name in pairs(texts or {}) do
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  return names
+end
+
+-- Gives a row to each large variable of the holder that was set in this walk, in the order of their
+-- names: so two walks of one instance give the same numbers.
 local function take_out(inst, holder, list)
-  for name, text in pairs(holder.texts or {}) do
-    local is_large = true
+  for _, name in ipairs(names_of(holder.texts)) do
+    local text, is_large = holder.texts[name], true
     if text == true then
       text, is_large = large.encode(inst, name, holder.vars[name])
     end
