@@ -61,4 +61,65 @@ describe("the page on BPMN", function()
     end
     assert.is_true(rows > 50)
   end)
+
+  local NODES = { name = "nodes", known = vocabulary.extension_attributes.jobPriority.on }
+
+  -- The elements of a cell: `a`, `b`; "nodes" are those that a job priority may stand at.
+  local function elements_in(cell)
+    local found = {}
+    for name in cell:gmatch("`(%w+)`") do
+      found[name] = true
+    end
+    for name in pairs(cell:find(NODES.name, 1, true) and NODES.known or {}) do
+      found[name] = name ~= "process" or cell:find("processes", 1, true) ~= nil or nil
+    end
+    return found
+  end
+
+  local function keys(set)
+    local found = {}
+    for name in pairs(set or {}) do
+      found[name] = true
+    end
+    return found
+  end
+
+  it("has where the attributes of the products count", function()
+    local rows = 0
+    for name, state, cell in page["Attributes of the products"]:gmatch(
+      "\n| `(%w+)` | (%l+) | ([^\n]-) |") do
+      local known = vocabulary.extension_attributes[name]
+      if state == "refused" then
+        local instead = vocabulary.instead[name]
+        assert.equal(instead and "expected: " .. instead or "everywhere", cell, name)
+      else
+        assert.same(keys(known.on), elements_in(cell), name)
+      end
+      rows = rows + 1
+    end
+    assert.is_true(rows > 40)
+  end)
+
+  it("has what lies in the elements of the products", function()
+    local rows = 0
+    for name, cell in page["Elements of the products"]:gmatch(
+      "\n| `(%w+)` | [uk]%l+ | ([^\n]-) |") do
+      local parts = vocabulary.extension_parts[name]
+      local found = { attributes = {}, children = {} }
+      for child in cell:gmatch("`<(%w+)[^`]*>`") do
+        found.children[child] = true
+      end
+      for attribute in cell:match("^[^;]*"):gmatch("`(%w+)`") do
+        found.attributes[attribute] = true
+      end
+      local used = {}
+      for attribute, state in pairs(parts.attributes) do
+        used[attribute] = state == "used" or nil
+      end
+      assert.same(used, found.attributes, name)
+      assert.same(keys(parts.children), found.children, name)
+      rows = rows + 1
+    end
+    assert.is_true(rows > 6)
+  end)
 end)
