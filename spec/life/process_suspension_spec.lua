@@ -17,6 +17,8 @@ local files = {
       { process.step "work" { run = "work", async = true } },
       { process.task "look" {} },
     } }]],
+  ["processes/one.lua"] = [[local process = require "moonshift.process"
+    return { process.task "look" {} }]],
   ["processes/many.lua"] = [[local process = require "moonshift.process"
     return { process.step "work" { run = "work", async = true } }]],
   ["handlers/work.lua"] = "return function() end",
@@ -62,6 +64,17 @@ describe("suspension", function()
       engine:drain()
       assert.equal(0, #engine:log({ handler = "process/top/work", outcome = "successful" }):list())
       assert.equal(1, #engine:log({ handler = "process/low/work", outcome = "successful" }):list())
+    end)
+
+    it("refuses the task that would complete it, and lets it be cancelled", function()
+      local id = assert(engine:start "one")
+      local task = engine:tasks({ instance = id }):one().id
+      engine:suspend_instance(id)
+      assert.same({ ("instance %d is suspended"):format(id), "conflict" },
+        { select(2, engine:complete(task)) })
+      assert.equal("suspended", engine:instance(id).state)
+      assert(engine:cancel_instance(id))
+      assert.equal("cancelled", engine:instance(id).how)
     end)
 
     it("takes all that it called with it, if the hierarchy is meant", function()

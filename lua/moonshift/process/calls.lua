@@ -160,11 +160,13 @@ end
 
 local Job = {}
 
+-- What was read once stays in the call, so that an assignment to the job is always told.
 function Job.__index(job, name)
   local call = rawget(job, Job)
-  local field, method = Fields[name], Methods[name]
-  local value
-  if field then
+  local field, method, value = Fields[name], Methods[name], call.shown[name]
+  if value ~= nil then
+    return value
+  elseif field then
     value = field(call)
   elseif method then
     value = function(_, ...)
@@ -173,7 +175,7 @@ function Job.__index(job, name)
   elseif call.walk.context.host then
     return of_host(call.walk.context.host, call.walk.context.host[name])
   end
-  rawset(job, name, value)
+  call.shown[name] = value
   return value
 end
 
@@ -214,7 +216,7 @@ end
 
 local function call_of(w, inst, token, step, event)
   local call = { walk = w, inst = inst, token = token, step = step, event = event,
-    note = variables.note() }
+    note = variables.note(), shown = {} }
   call.job = setmetatable({ [Job] = call }, Job)
   return call
 end

@@ -66,6 +66,16 @@ describe("variables", function()
     end, { o = { n = 1 } }))
   end)
 
+  it("are what can be changed of a job, which itself cannot, read before or not", function()
+    for _, name in ipairs { "key", "payload" } do
+      assert.truthy(refusal(function(job)
+        local _ = job.key
+        job[name] = "x"
+      end):find(("job.%s: a job is not changed (set a variable: job.variables.%s = …)"):format(name,
+        name), 1, true))
+    end
+  end)
+
   it("refuse a table that is changed and not assigned", function()
     assert.equal("a: the table in the variable o was changed, but not assigned "
       .. "(after changing it, write: variables.o = …)", refusal(function(job)

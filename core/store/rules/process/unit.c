@@ -12,6 +12,7 @@
 #include "store/rules/process/user_task.h"
 #include "store/rules/process/version.h"
 #include "store/rules/process/waiting.h"
+#include <string.h>
 
 /* ---- the guard ---- */
 
@@ -42,10 +43,10 @@ static enum answer instance_there(struct store *store, const struct unit_instanc
     return found == YES && rev != one->rev ? NO : found;
 }
 
-/* Refuses a command on a suspended instance; only its end may be commanded. */
+/* Refuses a command on a suspended instance. It may be cancelled; what would complete it waits. */
 static bool command_may(struct store *store, const struct unit *unit, struct error *error) {
     const struct unit_instance *one = unit->instances;
-    if (!unit->instance_count || !one->rev || !one->frame)
+    if (!unit->instance_count || !one->rev || (one->ended && strcmp(one->ended, "cancelled") == 0))
         return true;
     enum answer held = instance_held(store, one->id, error);
     return held == NO ||
