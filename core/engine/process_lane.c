@@ -36,7 +36,8 @@ bool process_lane_wait(struct process_lane *lane, struct engine *engine, bool *w
                        struct error *error) {
     struct lane_run run;
     *waited = false;
-    for (int pause = PAUSE_FIRST; !lane->token; pause *= 2) {
+    for (int pause = PAUSE_FIRST; !lane->token;
+         pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST) {
         if (!store_lane_look(engine->store, lane->id, &run, error))
             return false;
         if (!run.held)
@@ -44,7 +45,7 @@ bool process_lane_wait(struct process_lane *lane, struct engine *engine, bool *w
         if (process_lane_late(lane))
             return refuse(lane, engine, &run, error);
         *waited = true;
-        poll(NULL, 0, pause < PAUSE_MOST ? pause : PAUSE_MOST);
+        poll(NULL, 0, pause);
     }
     return true;
 }

@@ -34,19 +34,25 @@ static bool note(struct engine *engine, const struct process_cause *cause, const
     return done;
 }
 
-bool process_later(struct engine *engine, const struct process_cause *cause, const json_t *command,
-                   int32_t retries, int64_t *job, struct error *error) {
+bool process_later_write(struct engine *engine, const struct process_cause *cause,
+                         const json_t *command, int32_t retries, int64_t *job,
+                         struct error *error) {
     struct store_order order = {.key = cause->key,
                                 .instance = cause->instance,
                                 .activity = cause->activity[0] ? cause->activity : NULL,
                                 .retries = retries,
                                 .beside = cause->ends,
                                 .cause = cause->object};
-    if (!refuse_suspended(engine, cause, error) ||
-        !store_begin(engine->store, STORE_COMMAND, error))
-        return false;
-    bool done = store_order(engine->store, &order, engine_now(engine), error) &&
+    bool done = refuse_suspended(engine, cause, error) &&
+                store_order(engine->store, &order, engine_now(engine), error) &&
                 note(engine, cause, command, order.job, error);
     *job = order.job;
-    return engine_end(engine, done, error);
+    return done;
+}
+
+bool process_later(struct engine *engine, const struct process_cause *cause, const json_t *command,
+                   int32_t retries, int64_t *job, struct error *error) {
+    return store_begin(engine->store, STORE_COMMAND, error) &&
+           engine_end(engine, process_later_write(engine, cause, command, retries, job, error),
+                      error);
 }

@@ -9,5 +9,8 @@
  * ERROR_CONFLICT: the instance or the process is suspended. */
 bool process_later(struct engine *engine, const struct process_cause *cause, const json_t *command,
                    int32_t retries, int64_t *job, struct error *error);
+/* The same in the present transaction. */
+bool process_later_write(struct engine *engine, const struct process_cause *cause,
+                         const json_t *command, int32_t retries, int64_t *job, struct error *error);
 
 #endif

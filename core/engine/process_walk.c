@@ -118,8 +118,21 @@ static bool refuse_failure(const struct outcome *outcome, struct error *error) {
     return error_set(error, ERROR_CONFLICT, "the command did not come to its end: %s", text);
 }
 
+/* Keeps what the walk before did, for this one: what handlers did, and the instance it began. */
+static bool keep(struct process_walk *walk, struct error *error) {
+    const struct outcome *before = walk->outcome;
+    const char *kept = before && before->unit ? before->unit->kept : NULL;
+    const char *result = before && !walk->cause.instance ? before->result : NULL;
+    free(walk->kept);
+    walk->kept = kept ? strdup(kept) : NULL;
+    if (kept && !walk->kept)
+        return error_no_memory(error);
+    return !result || json_put(walk->cause.object, "id", json_integer(strtoll(result, NULL, 10))) ||
+           error_no_memory(error);
+}
+
 bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
-    if (!find_generation(walk, engine, error))
+    if (!find_generation(walk, engine, error) || !keep(walk, error))
         return false;
     struct job *job = job_of(walk, engine_now(engine));
     engine->running = true;
@@ -167,14 +180,6 @@ static bool note(struct engine *engine, const struct process_walk *walk, int64_t
     return done;
 }
 
-/* Keeps what handlers did for the next walk. */
-static bool keep(struct process_walk *walk, struct error *error) {
-    const char *kept = walk->outcome->unit->kept;
-    free(walk->kept);
-    walk->kept = kept ? strdup(kept) : NULL;
-    return !kept || walk->kept || error_no_memory(error);
-}
-
 /* A start answers with the id of its instance, a change with the values before it. */
 static bool tell(struct process_walk *walk, struct engine *engine, struct error *error) {
     const char *text = walk->outcome->result;
@@ -192,7 +197,7 @@ enum answer process_walk_settle(struct process_walk *walk, struct engine *engine
         !store_settle_end(engine->store, error))
         return FAILED;
     if (outcome->settled == SETTLED_BEHIND)
-        return keep(walk, error) ? NO : FAILED;
+        return NO;
     return tell(walk, engine, error) ? YES : FAILED;
 }
 

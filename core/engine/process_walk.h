@@ -1,4 +1,5 @@
-/* process_walk.h - one command to a process on its way: the walk, and what is written of it. */
+/* process_walk.h - one command to a process on its way: the walk, and what is written of it
+ * (rules §23). */
 #ifndef MOONSHIFT_ENGINE_PROCESS_WALK_H
 #define MOONSHIFT_ENGINE_PROCESS_WALK_H
 
@@ -35,7 +36,7 @@ bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct 
 bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);
 
 /* Writes the outcome and the entry of the log of operations in the present transaction. NO: another
- * change came first, and nothing was written; what handlers did is kept for the next walk. */
+ * change came first, and nothing was written. The next walk does not repeat what handlers did. */
 enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
                                 struct error *error);
 /* Keeps the message, which nothing waits for yet, in the present transaction. NO: something waits

@@ -21,13 +21,13 @@ static void set_text(lua_State *L, const char *key, const char *text) {
     lua_setfield(L, -2, key);
 }
 
-/* frame(job) -> { id, version, rev, frame, parent, key, tenant, kept, followed } of its instance,
+/* frame(job) -> { id, version, rev, frame, parent, key, tenant, followed } of its instance,
  * and the token that waits for it; nil: it belongs to none. followed: the job's cycle goes on */
 static int walk_frame(lua_State *L) {
     const struct job *job = handle_look(L)->job;
     if (!job->instance_id)
         return 0;
-    lua_createtable(L, 0, 9);
+    lua_createtable(L, 0, 8);
     set_id(L, "id", job->instance_id);
     set_id(L, "version", job->version);
     set_id(L, "rev", job->frame_rev);
@@ -35,13 +35,18 @@ static int walk_frame(lua_State *L) {
     set_text(L, "frame", job->frame);
     set_text(L, "key", job->business_key);
     set_text(L, "tenant", job->tenant);
-    set_text(L, "kept", job->kept);
     lua_pushboolean(L, job->followed);
     lua_setfield(L, -2, "followed");
     if (job->execution == 0)
         return 1;
     lua_pushinteger(L, job->execution);
     return 2;
+}
+
+/* kept(job) -> what handlers did in the walk before, as JSON; nil: this is the first one */
+static int walk_kept(lua_State *L) {
+    lua_pushstring(L, handle_look(L)->job->kept); /* NULL: nil */
+    return 1;
 }
 
 /* next_id(job) -> an id for an instance that begins */
@@ -73,9 +78,9 @@ static int walk_again(lua_State *L) {
 }
 
 void walk_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {{"frame", walk_frame},   {"next_id", walk_next_id},
-                                         {"now", walk_now},       {"again", walk_again},
-                                         {"call", state_protect}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"frame", walk_frame}, {"next_id", walk_next_id}, {"now", walk_now}, {"again", walk_again},
+        {"kept", walk_kept},   {"call", state_protect},   {NULL, NULL}};
     natives_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(script->settings).zone);

@@ -363,14 +363,14 @@ function Activity:set_local(name, value) end
 ---@param message? string
 function Activity:throw(code, message) end
 
---- Starts an instance of a process with this unit, or not at all.
----@param process string its key
+--- Starts an instance of a process, or each of a list, with this unit or not at all.
+---@param process string|table[] its key, or a list of `{ key, options }`
 ---@param options? { key?: string, variables?: table, version?: integer }
----@return string instance
+---@return string|string[] instance or instances in their order
 function Activity:start(process, options) end
 
---- Sends a message with this unit, or not at all.
----@param message string
+--- Sends a message, or each of a list, with this unit or not at all.
+---@param message string|table[] its name, or a list of `{ name, options }`
 ---@param options? { key?: string, variables?: table }
 function Activity:correlate(message, options) end
 

@@ -28,11 +28,12 @@ local function hint(key, known)
 end
 
 -- The same for a table that has only the keys in `known`.
-function options.only(value, what, known)
-  value = options.table(value, what, 3)
+function options.only(value, what, known, level)
+  level = level or 3
+  value = options.table(value, what, level)
   for key in pairs(value) do
     if not known[key] then
-      error(('%s: unknown key "%s"%s'):format(what, tostring(key), hint(key, known)), 3)
+      error(('%s: unknown key "%s"%s'):format(what, tostring(key), hint(key, known)), level)
     end
   end
   return value

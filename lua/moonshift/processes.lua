@@ -5,36 +5,78 @@ local options = require "moonshift.options"
 local query = require "moonshift.query"
 local show = require "moonshift.show"
 
--- Raises if a name is none, where the verb was called.
-local function check_name(value, what)
+local LIST_MAX = 1000 -- commands in one transaction
+
+-- Raises if a name is none. `level` is that of the caller's own error().
+local function check_name(value, what, level)
   if type(value) ~= "string" then
-    error(("%s is %s (expected a name)"):format(what, show(value)), 3)
+    error(("%s is %s (expected a name)"):format(what, show(value)), (level or 2) + 1)
   end
   return value
 end
 
-local function check_variables(value)
+local function check_variables(value, level)
   if value ~= nil and type(value) ~= "table" then
-    error(("variables is %s (expected a table)"):format(show(value)), 3)
+    error(("variables is %s (expected a table)"):format(show(value)), (level or 2) + 1)
   end
   return value
+end
+
+local START = { variables = true, key = true, version = true, tag = true, tenant = true }
+local MESSAGE = { key = true, instance = true, business_key = true, variables = true, keep = true }
+
+-- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
+local function start_command(process, given, where, level)
+  given = options.only(given, where .. "start", START, level + 1)
+  return { kind = "start", process = check_name(process, where .. "process", level),
+    variables = check_variables(given.variables, level), key = given.key, version = given.version,
+    tag = given.tag, tenant = given.tenant }
+end
+
+local function message_command(message, given, where, level)
+  given = options.only(given, where .. "correlate", MESSAGE, level + 1)
+  return { kind = "message", message = check_name(message, where .. "message", level),
+    key = given.key, instance = given.instance, business_key = given.business_key,
+    variables = check_variables(given.variables, level), keep = given.keep }
+end
+
+-- Gives the commands of a list { { name, options }, … } in one transaction.
+local function give_list(self, list, given, command)
+  if given ~= nil then
+    error(("options beside a list: %s (expected them in its entries)"):format(show(given)), 3)
+  elseif #list > LIST_MAX then
+    error(("a list of %d (expected at most %d)"):format(#list, LIST_MAX), 3)
+  end
+  local commands = {}
+  for i, entry in ipairs(list) do
+    if type(entry) ~= "table" then
+      error(("entry %d is %s (expected { name, options })"):format(i, show(entry)), 3)
+    end
+    commands[i] = command(entry[1], entry[2], ("entry %d: "):format(i), 3)
+  end
+  if next(list) ~= nil and not commands[1] then
+    error("a table without entries (expected a name, or a list of { name, options })", 3)
+  elseif not commands[1] then
+    return {}
+  end
+  return self.core:process_list(commands)
 end
 
 ---@class moonshift.engine
 local Engine = {}
 
---- Starts an instance of a process. It runs here until it waits or ends.
----@param process string its key
----@param given? moonshift.start_options
----@return integer? instance nil on failure
+--- Starts an instance of a process. It runs here until it waits or ends. Starts a list of at most
+--- 1 000 in one transaction: all of them or none.
+---@param process string|{ [1]: string, [2]: moonshift.start_options? }[] its key, or a list
+---@param given? moonshift.start_options of a key; those of a list stand in it
+---@return integer|integer[]? instance or instances in their order; nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:start(process, given)
-  given = options.only(given, "start",
-    { variables = true, key = true, version = true, tag = true, tenant = true })
-  return self.core:process { kind = "start", process = check_name(process, "process"),
-    variables = check_variables(given.variables), key = given.key, version = given.version,
-    tag = given.tag, tenant = given.tenant }
+  if type(process) == "table" then
+    return give_list(self, process, given, start_command)
+  end
+  return self.core:process(start_command(process, given, "", 2))
 end
 
 --- Completes a user task. What follows it runs here.
@@ -49,17 +91,18 @@ function Engine:complete(task, variables)
 end
 
 --- Gives a message to the one instance that waits for it, else to a start event of that name.
----@param message string its name
----@param given? moonshift.message_options
----@return integer? instance 0: it is kept; nil on failure: nothing waits for it, or several do
+--- Of a list of at most 1 000, all messages are given in one transaction, or none. Their receivers
+--- must wait when the list begins.
+---@param message string|{ [1]: string, [2]: moonshift.message_options? }[] its name, or a list
+---@param given? moonshift.message_options of a name; those of a list stand in it
+---@return integer|integer[]? instance 0: it is kept; nil on failure: nothing waits, or several do
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:correlate(message, given)
-  given = options.only(given, "correlate",
-    { key = true, instance = true, business_key = true, variables = true, keep = true })
-  return self.core:process { kind = "message", message = check_name(message, "message"),
-    key = given.key, instance = given.instance, business_key = given.business_key,
-    variables = check_variables(given.variables), keep = given.keep }
+  if type(message) == "table" then
+    return give_list(self, message, given, message_command)
+  end
+  return self.core:process(message_command(message, given, "", 2))
 end
 
 --- Lets a receive task without a message go on.

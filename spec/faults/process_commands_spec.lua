@@ -129,14 +129,26 @@ describe("a command beside the jobs of its instance", function()
     assert.same({}, place.sql "SELECT id FROM lane")
   end)
 
-  it("takes the lane after ten changes that came first, so that it ends", function()
+  it("calls no handler again for a change of what the handler has not set", function()
     open "PT10M"
     local id = assert(engine:start "stubborn")
-    local command = ("echo . >>%s/calls; MOONSHIFT_PATIENCE=PT0S %s >>%s/out 2>&1"):format(
-      place.path, process.command("instance", "set", tostring(id), "n=0", "-C", place.path,
-        "--store", place.url), place.path)
+    local command = ("cd %s; echo . >>calls; %s >>out 2>&1"):format(place.path,
+      process.command("instance", "set", tostring(id), "by=me", "-C", place.path, "--store",
+        place.url))
     assert(engine:complete(engine:tasks():one().id, { n = 0, command = command }))
-    assert.equal(1, engine:instance(id).variables.n)
+    assert.same({ by = "me", command = command, n = 1 }, engine:instance(id).variables)
+    assert.equal(".\n", place.log "calls")
+  end)
+
+  it("takes the lane after ten changes that came first, so that it ends", function()
+    open "PT10M"
+    local id = assert(engine:start("stubborn", { variables = { n = 0 } }))
+    local set = process.command("instance", "set", tostring(id), "-C", place.path, "--store",
+      place.url)
+    local command = ("cd %s; echo . >>calls; MOONSHIFT_PATIENCE=PT0S %s n=$(wc -l <calls) "
+      .. ">>out 2>&1"):format(place.path, set)
+    assert(engine:complete(engine:tasks():one().id, { command = command }))
+    assert.equal(11, engine:instance(id).variables.n)
     local _, calls = place.log("calls"):gsub("%.", "")
     assert.equal(11, calls)
     local refused = ("moonshift: instance %d: another command has its lane (waited PT0S, as "

@@ -119,20 +119,48 @@ local function effect(call, made)
   return made.id
 end
 
--- start(process, { variables =, key =, version = }) -> the id of the new instance
-function Methods.start(call, process, options)
+local function start(call, process, options)
   options = options or {}
   return tostring(effect(call, { what = "start", id = call.walk.context.next_instance(),
     process = process, key = options.key, number = options.version,
     variables = variables.copy(options.variables or {}, "variables") }))
 end
 
--- correlate(message, { key =, variables =, keep = }): delivered when this unit is written; with
--- `keep`, a span, kept so long if nothing waits for it
-function Methods.correlate(call, name, options)
+local function correlate(call, name, options)
   options = options or {}
   effect(call, { what = "message", name = name, key = options.key, keep = options.keep,
     variables = variables.copy(options.variables or {}, "variables") })
+end
+
+-- The same for each entry { name, options } of a list: what it gives, in their order.
+local function each(call, list, one, what)
+  local made = {}
+  for i, entry in ipairs(list) do
+    if type(entry) ~= "table" then
+      error(("%s: entry %d is %s (expected { name, options })"):format(what, i, show(entry)), 4)
+    end
+    made[i] = one(call, entry[1], entry[2])
+  end
+  return made
+end
+
+-- start(process, { variables =, key =, version = }) -> the id of the new instance; of a list
+-- { { process, options }, … }: their ids
+function Methods.start(call, process, options)
+  if type(process) == "table" then
+    return each(call, process, start, "job:start")
+  end
+  return start(call, process, options)
+end
+
+-- correlate(message, { key =, variables =, keep = }): delivered when this unit is written; with
+-- `keep`, a span, kept so long if nothing waits for it. A list as for start.
+function Methods.correlate(call, name, options)
+  if type(name) == "table" then
+    each(call, name, correlate, "job:correlate")
+    return
+  end
+  correlate(call, name, options)
 end
 
 function Methods.enqueue(call, handler, payload, options)

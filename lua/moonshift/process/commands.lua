@@ -143,8 +143,9 @@ end
 
 function Causes.start(w)
   local cause = w.cause
-  local inst = scopes.begin(w, { id = w.context.next_instance(), version = cause.version,
-    key = cause.key, tenant = cause.tenant, variables = cause.variables, at = cause.at })
+  local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
+    version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
+    at = cause.at })
   w.unit.result = inst.id
 end
 

@@ -169,15 +169,18 @@ end
 -- What the job is to do: the command that is its payload, or to move the token that waits for it.
 local function cause_of(self, host)
   local row, token = self.natives.walk.frame(host)
-  local payload = host.payload
+  local payload, kept = host.payload, self.natives.walk.kept(host)
+  local cause
   self.own = row
   if type(payload) == "table" and payload.kind then
-    return payload
+    cause = payload
   elseif not row then
-    return { kind = "start", version = payload.version }
+    cause = { kind = "start", version = payload.version }
+  else
+    cause = { kind = "job", instance = row.id, token = token, last = not row.followed or nil }
   end
-  return { kind = "job", instance = row.id, token = token, last = not row.followed or nil,
-    kept = row.kept and rules.decode(row.kept) }
+  cause.kept = kept and rules.decode(kept)
+  return cause
 end
 
 -- new(natives, loaded) -> a function that runs the job of an instance: it gets the job's handle,

@@ -1,0 +1,190 @@
+/* Lists of commands to processes: each is walked on this thread, then all are written in one
+ * transaction, or none of them. */
+#include "base/json.h"
+#include "engine/engine_state.h"
+#include "engine/process_later.h"
+#include "engine/process_walk.h"
+#include <stdlib.h>
+
+enum { BEHIND = -1 }; /* the rev of a frame that an earlier command of the list has left */
+
+struct entry {
+    struct process_walk walk;
+    const struct unit *after; /* what an earlier command has done to the instance; NULL: nothing */
+    int64_t job;              /* that does it; 0: it is done here */
+    bool later;
+};
+
+struct list {
+    struct engine *engine;
+    const struct engine_order *given;
+    struct entry *entries;
+    size_t count, at; /* the entry at work, for messages */
+};
+
+/* ---- reading ---- */
+
+static bool read_entry(struct list *list, struct entry *entry, struct error *error) {
+    struct process_walk *walk = &entry->walk;
+    if (!process_walk_read(walk, list->engine, error))
+        return false;
+    entry->later =
+        !walk->cause.keeps &&
+        (list->given->later || (!list->given->now && !process_walk_is_ours(walk, list->engine)));
+    return true;
+}
+
+/* ---- walking ---- */
+
+/* The frame as an earlier command of the list leaves it; NULL: error. */
+static json_t *frame_after(const struct unit_instance *one, struct error *error) {
+    json_t *frame = NULL;
+    if (one->frame)
+        frame = json_pack("{sI sI si ss ss? ss? sI sI}", "id", (json_int_t)one->id, "version",
+                          (json_int_t)one->version, "rev", BEHIND, "frame", one->frame, "key",
+                          one->key, "tenant", one->tenant, "parent", (json_int_t)one->parent,
+                          "root", (json_int_t)one->root);
+    else
+        error_set(error, ERROR_NOT_FOUND,
+                  "instance %lld has ended with a command before it in the list",
+                  (long long)one->id);
+    if (!frame && one->frame)
+        error_no_memory(error);
+    return frame;
+}
+
+/* What an earlier entry has done to an instance; the latest. */
+static const struct unit_instance *touched(const struct list *list, int64_t instance,
+                                           const struct unit **unit) {
+    for (size_t i = list->at; instance && i-- > 0;) {
+        const struct outcome *outcome = list->entries[i].walk.outcome;
+        *unit = outcome ? outcome->unit : NULL;
+        for (size_t k = 0; *unit && k < (*unit)->instance_count; k++)
+            if ((*unit)->instances[k].id == instance)
+                return &(*unit)->instances[k];
+    }
+    *unit = NULL;
+    return NULL;
+}
+
+static bool walk_entry(struct list *list, struct entry *entry, struct error *error) {
+    struct process_walk *walk = &entry->walk;
+    if (entry->later || walk->cause.keeps)
+        return true;
+    const struct unit_instance *one = touched(list, walk->cause.instance, &entry->after);
+    if (!one)
+        return process_walk_run(walk, list->engine, error);
+    json_decref(walk->frame);
+    walk->frame = frame_after(one, error);
+    return walk->frame && process_walk_go(walk, list->engine, error);
+}
+
+/* ---- writing ---- */
+
+/* The frames that an earlier entry has written have their rev by now. */
+static void catch_up(struct entry *entry) {
+    struct unit *unit = entry->walk.outcome->unit;
+    for (size_t i = 0; entry->after && i < unit->instance_count; i++)
+        if (unit->instances[i].rev == BEHIND)
+            unit->instances[i].rev = entry->after->rev;
+}
+
+static enum answer write_entry(struct list *list, struct entry *entry, struct error *error) {
+    struct process_walk *walk = &entry->walk;
+    if (walk->cause.keeps)
+        return process_walk_keep(walk, list->engine, error);
+    if (entry->later)
+        return process_later_write(list->engine, &walk->cause, walk->command, list->given->retries,
+                                   &entry->job, error)
+                   ? YES
+                   : FAILED;
+    catch_up(entry);
+    return process_walk_settle(walk, list->engine, error);
+}
+
+/* Does a step with each entry as long as it answers YES. */
+static enum answer each(struct list *list,
+                        enum answer (*step)(struct list *list, struct entry *entry,
+                                            struct error *error),
+                        struct error *error) {
+    enum answer done = YES;
+    for (list->at = 0; done == YES && list->at < list->count; list->at++)
+        done = step(list, &list->entries[list->at], error);
+    list->at -= done == YES ? 0 : 1;
+    return done;
+}
+
+/* Writes all in one transaction. NO: another change came first, and nothing was written. */
+static enum answer write_all(struct list *list, struct error *error) {
+    if (!store_begin(list->engine->store, STORE_COMMAND, error))
+        return FAILED;
+    enum answer done = each(list, write_entry, error);
+    bool ended = engine_end(list->engine, done == YES, error);
+    return done == YES && !ended ? FAILED : done;
+}
+
+/* ---- the list ---- */
+
+static enum answer read_one(struct list *list, struct entry *entry, struct error *error) {
+    return read_entry(list, entry, error) ? YES : FAILED;
+}
+
+static enum answer walk_one(struct list *list, struct entry *entry, struct error *error) {
+    return walk_entry(list, entry, error) ? YES : FAILED;
+}
+
+static bool do_all(struct list *list, struct error *error) {
+    enum answer done = NO;
+    while (done == NO)
+        done = each(list, read_one, error) == YES && each(list, walk_one, error) == YES
+                   ? write_all(list, error)
+                   : FAILED;
+    return done == YES;
+}
+
+static json_t *ids_of(const struct list *list) {
+    json_t *ids = json_array();
+    for (size_t i = 0; i < list->count; i++) {
+        json_array_append_new(ids, json_integer(list->entries[i].walk.instance));
+    }
+    return ids;
+}
+
+static bool open_list(struct list *list, const json_t *commands, struct error *error) {
+    size_t count = json_array_size(commands);
+    if (!engine_idle(list->engine, error))
+        return false;
+    if (!json_is_array(commands) || count > ENGINE_LIST_MAX)
+        return error_set(error, ERROR_INVALID, "%zu commands at once (expected at most %d)", count,
+                         ENGINE_LIST_MAX);
+    list->entries = calloc(count ? count : 1, sizeof *list->entries);
+    if (!list->entries)
+        return error_no_memory(error);
+    for (list->count = 0; list->count < count; list->count++)
+        list->entries[list->count].walk.command = json_array_get(commands, list->count);
+    return true;
+}
+
+static void clear_list(struct list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        process_lane_drop(&list->entries[i].walk.lane, list->engine);
+        process_walk_clear(&list->entries[i].walk);
+    }
+    free(list->entries);
+}
+
+bool engine_process_list(struct engine *engine, const json_t *commands,
+                         const struct engine_order *given, json_t **answer, struct error *error) {
+    struct list list = {.engine = engine, .given = given};
+    struct error reason = {0};
+    *answer = NULL;
+    bool done = open_list(&list, commands, error);
+    if (done && !do_all(&list, &reason)) {
+        done = false;
+        error_set(error, reason.code, "entry %zu of the list: %s", list.at + 1, reason.text);
+    }
+    if (done)
+        *answer = ids_of(&list);
+    clear_list(&list);
+    return done && (*answer || error_no_memory(error));
+}
