@@ -22,6 +22,13 @@ local files = {
     local process = require "moonshift.process"
     return { process.task "begin" {}, process.step "beside" { run = "beside" },
       process.task "look" {} }]],
+  ["processes/killed.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.parallel {
+      { process.task "begin" {}, process.step "beside" { run = "beside" } },
+      { process.step "work" { run = "work", async = true } },
+    } }]],
+  ["handlers/work.lua"] = "return function(job) job.variables.worked = true end",
   -- Stays until the file `go` is there.
   ["handlers/slow.lua"] = [[
     local function there(path)
@@ -81,10 +88,10 @@ describe("a command beside the jobs of its instance", function()
   end
 
   it("waits for a run that has begun, as long as it has patience", function()
-    open "PT0.1S"
+    open "PT2S" -- so that it looks more often than its pauses grow
     local id = hold()
     local job = engine:jobs():one().id
-    assert.same({ ('instance %d: job %d is running at "slow" (waited PT0.1S, as patience says)')
+    assert.same({ ('instance %d: job %d is running at "slow" (waited PT2S, as patience says)')
       :format(id, job), "conflict" }, { select(2, engine:set_variables(id, { by = "me" })) })
     engine:close()
     open "PT10M"
@@ -156,5 +163,26 @@ describe("a command beside the jobs of its instance", function()
     assert.equal((("instance %d changed\n"):format(id)):rep(10) .. refused, place.log "out")
     assert.same({}, place.sql "SELECT id FROM lane")
     assert.same({ "1" }, place.sql "SELECT count(*) FROM executor WHERE state=0")
+  end)
+
+  it("that dies with the lane leaves it to the next executor", function()
+    open "PT10M"
+    local id = assert(engine:start("killed", { variables = { n = 0 } }))
+    local set = process.command("instance", "set", tostring(id), "-C", place.path, "--store",
+      place.url)
+    local command = ("cd %s; echo . >>calls; if [ $(wc -l <calls) -gt 10 ] ; then "
+      .. "kill -KILL $PPID ; else %s n=$(wc -l <calls) >/dev/null 2>&1 ; fi")
+      :format(place.path, set)
+    local task = tostring(engine:tasks():one().id)
+    local status = process.run(process.command("task", "complete", task, "command=" .. command,
+      "-C", place.path, "--store", place.url))
+    assert.equal(128 + 9, status)
+    assert.equal(1, #place.sql "SELECT id FROM lane")
+    place.executor()
+    process.await("the job behind the lane", 10, function()
+      return engine:instance(id).variables.worked
+    end)
+    assert.same({}, place.sql "SELECT id FROM lane")
+    assert.equal("begin", engine:tasks():one().activity)
   end)
 end)
