@@ -117,6 +117,7 @@ bool engine_command(struct engine *engine, json_t *command, struct command_run *
  *   - trigger: instance; activity, variables;
  *   - cancel: instance; reason;
  *   - set: instance; variables.
+ * The first four may have `transient`, variables that last as long as the walk.
  * *answer is the id of the instance, the caller's. A failing handler leaves everything as it was:
  * ERROR_FAILED with its message. */
 bool engine_process(struct engine *engine, const json_t *command, json_t **answer,

@@ -358,6 +358,11 @@ local Activity = {}
 ---@param value any
 function Activity:set_local(name, value) end
 
+--- Sets a variable that is written nowhere: it lasts until the instance waits.
+---@param name string
+---@param value any
+function Activity:set_transient(name, value) end
+
 --- Throws a BPMN error: the process catches it, and it is no failure.
 ---@param code string
 ---@param message? string

@@ -15,29 +15,37 @@ local function check_name(value, what, level)
   return value
 end
 
-local function check_variables(value, level)
+local function check_variables(value, level, what)
   if value ~= nil and type(value) ~= "table" then
-    error(("variables is %s (expected a table)"):format(show(value)), (level or 2) + 1)
+    error(("%s is %s (expected a table)"):format(what or "variables", show(value)),
+      (level or 2) + 1)
   end
   return value
 end
 
-local START = { variables = true, key = true, version = true, tag = true, tenant = true }
-local MESSAGE = { key = true, instance = true, business_key = true, variables = true, keep = true }
+local START = { variables = true, transient = true, key = true, version = true, tag = true,
+  tenant = true }
+local MESSAGE = { key = true, instance = true, business_key = true, variables = true,
+  transient = true, keep = true }
 
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
   given = options.only(given, where .. "start", START, level + 1)
   return { kind = "start", process = check_name(process, where .. "process", level),
-    variables = check_variables(given.variables, level), key = given.key, version = given.version,
-    tag = given.tag, tenant = given.tenant }
+    variables = check_variables(given.variables, level),
+    transient = check_variables(given.transient, level, "transient"), key = given.key,
+    version = given.version, tag = given.tag, tenant = given.tenant }
 end
 
 local function message_command(message, given, where, level)
   given = options.only(given, where .. "correlate", MESSAGE, level + 1)
+  if given.keep ~= nil and given.transient ~= nil then
+    error(where .. "correlate: a message that may be kept has no transient variables", level + 1)
+  end
   return { kind = "message", message = check_name(message, where .. "message", level),
     key = given.key, instance = given.instance, business_key = given.business_key,
-    variables = check_variables(given.variables, level), keep = given.keep }
+    variables = check_variables(given.variables, level), keep = given.keep,
+    transient = check_variables(given.transient, level, "transient") }
 end
 
 -- Gives the commands of a list { { name, options }, … } in one transaction.
@@ -82,12 +90,15 @@ end
 --- Completes a user task. What follows it runs here.
 ---@param task integer its id
 ---@param variables? table set in the instance
+---@param given? { transient?: table } `transient`: variables that last until the instance waits
 ---@return integer? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
-function Engine:complete(task, variables)
+function Engine:complete(task, variables, given)
+  given = options.only(given, "complete", { transient = true })
   return self.core:process { kind = "complete", task = ids.one(task, 2),
-    variables = check_variables(variables) }
+    variables = check_variables(variables),
+    transient = check_variables(given.transient, 2, "transient") }
 end
 
 --- Gives a message to the one instance that waits for it, else to a start event of that name.

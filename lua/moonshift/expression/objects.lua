@@ -28,7 +28,7 @@ objects.fields = { execution = place, instance = place, task = task }
 local METHODS = {
   getVariable = false, hasVariable = false, getVariables = false, getVariableNames = false,
   getProcessInstance = false, setVariable = true, setVariableLocal = true, setVariables = true,
-  removeVariable = true,
+  removeVariable = true, setTransientVariable = true,
 }
 
 -- What is made of other methods of the object.

@@ -11,7 +11,7 @@ local called = {}
 local function map(w, inst, token, maps, put)
   for _, one in ipairs(maps) do
     if one.all then
-      for name, value in pairs(variables.all(token)) do
+      for name, value in pairs(variables.all(token, true)) do
         put(name, value, one.is_local)
       end
     else

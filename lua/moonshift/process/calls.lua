@@ -105,6 +105,10 @@ function Methods.set_local(call, name, value)
   variables.assign(call.inst, call.token, call.note, name, value, true)
 end
 
+function Methods.set_transient(call, name, value)
+  variables.assign_transient(call.inst, call.note, name, value)
+end
+
 function Methods.throw(_, code, message)
   if type(code) ~= "string" then
     error(("job:throw: the code is %s (expected a text)"):format(show(code)), 3)
@@ -325,6 +329,11 @@ end
 function Execution:setVariableLocal(name, value)
   local inst, token, note = of(self)
   variables.assign(inst, token, note, name, value, true)
+end
+
+function Execution:setTransientVariable(name, value)
+  local inst, _, note = of(self)
+  variables.assign_transient(inst, note, name, value)
 end
 
 function Execution:removeVariable(name)

@@ -115,6 +115,7 @@ local function waiting(w, what, ...)
   local inst, token = meant(w)
   for _, state in ipairs { ... } do
     if token and token.state == state then
+      variables.set_all_transient(inst, w.cause.transient)
       return inst, token
     end
   end
@@ -145,7 +146,7 @@ function Causes.start(w)
   local cause = w.cause
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
-    at = cause.at })
+    transient = cause.transient, at = cause.at })
   w.unit.result = inst.id
 end
 

@@ -38,7 +38,8 @@ local WATCHES = { ["on timer"] = true, ["on message"] = true }
 -- An empty frame with its outermost scope. In memory a token and a scope are the same kind of
 -- record: { id, scope (the record around), at, state, more, vars, large, kids, gone }. `kids`
 -- counts what stands in it and does not only watch. `list` has them in the order of their numbers.
--- What `large` names is in `vars` once it was asked for.
+-- What `large` names is in `vars` once it was asked for. `transient` = { [name] = true } of those
+-- in `vars` that are not written.
 function frame.new(root)
   local outer = { id = 1, at = "", state = "scope", kids = 0, vars = {} }
   return { next = 2, root = root, list = { outer }, by = { outer }, outer = outer }
@@ -254,9 +255,10 @@ end
 
 -- Variables as an object with its names in order, or nil for none.
 local function variables_text(token, encode)
-  local vars, large, heads_of, count = token.vars or NONE, token.large or NONE, {}, 0
+  local vars, large, transient = token.vars or NONE, token.large or NONE, token.transient or NONE
+  local heads_of, count = {}, 0
   for name in pairs(vars) do
-    if not large[name] then
+    if not large[name] and not transient[name] then
       count = count + 1
       heads_of[count] = name
     end

@@ -3,6 +3,8 @@
 -- once. A variable that is set again gets another row, and the row that nothing names goes.
 local large = {}
 
+local NONE = {}
+
 -- What an instance has of them: inst.rows = { [number] = true } as the store has them; a holder's
 -- `texts` = { [name] = JSON } of large values that were set in this walk; true: it may be large.
 
@@ -110,14 +112,15 @@ function large.collect(inst, list)
   end
 end
 
--- small(holder) -> its variables without the large ones
+-- small(holder) -> its variables without the large and the transient ones
 function large.small(holder)
-  if not holder.large then
+  local known, transient = holder.large or NONE, holder.transient or NONE
+  if known == transient then
     return holder.vars
   end
   local vars = {}
   for name, value in pairs(holder.vars) do
-    if not holder.large[name] then
+    if not known[name] and not transient[name] then
       vars[name] = value
     end
   end

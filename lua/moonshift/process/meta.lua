@@ -343,6 +343,7 @@ function Process.gateway(name) end
 --- Options of `engine:start`.
 ---@class moonshift.start_options
 ---@field variables? table
+---@field transient? table variables that last until the instance waits
 ---@field key? string the business key
 ---@field version? integer the number of a version; else the current one
 ---@field tag? string the newest version with this tag
@@ -354,6 +355,7 @@ function Process.gateway(name) end
 ---@field instance? integer
 ---@field business_key? string
 ---@field variables? table set in the receiver
+---@field transient? table variables of the receiver that last until it waits
 ---@field keep? string|number how long it is kept if nothing waits for it
 
 --- Options of `engine:suspend_process` and `engine:activate_process`.

@@ -106,12 +106,13 @@ local function way_of(w, row)
 end
 
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
--- variables, at, parent, root, from = { inst, token } }.
+-- variables, transient, at, parent, root, from = { inst, token } }.
 function scopes.begin(w, row)
   row.way = way_of(w, row)
   local inst = instance.new(w, row)
   w:keep_instance(inst)
   local outer = inst.frame.outer
+  variables.set_all_transient(inst, row.transient)
   for name, value in pairs(row.variables or {}) do
     variables.set_local(inst, outer, name, value)
   end

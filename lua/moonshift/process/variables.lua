@@ -97,6 +97,9 @@ function variables.put(inst, holder, name, value)
     holder.vars = vars
   end
   vars[name] = value
+  if holder.transient and holder.transient[name] then
+    return
+  end
   local search = inst.plan.search
   if search and search[name] and not holder.scope then
     inst.found_by = inst.found_by or {}
@@ -127,17 +130,39 @@ function variables.set_local(inst, token, name, value)
   variables.put(inst, local_holder(inst, token), name, variables.copy(value, name))
 end
 
--- all(token) -> every variable that is seen from there, by name
-function variables.all(token)
+-- set_transient(inst, name, value): a variable of the instance that lasts as long as the walk. It
+-- is written nowhere, also if it is set again.
+function variables.set_transient(inst, name, value)
+  check_name(name)
+  local outer = inst.frame.outer
+  local names = outer.transient or {}
+  if not names[name] and variables.get(outer, name) ~= nil then
+    error(("the variable %s is kept already (expected another name for a transient one)"):format(
+      name), 0)
+  end
+  outer.transient, names[name] = names, true
+  variables.put(inst, outer, name, variables.copy(value, name))
+end
+
+function variables.set_all_transient(inst, values)
+  for name, value in pairs(values or NONE) do
+    variables.set_transient(inst, name, value)
+  end
+end
+
+-- all(token, kept) -> every variable that is seen from there, by name; with `kept` those that are
+-- not transient
+function variables.all(token, kept)
   local found = {}
   repeat
+    local transient = kept and token.transient or NONE
     for name in pairs(token.large or NONE) do
       if not (token.vars and token.vars[name]) then
         large.read(token, name)
       end
     end
     for name, value in pairs(token.vars or NONE) do
-      if found[name] == nil then
+      if found[name] == nil and not transient[name] then
         found[name] = value
       end
     end
@@ -205,8 +230,12 @@ end
 -- Writes again what a call wrote.
 function variables.replay(inst, token, note)
   for _, write in ipairs(note.writes or NONE) do
-    local set = write.is_local and variables.set_local or variables.set
-    set(inst, token, write.name, write.value)
+    if write.is_transient then
+      variables.set_transient(inst, write.name, write.value)
+    else
+      local set = write.is_local and variables.set_local or variables.set
+      set(inst, token, write.name, write.value)
+    end
   end
 end
 
@@ -276,6 +305,14 @@ function Scope:ask(value)
     return self.walk:run_script(self.inst, self.token, value.script)
   end
   return value.constant
+end
+
+-- assign_transient(inst, note, name, value): job:set_transient of a call
+function variables.assign_transient(inst, note, name, value)
+  variables.set_transient(inst, name, value)
+  part(note, "own")[name] = true
+  table.insert(part(note, "writes"), { name = name, is_transient = true,
+    value = variables.get(inst.frame.outer, name) })
 end
 
 local function assign(inst, token, note, name, value, is_local)

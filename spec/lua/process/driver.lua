@@ -330,10 +330,10 @@ local function find(rows, activity)
   error("nothing waits at " .. activity, 3)
 end
 
-function Driver:complete(activity, variables)
+function Driver:complete(activity, variables, more)
   local row = find(self.tasks, activity)
   return self:command { kind = "complete", instance = row.instance, token = row.token,
-    variables = variables }
+    variables = variables, transient = more and more.transient }
 end
 
 function Driver:message(activity, variables)
