@@ -26,6 +26,14 @@ local files = {
   ["processes/late.lua"] = WORDS .. [[return {
     task "answer" { within = { "PT2H", step "remind" { run = "note" } } },
   }]],
+  ["processes/listen.lua"] = WORDS .. [[return {
+    task "a" { assignee = "ann", on_create = function(job)
+      job.task.assignee, job.task.priority, job.task.name = "zoe", 7, "Look"
+      job.task.due = "2030-01-01T00:00:00Z"
+    end },
+    task "b" { on_create = { expression = "${task.setDueDate(now().plusDays(1))}" } },
+    task "c" { on_create = function(job) job.task.due = "soon" end },
+  }]],
   ["processes/count.lua"] = WORDS .. [[
     local list = {}
     for i = 1, 20 do
@@ -56,6 +64,18 @@ describe("an instance of a process", function()
   after_each(function()
     engines.clean()
     process.remove(folder)
+  end)
+
+  it("takes from the listeners of a task who does it, and until when", function()
+    assert(engine:start "listen")
+    local row = engine:tasks():one()
+    assert.same({ "zoe", 7, "Look", "2030-01-01T00:00:00.000Z" },
+      { row.assignee, row.priority, row.name, row.due })
+    assert(engine:complete(row.id))
+    row = engine:tasks():one()
+    assert.same({ "b", "2026-01-02T00:00:00.000Z" }, { row.activity, row.due })
+    assert.equal("c: the due date is soon (expected a time or a span)",
+      (select(2, engine:complete(row.id))))
   end)
 
   it("is visited in pages by id, so that a visit may end what it visits", function()

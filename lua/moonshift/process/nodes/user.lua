@@ -5,9 +5,8 @@ local walk = require "moonshift.process.walk"
 
 local user = {}
 
--- A date as ms, from what the model says: a time or a span from now.
-local function due_of(w, inst, token, step)
-  local due = w:ask(inst, token, step.due)
+-- A date as ms, from what the model or a listener says: a time or a span from now.
+local function due_of(w, step, due)
   if type(due) ~= "string" or due == "" then
     return math.type(due) == "integer" and due or nil
   end
@@ -30,7 +29,8 @@ local function row_of(w, inst, token, step)
   local users, groups = w:ask(inst, token, step.users), w:ask(inst, token, step.groups)
   return {
     activity = step.id, name = step.name and w:ask(inst, token, { constant = step.name }),
-    assignee = w:ask(inst, token, step.assignee), due = due_of(w, inst, token, step),
+    assignee = w:ask(inst, token, step.assignee),
+    due = due_of(w, step, w:ask(inst, token, step.due)),
     priority = math.tointeger(tonumber(w:ask(inst, token, step.task_priority))), form = step.form,
     candidates = (users or groups) and { users = list_of(users), groups = list_of(groups) } or nil,
   }
@@ -45,6 +45,7 @@ function user.enter(w, inst, token, step)
     and not walk.listen(w, inst, token, step, step.on_assignment, "assignment", row) then
     return
   end
+  row.due = due_of(w, step, row.due)
   w:await(inst, token, "task", w.unit.tasks, row)
 end
 
