@@ -20,14 +20,15 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion \
 	-Wmissing-prototypes -Wstrict-prototypes -Wold-style-definition -Wpointer-arith \
 	-Wwrite-strings -Wundef -Wformat=2 -Wvla -Wswitch-enum
 # What a packager sets: CC, CPPFLAGS, CFLAGS and LDFLAGS reach every compile and every link; WERROR=
-# lets a compiler warn that nobody has met yet; LUA_INCDIR is where lua.h is.
+# lets a compiler warn that nobody has met yet; LUA_INCDIR is where lua.h is, PQ_INCDIR libpq-fe.h.
 WERROR   ?= -Werror
 CFLAGS   ?= -O2 -g
 LUA_INCDIR ?= /usr/include/lua5.4
+PQ_INCDIR ?= /usr/include/postgresql
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -fPIC -Icore \
-	-I$(LUA_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
+	-I$(LUA_INCDIR) -I$(PQ_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
-LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm
+LIBS     := -lsqlite3 -lpq -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o
@@ -45,7 +46,7 @@ LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examp
 
 COMPLETIONS := $(addprefix $(BUILD)/gen/completions/,moonshift _moonshift moonshift.fish)
 
-BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
+BUILD_PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev lua-lpeg-dev libsqlite3-dev libpq-dev libev-dev libjansson-dev libmd-dev libexpat1-dev tzdata
 CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqlite3 \
 	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3

@@ -16,6 +16,13 @@ bool db_fail(struct db *db, struct error *error) {
     return db->driver->fail(db, error);
 }
 
+bool db_late(const struct db *db, struct error *error) {
+    return error_set(error, ERROR_FAILED,
+                     "store \"%s\": the question for %s took longer than %g s (expected one "
+                     "that looks at less: other filters, pages by id)",
+                     db->name, db->question ? db->question : "this", (double)db->budget / 1000);
+}
+
 bool db_no_memory(const struct db *db, struct error *error) {
     return error_set(error, ERROR_FAILED, "store \"%s\": out of memory", db->name);
 }
@@ -112,6 +119,15 @@ enum answer db_step(struct db *db, struct row *row, struct error *error) {
     return row ? db->driver->step(db, row, error) : FAILED;
 }
 
+bool db_run_row(struct db *db, struct row *row, struct error *error) {
+    if (db->driver->run)
+        return db->driver->run(db, row, error);
+    enum answer step = NO;
+    while ((step = db_step(db, row, error)) == YES)
+        continue;
+    return step == NO;
+}
+
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...) {
     struct row *row = db_kept(db, sql, error);
     if (!row)
@@ -120,10 +136,7 @@ bool db_run(struct db *db, struct error *error, const char *sql, const char *kin
     va_start(values, kinds);
     db->driver->bind(row, kinds, values);
     va_end(values);
-    enum answer step = NO;
-    while ((step = db_step(db, row, error)) == YES)
-        continue;
-    return step == NO;
+    return db_run_row(db, row, error);
 }
 
 enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,

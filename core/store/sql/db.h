@@ -47,6 +47,8 @@ struct db_driver {
     void (*bind)(struct row *row, const char *kinds, va_list values);
     void (*bind_value)(struct row *row, int at, const json_t *value); /* a number or a text */
     enum answer (*step)(struct db *db, struct row *row, struct error *error);
+    /* Runs a statement to its end, or queues it. May be NULL: it is stepped. */
+    bool (*run)(struct db *db, struct row *row, struct error *error);
     void (*done)(struct row *row);
     enum row_type (*type)(struct row *row, int column);
     int64_t (*integer)(struct row *row, int column);
@@ -66,6 +68,8 @@ void db_close(struct db *db);
 
 /* Fills `error` from the connection's last error; returns false. */
 bool db_fail(struct db *db, struct error *error);
+/* The same: what has been asked took longer than db->budget. */
+bool db_late(const struct db *db, struct error *error);
 /* Fills `error`; returns false. */
 bool db_no_memory(const struct db *db, struct error *error);
 
@@ -93,6 +97,9 @@ enum answer db_step(struct db *db, struct row *row, struct error *error);
  * Its error then comes with the next call that waits: for a row, for changes, for the commit. The
  * whole transaction is rolled back. */
 bool db_run(struct db *db, struct error *error, const char *sql, const char *kinds, ...);
+
+/* The same of a statement that is bound already. */
+bool db_run_row(struct db *db, struct row *row, struct error *error);
 
 /* The first column of the first row into *value; NO: no row (untouched). */
 enum answer db_value(struct db *db, struct error *error, int64_t *value, const char *sql,

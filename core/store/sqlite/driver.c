@@ -129,10 +129,7 @@ static bool sqlite_fail(struct db *db, struct error *error) {
         return error_set(error, ERROR_IO, "store \"%s\": a file of it was cut short", db->name);
     enum error_code kind = sqlite_error_code(code, system);
     if ((code & 0xff) == SQLITE_INTERRUPT && db->deadline)
-        return error_set(error, ERROR_FAILED,
-                         "store \"%s\": the question for %s took longer than %g s (expected one "
-                         "that looks at less: other filters, pages by id)",
-                         db->name, db->question ? db->question : "this", (double)db->budget / 1000);
+        return db_late(db, error);
     if (kind == ERROR_FULL)
         return error_set(error, kind, "store \"%s\": no room on the disk", db->name);
     if ((code & 0xff) == SQLITE_NOTADB)

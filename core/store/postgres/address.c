@@ -1,0 +1,98 @@
+#include "store/postgres/address.h"
+#include "base/text.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA_DEFAULT "moonshift"
+
+void address_clear(struct address *address) {
+    PQconninfoFree(address->options);
+    free(address->name);
+    *address = (struct address){0};
+}
+
+/* What stands before the password and behind it, as far as the URL can be read at all. */
+static bool refuse(const char *url, struct error *error) {
+    const char *at = strrchr(url, '@');
+    return error_set(error, ERROR_CONFIG,
+                     "store \"postgres://%s%s\": expected "
+                     "postgres://user@host:port/database?schema=moonshift",
+                     at ? "..." : "", at ? at : strstr(url, "://") + 3);
+}
+
+static bool refuse_schema(const char *schema, size_t size, struct error *error) {
+    return error_set(error, ERROR_CONFIG,
+                     "store: schema \"%.*s\": expected at most %d lower-case letters, digits and _",
+                     (int)(size < 100 ? size : 100), schema, SCHEMA_MAX);
+}
+
+static bool read_schema(struct address *address, const char *value, size_t size,
+                        struct error *error) {
+    bool fine = size > 0 && size <= SCHEMA_MAX && !isdigit((unsigned char)value[0]);
+    for (size_t i = 0; fine && i < size; i++)
+        fine =
+            islower((unsigned char)value[i]) || isdigit((unsigned char)value[i]) || value[i] == '_';
+    if (!fine)
+        return refuse_schema(value, size, error);
+    memcpy(address->schema, value, size);
+    address->schema[size] = 0;
+    return true;
+}
+
+/* Copies the URL into `rest` but for its parameter "schema", which libpq does not know. */
+static bool split(struct address *address, const char *url, struct text *rest,
+                  struct error *error) {
+    static const char key[] = "schema=";
+    const char *query = strchr(url, '?');
+    size_t head = query ? (size_t)(query - url) : strlen(url);
+    char joint = '?';
+    text_append(rest, url, head);
+    for (const char *at = query ? query + 1 : ""; *at;) {
+        size_t size = strcspn(at, "&");
+        if (strncmp(at, key, sizeof key - 1) == 0) {
+            if (!read_schema(address, at + sizeof key - 1, size - (sizeof key - 1), error))
+                return false;
+        } else {
+            text_append(rest, &joint, 1);
+            text_append(rest, at, size);
+            joint = '&';
+        }
+        at += size + (at[size] == '&');
+    }
+    return !rest->failed || error_no_memory(error);
+}
+
+static const char *option(const struct address *address, const char *keyword) {
+    for (const PQconninfoOption *one = address->options; one && one->keyword; one++)
+        if (strcmp(one->keyword, keyword) == 0)
+            return one->val && *one->val ? one->val : NULL;
+    return NULL;
+}
+
+static bool describe(struct address *address, struct error *error) {
+    const char *user = option(address, "user"), *host = option(address, "host"),
+               *port = option(address, "port"), *database = option(address, "dbname");
+    struct text name = {0};
+    text_add(&name, "postgres://%s%s%s%s%s/%s", user ? user : "", user ? "@" : "",
+             host && *host != '/' ? host : "", port ? ":" : "", port ? port : "",
+             database ? database : "");
+    text_add(&name, "?%s%s%sschema=%s", host && *host == '/' ? "host=" : "",
+             host && *host == '/' ? host : "", host && *host == '/' ? "&" : "", address->schema);
+    if (name.failed) {
+        text_clear(&name);
+        return error_no_memory(error);
+    }
+    address->name = name.data;
+    return true;
+}
+
+bool address_read(struct address *address, const char *url, struct error *error) {
+    struct text rest = {0};
+    strcpy(address->schema, SCHEMA_DEFAULT);
+    bool fine = split(address, url, &rest, error);
+    if (fine && !(address->options = PQconninfoParse(rest.data, NULL)))
+        fine = refuse(url, error);
+    text_clear(&rest);
+    return fine && describe(address, error);
+}

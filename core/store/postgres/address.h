@@ -1,0 +1,22 @@
+/* address.h - the URL of a store on a server: postgres://user@host:port/database?schema=moonshift
+ */
+#ifndef MOONSHIFT_STORE_POSTGRES_ADDRESS_H
+#define MOONSHIFT_STORE_POSTGRES_ADDRESS_H
+
+#include "base/error.h"
+#include <libpq-fe.h>
+
+enum { SCHEMA_MAX = 63 };
+
+struct address {
+    PQconninfoOption *options; /* for libpq; may hold a password */
+    char *name;                /* the URL without its password, for messages */
+    char schema[SCHEMA_MAX + 1];
+};
+
+/* Reads the URL; `schema` is not libpq's, and is "moonshift" unless given. After an error `address`
+ * still is to be cleared. */
+bool address_read(struct address *address, const char *url, struct error *error);
+void address_clear(struct address *address);
+
+#endif

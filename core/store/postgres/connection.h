@@ -1,0 +1,50 @@
+/* connection.h - what an open store on PostgreSQL holds besides; private to this folder. */
+#ifndef MOONSHIFT_STORE_POSTGRES_CONNECTION_H
+#define MOONSHIFT_STORE_POSTGRES_CONNECTION_H
+
+#include "store/postgres/driver.h"
+#include "store/postgres/engine.h"
+#include "store/rules/state.h"
+
+/* Locks of the session that are held while something is written in several transactions; sign.c. */
+struct signs {
+    int64_t *list;
+    size_t count;
+    int64_t ending; /* goes with the commit of the open transaction; 0: none */
+};
+
+struct postgres {
+    struct store store; /* first */
+    struct session session;
+    struct address address;
+    int32_t class;         /* drawn from the schema's name: stores of one database do not meet */
+    bool outdated;         /* the schema is newer than this program */
+    bool parting;          /* no more is written than what gives its locks back */
+    bool (*hurried)(void); /* may be NULL; see store_set_impatient */
+    time_ms until;         /* monotonic; see store_budget */
+    time_ms contended;     /* monotonic: other writers were met, until then */
+    time_ms offset;        /* of the server's clock to this machine's, */
+    time_ms round;         /* measured by this round trip, */
+    time_ms measured;      /* at this monotonic instant; 0: never */
+    struct signs signs;
+};
+
+static inline struct postgres *postgres_of(const struct store *store) {
+    return (struct postgres *)store;
+}
+
+/* Kinds of locks of the database, as pg_advisory_lock(class, number) has them. */
+enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA };
+
+/* Begins and ends a transaction that only reads. */
+bool postgres_look(struct store *store, struct error *error);
+void postgres_look_end(struct store *store);
+
+/* Checks what is there, or creates it. */
+bool postgres_migrate(struct store *store, struct error *error);
+/* Is a schema of this version this program's? False: ERROR_CONFIG. */
+bool postgres_version_fits(struct store *store, int64_t version, struct error *error);
+
+extern const struct txn_hook postgres_sign_hook;
+
+#endif

@@ -1,0 +1,87 @@
+/* driver.h - PostgreSQL as the driver of a connection (store/sql/db.h), over libpq.
+ *
+ * The connection is in pipeline mode. Statements are sent as they come; a flight ends when somebody
+ * waits for rows, for a number of changes or for an end of the transaction. Then all results of the
+ * flight are read at once: one round trip. An error is that of the whole flight. */
+#ifndef MOONSHIFT_STORE_POSTGRES_DRIVER_H
+#define MOONSHIFT_STORE_POSTGRES_DRIVER_H
+
+#include "store/postgres/address.h"
+#include "store/sql/db.h"
+
+enum { FLIGHT_MAX = 256 };
+
+struct statement;
+
+/* A message whose answer has not been read yet. */
+struct sent {
+    struct statement *statement;
+    bool prepares; /* it makes the statement known; otherwise it runs it */
+};
+
+/* What a connection to PostgreSQL holds besides. */
+struct session {
+    struct db *db;
+    PGconn *link;
+    struct sent flight[FLIGHT_MAX];
+    size_t count;
+    bool queues;          /* a transaction is open: what need not wait is queued */
+    bool failed;          /* a statement of the transaction has failed, with this: */
+    struct error failure; /* (also the last one outside of a transaction) */
+    char state[6];        /* SQLSTATE of that error; "": the connection was lost */
+    bool lost;            /* the connection is of no use any more */
+    bool cancelled;       /* the present wait was ended by us */
+    time_ms patience; /* monotonic end of a wait for a lock; 0: as long as a statement may take */
+    int changes;      /* of the statement run last */
+    unsigned names;   /* given to statements */
+    unsigned generation; /* of the connection, counted from 1 */
+    bool ending;         /* a commit is under way */
+};
+
+/* Connects to the server. The schema is the only one in which unqualified names are looked for; it
+ * need not exist. After an error `db` still is to be closed. */
+bool session_open(struct session *session, struct db *db, const struct address *address,
+                  struct error *error);
+
+/* After a loss, outside of a transaction: connects again. The locks of the session are gone. */
+bool session_reopen(struct session *session, const struct address *address, struct error *error);
+
+/* Ends the flight: reads the results of all that was sent. The rows of the last statement are kept
+ * in it if it is `into`. False: a statement of the flight, or an earlier one of the transaction,
+ * has failed. */
+bool session_land(struct session *session, struct statement *into, struct error *error);
+
+/* Sends the statement with its bound values; with `name` as a kept one. */
+bool session_send(struct session *session, struct statement *statement, struct error *error);
+
+/* Runs statements without parameters, one behind another, and waits for them. */
+bool session_execute(struct session *session, const char *sql, struct error *error);
+
+/* From here on statements that only run are queued; and no more, whatever has failed. */
+void session_enter(struct session *session);
+void session_leave(struct session *session);
+
+/* Reads what the server has sent by itself. True: a notification has come since the last call. */
+bool session_notified(struct session *session);
+int session_socket(const struct session *session);
+
+/* A statement as libpq wants it. */
+struct statement {
+    struct session *session;
+    char *sql;      /* its parameters are $1, $2 */
+    char name[16];  /* "": it is not kept */
+    unsigned known; /* generation of the connection that knows it by its name; 0: none */
+    bool stands;    /* `result` has rows; `at` is the present one */
+    int count;      /* of parameters */
+    Oid *types;     /* of each parameter; 0: the server finds out */
+    const char **values;
+    int *sizes, *formats;
+    char (*numbers)[24]; /* what values of numbers point to */
+    PGresult *result;
+    int at;
+    char (*texts)[32]; /* numbers of the present row as texts; NULL: none was asked for */
+};
+
+extern const struct db_driver postgres_driver;
+
+#endif

@@ -1,0 +1,69 @@
+/* engine.h - the PostgreSQL engine: how it is opened, its functions, and what the rules ask of it.
+ */
+#ifndef MOONSHIFT_STORE_POSTGRES_ENGINE_H
+#define MOONSHIFT_STORE_POSTGRES_ENGINE_H
+
+#include "store/ops.h"
+#include "store/rules/engine.h"
+
+/* `url`: see address.h. */
+struct store *postgres_open(const char *url, enum store_mode mode, const struct settings *settings,
+                            struct error *error);
+
+/* ---- for store/ops.h, in its order; rules/work has the others ---- */
+
+void postgres_close(struct store *store);
+bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error);
+bool postgres_commit(struct store *store, struct error *error);
+void postgres_rollback(struct store *store);
+time_ms postgres_now(struct store *store, time_ms own);
+bool postgres_tend(struct store *store, enum store_chore chore, int limit, bool *more,
+                   struct error *error);
+void postgres_set_impatient(struct store *store, bool (*hurried)(void));
+void postgres_budget(struct store *store, time_ms until);
+void postgres_purge_behind(struct store *store);
+bool postgres_has_pending_purge(const struct store *store);
+bool postgres_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
+void postgres_alive(struct store *store, time_ms now);
+void postgres_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
+void postgres_slot_clear(struct store *store, int index);
+int postgres_bell(const struct store *store);
+void postgres_bell_empty(struct store *store);
+bool postgres_has_changes(struct store *store);
+bool postgres_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
+bool postgres_contended(const struct store *store);
+bool postgres_backup(struct store *store, const char *to, struct store_backup *backup,
+                     struct error *error);
+
+/* ---- for rules/engine.h ---- */
+
+/* What the rules ask in PostgreSQL's own words. */
+extern const struct store_sql postgres_sql;
+extern const struct verify_rule postgres_verify[];
+
+/* bulk.c: sends the rows as arrays. */
+bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
+                   struct error *error);
+
+/* executor.c: the lock of an executor's session, and its bell. */
+bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error);
+bool postgres_entered(struct store *store, struct error *error);
+void postgres_quit(struct store *store, int64_t id);
+bool postgres_part(struct store *store, struct error *error);
+bool postgres_bequeath(struct store *store, int64_t executor, struct error *error);
+bool postgres_reaped(struct store *store, int64_t id);
+bool postgres_has_died(struct store *store, int64_t executor);
+bool postgres_running(struct store *store, int64_t executor, struct running *running);
+void postgres_notify(struct store *store, int64_t executor);
+
+/* sign.c */
+bool postgres_sign_take(struct store *store, int64_t sign, struct error *error);
+void postgres_sign_drop(struct store *store, int64_t sign);
+void postgres_sign_drop_after(struct store *store, int64_t sign);
+bool postgres_sign_alive(const struct store *store, int64_t sign);
+
+/* payload.c: the filter "payload". */
+bool postgres_payload(struct query *query, const struct filter *filter, const json_t *value,
+                      struct error *error);
+
+#endif

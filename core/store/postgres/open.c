@@ -1,0 +1,170 @@
+/* open.c - from a URL to an open store. */
+#include "store/postgres/connection.h"
+#include "store/rules/batch/batch.h"
+#include "store/rules/capacity.h"
+#include "store/rules/fair_share.h"
+#include "store/rules/process/instance.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/tell.h"
+#include "store/rules/work/prelock.h"
+#include "store/rules/work/work.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* In this order: see txn_hook.h. Before the commit: what is told becomes jobs, jobs move the
+ * counters of their batches, and then all rows that are kept back are written. After it: what was
+ * written is noted in memory, signs of life go, and others are notified while the capacity is still
+ * known. */
+static const struct txn_hook *const hooks[] = {
+    &catalog_hook, &fleet_hook,    &instance_hook,      &tell_hook,
+    &batch_hook,   &bulk_hook,     &postgres_sign_hook, &rate_limit_hook,
+    &notify_hook,  &capacity_hook, &prelock_hook,       NULL};
+
+/* ---- what a server has no need of ---- */
+
+bool postgres_tend(struct store *store, enum store_chore chore, int limit, bool *more,
+                   struct error *error) {
+    (void)store, (void)chore, (void)limit, (void)error;
+    if (more)
+        *more = false;
+    return true; /* the server files, moves and cleans up by itself */
+}
+
+void postgres_purge_behind(struct store *store) {
+    (void)store; /* rows of jobs go with the transaction in which they succeed */
+}
+
+bool postgres_has_pending_purge(const struct store *store) {
+    (void)store;
+    return false;
+}
+
+bool postgres_backup(struct store *store, const char *to, struct store_backup *backup,
+                     struct error *error) {
+    (void)to, (void)backup;
+    return error_set(error, ERROR_CONFIG,
+                     "store \"%s\": a server is backed up by its own tools (expected pg_dump "
+                     "--schema=%s)",
+                     store->db.name, postgres_of(store)->address.schema);
+}
+
+static json_t *no_log(struct store *store, struct error *error) {
+    (void)store, (void)error;
+    return json_null();
+}
+
+static bool all_of_them(struct store *store, struct query *query, const json_t *wanted,
+                        struct error *error) {
+    (void)store, (void)query, (void)wanted, (void)error;
+    return true; /* the server's planner sees by itself that there are few */
+}
+
+/* ---- the tables of functions ---- */
+
+static const struct store_ops ops = {.close = postgres_close,
+                                     .begin = postgres_begin,
+                                     .commit = postgres_commit,
+                                     .now = postgres_now,
+                                     .tend = postgres_tend,
+                                     .has_pending_purge = postgres_has_pending_purge,
+                                     .enqueue = postgres_enqueue,
+                                     .bell = postgres_bell,
+                                     .has_changes = postgres_has_changes,
+                                     .read_taken = postgres_read_taken,
+                                     .contended = postgres_contended,
+                                     .backup = postgres_backup,
+                                     .rollback = postgres_rollback,
+                                     .set_impatient = postgres_set_impatient,
+                                     .budget = postgres_budget,
+                                     .purge_behind = postgres_purge_behind,
+                                     .alive = postgres_alive,
+                                     .slot_set = postgres_slot_set,
+                                     .slot_clear = postgres_slot_clear,
+                                     .bell_empty = postgres_bell_empty,
+                                     WORK_OPS};
+
+static const struct store_engine engine = {
+    .sql = &postgres_sql,
+    .verify = postgres_verify,
+    .few = all_of_them,
+    .snapshot = postgres_look,
+    .snapshot_end = postgres_look_end,
+    .bulk = postgres_bulk,
+    .enter = postgres_enter,
+    .entered = postgres_entered,
+    .quit = postgres_quit,
+    .part = postgres_part,
+    .bequeath = postgres_bequeath,
+    .reaped = postgres_reaped,
+    .sign_take = postgres_sign_take,
+    .sign_drop = postgres_sign_drop,
+    .sign_drop_after = postgres_sign_drop_after,
+    .sign_alive = postgres_sign_alive,
+    .has_died = postgres_has_died,
+    .running = postgres_running,
+    .log = no_log,
+    .notify = postgres_notify,
+    .filter_payload = postgres_payload,
+};
+
+/* ---- opening ---- */
+
+/* The same for every program: FNV-1a. */
+static int32_t class_of(const char *schema) {
+    uint32_t sum = 2166136261u;
+    for (const char *at = schema; *at; at++)
+        sum = (sum ^ (uint8_t)*at) * 16777619u;
+    return (int32_t)sum;
+}
+
+static bool open_all(struct postgres *postgres, const char *url, struct error *error) {
+    struct store *store = &postgres->store;
+    if (!address_read(&postgres->address, url, error))
+        return false;
+    postgres->class = class_of(postgres->address.schema);
+    store->name = postgres->address.name;
+    store->url = strdup(url);
+    if (!store->url)
+        return error_no_memory(error);
+    return session_open(&postgres->session, &store->db, &postgres->address, error) &&
+           postgres_migrate(store, error) && fair_share_settle(store, error);
+}
+
+struct store *postgres_open(const char *url, enum store_mode mode, const struct settings *settings,
+                            struct error *error) {
+    struct postgres *postgres = calloc(1, sizeof *postgres);
+    if (!postgres) {
+        error_no_memory(error);
+        return NULL;
+    }
+    struct store *store = &postgres->store;
+    store->settings = settings;
+    store->hooks = hooks;
+    store->ops = &ops;
+    store->engine = &engine;
+    store->kind = STORE_SERVER;
+    store->mode = mode;
+    if (open_all(postgres, url, error))
+        return store;
+    store_close(store);
+    return NULL;
+}
+
+void postgres_close(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    store_rollback(store);
+    if (store->self.id)
+        store_leave(store, NULL);
+    db_close(&store->db);
+    address_clear(&postgres->address);
+    bulk_clear(&store->bulk);
+    bulk_clear(&store->endings);
+    catalog_clear(&store->catalog);
+    peers_clear(&store->peers);
+    free(postgres->signs.list);
+    free(store->config.text);
+    id_set_clear(&store->filling.ids);
+    free(store->unserved);
+    free(store->url);
+    free(store);
+}

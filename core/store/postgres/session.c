@@ -1,0 +1,374 @@
+/* session.c - one connection: how it begins, how a flight of statements is read, and what errors of
+ * the server mean. */
+#include "base/text.h"
+#include "store/postgres/driver.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTION_BUDGET 5000 /* ms, as in every engine */
+#define STATEMENT_WAIT 30000 /* ms; the server ends what takes longer, */
+#define ANSWER_WAIT 40000    /* and a server that does not even do that is gone */
+#define LOOK_EVERY 100       /* ms between two looks at what may end a wait */
+
+/* ---- errors ---- */
+
+struct error_class {
+    const char *state; /* SQLSTATE, or how it begins */
+    enum error_code code;
+};
+
+/* The first that fits. */
+static const struct error_class classes[] = {
+    {"53", ERROR_FULL},           {"40001", ERROR_BUSY},    {"40P01", ERROR_BUSY},
+    {"55P03", ERROR_BUSY},        {"28", ERROR_CONFIG},     {"3D", ERROR_CONFIG},
+    {"3F", ERROR_CONFIG},         {"42501", ERROR_CONFIG},  {"42P01", ERROR_CONFIG},
+    {"XX001", ERROR_DAMAGED},     {"XX002", ERROR_DAMAGED}, {"58", ERROR_IO},
+    {"57014", ERROR_INTERRUPTED}, {"", ERROR_FAILED},
+};
+
+static enum error_code code_of(const char *state) {
+    size_t at = 0;
+    while (strncmp(state, classes[at].state, strlen(classes[at].state)) != 0)
+        at++;
+    return classes[at].code;
+}
+
+/* The connection is of no use, though it may not know yet. */
+static bool state_is_loss(const char *state) {
+    return strncmp(state, "08", 2) == 0 || strncmp(state, "57P", 3) == 0 ||
+           strcmp(state, "25006") == 0 || strcmp(state, "25P03") == 0;
+}
+
+/* Whether a commit took place is not known then: nothing may go on as if it had not. */
+static enum error_code loss_code(const struct session *session) {
+    return session->ending ? ERROR_IO : ERROR_BUSY;
+}
+
+/* Notes the first error of a flight. */
+static void note_failure(struct session *session, const char *state, const char *text) {
+    if (session->failed)
+        return;
+    size_t size = strcspn(text, "\n");
+    session->failed = true;
+    snprintf(session->state, sizeof session->state, "%s", state);
+    bool lost = state_is_loss(state);
+    session->lost = session->lost || lost;
+    error_set(&session->failure, lost ? loss_code(session) : code_of(state), "store \"%s\": %.*s",
+              session->db->name, (int)(size < 1000 ? size : 1000), text);
+}
+
+static void note_loss(struct session *session, const char *why) {
+    session->lost = true;
+    if (session->failed)
+        return;
+    size_t size = strcspn(why, "\n");
+    session->failed = true;
+    session->state[0] = 0;
+    error_set(&session->failure, loss_code(session),
+              "store \"%s\": the connection was lost%s (%.*s)", session->db->name,
+              session->ending ? " during a commit" : "", (int)(size < 500 ? size : 500), why);
+}
+
+static bool tell_failure(struct session *session, struct error *error) {
+    struct db *db = session->db;
+    if (strcmp(session->state, "57014") == 0 && db->deadline)
+        return db_late(db, error);
+    /* A question that was made of filters may be more than the server takes. The asker can help. */
+    if (strncmp(session->state, "54", 2) == 0)
+        return error_set(error, ERROR_INVALID, "filters: too long a question (%s)",
+                         session->failure.text);
+    return error_set(error, session->failure.code, "%s", session->failure.text);
+}
+
+/* ---- waiting ---- */
+
+static void cancel(struct session *session) {
+    char ignored[256];
+    PGcancel *request = PQgetCancel(session->link);
+    if (request)
+        PQcancel(request, ignored, sizeof ignored);
+    PQfreeCancel(request);
+    session->cancelled = true;
+}
+
+/* Monotonic: when the present wait is ended by us. */
+static time_ms wait_end(const struct session *session, time_ms begun) {
+    if (session->patience)
+        return session->patience;
+    return session->db->deadline ? session->db->deadline : begun + STATEMENT_WAIT + LOOK_EVERY;
+}
+
+static bool wait_is_over(const struct session *session, time_ms begun) {
+    const struct db *db = session->db;
+    return clock_monotonic() >= wait_end(session, begun) ||
+           (db->deadline && db->hurried && db->hurried());
+}
+
+/* Waits until the next result can be had. False: the connection is lost. */
+static bool await_result(struct session *session) {
+    const time_ms begun = clock_monotonic();
+    session->cancelled = false;
+    while (PQisBusy(session->link)) {
+        struct pollfd socket = {.fd = PQsocket(session->link), .events = POLLIN};
+        int ready = poll(&socket, 1, LOOK_EVERY);
+        if ((ready < 0 && errno != EINTR) || (ready > 0 && !PQconsumeInput(session->link)))
+            return false;
+        if (ready > 0)
+            continue;
+        if (!session->cancelled && wait_is_over(session, begun))
+            cancel(session);
+        if (clock_monotonic() > wait_end(session, begun) + ANSWER_WAIT)
+            return false;
+    }
+    return true;
+}
+
+static PGresult *next_result(struct session *session) {
+    if (PQstatus(session->link) == CONNECTION_OK && await_result(session))
+        return PQgetResult(session->link);
+    return NULL;
+}
+
+/* ---- flights ---- */
+
+static void keep_rows(struct session *session, const struct sent *sent, struct statement *into,
+                      PGresult *result) {
+    if (!sent->prepares)
+        session->changes = atoi(PQcmdTuples(result));
+    if (sent->prepares || sent->statement != into) {
+        PQclear(result);
+        return;
+    }
+    PQclear(into->result);
+    into->result = result;
+}
+
+/* Notes why a statement was refused. */
+static void note_refusal(struct session *session, const PGresult *result) {
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    note_failure(session, state ? state : "08000", text ? text : PQresultErrorMessage(result));
+}
+
+/* One answer of the flight. False: the connection is lost. */
+static bool read_answer(struct session *session, const struct sent *sent, struct statement *into) {
+    PGresult *result = next_result(session);
+    if (!result)
+        return false;
+    ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+        keep_rows(session, sent, into, result);
+    } else {
+        if (sent->prepares)
+            sent->statement->known = 0;
+        if (status != PGRES_PIPELINE_ABORTED)
+            note_refusal(session, result);
+        PQclear(result);
+    }
+    PQclear(PQgetResult(session->link)); /* nothing more of this statement */
+    return true;
+}
+
+static bool read_flight(struct session *session, struct statement *into) {
+    bool here = PQpipelineSync(session->link) == 1;
+    for (size_t i = 0; here && i < session->count; i++)
+        here = read_answer(session, &session->flight[i], into);
+    PGresult *end = here ? next_result(session) : NULL;
+    bool whole = end && PQresultStatus(end) == PGRES_PIPELINE_SYNC;
+    PQclear(end);
+    if (!whole)
+        note_loss(session, PQerrorMessage(session->link));
+    session->count = 0;
+    return whole;
+}
+
+bool session_land(struct session *session, struct statement *into, struct error *error) {
+    if (session->count && !session->lost)
+        read_flight(session, into);
+    session->count = 0;
+    if (!session->failed)
+        return true;
+    tell_failure(session, error);
+    session->failed = session->queues || session->lost;
+    return false;
+}
+
+/* Several statements at once are run only outside of the pipeline. */
+bool session_execute(struct session *session, const char *sql, struct error *error) {
+    if (!session_land(session, NULL, error))
+        return false;
+    bool piped = PQpipelineStatus(session->link) != PQ_PIPELINE_OFF;
+    if (piped && PQexitPipelineMode(session->link) != 1)
+        return error_set(error, ERROR_FAILED, "store \"%s\": %s", session->db->name,
+                         PQerrorMessage(session->link));
+    PGresult *result = PQexec(session->link, sql);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        note_refusal(session, result);
+    PQclear(result);
+    if (piped && PQenterPipelineMode(session->link) != 1)
+        note_loss(session, PQerrorMessage(session->link));
+    return session_land(session, NULL, error);
+}
+
+static bool send_message(struct session *session, struct statement *statement, bool prepares) {
+    session->flight[session->count++] = (struct sent){statement, prepares};
+    if (prepares)
+        return PQsendPrepare(session->link, statement->name, statement->sql, statement->count,
+                             statement->types) == 1;
+    if (statement->name[0])
+        return PQsendQueryPrepared(session->link, statement->name, statement->count,
+                                   statement->values, statement->sizes, statement->formats, 1) == 1;
+    return PQsendQueryParams(session->link, statement->sql, statement->count, statement->types,
+                             statement->values, statement->sizes, statement->formats, 1) == 1;
+}
+
+/* What cannot be sent was not; the flight before it stands. */
+static bool send_refused(struct session *session, const struct statement *statement,
+                         struct error *error) {
+    session->count--;
+    if (PQstatus(session->link) != CONNECTION_OK)
+        note_loss(session, PQerrorMessage(session->link));
+    else
+        note_failure(session, statement->name[0] ? "" : "54000", PQerrorMessage(session->link));
+    return session_land(session, NULL, error);
+}
+
+bool session_send(struct session *session, struct statement *statement, struct error *error) {
+    if (session->lost && !session->failed)
+        note_loss(session, "earlier");
+    if (session->failed || session->count + 2 > FLIGHT_MAX)
+        if (!session_land(session, NULL, error))
+            return false;
+    if (statement->name[0] && statement->known != session->generation) {
+        if (!send_message(session, statement, true))
+            return send_refused(session, statement, error);
+        statement->known = session->generation;
+    }
+    return send_message(session, statement, false) || send_refused(session, statement, error);
+}
+
+void session_enter(struct session *session) {
+    session->queues = true;
+}
+
+void session_leave(struct session *session) {
+    session->queues = false;
+    session->failed = session->lost;
+}
+
+bool session_notified(struct session *session) {
+    bool any = false;
+    if (session->lost || PQconsumeInput(session->link) == 0)
+        return false;
+    for (PGnotify *one = NULL; (one = PQnotifies(session->link)); any = true)
+        PQfreemem(one);
+    return any;
+}
+
+int session_socket(const struct session *session) {
+    return session->lost ? -1 : PQsocket(session->link);
+}
+
+/* ---- connecting ---- */
+
+static void ignore_notice(void *arg, const PGresult *result) {
+    (void)arg;
+    (void)result;
+}
+
+/* What holds unless the URL says otherwise. The server is given up when it is silent for 10 s. */
+static const char *const defaults[][2] = {
+    {"connect_timeout", "5"},     {"tcp_user_timeout", "10000"}, {"keepalives_idle", "5"},
+    {"keepalives_interval", "2"}, {"keepalives_count", "3"},     {"application_name", "moonshift"},
+};
+
+enum { OPTIONS_MAX = 80 };
+
+static const char *default_of(const char *keyword) {
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (strcmp(defaults[i][0], keyword) == 0)
+            return defaults[i][1];
+    return NULL;
+}
+
+static PGconn *connect_to(const struct address *address) {
+    const char *keywords[OPTIONS_MAX + 1], *values[OPTIONS_MAX + 1];
+    size_t count = 0;
+    for (const PQconninfoOption *one = address->options; one->keyword && count < OPTIONS_MAX;
+         one++) {
+        const char *value = one->val ? one->val : default_of(one->keyword);
+        if (strcmp(one->keyword, "client_encoding") == 0)
+            value = "UTF8";
+        if (!value || !*value)
+            continue;
+        keywords[count] = one->keyword;
+        values[count++] = value;
+    }
+    keywords[count] = values[count] = NULL;
+    return PQconnectdbParams(keywords, values, 0);
+}
+
+static bool refuse_connection(struct session *session, struct error *error) {
+    const char *text = PQerrorMessage(session->link);
+    const char *why = strstr(text, "FATAL:  ");
+    why = why ? why + strlen("FATAL:  ") : text;
+    bool config = strstr(why, "authentication") || strstr(why, "does not exist") ||
+                  strstr(why, "permission") || strstr(why, "no pg_hba.conf entry");
+    size_t size = strcspn(why, "\n");
+    session->lost = true;
+    return error_set(error, config ? ERROR_CONFIG : ERROR_IO, "store \"%s\": cannot connect: %.*s",
+                     session->db->name, (int)(size < 500 ? size : 500), why);
+}
+
+static bool configure(struct session *session, const struct address *address, struct error *error) {
+    struct text settings = {0};
+    text_add(&settings,
+             "SET search_path TO %s; SET plan_cache_mode TO force_generic_plan; SET jit TO off;"
+             " SET statement_timeout TO %d; SET idle_in_transaction_session_timeout TO 10000;"
+             " SET client_min_messages TO warning; SET bytea_output TO hex",
+             address->schema, STATEMENT_WAIT);
+    bool fine =
+        settings.failed ? error_no_memory(error) : db_execute(session->db, settings.data, error);
+    text_clear(&settings);
+    return fine;
+}
+
+static bool begin_session(struct session *session, const struct address *address,
+                          struct error *error) {
+    session->generation++;
+    session->link = connect_to(address);
+    if (!session->link)
+        return error_no_memory(error);
+    if (PQstatus(session->link) != CONNECTION_OK)
+        return refuse_connection(session, error);
+    PQsetNoticeReceiver(session->link, ignore_notice, NULL);
+    return configure(session, address, error) &&
+           (PQenterPipelineMode(session->link) == 1 || refuse_connection(session, error));
+}
+
+bool session_open(struct session *session, struct db *db, const struct address *address,
+                  struct error *error) {
+    *session = (struct session){.db = db};
+    db->driver = &postgres_driver;
+    db->handle = session;
+    db->budget = QUESTION_BUDGET;
+    db->name = strdup(address->name);
+    return db->name ? begin_session(session, address, error) : error_no_memory(error);
+}
+
+bool session_reopen(struct session *session, const struct address *address, struct error *error) {
+    struct error reason = {0};
+    PQfinish(session->link);
+    session->link = NULL;
+    session->count = 0;
+    session->lost = session->failed = session->queues = false;
+    if (begin_session(session, address, &reason))
+        return true;
+    session->lost = true;
+    /* A server that is not there now may be soon. */
+    return error_set(error, reason.code == ERROR_IO ? ERROR_BUSY : reason.code, "%s", reason.text);
+}

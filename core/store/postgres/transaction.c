@@ -1,0 +1,205 @@
+/* transaction.c - one write transaction at a time, through the gate of the store.
+ *
+ * The gate is a lock of the database that goes with the transaction. It is asked for in the message
+ * that begins it, and what is read afterwards is what the last holder has committed. */
+#include "base/crash_point.h"
+#include "store/postgres/connection.h"
+#include "store/rules/txn_hook.h"
+#include <string.h>
+
+#define BEGIN_WAIT 30000  /* ms until a writer gives up */
+#define HURRIED_WAIT 1000 /* the same where somebody waits for its end */
+#define HURRIED_LEAST 100 /* … and has no more time than that */
+#define CONTENDED 1000    /* ms for which a wait for another writer is remembered */
+#define LONG_WAIT 5       /* ms; who waits so long for the gate has met another writer */
+#define CLOCK_KEPT 60000  /* ms for which a measured offset of the clock counts */
+#define CLOCK_NEAR 10000  /* ms; a clock that is further away from the machine's is virtual */
+
+static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+                  look_sql[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                  commit_sql[] = "COMMIT", rollback_sql[] = "ROLLBACK";
+
+void postgres_set_impatient(struct store *store, bool (*hurried)(void)) {
+    postgres_of(store)->hurried = hurried;
+    if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
+        store->db.hurried = hurried;
+}
+
+void postgres_budget(struct store *store, time_ms until) {
+    postgres_of(store)->until = until;
+}
+
+/* Monotonic: when an attempt is given up that begins now. */
+static time_ms begin_end(const struct store *store, time_ms begun) {
+    const struct postgres *postgres = postgres_of(store);
+    if (!postgres->hurried || !postgres->hurried())
+        return begun + BEGIN_WAIT;
+    if (postgres->until == 0 || postgres->until > begun + HURRIED_WAIT)
+        return begun + HURRIED_WAIT;
+    return postgres->until > begun + HURRIED_LEAST ? postgres->until : begun + HURRIED_LEAST;
+}
+
+static bool connected(struct store *store, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    return !postgres->session.lost || session_reopen(&postgres->session, &postgres->address, error);
+}
+
+/* Ends what is open, whatever has become of it. */
+static void abandon(struct store *store) {
+    struct session *session = &postgres_of(store)->session;
+    session_land(session, NULL, NULL);
+    session_leave(session);
+    if (!session->lost)
+        db_run(&store->db, NULL, rollback_sql, "");
+}
+
+/* ---- the server's clock ---- */
+
+/* The round trip that took least says most. */
+static void note_clock(struct store *store, time_ms begun, time_ms server) {
+    struct postgres *postgres = postgres_of(store);
+    time_ms now = clock_monotonic(), round = now - begun;
+    if (postgres->measured && round > postgres->round && now - postgres->measured < CLOCK_KEPT)
+        return;
+    postgres->offset = server - (clock_now(clock_system()) - round / 2);
+    postgres->round = round;
+    postgres->measured = now;
+}
+
+time_ms postgres_now(struct store *store, time_ms own) {
+    time_ms here = clock_now(clock_system());
+    bool real = own - here < CLOCK_NEAR && here - own < CLOCK_NEAR;
+    return real && store->self.steady ? own + postgres_of(store)->offset : own;
+}
+
+/* Reads the version of the schema and the server's clock, in the flight that begins. */
+static bool read_begun(struct store *store, time_ms begun, struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT version, floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+                 " FROM schema_version",
+                 "");
+    enum answer step = db_step(&store->db, row, error);
+    if (step == FAILED)
+        return false;
+    int64_t version = step == YES ? row_int(row, 0) : 0;
+    if (step == YES)
+        note_clock(store, begun, row_int(row, 1));
+    row_done(row);
+    return postgres_version_fits(store, version, error);
+}
+
+/* ---- writing ---- */
+
+static bool begin_late(struct store *store, time_ms begun, struct error *error) {
+    double seconds = (double)((clock_monotonic() - begun + 50) / 100) / 10;
+    return error_set(error, ERROR_BUSY,
+                     "store \"%s\": busy: another process has been writing for %g s",
+                     store->db.name, seconds);
+}
+
+static bool begin_flight(struct store *store, time_ms begun, struct error *error) {
+    return db_run(&store->db, error, begin_sql, "") &&
+           db_run(&store->db, error, "SELECT pg_advisory_xact_lock(?1::int, ?2::int)", "nn",
+                  postgres_of(store)->class, (int)LOCK_GATE) &&
+           read_begun(store, begun, error);
+}
+
+bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
+    (void)purpose; /* there is one writer at a time */
+    struct postgres *postgres = postgres_of(store);
+    if (store->mode == STORE_READ)
+        return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
+                         store->db.name);
+    if (store->writing)
+        return error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
+                         store->db.name);
+    if (!connected(store, error))
+        return false;
+    struct error reason = {ERROR_NONE, ""};
+    time_ms begun = clock_monotonic();
+    session_enter(&postgres->session);
+    postgres->session.patience = begin_end(store, begun);
+    bool done = begin_flight(store, begun, &reason);
+    postgres->session.patience = 0;
+    if (clock_monotonic() - begun >= LONG_WAIT)
+        postgres->contended = clock_monotonic() + CONTENDED;
+    if (!done) {
+        abandon(store);
+        return reason.code == ERROR_INTERRUPTED ? begin_late(store, begun, error)
+                                                : error_set(error, reason.code, "%s", reason.text);
+    }
+    store->writing = true;
+    CRASH_POINT("transaction_begun");
+    if (meta_read(store, error))
+        return true;
+    store_rollback(store);
+    return false;
+}
+
+bool postgres_contended(const struct store *store) {
+    return store->peers.count > 0 && clock_monotonic() < postgres_of(store)->contended;
+}
+
+static bool hooks_before_commit(struct store *store, struct error *error) {
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
+        if ((*hook)->before_commit && !(*hook)->before_commit(store, error))
+            return false;
+    return true;
+}
+
+/* What is still in flight is waited for first: then a loss means the commit alone. */
+static bool commit_sent(struct store *store, struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    session->ending = true;
+    bool done = db_run(&store->db, error, commit_sql, "") && session_land(session, NULL, error);
+    session->ending = false;
+    return done;
+}
+
+bool postgres_commit(struct store *store, struct error *error) {
+    if (!store->writing)
+        return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
+                         store->db.name);
+    struct error reason = {ERROR_NONE, ""};
+    if (!hooks_before_commit(store, &reason) || !meta_write(store, &reason) ||
+        !CRASH_POINT("commit_before") || !commit_sent(store, &reason)) {
+        store_rollback(store);
+        return error_set(error, reason.code, "%s", reason.text);
+    }
+    CRASH_POINT("commit_after");
+    store->stored = store->meta;
+    store->writing = false;
+    session_leave(&postgres_of(store)->session);
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
+        if ((*hook)->committed)
+            (*hook)->committed(store);
+    return true;
+}
+
+void postgres_rollback(struct store *store) {
+    if (!store->writing)
+        return;
+    abandon(store);
+    store->writing = false;
+    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
+        if ((*hook)->rolled_back)
+            (*hook)->rolled_back(store);
+    store->meta = store->stored; /* a number that was not written says nothing */
+}
+
+/* ---- reading ---- */
+
+bool postgres_look(struct store *store, struct error *error) {
+    if (!connected(store, error))
+        return false;
+    session_enter(&postgres_of(store)->session);
+    if (db_run(&store->db, error, look_sql, "") && read_begun(store, clock_monotonic(), error))
+        return true;
+    abandon(store);
+    return false;
+}
+
+void postgres_look_end(struct store *store) {
+    abandon(store);
+}
