@@ -1,0 +1,334 @@
+/* driver_contract.c - the driver over libpq, on a server: values, rows, flights, errors. It is run
+ * with spec/postgres/with, which says in CONTRACT_STORE where the server is. */
+#include "../contract.h"
+#include "store/postgres/driver.h"
+#include <stdatomic.h>
+
+struct server {
+    struct address address;
+    struct session session;
+    struct db db;
+};
+
+static bool server_open(struct contract *c, struct server *server) {
+    *server = (struct server){0};
+    contract_url(c, false);
+    return address_read(&server->address, c->url, &c->error) &&
+           session_open(&server->session, &server->db, &server->address, &c->error) &&
+           db_execute(&server->db, "CREATE TEMPORARY TABLE t(id bigint PRIMARY KEY, name text)",
+                      &c->error);
+}
+
+static void server_close(struct server *server) {
+    db_close(&server->db);
+    address_clear(&server->address);
+}
+
+static int64_t count_rows(struct server *server) {
+    int64_t count = -1;
+    db_value(&server->db, NULL, &count, "SELECT count(*) FROM t", "");
+    return count;
+}
+
+/* ---- values ---- */
+
+static bool values_return(struct contract *c, struct db *db) {
+    static const char bytes[] = "a\0b";
+    size_t size = 0;
+    struct row *row =
+        db_query(db, &c->error, "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8", "inzTtbdt", INT64_MIN + 1,
+                 -7, INT64_C(0), TIME_NONE, "ü", bytes, sizeof bytes - 1, 0.25, NULL);
+    if (db_step(db, row, &c->error) != YES)
+        return false;
+    const char *blob = row_blob(row, 5, &size);
+    bool same = row_int(row, 0) == INT64_MIN + 1 && row_int32(row, 1) == -7 && row_null(row, 2) &&
+                row_time(row, 3) == TIME_NONE && strcmp(row_text(row, 4), "ü") == 0;
+    same = same && size == 3 && memcmp(blob, bytes, 3) == 0 && row_real(row, 6) == 0.25 &&
+           row_null(row, 7) && !row_text(row, 7);
+    return same && db_step(db, row, &c->error) == NO;
+}
+
+static void values(struct contract *c) {
+    struct server server;
+    EXPECT(server_open(c, &server));
+    bool first = values_return(c, &server.db), again = values_return(c, &server.db);
+    server_close(&server);
+    EXPECT(first);
+    EXPECT(again);
+}
+
+/* Sums of whole numbers are numerics to the server. */
+static bool sums_are_whole(struct contract *c, struct db *db) {
+    static const int64_t parts[] = {INT64_C(9000000000000000000), 100000000, 20000, 123456789, -5};
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof parts / sizeof *parts; i++) {
+        struct row *row = db_query(db, &c->error, "SELECT sum(n), sum(n)*0 FROM (VALUES(?1)) v(n)",
+                                   "i", parts[i]);
+        fine = db_step(db, row, &c->error) == YES && row_type(row, 0) == ROW_INTEGER &&
+               row_int(row, 0) == parts[i] && row_int(row, 1) == 0;
+        row_done(row);
+    }
+    return fine;
+}
+
+static void made_values(struct contract *c) {
+    struct server server;
+    EXPECT(server_open(c, &server));
+    struct row *row = db_query(&server.db, &c->error,
+                               "SELECT 1=1, 1=2, 1.5, avg(n), 42, 'a ? of ''?1''', 7::smallint,"
+                               " 0.5::real FROM (VALUES(1),(2)) v(n)",
+                               "");
+    bool fine = db_step(&server.db, row, &c->error) == YES && row_int(row, 0) == 1 &&
+                row_int(row, 1) == 0 && row_type(row, 2) == ROW_REAL && row_real(row, 3) == 1.5;
+    fine = fine && strcmp(row_text(row, 4), "42") == 0 && row_int(row, 6) == 7 &&
+           strcmp(row_text(row, 5), "a ? of '?1'") == 0 && strcmp(row_text(row, 7), "0.5") == 0;
+    bool sums = fine && sums_are_whole(c, &server.db);
+    server_close(&server);
+    EXPECT(fine);
+    EXPECT(sums);
+}
+
+static void numbered(struct contract *c) {
+    struct server server;
+    const json_t *one = json_integer(5), *two = json_string("x");
+    const json_t *const given[] = {one, two};
+    EXPECT(server_open(c, &server));
+    struct row *row = db_query(&server.db, &c->error, "SELECT ?2, ?1+?1", "it", INT64_C(4), "b");
+    bool fine = db_step(&server.db, row, &c->error) == YES && row_int(row, 1) == 8 &&
+                strcmp(row_text(row, 0), "b") == 0;
+    row = db_prepare(&server.db, "SELECT 1 WHERE 5=? AND 'x'=?", given, 2, &c->error);
+    bool bare = db_step(&server.db, row, &c->error) == YES;
+    db_forget(row);
+    server_close(&server);
+    json_decref((json_t *)(uintptr_t)one);
+    json_decref((json_t *)(uintptr_t)two);
+    EXPECT(fine);
+    EXPECT(bare);
+}
+
+/* ---- flights ---- */
+
+static bool put(struct server *server, int64_t id, struct error *error) {
+    return db_run(&server->db, error, "INSERT INTO t(id) VALUES(?1)", "i", id);
+}
+
+static void queued(struct contract *c) {
+    struct server server;
+    EXPECT(server_open(c, &server));
+    session_enter(&server.session);
+    bool fine = db_run(&server.db, &c->error, "BEGIN", "");
+    for (int64_t i = 0; fine && i < 1000; i++)
+        fine = put(&server, i, &c->error);
+    size_t waits = server.session.count;
+    fine = fine && db_run(&server.db, &c->error, "UPDATE t SET name='x' WHERE id<10", "");
+    int changed = db_changes(&server.db);
+    fine = fine && db_run(&server.db, &c->error, "COMMIT", "") &&
+           session_land(&server.session, NULL, &c->error);
+    session_leave(&server.session);
+    int64_t count = count_rows(&server);
+    server_close(&server);
+    EXPECT(fine);
+    EXPECT(waits > 0);
+    EXPECT(changed == 10);
+    EXPECT(count == 1000);
+}
+
+/* The statement that is refused says nothing; what waits next tells, and so does all that follows.
+ */
+static void refused(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    EXPECT(server_open(c, &server));
+    session_enter(&server.session);
+    bool sent = db_run(&server.db, &c->error, "BEGIN", "") && put(&server, 1, &c->error) &&
+                put(&server, 1, &c->error) && put(&server, 2, &c->error);
+    int changed = db_changes(&server.db);
+    bool after = put(&server, 3, &other);
+    session_leave(&server.session);
+    bool back = db_run(&server.db, &c->error, "ROLLBACK", "");
+    bool again = put(&server, 4, &c->error) && count_rows(&server) == 1;
+    server_close(&server);
+    EXPECT(sent);
+    EXPECT(changed == 0);
+    EXPECT(!after && strstr(other.text, "duplicate key"));
+    EXPECT(back && again);
+}
+
+static void unknown_table(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    static const char sql[] = "SELECT 1 FROM later";
+    int64_t value = 0;
+    EXPECT(server_open(c, &server));
+    bool first = db_value(&server.db, &other, &value, sql, "") == FAILED;
+    bool made = db_execute(&server.db,
+                           "CREATE TEMPORARY TABLE later(); INSERT INTO later "
+                           "DEFAULT VALUES",
+                           &c->error);
+    bool second = db_value(&server.db, &c->error, &value, sql, "") == YES && value == 1;
+    server_close(&server);
+    EXPECT(first && other.code == ERROR_CONFIG);
+    EXPECT(made && second);
+}
+
+static void two_at_once(struct contract *c) {
+    struct server server;
+    int64_t sum = 0;
+    EXPECT(server_open(c, &server));
+    struct row *outer = db_query(&server.db, &c->error, "SELECT generate_series(1, 3)::bigint", "");
+    while (db_step(&server.db, outer, &c->error) == YES) {
+        int64_t inner = 0;
+        db_value(&server.db, &c->error, &inner, "SELECT ?1*10", "i", row_int(outer, 0));
+        sum += inner + row_int(outer, 0);
+    }
+    server_close(&server);
+    EXPECT(sum == 66);
+}
+
+/* ---- ends ---- */
+
+static void too_long(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    EXPECT(server_open(c, &server));
+    server.db.budget = 50;
+    server.db.question = "naps";
+    db_question_begin(&server.db);
+    bool ended = !db_run(&server.db, &other, "SELECT pg_sleep(60)", "");
+    db_question_end(&server.db);
+    bool on = put(&server, 1, &c->error);
+    server_close(&server);
+    EXPECT(ended && strstr(other.text, "the question for naps took longer than 0.05 s"));
+    EXPECT(on);
+}
+
+static _Atomic bool stop;
+
+static bool hurried(void) {
+    return stop;
+}
+
+static void ended_at_once(struct contract *c) {
+    struct server server;
+    EXPECT(server_open(c, &server));
+    server.db.budget = 60000;
+    server.db.hurried = hurried;
+    stop = true;
+    db_question_begin(&server.db);
+    bool ended = !db_run(&server.db, &c->error, "SELECT pg_sleep(60)", "");
+    db_question_end(&server.db);
+    server_close(&server);
+    EXPECT(ended);
+}
+
+static void lost(struct contract *c) {
+    struct server server, killer;
+    struct error other = {0};
+    int64_t process = 0, gone = 0;
+    EXPECT(server_open(c, &server));
+    db_value(&server.db, &c->error, &process, "SELECT pg_backend_pid()", "");
+    EXPECT(server_open(c, &killer));
+    db_value(&killer.db, &c->error, &gone, "SELECT pg_terminate_backend(?1::int, 60000)", "i",
+             process);
+    server_close(&killer);
+    bool told = !put(&server, 1, &other);
+    bool back = session_reopen(&server.session, &server.address, &c->error) &&
+                db_execute(&server.db, "CREATE TEMPORARY TABLE t(id bigint)", &c->error) &&
+                put(&server, 1, &c->error);
+    server_close(&server);
+    EXPECT(gone && told && other.code == ERROR_BUSY);
+    EXPECT(back);
+}
+
+/* Nothing may go on as if such a commit had not taken place. */
+static void lost_in_commit(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    EXPECT(server_open(c, &server));
+    server.session.ending = true;
+    bool told = !db_run(&server.db, &other, "SELECT pg_terminate_backend(pg_backend_pid())", "");
+    server_close(&server);
+    EXPECT(told && other.code == ERROR_IO);
+}
+
+/* ---- addresses ---- */
+
+static bool reads_as(const char *url, const char *expected, struct error *error) {
+    struct address address = {0};
+    bool read = address_read(&address, url, error);
+    const char *said = read ? address.name : error->text;
+    bool same = strcmp(said, expected) == 0;
+    if (!same)
+        error_set(error, ERROR_FAILED, "%s", said);
+    address_clear(&address);
+    return same;
+}
+
+static void addresses(struct contract *c) {
+    EXPECT(reads_as("postgres://me:secret@h:1/d?sslmode=disable&schema=jobs",
+                    "postgres://me@h:1/d?schema=jobs", &c->error));
+    EXPECT(reads_as("postgresql://me@/d?host=/run/pg",
+                    "postgres://me@/d?host=/run/pg&schema=moonshift", &c->error));
+    EXPECT(reads_as("postgres://h/d?schema=Jobs;",
+                    "store: schema \"Jobs;\": expected at most 63 lower-case letters, digits and _",
+                    &c->error));
+    EXPECT(reads_as("postgres://me:secret@h/d?color=blue",
+                    "store \"postgres://...@h/d?color=blue\": expected "
+                    "postgres://user@host:port/database?schema=moonshift",
+                    &c->error));
+}
+
+static void nobody(struct contract *c) {
+    struct address address = {0};
+    struct session session;
+    struct db db = {0};
+    EXPECT(address_read(&address, "postgres://me:secret@/d?host=/nowhere", &c->error));
+    bool opened = session_open(&session, &db, &address, &c->error);
+    db_close(&db);
+    address_clear(&address);
+    EXPECT(!opened && c->error.code == ERROR_IO && !strstr(c->error.text, "secret"));
+}
+
+static const struct check checks[] = {
+    {"values come back as they were given", values},
+    {"booleans, sums and small numbers are read as numbers", made_values},
+    {"parameters go by their numbers, or in order", numbered},
+    {"what only runs in a transaction is queued", queued},
+    {"an error of a queued statement is that of the next wait", refused},
+    {"a statement that was refused can be asked again", unknown_table},
+    {"rows of one statement stay while another one runs", two_at_once},
+    {"a question ends with its budget", too_long},
+    {"a question ends at once when there is hurry", ended_at_once},
+    {"a lost connection is told, and made anew", lost},
+    {"a connection that is lost during a commit is no matter to try again", lost_in_commit},
+    {"an address has a name without its password", addresses},
+    {"a server that is not there is refused with a reason", nobody},
+};
+
+/* Each check opens what it needs. */
+static bool check_one(struct contract *c, const struct check *check) {
+    c->failure = NULL;
+    c->error = (struct error){ERROR_NONE, ""};
+    check->run(c);
+    printf("%s - %s\n", c->failure ? "not ok" : "ok", check->sentence);
+    if (c->failure)
+        printf("# line %d: expected %s; last error: %s\n", c->line, c->failure, c->error.text);
+    fflush(stdout);
+    return !c->failure;
+}
+
+int main(void) {
+    struct contract c = {.directory = "/tmp/moonshift-contract-XXXXXX"};
+    int passed = 0, failed = 0;
+    if (!getenv("CONTRACT_STORE")) {
+        printf("  pending no server: run it with spec/postgres/with\n0 passed, 0 failed\n");
+        return 0;
+    }
+    if (!mkdtemp(c.directory))
+        return 1;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        *(check_one(&c, &checks[i]) ? &passed : &failed) += 1;
+    folder_remove(c.directory);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
