@@ -1,20 +1,25 @@
 #include "store/store.h"
+#include "store/postgres/engine.h"
 #include "store/sqlite/engine.h"
 #include <string.h>
 
+static const char *behind(const char *url, const char *scheme) {
+    size_t size = strlen(scheme);
+    return strncmp(url, scheme, size) == 0 ? url + size : NULL;
+}
+
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
                          struct error *error) {
-    static const char scheme[] = "sqlite:";
-    if (strncmp(url, scheme, sizeof scheme - 1) != 0) {
-        error_set(error, ERROR_CONFIG, "store \"%s\": unknown scheme (expected sqlite:)", url);
-        return NULL;
-    }
-    if (!url[sizeof scheme - 1]) {
-        error_set(error, ERROR_CONFIG, "store \"%s\": no path (expected sqlite:PATH)", url);
-        return NULL;
-    }
-    const char *path = url + sizeof scheme - 1;
-    return sqlite_open(strcmp(path, ":memory:") == 0 ? NULL : path, mode, settings, error);
+    if (behind(url, "postgres://") || behind(url, "postgresql://"))
+        return postgres_open(url, mode, settings, error);
+    const char *path = behind(url, "sqlite:");
+    if (path && *path)
+        return sqlite_open(strcmp(path, ":memory:") == 0 ? NULL : path, mode, settings, error);
+    error_set(error, ERROR_CONFIG,
+              path ? "store \"%s\": no path (expected sqlite:PATH)"
+                   : "store \"%s\": unknown scheme (expected sqlite: or postgres://)",
+              url);
+    return NULL;
 }
 
 const char *metric_name(enum metric metric) {

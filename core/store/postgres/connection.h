@@ -27,6 +27,9 @@ struct postgres {
     time_ms round;         /* measured by this round trip, */
     time_ms measured;      /* at this monotonic instant; 0: never */
     struct signs signs;
+    int bell, heard; /* descriptors, see executor.c; -1: none */
+    int64_t lived;   /* an executor that was alive … */
+    time_ms looked;  /* … at this monotonic instant */
 };
 
 static inline struct postgres *postgres_of(const struct store *store) {
@@ -34,7 +37,7 @@ static inline struct postgres *postgres_of(const struct store *store) {
 }
 
 /* Kinds of locks of the database, as pg_advisory_lock(class, number) has them. */
-enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA };
+enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up, by their ids */
 
 /* Begins and ends a transaction that only reads. */
 bool postgres_look(struct store *store, struct error *error);
@@ -45,6 +48,6 @@ bool postgres_migrate(struct store *store, struct error *error);
 /* Is a schema of this version this program's? False: ERROR_CONFIG. */
 bool postgres_version_fits(struct store *store, int64_t version, struct error *error);
 
-extern const struct txn_hook postgres_sign_hook;
+extern const struct txn_hook postgres_sign_hook, postgres_bell_hook;
 
 #endif

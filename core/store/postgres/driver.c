@@ -1,5 +1,6 @@
 /* driver.c - statements of PostgreSQL: their parameters, their rows, and values on the wire. */
 #include "store/postgres/driver.h"
+#include "store/postgres/array.h"
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,6 +180,10 @@ static void postgres_bind(struct row *row, const char *kinds, va_list values) {
             abort(); /* the source has a letter that db.h does not list */
         }
     }
+}
+
+void statement_bind_array(struct row *row, int at, const struct array *array) {
+    set(statement_of(row), at, array_oid(array), array->data.data, array->data.size);
 }
 
 /* Of a question that is made of filters: the server finds the types out. */

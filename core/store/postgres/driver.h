@@ -82,6 +82,11 @@ struct statement {
     char (*texts)[32]; /* numbers of the present row as texts; NULL: none was asked for */
 };
 
+struct array;
+
+/* Binds an array to a parameter, counted from 0; it must stay until the statement is sent. */
+void statement_bind_array(struct row *row, int at, const struct array *array);
+
 extern const struct db_driver postgres_driver;
 
 #endif

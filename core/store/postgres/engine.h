@@ -62,8 +62,7 @@ void postgres_sign_drop(struct store *store, int64_t sign);
 void postgres_sign_drop_after(struct store *store, int64_t sign);
 bool postgres_sign_alive(const struct store *store, int64_t sign);
 
-/* payload.c: the filter "payload". */
-bool postgres_payload(struct query *query, const struct filter *filter, const json_t *value,
-                      struct error *error);
+/* payload.c */
+void postgres_payload_is(struct query *query, const char *path, const json_t *value);
 
 #endif

@@ -18,7 +18,8 @@
 static const struct txn_hook *const hooks[] = {
     &catalog_hook, &fleet_hook,    &instance_hook,      &tell_hook,
     &batch_hook,   &bulk_hook,     &postgres_sign_hook, &rate_limit_hook,
-    &notify_hook,  &capacity_hook, &prelock_hook,       NULL};
+    &notify_hook,  &capacity_hook, &prelock_hook,       &postgres_bell_hook,
+    NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -104,7 +105,7 @@ static const struct store_engine engine = {
     .running = postgres_running,
     .log = no_log,
     .notify = postgres_notify,
-    .filter_payload = postgres_payload,
+    .payload_is = postgres_payload_is,
 };
 
 /* ---- opening ---- */
@@ -144,6 +145,7 @@ struct store *postgres_open(const char *url, enum store_mode mode, const struct 
     store->engine = &engine;
     store->kind = STORE_SERVER;
     store->mode = mode;
+    postgres->bell = postgres->heard = -1;
     if (open_all(postgres, url, error))
         return store;
     store_close(store);

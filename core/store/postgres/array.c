@@ -1,0 +1,59 @@
+#include "store/postgres/array.h"
+#include <endian.h>
+
+enum { COUNT_AT = 12 };                                         /* bytes before the count */
+enum { BYTEA_LIST = 1001, INT8_LIST = 1016, TEXT_LIST = 1009 }; /* types of arrays */
+
+static void add_32(struct text *data, int32_t value) {
+    uint32_t wire = htobe32((uint32_t)value);
+    text_push(data, (const char *)&wire, sizeof wire);
+}
+
+/* Dimensions, a flag (some may be NULL), the type, and of the only dimension count and first
+ * number. */
+void array_begin(struct array *array, enum array_type type) {
+    *array = (struct array){.type = type};
+    add_32(&array->data, 1);
+    add_32(&array->data, 1);
+    add_32(&array->data, (int32_t)type);
+    add_32(&array->data, 0);
+    add_32(&array->data, 1);
+}
+
+void array_add_null(struct array *array) {
+    add_32(&array->data, -1);
+    array->count++;
+}
+
+void array_add_int(struct array *array, int64_t value) {
+    uint64_t wire = htobe64((uint64_t)value);
+    array_add_bytes(array, (const char *)&wire, sizeof wire);
+}
+
+void array_add_bytes(struct array *array, const char *data, size_t size) {
+    add_32(&array->data, (int32_t)size);
+    text_push(&array->data, data, size);
+    array->count++;
+}
+
+void array_end(struct array *array) {
+    uint32_t wire = htobe32((uint32_t)array->count);
+    if (!array->data.failed)
+        memcpy(array->data.data + COUNT_AT, &wire, sizeof wire);
+}
+
+void array_clear(struct array *array) {
+    text_clear(&array->data);
+}
+
+unsigned array_oid(const struct array *array) {
+    switch (array->type) {
+    case ARRAY_BYTEA:
+        return BYTEA_LIST;
+    case ARRAY_INT8:
+        return INT8_LIST;
+    case ARRAY_TEXT:
+        break;
+    }
+    return TEXT_LIST;
+}

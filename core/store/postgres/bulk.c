@@ -1,0 +1,112 @@
+/* bulk.c - the rows that a bulk keeps (rules/work/bulk.h), written as a set: an array a column. */
+#include "store/postgres/array.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/driver.h"
+#include "store/rules/history.h"
+#include <stdlib.h>
+
+#define F(member) JOB_FIELD_##member
+#define INDEX(member, type, key, source, ...) JOB_WRITTEN_##source(F(member), )
+#define COLUMN(member, type, key, source, column, ...) JOB_WRITTEN_##source(#column ", ")
+#define MARK(member, type, key, source, ...) JOB_WRITTEN_##source("?, ")
+
+enum { COLUMNS_MAX = 48 };
+
+/* clang-format off */
+static const int jobs_short[] = {F(id), F(stream), F(priority), F(created), BULK_PLACE, F(retries),
+                                 F(payload), -1};
+static const int jobs[] = {JOB_FIELDS(INDEX) BULK_PLACE, BULK_LANE, -1};
+static const int ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), BULK_PLAIN, -1};
+static const int timer[] = {F(due), F(id), F(stream), BULK_RANK, F(lane_id), -1};
+static const int locked[] = {F(id), F(token), F(owner), F(stream), F(lane_id), -1};
+#define ENDED F(id), F(stream), F(owner), BULK_STARTED, BULK_ENDED, F(retries), F(attempt),        \
+              F(created), F(priority)
+#define MORE  BULK_RESULT, F(due), F(batch)
+static const int ended_short[] = {ENDED, -1};
+static const int ended_plain[] = {ENDED, MORE, -1};
+static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
+                                  F(lane), -1};
+
+#define SET(marks) " SELECT * FROM unnest(" marks ")"
+#define ENDED_COLUMNS "job, stream, executor, started, at, retries, attempt, created, priority"
+#define INSERT_ENDED(more, marks)                                                                  \
+    "INSERT INTO ended(" ENDED_COLUMNS more ", outcome) SELECT *, 1 FROM unnest(" marks ")"
+
+static const struct {
+    const char *sql;
+    const int *columns;
+} kinds[] = {
+    [BULK_JOBS_SHORT] = {"INSERT INTO job(id, stream, priority, created, place, retries, payload)"
+                         SET("?, ?, ?, ?, ?, ?, ?"), jobs_short},
+    [BULK_JOBS] = {"INSERT INTO job(" JOB_FIELDS(COLUMN) "place, lane)"
+                   SET(JOB_FIELDS(MARK) "?, ?"), jobs},
+    [BULK_READY] = {"INSERT INTO ready(stream, rank, place, id, lane, plain)"
+                    SET("?, ?, ?, ?, ?, ?"), ready},
+    [BULK_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)" SET("?, ?, ?, ?, ?"), timer},
+    [BULK_LOCKED] = {"INSERT INTO locked(id, token, owner, stream, lane)"
+                     SET("?, ?, ?, ?, ?"), locked},
+    [BULK_ENDED_SHORT] = {INSERT_ENDED("", "?, ?, ?, ?, ?, ?, ?, ?, ?"), ended_short},
+    [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch",
+                                       "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"), ended_plain},
+    [BULK_ENDED_WHOLE] = {INSERT_ENDED(", result, due, batch, " BELONGS,
+                                       "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"),
+                          ended_whole},
+};
+/* clang-format on */
+
+static enum array_type column_type(int column) {
+    if (column == BULK_RESULT)
+        return ARRAY_TEXT;
+    if (column >= JOB_FIELD_COUNT)
+        return ARRAY_INT8;
+    enum field_type type = job_fields[column].type;
+    if (type == FIELD_TEXT)
+        return ARRAY_TEXT;
+    return type == FIELD_BLOB ? ARRAY_BYTEA : ARRAY_INT8;
+}
+
+static void add_value(struct array *array, const struct bulk_value *value) {
+    switch (value->type) {
+    case BULK_NULL:
+        array_add_null(array);
+        break;
+    case BULK_NUMBER:
+        array_add_int(array, value->number);
+        break;
+    case BULK_TEXT:
+        array_add_bytes(array, value->data, strlen(value->data));
+        break;
+    case BULK_BLOB:
+        array_add_bytes(array, value->data, value->size);
+        break;
+    }
+}
+
+/* Fills one column from all rows, and binds it. False: no memory. */
+static bool bind_column(struct row *row, int at, struct array *array, const struct bulk *bulk,
+                        int column) {
+    array_begin(array, column_type(column));
+    for (size_t i = bulk->from; i < bulk->to; i++) {
+        const struct bulk_value value = bulk_value(&bulk->rows[i], column);
+        add_value(array, &value);
+    }
+    array_end(array);
+    statement_bind_array(row, at, array);
+    return !array->data.failed;
+}
+
+bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
+                   struct error *error) {
+    struct array arrays[COLUMNS_MAX] = {0};
+    const int *columns = kinds[kind].columns;
+    struct row *row = db_query(&store->db, error, kinds[kind].sql, "");
+    bool done = row != NULL;
+    int count = 0;
+    for (; done && columns[count] >= 0; count++)
+        done = bind_column(row, count, &arrays[count], bulk, columns[count]) ||
+               db_no_memory(&store->db, error);
+    done = done && db_run_row(&store->db, row, error);
+    for (int i = 0; i <= count && i < COLUMNS_MAX; i++)
+        array_clear(&arrays[i]);
+    return done;
+}

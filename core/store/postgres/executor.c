@@ -1,0 +1,189 @@
+/* executor.c - what an executor has beside its row: a lock of its session, and a bell.
+ *
+ * The lock is a sign of life: the server drops it with the connection. The bell is a descriptor
+ * that is readable while the server has sent something, or while a notification that came along
+ * with an answer has not been heard. */
+#include "store/postgres/connection.h"
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { DEAD_AFTER = 10000 }; /* ms: a lost session proves nothing sooner */
+enum { LOOK_EVERY = 1000 };  /* ms between two looks at who lives, outside of a transaction */
+
+/* ---- the bell ---- */
+
+static bool watch(int bell, int file) {
+    struct epoll_event event = {.events = EPOLLIN};
+    return file >= 0 && epoll_ctl(bell, EPOLL_CTL_ADD, file, &event) == 0;
+}
+
+static bool bell_make(struct store *store, int64_t id, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    char sql[80];
+    snprintf(sql, sizeof sql, "LISTEN moonshift_%u_%lld", (unsigned)postgres->class, (long long)id);
+    if (!session_execute(&postgres->session, sql, error))
+        return false;
+    postgres->bell = epoll_create1(EPOLL_CLOEXEC);
+    postgres->heard = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return (watch(postgres->bell, session_socket(&postgres->session)) &&
+            watch(postgres->bell, postgres->heard)) ||
+           error_set(error, ERROR_FAILED, "store \"%s\": no bell can be made", store->db.name);
+}
+
+static void bell_close(struct postgres *postgres) {
+    if (postgres->bell >= 0)
+        close(postgres->bell);
+    if (postgres->heard >= 0)
+        close(postgres->heard);
+    postgres->bell = postgres->heard = -1;
+}
+
+/* What came along with the answers of a transaction rings again. */
+static void bell_hear(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    const uint64_t one = 1;
+    if (postgres->heard < 0 || !session_notified(&postgres->session))
+        return;
+    if (write(postgres->heard, &one, sizeof one) != sizeof one)
+        return; /* it is readable already */
+}
+
+const struct txn_hook postgres_bell_hook = {.committed = bell_hear, .rolled_back = bell_hear};
+
+static bool bell_rang(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    uint64_t count = 0;
+    bool rang = session_notified(&postgres->session);
+    return (postgres->heard >= 0 && read(postgres->heard, &count, sizeof count) > 0) || rang;
+}
+
+int postgres_bell(const struct store *store) {
+    return postgres_of(store)->bell;
+}
+
+void postgres_bell_empty(struct store *store) {
+    bell_rang(store);
+}
+
+bool postgres_has_changes(struct store *store) {
+    bool rang = bell_rang(store), changed = store->changed;
+    store->changed = false;
+    return rang || changed;
+}
+
+/* After the commit. To notify is a commit of its own, which need not be on the disk. */
+void postgres_notify(struct store *store, int64_t executor) {
+    struct error ignored = {0};
+    char sql[160];
+    snprintf(sql, sizeof sql,
+             "BEGIN; SET LOCAL synchronous_commit=off; NOTIFY moonshift_%u_%lld; COMMIT",
+             (unsigned)postgres_of(store)->class, (long long)executor);
+    session_execute(&postgres_of(store)->session, sql, &ignored);
+}
+
+/* ---- joining and leaving ---- */
+
+bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error) {
+    int64_t taken = 0;
+    (void)workers; /* what they run dies with the process */
+    if (db_value(&store->db, error, &taken, "SELECT pg_try_advisory_lock(?1::int, ?2::int)", "ii",
+                 (int64_t)postgres_of(store)->class, LOCK_EXECUTORS + id) != YES)
+        return false;
+    return taken || error_set(error, ERROR_CONFLICT, "store \"%s\": executor %lld is alive already",
+                              store->db.name, (long long)id);
+}
+
+bool postgres_entered(struct store *store, struct error *error) {
+    return bell_make(store, store->self.id, error);
+}
+
+void postgres_quit(struct store *store, int64_t id) {
+    int64_t dropped = 0;
+    char sql[80];
+    struct error ignored = {0};
+    bell_close(postgres_of(store));
+    if (!id)
+        return;
+    snprintf(sql, sizeof sql, "UNLISTEN *");
+    session_execute(&postgres_of(store)->session, sql, &ignored);
+    db_value(&store->db, &ignored, &dropped, "SELECT pg_advisory_unlock(?1::int, ?2::int)", "ii",
+             (int64_t)postgres_of(store)->class, LOCK_EXECUTORS + id);
+}
+
+bool postgres_part(struct store *store, struct error *error) {
+    postgres_of(store)->parting = true;
+    bool begun = store_begin(store, STORE_COMMAND, error);
+    postgres_of(store)->parting = false;
+    return begun;
+}
+
+/* Nothing is left behind in this engine. */
+bool postgres_bequeath(struct store *store, int64_t executor, struct error *error) {
+    (void)store;
+    (void)executor;
+    (void)error;
+    return true;
+}
+
+bool postgres_reaped(struct store *store, int64_t id) {
+    (void)store;
+    (void)id;
+    return true;
+}
+
+/* ---- who lives ---- */
+
+/* A lost session and no sign of life by the server's clock. What cannot be asked lives. */
+static bool ask_dead(struct store *store, int64_t executor) {
+    int64_t dead = 0;
+    return db_value(&store->db, NULL, &dead,
+                    "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
+                    " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
+                    " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2)"
+                    " AND EXISTS(SELECT 1 FROM executor WHERE id=?3"
+                    " AND seen<extract(epoch FROM clock_timestamp())*1000-?4)",
+                    "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
+                    executor, DEAD_AFTER) == YES &&
+           dead;
+}
+
+bool postgres_has_died(struct store *store, int64_t executor) {
+    struct postgres *postgres = postgres_of(store);
+    time_ms now = clock_monotonic();
+    if (store->writing || store->looking)
+        return ask_dead(store, executor);
+    if (postgres->lived == executor && now < postgres->looked + LOOK_EVERY)
+        return false;
+    bool dead = ask_dead(store, executor);
+    postgres->lived = dead ? 0 : executor;
+    postgres->looked = now;
+    return dead;
+}
+
+/* What it runs is known to its own process alone. */
+bool postgres_running(struct store *store, int64_t executor, struct running *running) {
+    (void)store;
+    (void)executor;
+    *running = (struct running){.alive = TIME_NONE};
+    return true;
+}
+
+void postgres_alive(struct store *store, time_ms now) {
+    (void)store;
+    (void)now;
+}
+
+void postgres_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now) {
+    (void)store;
+    (void)index;
+    (void)job;
+    (void)token;
+    (void)now;
+}
+
+void postgres_slot_clear(struct store *store, int index) {
+    (void)store;
+    (void)index;
+}

@@ -1,0 +1,50 @@
+/* statements.c - what the rules ask in PostgreSQL's own words, mostly for JSON. */
+#include "job/hook.h"
+#include "store/postgres/engine.h"
+
+#define PROPERTY(key) "properties::jsonb #>> '{" key "}'"
+#define NUMBER_OF(key)                                                                             \
+    "CASE jsonb_typeof(properties::jsonb->'" key "') WHEN 'number'"                                \
+    " THEN (properties::jsonb->>'" key "')::numeric::bigint END"
+
+const struct store_sql postgres_sql = {
+    .commits = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+    .definitions = "SELECT id, name, deployment, override_priority, suspended, " NUMBER_OF("limit") ", (" PROPERTY("limit,cluster") ")::bigint, " PROPERTY(
+        "backlog") ", " PROPERTY("lane_backlog") ", " PROPERTY("rate") ","
+                                                                       " CASE WHEN "
+                                                                       "name='" HOOK_HANDLER
+                                                                       "' THEN " PROPERTY(
+                                                                           "hooks") " END"
+                                                                                    " FROM "
+                                                                                    "definition "
+                                                                                    "ORDER BY name",
+    .configured = "SELECT " PROPERTY("retries") ", " PROPERTY("category") ", " PROPERTY(
+        "priority") ","
+                    " coalesce(jsonb_typeof(properties::jsonb->'priority')='number', false)"
+                    " FROM definition WHERE name=?1",
+    .cleaner = "SELECT 1 FROM executor WHERE state=1 AND id<>?1"
+               " AND settings::jsonb->'cleanup' IN ('true', '1') LIMIT 1",
+    .served = "UPDATE incident SET ended=?2, how=?3 WHERE ended IS NULL AND job IS NULL"
+              " AND type=?4 AND (?1::jsonb->'handlers' IS NULL OR definition IN"
+              " (SELECT d.id FROM jsonb_array_elements_text(?1::jsonb->'handlers') h(name)"
+              " JOIN definition d ON d.name=h.name))",
+    .publish = "UPDATE executor SET settings=(coalesce(settings, '{}')::jsonb - 'handlers'"
+               " || ?2::jsonb)::text WHERE id=?1",
+    .unserved = "UPDATE incident SET ended=?2, how=?3 WHERE ended IS NULL"
+                " AND job IS NULL AND type=?4 AND definition NOT IN"
+                " (SELECT value::bigint FROM jsonb_array_elements_text(?1::jsonb) AS value)",
+    .waiting = "SELECT j.repeat, c.zone, c.misfire, c.origin, c.starts, c.date, c.shift,"
+               " c.retries, c.schedule, s.paused, (s.spec::jsonb - 'payload')::text"
+               " FROM cycle c JOIN job j ON j.id=c.job LEFT JOIN schedule s ON s.name=c.schedule"
+               " WHERE c.job=?1",
+    .put_note = "INSERT INTO note(key, value) VALUES(?1, ?2)"
+                " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
+    .get_note = "SELECT value FROM note WHERE key=?1",
+    .payload_fits = "CASE WHEN payload_json(j.payload) IS NOT NULL",
+};
+
+const struct verify_rule postgres_verify[] = {
+    {"SELECT id FROM job WHERE payload IS NOT NULL AND payload_json(payload) IS NULL LIMIT 100",
+     "job", "has a payload that the server cannot read: searches by payload leave it out"},
+    {NULL, NULL, NULL},
+};
