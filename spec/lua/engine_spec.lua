@@ -32,7 +32,7 @@ describe("engine", function()
     it("returns what is wrong with the store", function()
       local engine, message, code = moonshift.open { store = "mysql:x" }
       assert.is_nil(engine)
-      assert.equal('store "mysql:x": unknown scheme (expected sqlite:)', message)
+      assert.equal('store "mysql:x": unknown scheme (expected sqlite: or postgres://)', message)
       assert.equal("config", code)
     end)
 
