@@ -97,12 +97,20 @@ checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.
 	    "$(BUILD)/spec/fuzz/replay spec/fuzz/corpus" \
 	  --step "PostgreSQL prepares every statement of the rules" \
 	    "$(STEP_MAKE) postgres-check" \
+	  --step "PostgreSQL keeps the contracts of the store" \
+	    "$(LUA) spec/postgres/contracts $(SERVED)" \
 	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
 	  --step "the soak's checker sees what it should" \
 	    "python3 -B spec/soak/checker_test.py" \
 	  --step "the sources have the text of every mutant" "python3 -B spec/mutants/run --only-read"
 
 INITDB := $(firstword $(wildcard /usr/lib/postgresql/*/bin/initdb))
+
+# Contracts that hold over PostgreSQL as well.
+SERVED := $(patsubst %.c,$(BUILD)/%,$(wildcard spec/core/store/*_contract.c spec/core/store/postgres/*_contract.c))
+
+postgres-contracts: $(SERVED) ## run the contracts of the store over PostgreSQL, where it is installed
+	@$(LUA) spec/postgres/contracts $(SERVED)
 
 QUESTIONS := $(BUILD)/questions
 ASKING := $(addprefix $(BUILD)/spec/core/store/,query_contract why_contract batch_contract logtail_contract deployment_contract searched_contract)
@@ -365,7 +373,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: postgres-check all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
+.PHONY: postgres-check postgres-contracts all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o

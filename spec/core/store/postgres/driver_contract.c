@@ -1,5 +1,5 @@
 /* driver_contract.c - the driver over libpq, on a server: values, rows, flights, errors. It is run
- * with spec/postgres/with, which says in CONTRACT_STORE where the server is. */
+ * with spec/postgres/contracts, which says in CONTRACT_STORE where the server is. */
 #include "../contract.h"
 #include "store/postgres/driver.h"
 #include <stdatomic.h>
@@ -321,7 +321,7 @@ int main(void) {
     struct contract c = {.directory = "/tmp/moonshift-contract-XXXXXX"};
     int passed = 0, failed = 0;
     if (!getenv("CONTRACT_STORE")) {
-        printf("  pending no server: run it with spec/postgres/with\n0 passed, 0 failed\n");
+        printf("  pending no server: run it with spec/postgres/contracts\n0 passed, 0 failed\n");
         return 0;
     }
     if (!mkdtemp(c.directory))
