@@ -22,9 +22,13 @@ static const struct {
     {"rank=~", "rank= ~"},
 };
 
-/* What the rules' statements need of a server, and notes: a text under a key. A payload that is no
- * JSON here (a NUL in a text, too deep) is passed over by searches: the function says NULL. */
+/* What is ended is found by indexes here, not filed behind. Then what the rules' statements need of
+ * a server, and notes: a text under a key. A payload that is no JSON here (a NUL in a text, too
+ * deep) is passed over by searches: the function says NULL. */
 static const char own[] =
+    "CREATE INDEX ended_job ON ended(job, seq);\n"
+    "CREATE INDEX ended_instance ON ended(instance, seq) WHERE instance IS NOT NULL;\n"
+    "CREATE INDEX trail_instance ON trail(instance, seq);\n"
     "CREATE TABLE note(key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL);\n"
     "CREATE AGGREGATE json_group_array(text)"
     " (SFUNC=array_append, STYPE=text[], FINALFUNC=array_to_json);\n"

@@ -189,6 +189,9 @@ bool session_land(struct session *session, struct statement *into, struct error 
     if (session->count && !session->lost)
         read_flight(session, into);
     session->count = 0;
+    const struct db *db = session->db;
+    if (!session->failed && db->deadline && clock_monotonic() >= db->deadline)
+        note_failure(session, "57014", "too late");
     if (!session->failed)
         return true;
     tell_failure(session, error);

@@ -40,6 +40,7 @@ const struct store_sql postgres_sql = {
     .put_note = "INSERT INTO note(key, value) VALUES(?1, ?2)"
                 " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
     .get_note = "SELECT value FROM note WHERE key=?1",
+    .drop_note = "DELETE FROM note WHERE key=?1",
     .payload_fits = "CASE WHEN payload_json(j.payload) IS NOT NULL",
 };
 

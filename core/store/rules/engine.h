@@ -32,9 +32,10 @@ struct store_sql {
         *publish; /* Merges the settings ?2 into those of executor ?1; its handlers are replaced. */
     const char
         *unserved; /* Ends incidents of type ?4 but for the definitions in the JSON array ?1. */
-    const char *waiting;      /* The cycle of job ?1 with its schedule, but for the payload. */
-    const char *put_note;     /* Keeps the text ?2 under the key ?1. */
-    const char *get_note;     /* The text under the key ?1. */
+    const char *waiting;  /* The cycle of job ?1 with its schedule, but for the payload. */
+    const char *put_note; /* Keeps the text ?2 under the key ?1. */
+    const char *get_note; /* The text under the key ?1. */
+    const char *drop_note;
     const char *payload_fits; /* CASE WHEN the payload of the job `j` can be searched */
 };
 

@@ -34,6 +34,7 @@ const struct store_sql sqlite_sql = {
                " WHERE c.job=?1",
     .put_note = "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)",
     .get_note = "SELECT value FROM meta WHERE key=?1",
+    .drop_note = "DELETE FROM meta WHERE key=?1",
     .payload_fits = "CASE WHEN j.payload IS NOT NULL AND payload_fits(j.payload)",
 };
 

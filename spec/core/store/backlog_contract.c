@@ -1,7 +1,6 @@
 /* backlog_contract.c - backlog limits: what is counted, whatever becomes of a job. Each store that
  * a check leaves behind is verified, its counts included. */
 #include "contract.h"
-#include "store/sqlite/connection.h"
 
 static bool deploy(struct contract *c, const char *hash, const char *declared) {
     json_t *text = json_loads(declared, 0, NULL);

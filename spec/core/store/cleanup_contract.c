@@ -2,7 +2,6 @@
  */
 #include "contract.h"
 #include "job/cleanup.h"
-#include "store/sqlite/connection.h"
 
 #define DAY INT64_C(86400000)
 
@@ -18,17 +17,11 @@ static bool end_many(struct contract *c, int count, time_ms at) {
 }
 
 static int64_t number(struct contract *c, const char *sql) {
-    int64_t value = -1;
-    sqlite3_stmt *row = NULL;
-    if (sqlite3_prepare_v2(c->store->db.handle, sql, -1, &row, NULL) == SQLITE_OK &&
-        sqlite3_step(row) == SQLITE_ROW)
-        value = sqlite3_column_int64(row, 0);
-    sqlite3_finalize(row);
-    return value;
+    return contract_number(c, sql);
 }
 
 static bool change(struct contract *c, const char *sql) {
-    return sqlite3_exec(c->store->db.handle, sql, NULL, NULL, NULL) == SQLITE_OK;
+    return db_execute(&c->store->db, sql, &c->error);
 }
 
 /* One run of part `part` of `parts`; how many went, -1: error. */

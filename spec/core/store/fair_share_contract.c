@@ -1,7 +1,6 @@
 /* share_contract.c - tenants that take turns, on random histories, against a model that keeps a
  * list; and one tenant with a hundred thousand jobs beside ten with a hundred. */
 #include "contract.h"
-#include <sqlite3.h>
 
 #define TENANTS 6
 #define JOBS 300
@@ -142,15 +141,7 @@ static void swept(struct contract *c) {
         EXPECT(create(c, c->store, (struct job){.tenant = "late"}, NOW));
         EXPECT(acquire_count(c, c->store, NOW + i * 1000) > 0);
     }
-    sqlite3 *handle = NULL;
-    sqlite3_stmt *rows = NULL;
-    int left = -1;
-    if (sqlite3_open(store_name(c->store), &handle) == SQLITE_OK &&
-        sqlite3_prepare_v2(handle, "SELECT count(*) FROM share", -1, &rows, NULL) == SQLITE_OK &&
-        sqlite3_step(rows) == SQLITE_ROW)
-        left = sqlite3_column_int(rows, 0);
-    sqlite3_finalize(rows);
-    sqlite3_close(handle);
+    int64_t left = contract_number(c, "SELECT count(*) FROM share");
     EXPECT(left >= 0 && left < 10);
 }
 

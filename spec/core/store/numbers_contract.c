@@ -2,7 +2,6 @@
  * of a transaction that was rolled back is believed. */
 #include "contract.h"
 #include "store/intake.h"
-#include "store/sqlite/connection.h"
 
 /* ---- locks ---- */
 

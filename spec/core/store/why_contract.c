@@ -372,7 +372,6 @@ static const struct check checks[] = {
     {"a job says how many stand before it", ahead},
     {"a job says how many stand before it, exactly to 10 000", far_ahead},
     {"what stands before a job is told in its executor's own command", aged},
-    {"a locked job says by whom, until when, and since when it runs", locked},
     {"an extended lock lasts until its own end", extended},
     {"a lock that has expired says so", expired},
     {"a dead job says which incident and what failed", dead},
@@ -390,13 +389,14 @@ static const struct check checks[] = {
 };
 
 static const struct check file_checks[] = {
+    {"a locked job says by whom, until when, and since when it runs", locked},
     {"an executor is listed with what it runs, and once it is gone", listed},
     {"a job that has crashed its process waits while another such job runs", quarantine},
 };
 
 int main(void) {
     int failed = contract_run(checks, sizeof checks / sizeof *checks, false);
-    failed |= contract_run(file_checks, sizeof file_checks / sizeof *file_checks, false);
+    failed |= contract_run_of_file(file_checks, sizeof file_checks / sizeof *file_checks, false);
     json_decref(facts);
     return failed;
 }

@@ -180,7 +180,7 @@ bool filter_executor(struct query *query, const struct filter *filter, const jso
 bool filter_definition(struct query *query, const struct filter *filter, const json_t *value,
                        struct error *error) {
     static const char expected[] = "a name, an id or a list of them";
-    const struct filter id = {filter->name, NULL, "(d.id", NULL};
+    const struct filter id = {filter->name, NULL, "(CAST(d.id AS TEXT)", NULL};
     const struct filter name = {filter->name, NULL, " OR d.name", ")"};
     query_add(query, filter->sql);
     if (!filter_any(query, &id, value, FILTER_NUMBER | FILTER_TEXT, expected, error) ||

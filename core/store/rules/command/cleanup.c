@@ -53,7 +53,7 @@ static bool chain_write(struct store *store, const struct chain *chain, struct e
     char *text = state ? json_write(state, NULL) : NULL;
     bool done = false;
     if (!some)
-        done = db_run(&store->db, error, "DELETE FROM meta WHERE key=?1", "t", chain->key);
+        done = db_run(&store->db, error, store->engine->sql->drop_note, "t", chain->key);
     else if (text)
         done = db_run(&store->db, error, store->engine->sql->put_note, "tt", chain->key, text);
     else
@@ -163,10 +163,10 @@ static bool chain_drop(struct store *store, struct chain *chain, time_ms now, st
 
 bool store_prepare_cleanup(struct store *store, time_ms now, struct error *error) {
     bool own = false, windowed = json_array_size(store->settings->history_cleanup_window) > 0;
-    int64_t one = 0;
+    int64_t ignored = 0;
     struct chain chain;
     enum answer known =
-        db_value(&store->db, error, &one, "SELECT 1 FROM meta WHERE key='" CHAIN_WINDOW "'", "");
+        db_value(&store->db, error, &ignored, store->engine->sql->get_note, "t", CHAIN_WINDOW);
     if (known == FAILED || (!known && !windowed))
         return known != FAILED;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
