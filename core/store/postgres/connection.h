@@ -26,6 +26,7 @@ struct postgres {
     time_ms offset;        /* of the server's clock to this machine's, */
     time_ms round;         /* measured by this round trip, */
     time_ms measured;      /* at this monotonic instant; 0: never */
+    int64_t ticket, turn;  /* under which the store notes its commits, and how many; see turn.h */
     struct signs signs;
     int bell, heard; /* descriptors, see executor.c; -1: none */
     int64_t lived;   /* an executor that was alive … */
@@ -38,6 +39,14 @@ static inline struct postgres *postgres_of(const struct store *store) {
 
 /* Kinds of locks of the database, as pg_advisory_lock(class, number) has them. */
 enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up, by their ids */
+
+/* Waits for the gate, in the transaction that has begun. */
+bool postgres_gate(struct store *store, struct error *error);
+/* Connects again after a loss, and takes what the session had held. */
+bool postgres_reconnect(struct store *store, struct error *error);
+/* The parts of it: the signs of life, and the executor's lock and bell. */
+bool postgres_sign_again(struct store *store, struct error *error);
+bool postgres_enter_again(struct store *store, struct error *error);
 
 /* Begins and ends a transaction that only reads. */
 bool postgres_look(struct store *store, struct error *error);

@@ -19,17 +19,23 @@ static bool watch(int bell, int file) {
     return file >= 0 && epoll_ctl(bell, EPOLL_CTL_ADD, file, &event) == 0;
 }
 
-static bool bell_make(struct store *store, int64_t id, struct error *error) {
+/* Of the present connection; the closed socket of one before is watched no more. */
+static bool bell_listen(struct store *store, int64_t id, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     char sql[80];
     snprintf(sql, sizeof sql, "LISTEN moonshift_%u_%lld", (unsigned)postgres->class, (long long)id);
-    if (!session_execute(&postgres->session, sql, error))
-        return false;
+    return session_execute(&postgres->session, sql, error) &&
+           (watch(postgres->bell, session_socket(&postgres->session)) ||
+            error_set(error, ERROR_FAILED, "store \"%s\": no bell can be made", store->db.name));
+}
+
+static bool bell_make(struct store *store, int64_t id, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
     postgres->bell = epoll_create1(EPOLL_CLOEXEC);
     postgres->heard = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return (watch(postgres->bell, session_socket(&postgres->session)) &&
-            watch(postgres->bell, postgres->heard)) ||
-           error_set(error, ERROR_FAILED, "store \"%s\": no bell can be made", store->db.name);
+    if (!watch(postgres->bell, postgres->heard))
+        return error_set(error, ERROR_FAILED, "store \"%s\": no bell can be made", store->db.name);
+    return bell_listen(store, id, error);
 }
 
 static void bell_close(struct postgres *postgres) {
@@ -97,6 +103,25 @@ bool postgres_enter(struct store *store, int64_t id, int workers, struct error *
 
 bool postgres_entered(struct store *store, struct error *error) {
     return bell_make(store, store->self.id, error);
+}
+
+/* Its number is this executor's alone: another session that holds it is the old one, of which the
+ * server does not know yet that nobody is there. */
+static bool end_old_session(struct store *store, struct error *error) {
+    int64_t ended = 0;
+    return db_value(&store->db, error, &ended,
+                    "SELECT count(pg_terminate_backend(pid, 2000)) FROM pg_locks"
+                    " WHERE locktype='advisory' AND pid<>pg_backend_pid()"
+                    " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
+                    " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2",
+                    "ii", (int64_t)(uint32_t)postgres_of(store)->class,
+                    LOCK_EXECUTORS + store->self.id) != FAILED;
+}
+
+bool postgres_enter_again(struct store *store, struct error *error) {
+    const int64_t id = store->self.id;
+    return !id || (end_old_session(store, error) && postgres_enter(store, id, 0, error) &&
+                   bell_listen(store, id, error));
 }
 
 void postgres_quit(struct store *store, int64_t id) {

@@ -77,6 +77,8 @@ static bool make_tables(struct store *store, struct error *error) {
     if (tables)
         text_append(&script, tables, strlen(tables));
     text_add(&script,
+             "CREATE TABLE turn(session bigint PRIMARY KEY, n bigint NOT NULL, at bigint NOT NULL)"
+             " WITH (fillfactor=20);\n"
              "CREATE TABLE schema_version(version bigint NOT NULL, oldest bigint NOT NULL);\n"
              "INSERT INTO schema_version VALUES (%d, %d);\n",
              SCHEMA_VERSION, SCHEMA_VERSION);

@@ -1,5 +1,6 @@
 /* open.c - from a URL to an open store. */
 #include "store/postgres/connection.h"
+#include "store/postgres/turn.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
@@ -157,6 +158,7 @@ void postgres_close(struct store *store) {
     store_rollback(store);
     if (store->self.id)
         store_leave(store, NULL);
+    turn_forget(store);
     db_close(&store->db);
     address_clear(&postgres->address);
     bulk_clear(&store->bulk);

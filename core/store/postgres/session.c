@@ -185,10 +185,19 @@ static bool read_flight(struct session *session, struct statement *into) {
     return whole;
 }
 
+/* Whoever watches its socket would be called again and again. */
+static void close_lost(struct session *session) {
+    if (!session->lost)
+        return;
+    PQfinish(session->link);
+    session->link = NULL;
+}
+
 bool session_land(struct session *session, struct statement *into, struct error *error) {
     if (session->count && !session->lost)
         read_flight(session, into);
     session->count = 0;
+    close_lost(session);
     const struct db *db = session->db;
     if (!session->failed && db->deadline && clock_monotonic() >= db->deadline)
         note_failure(session, "57014", "too late");
@@ -263,10 +272,16 @@ void session_leave(struct session *session) {
     session->failed = session->lost;
 }
 
+/* A loss is news as well: the next transaction connects again. */
 bool session_notified(struct session *session) {
     bool any = false;
-    if (session->lost || PQconsumeInput(session->link) == 0)
+    if (session->lost)
         return false;
+    if (PQconsumeInput(session->link) == 0) {
+        note_loss(session, PQerrorMessage(session->link));
+        close_lost(session);
+        return true;
+    }
     for (PGnotify *one = NULL; (one = PQnotifies(session->link)); any = true)
         PQfreemem(one);
     return any;

@@ -34,6 +34,17 @@ bool postgres_sign_take(struct store *store, int64_t sign, struct error *error) 
     return true;
 }
 
+/* One that cannot be had any more is one that this session holds no longer. */
+bool postgres_sign_again(struct store *store, struct error *error) {
+    struct signs *signs = &postgres_of(store)->signs;
+    int64_t taken = 0;
+    for (size_t i = 0; i < signs->count; i++)
+        if (db_value(&store->db, error, &taken, "SELECT pg_try_advisory_lock(?1)", "i",
+                     sign_key(store, signs->list[i])) != YES)
+            return false;
+    return true;
+}
+
 void postgres_sign_drop(struct store *store, int64_t sign) {
     struct signs *signs = &postgres_of(store)->signs;
     int64_t dropped = 0;

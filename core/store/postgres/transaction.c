@@ -4,6 +4,7 @@
  * that begins it, and what is read afterwards is what the last holder has committed. */
 #include "base/crash_point.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/turn.h"
 #include "store/rules/txn_hook.h"
 #include <string.h>
 
@@ -39,9 +40,19 @@ static time_ms begin_end(const struct store *store, time_ms begun) {
     return postgres->until > begun + HURRIED_LEAST ? postgres->until : begun + HURRIED_LEAST;
 }
 
-static bool connected(struct store *store, struct error *error) {
+bool postgres_reconnect(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
-    return !postgres->session.lost || session_reopen(&postgres->session, &postgres->address, error);
+    return session_reopen(&postgres->session, &postgres->address, error) &&
+           postgres_sign_again(store, error) && postgres_enter_again(store, error);
+}
+
+static bool connected(struct store *store, struct error *error) {
+    return !postgres_of(store)->session.lost || postgres_reconnect(store, error);
+}
+
+bool postgres_gate(struct store *store, struct error *error) {
+    return db_run(&store->db, error, "SELECT pg_advisory_xact_lock(?1::int, ?2::int)", "nn",
+                  postgres_of(store)->class, (int)LOCK_GATE);
 }
 
 /* Ends what is open, whatever has become of it. */
@@ -99,9 +110,7 @@ static bool begin_late(struct store *store, time_ms begun, struct error *error) 
 }
 
 static bool begin_flight(struct store *store, time_ms begun, struct error *error) {
-    return db_run(&store->db, error, begin_sql, "") &&
-           db_run(&store->db, error, "SELECT pg_advisory_xact_lock(?1::int, ?2::int)", "nn",
-                  postgres_of(store)->class, (int)LOCK_GATE) &&
+    return db_run(&store->db, error, begin_sql, "") && postgres_gate(store, error) &&
            read_begun(store, begun, error);
 }
 
@@ -148,13 +157,18 @@ static bool hooks_before_commit(struct store *store, struct error *error) {
     return true;
 }
 
-/* What is still in flight is waited for first: then a loss means the commit alone. */
+/* One flight with all that has been queued. Where it is lost the store is asked what became of it.
+ */
 static bool commit_sent(struct store *store, struct error *error) {
     struct session *session = &postgres_of(store)->session;
+    struct error reason = {ERROR_NONE, ""};
     session->ending = true;
-    bool done = db_run(&store->db, error, commit_sql, "") && session_land(session, NULL, error);
+    bool done = turn_write(store, &reason) && db_run(&store->db, &reason, commit_sql, "") &&
+                session_land(session, NULL, &reason);
     session->ending = false;
-    return done;
+    if (!done && session->lost)
+        return turn_recall(store, error) == YES;
+    return done || error_set(error, reason.code, "%s", reason.text);
 }
 
 bool postgres_commit(struct store *store, struct error *error) {
@@ -168,6 +182,7 @@ bool postgres_commit(struct store *store, struct error *error) {
         return error_set(error, reason.code, "%s", reason.text);
     }
     CRASH_POINT("commit_after");
+    turn_written(store);
     store->stored = store->meta;
     store->writing = false;
     session_leave(&postgres_of(store)->session);

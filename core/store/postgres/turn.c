@@ -1,0 +1,90 @@
+#include "store/postgres/turn.h"
+#include "store/postgres/connection.h"
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define RECALL_WAIT                                                                                \
+    30000 /* ms; longer than a server takes to start again, or a standby to take over */
+#define PAUSE_FIRST 20 /* ms between two attempts to connect, doubled each time */
+#define PAUSE_MOST 500
+#define KEPT (7 * INT64_C(86400000)) /* ms after which nobody can still ask */
+
+/* Not 0, and the same for as long as the store is open. */
+static bool draw(struct postgres *postgres, struct error *error) {
+    uint64_t drawn = 0;
+    if (postgres->ticket)
+        return true;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
+        return error_set(error, ERROR_FAILED, "store \"%s\": no random numbers",
+                         postgres->store.db.name);
+    postgres->ticket = (int64_t)(drawn >> 1 | 1);
+    return true;
+}
+
+bool turn_write(struct store *store, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    return draw(postgres, error) &&
+           db_run(&store->db, error,
+                  "INSERT INTO turn(session, n, at) VALUES(?1, ?2, ?3)"
+                  " ON CONFLICT(session) DO UPDATE SET n=excluded.n, at=excluded.at",
+                  "iii", postgres->ticket, postgres->turn + 1, clock_now(clock_system()));
+}
+
+void turn_written(struct store *store) {
+    postgres_of(store)->turn++;
+}
+
+void turn_forget(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    if (postgres->turn && !postgres->session.lost)
+        db_run(&store->db, NULL, "DELETE FROM turn WHERE session=?1 OR at<?2", "ii",
+               postgres->ticket, clock_now(clock_system()) - KEPT);
+}
+
+/* The transaction may still be under way on the old connection: it holds the gate until it ends. */
+static bool ask(struct store *store, int64_t *turn, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    *turn = 0;
+    session_enter(&postgres->session);
+    bool asked = db_run(&store->db, error, "BEGIN", "") && postgres_gate(store, error) &&
+                 db_value(&store->db, error, turn, "SELECT n FROM turn WHERE session=?1", "i",
+                          postgres->ticket) != FAILED &&
+                 db_run(&store->db, error, "COMMIT", "") &&
+                 session_land(&postgres->session, NULL, error);
+    session_leave(&postgres->session);
+    return asked;
+}
+
+static enum answer judge(struct store *store, int64_t turn, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    if (turn == postgres->turn + 1)
+        return YES;
+    if (turn == postgres->turn) {
+        error_set(error, ERROR_BUSY,
+                  "store \"%s\": the connection was lost before a commit took place",
+                  store->db.name);
+        return NO;
+    }
+    error_set(error, ERROR_IO,
+              "store \"%s\": the store went back: the server has transaction %lld of this process,"
+              " which has seen %lld committed",
+              store->db.name, (long long)turn, (long long)postgres->turn);
+    return FAILED;
+}
+
+enum answer turn_recall(struct store *store, struct error *error) {
+    const time_ms end = clock_monotonic() + RECALL_WAIT;
+    int64_t turn = 0;
+    for (int pause = PAUSE_FIRST; clock_monotonic() < end; pause *= 2) {
+        if (postgres_reconnect(store, error) && ask(store, &turn, error))
+            return judge(store, turn, error);
+        poll(NULL, 0, pause < PAUSE_MOST ? pause : PAUSE_MOST);
+        pause = pause < PAUSE_MOST ? pause : PAUSE_MOST;
+    }
+    error_set(error, ERROR_IO,
+              "store \"%s\": the connection was lost during a commit, and the server cannot be "
+              "asked whether it took place",
+              store->db.name);
+    return FAILED;
+}

@@ -1,0 +1,101 @@
+/* turn_contract.c - connections that are lost: before a commit, during one, behind one. Run with
+ * spec/postgres/contracts. */
+#include "../contract.h"
+#include "store/postgres/connection.h"
+#include <sys/socket.h>
+
+/* Another store on the same schema, which ends the connection of the first one and waits for it. */
+static bool cut(struct contract *c) {
+    struct store *other = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+    int64_t ended = 0;
+    if (!other)
+        return false;
+    db_value(&other->db, &c->error, &ended, "SELECT pg_terminate_backend(?1::int, 60000)", "n",
+             PQbackendPID(postgres_of(c->store)->session.link));
+    store_close(other);
+    return ended;
+}
+
+static int64_t jobs(struct contract *c) {
+    int64_t count = -1;
+    return store_jobs_count(c->store, NULL, NOW, &count, &c->error) ? count : -1;
+}
+
+static bool begin_one(struct contract *c) {
+    struct job_spec spec = completed((struct job_spec){0});
+    return store_begin(c->store, STORE_TURN, &c->error) &&
+           store_create(c->store, &spec, 0, NOW, &c->error);
+}
+
+static void before(struct contract *c) {
+    EXPECT(cut(c));
+    bool begun = begin_one(c); /* the loss is met here, or was told with the last answer */
+    store_rollback(c->store);
+    EXPECT(begun || c->error.code == ERROR_BUSY);
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(jobs(c) == 1);
+}
+
+static void during(struct contract *c) {
+    EXPECT(begin_one(c));
+    EXPECT(cut(c));
+    EXPECT(!store_commit(c->store, &c->error));
+    EXPECT(c->error.code == ERROR_BUSY);
+    EXPECT(jobs(c) == 0);
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(jobs(c) == 1);
+}
+
+/* The server gets the commit, and nobody hears its answer. */
+static void behind(struct contract *c) {
+    EXPECT(begin_one(c));
+    shutdown(session_socket(&postgres_of(c->store)->session), SHUT_RD);
+    EXPECT(store_commit(c->store, &c->error));
+    EXPECT(jobs(c) == 1);
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(jobs(c) == 2);
+}
+
+static void went_back(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(begin_one(c));
+    postgres_of(c->store)->turn += 5; /* as if the server had lost so many */
+    EXPECT(cut(c));
+    EXPECT(!store_commit(c->store, &c->error));
+    EXPECT(c->error.code == ERROR_IO && strstr(c->error.text, "the store went back"));
+}
+
+/* An executor holds its lock again, so that nobody takes it for dead, and is rung. */
+static void again(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other);
+    EXPECT(cut(c));
+    begin_one(c);
+    store_rollback(c->store);
+    bool ready = create(c, c->store, (struct job){0}, NOW) > 0;
+    bool alive = !postgres_has_died(other, c->self.id);
+    store_bell_empty(c->store);
+    bool created = create(c, other, (struct job){0}, NOW) > 0;
+    int64_t notified = 0; /* a round trip later it has come */
+    db_value(&c->store->db, &c->error, &notified, "SELECT 1", "");
+    bool rang = store_has_changes(c->store);
+    store_close(other);
+    EXPECT(ready && alive && created);
+    EXPECT(rang);
+}
+
+static const struct check checks[] = {
+    {"a connection that was lost between transactions is made anew", before},
+    {"a transaction that was lost before its commit did not take place", during},
+    {"a commit whose answer was lost took place", behind},
+    {"a server that has lost commits is told from one that has them", went_back},
+    {"an executor that connects again holds its lock and hears its bell", again},
+};
+
+int main(void) {
+    if (getenv("CONTRACT_STORE"))
+        return contract_run(checks, sizeof checks / sizeof *checks, false);
+    printf("  pending no server: run it with spec/postgres/contracts\n0 passed, 0 failed\n");
+    return 0;
+}
