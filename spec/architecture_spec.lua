@@ -295,7 +295,8 @@ describe("the house", function()
       for position, switch in body.text:gmatch("()switch %b()%s*(%b{})") do
         local own = false
         for name in switch:gmatch("case ([A-Z][%w_]*)") do
-          own = own or not name:find("^SQLITE_") and not name:find("^LUA_T")
+          own = own or not name:find("^SQLITE_") and not name:find("^PG_")
+            and not name:find("^LUA_T")
         end
         if own and switch:find("%f[%w]default:") then
           report(position, "default in " .. body.name)

@@ -10,9 +10,13 @@ local function engine(name)
   return "core/store/sqlite/" .. name .. ".c"
 end
 
+local function server(name)
+  return "core/store/postgres/" .. name .. ".c"
+end
+
 -- Where a job waits or runs: what every turn does, what commands do, and an engine many at a time.
 local both = { rules "places", rules "work/places_hot" }
-local many = { rules "places", rules "work/places_hot", engine "bulk_table" }
+local many = { rules "places", rules "work/places_hot", engine "bulk_table", server "bulk" }
 -- What has ended: written as it happens, removed by age, and with its batch.
 local history = { rules "history", rules "command/clean", rules "batch/forget" }
 -- A batch is filled, seeded, changed by commands, and cleared when its creator died.
@@ -29,10 +33,10 @@ local writers = {
   lane = { rules "places" },
 
   -- The wide row: inserted one by one or as a set, changed in one place, purged as ranges.
-  job = { rules "work/create", engine "bulk_table", rules "row", engine "purge" },
+  job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge" },
   conflicts = { rules "row" },
   -- A success is written with others as a set; a command sets the date of removal.
-  ended = { rules "history", engine "bulk_table", rules "command/removal" },
+  ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },
   ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
   attempt = history, line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
@@ -41,7 +45,7 @@ local writers = {
     engine "purge" },
   -- Of a job, of a run that does not end, of a definition without a handler.
   incident = { rules "incident", rules "stuck", rules "fleet/handlers", rules "command/clean",
-    rules "batch/forget", engine "statements" },
+    rules "batch/forget", engine "statements", server "statements" },
   stuck = { rules "stuck" },
 
   -- Deployed, named by a job, changed by a command, its backlog counted, retired.
@@ -52,10 +56,14 @@ local writers = {
   deployment_file = { rules "fleet/deployment", rules "fleet/retire" },
   registration = { rules "fleet/registration", rules "fleet/deployment", rules "fleet/retire" },
   -- Joins and leaves, is reaped, drained, publishes its handlers, owes a purge.
-  executor = { rules "work/executor", rules "work/reap", rules "fleet/drain", engine "statements",
-    engine "purge" },
+  executor = { rules "work/executor", rules "work/reap", rules "fleet/drain",
+    engine "statements", server "statements", engine "purge" },
   metric = { rules "work/executor" },
   suspended_instance = { rules "command/instance" },
+
+  -- Of the engine on a server alone.
+  note = { server "statements" }, schema_version = { server "migrate" },
+  turn = { server "turn" },
 
   -- Of processes: a file a table.
   process = { rules "process/version" }, process_version = { rules "process/version" },
@@ -90,7 +98,7 @@ local writers = {
 
   -- Its keys belong to different nouns; the counters are those of state.c.
   meta = { rules "state", engine "purge", rules "history", rules "fair_share",
-    rules "process/trail", rules "command/cleanup", rules "fleet/retire",
+    rules "process/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }
 
@@ -141,8 +149,10 @@ describe("a table", function()
 
   it("of the schema has a writer, and nothing else is written", function()
     local schema = {}
-    for name in source.read("core/store/sqlite/schema.sql"):gmatch("CREATE TABLE ([%l_]+)") do
-      schema[name] = true
+    for _, path in ipairs { "core/store/sqlite/schema.sql", server "schema", server "migrate" } do
+      for name in source.read(path):gmatch("CREATE TABLE ([%l_]+)") do
+        schema[name] = true
+      end
     end
     assert.same(sorted(schema), sorted(writers))
     assert.same(sorted(schema), sorted(found))

@@ -7,16 +7,16 @@
 #include <string.h>
 
 /* Types as the server numbers them (pg_type.dat); no header of libpq has them. */
-#define TYPE_BOOL 16
-#define TYPE_BYTEA 17
-#define TYPE_INT8 20
-#define TYPE_INT2 21
-#define TYPE_INT4 23
-#define TYPE_TEXT 25
-#define TYPE_OID 26
-#define TYPE_FLOAT4 700
-#define TYPE_FLOAT8 701
-#define TYPE_NUMERIC 1700
+#define PG_BOOL 16
+#define PG_BYTEA 17
+#define PG_INT8 20
+#define PG_INT2 21
+#define PG_INT4 23
+#define PG_TEXT 25
+#define PG_OID 26
+#define PG_FLOAT4 700
+#define PG_FLOAT8 701
+#define PG_NUMERIC 1700
 
 enum { FORMAT_TEXT, FORMAT_BINARY };
 
@@ -125,7 +125,7 @@ static void set(struct statement *statement, int at, Oid type, const char *data,
 static void set_int(struct statement *statement, int at, int64_t value, bool null) {
     uint64_t wire = htobe64((uint64_t)value);
     memcpy(statement->numbers[at], &wire, sizeof wire);
-    set(statement, at, TYPE_INT8, null ? NULL : statement->numbers[at], sizeof wire);
+    set(statement, at, PG_INT8, null ? NULL : statement->numbers[at], sizeof wire);
 }
 
 static void set_real(struct statement *statement, int at, double value) {
@@ -133,16 +133,16 @@ static void set_real(struct statement *statement, int at, double value) {
     memcpy(&wire, &value, sizeof wire);
     wire = htobe64(wire);
     memcpy(statement->numbers[at], &wire, sizeof wire);
-    set(statement, at, TYPE_FLOAT8, statement->numbers[at], sizeof wire);
+    set(statement, at, PG_FLOAT8, statement->numbers[at], sizeof wire);
 }
 
 /* An empty blob is no NULL. */
 static void set_blob(struct statement *statement, int at, const char *data, size_t size) {
-    set(statement, at, TYPE_BYTEA, data, size);
+    set(statement, at, PG_BYTEA, data, size);
 }
 
 static void set_text(struct statement *statement, int at, const char *text) {
-    set(statement, at, TYPE_TEXT, text, text ? strlen(text) : 0);
+    set(statement, at, PG_TEXT, text, text ? strlen(text) : 0);
 }
 
 static void postgres_bind(struct row *row, const char *kinds, va_list values) {
@@ -329,16 +329,16 @@ static enum row_type postgres_type(struct row *row, int column) {
     if (!data)
         return ROW_NULL;
     switch (column_type(row, column)) {
-    case TYPE_BOOL:
-    case TYPE_INT2:
-    case TYPE_INT4:
-    case TYPE_INT8:
-    case TYPE_OID:
+    case PG_BOOL:
+    case PG_INT2:
+    case PG_INT4:
+    case PG_INT8:
+    case PG_OID:
         return ROW_INTEGER;
-    case TYPE_FLOAT4:
-    case TYPE_FLOAT8:
+    case PG_FLOAT4:
+    case PG_FLOAT8:
         return ROW_REAL;
-    case TYPE_NUMERIC:
+    case PG_NUMERIC:
         return wire_16(data + 6) ? ROW_REAL : ROW_INTEGER;
     default:
         return ROW_TEXT;
@@ -350,21 +350,21 @@ static int64_t postgres_integer(struct row *row, int column) {
     if (!data)
         return 0;
     switch (column_type(row, column)) {
-    case TYPE_BOOL:
+    case PG_BOOL:
         return *data;
-    case TYPE_INT2:
+    case PG_INT2:
         return wire_16(data);
-    case TYPE_INT4:
+    case PG_INT4:
         return (int32_t)wire_32(data);
-    case TYPE_OID:
+    case PG_OID:
         return wire_32(data);
-    case TYPE_INT8:
+    case PG_INT8:
         return (int64_t)wire_64(data);
-    case TYPE_NUMERIC:
+    case PG_NUMERIC:
         return numeric_integer(data);
-    case TYPE_FLOAT4:
+    case PG_FLOAT4:
         return (int64_t)float_4(data);
-    case TYPE_FLOAT8:
+    case PG_FLOAT8:
         return (int64_t)float_8(data);
     default:
         return strtoll(data, NULL, 10);
@@ -376,17 +376,17 @@ static double postgres_real(struct row *row, int column) {
     if (!data)
         return 0;
     switch (column_type(row, column)) {
-    case TYPE_FLOAT4:
+    case PG_FLOAT4:
         return float_4(data);
-    case TYPE_FLOAT8:
+    case PG_FLOAT8:
         return float_8(data);
-    case TYPE_NUMERIC:
+    case PG_NUMERIC:
         return numeric_real(data);
-    case TYPE_BOOL:
-    case TYPE_INT2:
-    case TYPE_INT4:
-    case TYPE_INT8:
-    case TYPE_OID:
+    case PG_BOOL:
+    case PG_INT2:
+    case PG_INT4:
+    case PG_INT8:
+    case PG_OID:
         return (double)postgres_integer(row, column);
     default:
         return strtod(data, NULL);

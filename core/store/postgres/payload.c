@@ -14,8 +14,8 @@ static void add_name(struct text *list, const char *name, size_t size) {
 /* $."a"."b"[0] as {"a","b","0"}; [#-1] as "-1". */
 static void add_names(struct text *list, const char *path) {
     for (const char *at = path + 1; *at;) {
-        bool element = *at == '[';
-        at += element ? (at[1] == '#' ? 2 : 1) : 2;
+        bool element = *at == '[', plain = element && at[1] != '#';
+        at += plain ? 1 : 2;
         size_t size = strcspn(at, element ? "]" : "\"");
         add_name(list, at, size);
         at += size + 1;
