@@ -44,6 +44,7 @@ describe("a command to an instance", function()
     local id = assert(engine:start("order", { key = "o-1", variables = { days = 3 } }))
     local task = engine:tasks():one().id
     assert(engine:set_variables(id, { days = 4, by = "eve" }))
+    assert(engine:assign(task, "eve"))
     assert(engine:complete(task))
     assert(engine:correlate("paid", { key = "o-1" }))
     assert(engine:suspend_instance(tostring(id)))
@@ -52,6 +53,7 @@ describe("a command to an instance", function()
     assert.same({
       ('start process "order": - -> instance %d'):format(id),
       ('set_variables instance "%d": {"days":3} -> {"by":"eve","days":4}'):format(id),
+      ("set_assignee task %d: boss -> eve"):format(task),
       ("complete task %d: open -> completed at approve"):format(task),
       'correlate message "paid": - -> received at paid',
       ('suspend_instance instance "%d": active -> suspended'):format(id),

@@ -477,6 +477,8 @@ static void held_instance(struct contract *c) {
     EXPECT(acquire_count(c, c->store, NOW) == 2);
     EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_instance", "instance", text));
     struct step cancel = step_of(id, of, rev, NULL);
+    EXPECT(settle_step(c, NULL, &cancel, NULL) == -1); /* it would be completed */
+    cancel.instance.ended = "cancelled";
     EXPECT(settle_step(c, NULL, &cancel, NULL) == SETTLED);
     json_t *question = json_of("{'limit': 10}");
     json_t *left = store_ask(c->store, ASK_INSTANCES, question, NOW, &c->error);

@@ -79,7 +79,9 @@ bool task_command(struct store *store, const struct command *command, time_ms no
     char entity[64], before[JOB_NAME_MAX + 1];
     const char *assignee = assignee_of(store, command);
     snprintf(entity, sizeof entity, "task %lld", (long long)command->task);
-    return user_task_assign(store, command->task, assignee, command->claims, before, error) &&
+    return db_value(&store->db, error, &store->journal.instance,
+                    "SELECT instance FROM user_task WHERE id=?1", "i", command->task) != FAILED &&
+           user_task_assign(store, command->task, assignee, command->claims, before, error) &&
            operation_write(store, command->name, entity, 1, *before ? before : NULL, assignee, now,
                            error);
 }
