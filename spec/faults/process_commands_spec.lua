@@ -178,6 +178,9 @@ describe("a command beside the jobs of its instance", function()
       "-C", place.path, "--store", place.url))
     assert.equal(128 + 9, status)
     assert.equal(1, #place.sql "SELECT id FROM lane")
+    local job = engine:jobs({ handler = "process/killed/work" }):one().id
+    assert.matches(('^job %d waits for its lane "%d": a command on %%S+ holds it$'):format(job, id),
+      (engine:why(job)))
     place.executor()
     process.await("the job behind the lane", 10, function()
       return engine:instance(id).variables.worked

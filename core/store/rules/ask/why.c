@@ -210,11 +210,15 @@ static int64_t lane_holder(struct why *why, int64_t *owner, struct error *error)
                                 "i", why->row.lane);
     if (held != YES)
         return held == FAILED ? -2 : -1;
-    return db_value(&why->store->db, error, &job,
-                    "SELECT id FROM locked WHERE lane=?1 ORDER BY token LIMIT 1", "i",
-                    why->row.lane) == FAILED
-               ? -2
-               : job;
+    held =
+        db_value(&why->store->db, error, &job,
+                 "SELECT id FROM locked WHERE lane=?1 ORDER BY token LIMIT 1", "i", why->row.lane);
+    if (held == NO) /* a run outside of the lane that has taken it */
+        held = db_value(&why->store->db, error, &job,
+                        "SELECT l.id FROM lane a JOIN locked l ON l.token=a.token AND"
+                        " l.owner=a.owner WHERE a.id=?1",
+                        "i", why->row.lane);
+    return held == FAILED ? -2 : job;
 }
 
 /* YES: said that a run that does not end holds it. */
@@ -253,6 +257,9 @@ static enum answer lane_say_held(struct why *why, const char *key, int64_t job, 
     enum answer said = lane_say_stuck(why, key, name, error);
     if (said)
         return said;
+    if (!job && info && !info->workers)
+        return why_say(why, "lane", "waits for its lane \"%s\": a command on %s holds it", key,
+                       name);
     if (!job)
         return why_say(why, "lane",
                        "waits for its lane \"%s\": a run on %s whose job was taken away has not "
@@ -293,7 +300,10 @@ static enum answer why_lane(struct why *why, struct error *error) {
         return FAILED;
     char key[JOB_NAME_MAX + 1];
     const char *text = row_text(row, 0);
-    snprintf(key, sizeof key, "%s", text ? text : "");
+    if (why->row.lane & JOB_LANE_OF_INSTANCE)
+        snprintf(key, sizeof key, "%lld", (long long)(why->row.lane & ~JOB_LANE_OF_INSTANCE));
+    else
+        snprintf(key, sizeof key, "%s", text ? text : "");
     row_done(row);
     int64_t holder = lane_holder(why, &owner, error);
     enum answer said = FAILED;
