@@ -23,7 +23,7 @@ struct horizon {
 
 struct acquire {
     int want;      /* at most so many jobs */
-    int64_t bytes; /* of payloads: the job that reaches it is the last; 0: any number */
+    int64_t bytes; /* of payloads and frames: the job that reaches it is the last; 0: any number */
     struct horizon horizon;
     int idle;             /* workers that can begin at once: so many jobs with a rate at most, and
                              short ones besides for which there is time soon */

@@ -2,8 +2,9 @@
 #include "run/pool/deadline.h"
 #include "run/pool/threads.h"
 #include <stdlib.h>
+#include <string.h>
 
-enum { BYTES = 16 << 20 }; /* of payloads in memory; one job more is taken in any case */
+enum { BYTES = 16 << 20 }; /* of payloads and frames in memory; one job more is taken in any case */
 
 static bool join(struct pool *pool, struct client *client) {
     mutex_lock(&pool->mutex);
@@ -100,9 +101,10 @@ static void call(struct pool *pool, int count) {
 }
 
 static void expect(struct client *client, struct work_item *item) {
-    for (const struct job *job = item->jobs; job; job = job->next) {
+    for (struct job *job = item->jobs; job; job = job->next) {
         item->expected += estimate_run(&client->estimate, job->definition);
-        client->bytes += (int64_t)job->payload_size;
+        job->held = (int64_t)(job->payload_size + (job->frame ? strlen(job->frame) : 0));
+        client->bytes += job->held;
     }
 }
 
@@ -258,7 +260,7 @@ bool client_patient(struct client *client, bool more, int most) {
 static int took(struct client *client, const struct outcome *outcome) {
     if (outcome->outlived)
         return 0;
-    client->bytes -= (int64_t)outcome->job->payload_size;
+    client->bytes -= outcome->job->held;
     if (outcome->took >= 0)
         estimate_note(&client->estimate, outcome->job->definition, outcome->took);
     return 1;

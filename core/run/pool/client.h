@@ -34,7 +34,7 @@ bool client_free(struct client *client);
 struct client_room {
     int places; /* free ones of its share: all places of the pool (queue and workers) divided by the
                    engines, one at least; 0 while no worker can load the folder */
-    int64_t bytes; /* of payloads that may be held in memory besides */
+    int64_t bytes; /* of payloads and frames that may be held in memory besides */
     int idle;      /* workers that begin an item at once, the one that is kept free included */
     struct horizon
         horizon; /* how far ahead the places may be filled, by the runs measured so far */

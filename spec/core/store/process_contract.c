@@ -120,6 +120,46 @@ static void begins(struct contract *c) {
     EXPECT(rows(c, ASK_LOG, json_of("{'instance': '%d', 'activity': 'ship'}", (int)id)) == 2);
 }
 
+/* An instance with a frame of so many bytes, which names it, and a job. */
+static bool begin_large(struct contract *c, int64_t of, int size) {
+    char frame[2048];
+    int64_t id = store_reserve_ids(c->store, 1, &c->error);
+    int at = snprintf(frame, sizeof frame, "{\"f\":%lld,\"x\":\"", (long long)id);
+    memset(frame + at, 'x', (size_t)(size - at - 2));
+    memcpy(frame + size - 2, "\"}", 3);
+    struct step step = step_of(id, of, 0, frame);
+    step_job(&step, 0, "ship", 3);
+    return settle_step(c, NULL, &step, NULL) == SETTLED;
+}
+
+/* How many jobs a page of so many bytes has; -1: a job has not the frame of its instance. */
+static int page_of(struct contract *c, int64_t bytes) {
+    struct acquire page = everything;
+    struct job *jobs = NULL, *job;
+    int count = 0;
+    bool more = false, fine = true;
+    page.bytes = bytes;
+    if (!store_acquire(c->store, &page, NOW, &jobs, &count, &more, &c->error))
+        return -1;
+    for (job = jobs; job; job = job->next) {
+        json_t *frame = job->frame ? json_loads(job->frame, 0, NULL) : NULL;
+        fine = fine && job->frame_rev > 0 &&
+               json_integer_value(json_object_get(frame, "f")) == job->instance_id;
+        json_decref(frame);
+    }
+    job_free_list(jobs);
+    return fine ? count : -1;
+}
+
+static void paged(struct contract *c) {
+    int64_t of = order(c);
+    for (int i = 0; i < 150; i++)
+        EXPECT(begin_large(c, of, 1000));
+    int part = page_of(c, 50000); /* frames are read 32 at a time */
+    EXPECT(part >= 50 && part <= 50 + 32);
+    EXPECT(page_of(c, 0) == 150 - part);
+}
+
 static void at_once(struct contract *c) {
     int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
     struct step step = step_of(id, of, 0, NULL);
@@ -582,6 +622,8 @@ static void cleanup(struct contract *c) {
 static const struct check checks[] = {
     {"an instance is a row with a frame, which its job is acquired with, and ends with its unit",
      begins},
+    {"each job of a page has the frame of its instance, and frames count for the size of a page",
+     paged},
     {"an instance that begins and ends in one unit leaves history only", at_once},
     {"a unit whose lock is lost writes nothing", stale},
     {"a unit is behind a newer frame, gets it, and keeps its lock", behind},

@@ -87,41 +87,6 @@ bool instance_remove(struct store *store, int64_t id, struct error *error) {
 
 /* ---- jobs with the frame at hand ---- */
 
-bool instance_attach(struct store *store, struct job **job, struct error *error) {
-    struct row *row = (*job)->instance_id
-                          ? db_query(&store->db, error,
-                                     "SELECT version, rev, frame, parent, key FROM instance"
-                                     " WHERE id=?1",
-                                     "i", (*job)->instance_id)
-                          : NULL;
-    if (!(*job)->instance_id)
-        return true;
-    enum answer step = db_step(&store->db, row, error);
-    if (step != YES) /* without one the walk says that its instance is gone */
-        return step == NO;
-    struct job shown = **job;
-    shown.version = row_int(row, 0);
-    shown.frame_rev = row_int(row, 1);
-    shown.frame = row_text(row, 2);
-    shown.parent = row_int(row, 3);
-    shown.business_key = row_text(row, 4);
-    struct job *copy = job_copy(&shown);
-    row_done(row);
-    if (!copy)
-        return db_no_memory(&store->db, error);
-    copy->next = (*job)->next;
-    job_free(*job);
-    *job = copy;
-    return true;
-}
-
-bool instances_attach(struct store *store, struct job **jobs, struct error *error) {
-    bool done = instances_flush(store, error);
-    for (; done && *jobs; jobs = &(*jobs)->next)
-        done = instance_attach(store, jobs, error);
-    return done;
-}
-
 void instance_show(const struct unit *unit, struct job *job) {
     for (size_t i = 0; unit && job->instance_id && i < unit->instance_count; i++)
         if (unit->instances[i].id == job->instance_id) {

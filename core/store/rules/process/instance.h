@@ -26,10 +26,6 @@ bool instances_flush(struct store *store, struct error *error);
 void instances_forget(struct store *store);
 extern const struct txn_hook instance_hook;
 
-/* Gives a locked job of a process the frame of its instance: *job becomes a copy with it. */
-bool instance_attach(struct store *store, struct job **job, struct error *error);
-/* The same for a list of jobs. */
-bool instances_attach(struct store *store, struct job **jobs, struct error *error);
 /* Gives a job that a unit has created the frame that the unit leaves; borrowed from the unit. */
 void instance_show(const struct unit *unit, struct job *job);
 

@@ -1,6 +1,7 @@
 #include "store/rules/process/unit.h"
 #include "base/crash_point.h"
 #include "store/rules/command/commands.h"
+#include "store/rules/process/frame_page.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/process/lane.h"
 #include "store/rules/process/large_value.h"
@@ -71,7 +72,7 @@ static bool unit_renew(struct store *store, struct outcome *outcome, struct erro
     outcome->newer = job_copy(&newer);
     if (!outcome->newer)
         return db_no_memory(&store->db, error);
-    return instances_attach(store, &outcome->newer, error);
+    return frames_attach(store, &outcome->newer, error);
 }
 
 enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error) {

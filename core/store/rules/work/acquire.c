@@ -4,7 +4,7 @@
 #include "store/rules/cursor.h"
 #include "store/rules/fair_share.h"
 #include "store/rules/places.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/tell.h"
@@ -45,7 +45,7 @@ struct taking {
     int count, items, parked;
     double time;        /* ms until the horizon that nothing fills yet */
     double soon;        /* ms that jobs with a rate may fill at once */
-    int64_t bytes;      /* of payloads that may still be taken */
+    int64_t bytes;      /* of payloads and frames that may still be taken */
     int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
     bool served;        /* there is one */
     bool starved;       /* a job with a rate could start, but no worker comes to it at once */
@@ -57,7 +57,7 @@ struct taking {
     struct taken_lane *lanes;
     size_t lane_count;
     bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
-    bool framed;                  /* some are jobs of processes */
+    struct frame_page frames;     /* of the instances whose jobs are taken */
 };
 
 static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane) {
@@ -208,7 +208,6 @@ static void taking_append(struct taking *taking, struct job *job, struct taken_l
     taking->changes += taking->definition != job->definition;
     taking->definition = job->definition;
     taking->bytes -= job->unread ? PLAIN_PAYLOAD : (int64_t)job->payload_size;
-    taking->framed = taking->framed || job->instance_id;
     taking->items += !lane;
     if (lane) {
         job->next = lane->last->next;
@@ -287,6 +286,15 @@ static bool taking_shares(const struct taking *taking, const struct cursor *curs
 
 /* ---- one job with all that it may have ---- */
 
+/* Counts the frames that have been read by now: those of the last few jobs come later. */
+static bool taking_frame(struct taking *taking, struct store *store, const struct job *job,
+                         struct error *error) {
+    int64_t bytes = 0;
+    bool done = frame_page_want(&taking->frames, store, job->instance_id, &bytes, error);
+    taking->bytes -= bytes;
+    return done;
+}
+
 static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
                         struct job *job, struct taken_lane *lane, struct error *error) {
     job->token = meta_token(store);
@@ -307,6 +315,8 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     else
         taking_append(taking, copy, lane);
     job->permit = copy->permit;
+    if (!taking_frame(taking, store, job, error))
+        return false;
     return taking_remove(store, cursor, error) && CRASH_POINT("acquire_removed") &&
            place_lock(store, job, error) &&
            (!copy->repeat || cycle_follow(store, copy, taking->now, error));
@@ -487,7 +497,13 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
     if (!taking_run(taking, store, more, error) || !run_end(taking, store, error))
         return false;
     return taking_served(taking, store, error) &&
-           (!taking->framed || instances_attach(store, &taking->jobs, error));
+           frame_page_give(&taking->frames, store, &taking->jobs, error);
+}
+
+static void taking_free(struct taking *taking) {
+    merge_end(&taking->merge);
+    frame_page_clear(&taking->frames);
+    free(taking->lanes);
 }
 
 bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
@@ -520,8 +536,7 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
     store->met.starved = taking.starved;
     store->bulk.count = 0;
     taking_close(&taking, store->open.capacity, *more);
-    merge_end(&taking.merge);
-    free(taking.lanes);
+    taking_free(&taking);
     if (unit_end(store, own, done, error)) {
         *jobs = taking.jobs;
         *count = taking.count;

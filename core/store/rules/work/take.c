@@ -2,7 +2,7 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/command/operation.h"
 #include "store/rules/places.h"
-#include "store/rules/process/instance.h"
+#include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/work/work.h"
@@ -90,7 +90,7 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
     job_free(taken);
     if (!*job)
         return db_no_memory(&store->db, error);
-    return instances_attach(store, job, error) &&
+    return frames_attach(store, job, error) &&
            (!row.repeats || cycle_follow(store, *job, now, error)) &&
            take_log(store, *job, now, error);
 }

@@ -1,0 +1,155 @@
+#include "store/rules/process/frame_page.h"
+#include "store/rules/process/instance.h"
+#include <stdlib.h>
+#include <string.h>
+
+void frame_page_clear(struct frame_page *page) {
+    arena_clear(&page->arena);
+    free(page->rows);
+    *page = (struct frame_page){0};
+}
+
+/* ---- reading ---- */
+
+static const char *keep(struct frame_page *page, const char *text) {
+    size_t size = text ? strlen(text) + 1 : 0;
+    char *room = text ? arena_room(&page->arena, size) : NULL;
+    if (!room)
+        return NULL;
+    arena_keep(&page->arena, size);
+    return memcpy(room, text, size);
+}
+
+static bool add(struct frame_page *page, struct row *row) {
+    if (page->count == page->room) {
+        size_t room = page->room ? 2 * page->room : FRAMES_AT_ONCE;
+        struct frame_row *rows = realloc(page->rows, room * sizeof *rows);
+        if (!rows)
+            return false;
+        page->rows = rows;
+        page->room = room;
+    }
+    const char *key = row_text(row, 5);
+    struct frame_row *made = &page->rows[page->count];
+    *made = (struct frame_row){row_int(row, 0),
+                               row_int(row, 1),
+                               row_int(row, 2),
+                               row_int(row, 3),
+                               keep(page, row_text(row, 4)),
+                               keep(page, key)};
+    page->count += made->frame != NULL;
+    return made->frame && (made->key || !key);
+}
+
+/* Begins to read the wanted ones. The last one stands for those that are missing to the whole. */
+static struct row *query(struct frame_page *page, struct store *store, struct error *error) {
+    int64_t *id = page->wanted;
+    if (page->wanted_count == 1)
+        return db_query(&store->db, error,
+                        "SELECT id, version, rev, parent, frame, key FROM instance WHERE id=?1",
+                        "i", id[0]);
+    for (size_t i = page->wanted_count; i < FRAMES_AT_ONCE; i++)
+        id[i] = id[page->wanted_count - 1];
+    return db_query(
+        &store->db, error,
+        "SELECT id, version, rev, parent, frame, key FROM instance WHERE id IN (?1, ?2, ?3, ?4, ?5,"
+        " ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,"
+        " ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
+        "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7],
+        id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15], id[16], id[17], id[18],
+        id[19], id[20], id[21], id[22], id[23], id[24], id[25], id[26], id[27], id[28], id[29],
+        id[30], id[31]);
+}
+
+static int64_t bytes_of(const struct frame_page *page, size_t first) {
+    int64_t bytes = 0;
+    for (size_t i = first; i < page->count; i++)
+        for (size_t k = 0; k < page->wanted_count; k++)
+            if (page->rows[i].id == page->wanted[k])
+                bytes += (int64_t)strlen(page->rows[i].frame);
+    return bytes;
+}
+
+static bool read_wanted(struct frame_page *page, struct store *store, int64_t *bytes,
+                        struct error *error) {
+    size_t first = page->count;
+    bool fine = true;
+    if (!page->wanted_count)
+        return true;
+    if (!instances_flush(store, error))
+        return false;
+    struct row *row = query(page, store, error);
+    enum answer step = db_step(&store->db, row, error);
+    while (fine && step == YES)
+        if ((fine = add(page, row)))
+            step = db_step(&store->db, row, error);
+    if (!fine) {
+        row_done(row);
+        return db_no_memory(&store->db, error);
+    }
+    *bytes += bytes_of(page, first);
+    page->wanted_count = 0;
+    return step == NO;
+}
+
+bool frame_page_want(struct frame_page *page, struct store *store, int64_t instance, int64_t *bytes,
+                     struct error *error) {
+    *bytes = 0;
+    if (!instance)
+        return true;
+    page->wanted[page->wanted_count++] = instance;
+    return page->wanted_count < FRAMES_AT_ONCE || read_wanted(page, store, bytes, error);
+}
+
+/* ---- giving ---- */
+
+static int row_order(const void *left, const void *right) {
+    const struct frame_row *a = left, *b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* The job, as a copy with its frame; NULL: no memory. */
+static struct job *framed(struct job *job, const struct frame_row *row) {
+    struct job shown = *job;
+    shown.version = row->version;
+    shown.frame_rev = row->rev;
+    shown.frame = row->frame;
+    shown.parent = row->parent;
+    shown.business_key = row->key;
+    struct job *copy = job_copy(&shown);
+    if (!copy)
+        return NULL;
+    copy->next = job->next;
+    job_free(job);
+    return copy;
+}
+
+bool frame_page_give(struct frame_page *page, struct store *store, struct job **jobs,
+                     struct error *error) {
+    int64_t bytes = 0;
+    if (!read_wanted(page, store, &bytes, error))
+        return false;
+    if (page->count)
+        qsort(page->rows, page->count, sizeof *page->rows, row_order);
+    for (; page->count && *jobs; jobs = &(*jobs)->next) {
+        const struct frame_row key = {.id = (*jobs)->instance_id};
+        const struct frame_row *row =
+            key.id ? bsearch(&key, page->rows, page->count, sizeof key, row_order) : NULL;
+        struct job *copy = row ? framed(*jobs, row) : *jobs;
+        if (!copy)
+            return db_no_memory(&store->db, error);
+        *jobs = copy;
+    }
+    return true;
+}
+
+bool frames_attach(struct store *store, struct job **jobs, struct error *error) {
+    struct frame_page page = {0};
+    int64_t bytes = 0;
+    bool done = true;
+    for (const struct job *job = *jobs; done && job; job = job->next)
+        done = frame_page_want(&page, store, job->instance_id, &bytes, error);
+    done = done && frame_page_give(&page, store, jobs, error);
+    frame_page_clear(&page);
+    return done;
+}

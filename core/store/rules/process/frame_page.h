@@ -1,0 +1,38 @@
+/* frame_page.h - the frames for the jobs of one page (rules §23), read many at once. */
+#ifndef MOONSHIFT_STORE_RULES_PROCESS_FRAME_PAGE_H
+#define MOONSHIFT_STORE_RULES_PROCESS_FRAME_PAGE_H
+
+#include "base/arena.h"
+#include "store/rules/state.h"
+
+enum { FRAMES_AT_ONCE = 32 };
+
+struct frame_row {
+    int64_t id, version, rev, parent;
+    const char *frame, *key;
+};
+
+/* Zero-initialise. */
+struct frame_page {
+    int64_t
+        wanted[FRAMES_AT_ONCE]; /* instances that are not read yet; twice, if two jobs want it */
+    size_t wanted_count;
+    struct frame_row *rows;
+    size_t count, room;
+    struct arena arena;
+};
+
+/* Says that a job of this instance is in the page (0: of none). *bytes: those of frames read by
+ * this, once for each job. */
+bool frame_page_want(struct frame_page *page, struct store *store, int64_t instance, int64_t *bytes,
+                     struct error *error);
+/* Gives each job of the list its frame: it becomes a copy with it. A job whose instance is not
+ * there stays without one; its walk says so. */
+bool frame_page_give(struct frame_page *page, struct store *store, struct job **jobs,
+                     struct error *error);
+void frame_page_clear(struct frame_page *page);
+
+/* All of it for a list of jobs. */
+bool frames_attach(struct store *store, struct job **jobs, struct error *error);
+
+#endif
