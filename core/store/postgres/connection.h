@@ -13,6 +13,14 @@ struct signs {
     int64_t ending; /* goes with the commit of the open transaction; 0: none */
 };
 
+/* Whether another executor has its session: it is asked for once a second. */
+struct watched {
+    int64_t executor;
+    time_ms looked; /* monotonic: when it was asked for last, */
+    time_ms since;  /* and since when it has been away; 0: it is there */
+};
+enum { WATCHED = 16 };
+
 struct postgres {
     struct store store; /* first */
     struct session session;
@@ -29,8 +37,7 @@ struct postgres {
     int64_t ticket, turn;  /* under which the store notes its commits, and how many; see turn.h */
     struct signs signs;
     int bell, heard; /* descriptors, see executor.c; -1: none */
-    int64_t lived;   /* an executor that was alive … */
-    time_ms looked;  /* … at this monotonic instant */
+    struct watched watched[WATCHED];
 };
 
 static inline struct postgres *postgres_of(const struct store *store) {

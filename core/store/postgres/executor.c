@@ -160,10 +160,10 @@ bool postgres_reaped(struct store *store, int64_t id) {
 
 /* ---- who lives ---- */
 
-/* A lost session and no sign of life by the server's clock. What cannot be asked lives. */
-static bool ask_dead(struct store *store, int64_t executor) {
-    int64_t dead = 0;
-    return db_value(&store->db, NULL, &dead,
+/* A lost session, and no sign of life by the server's clock. What cannot be asked lives. */
+static bool ask_silent(struct store *store, int64_t executor) {
+    int64_t silent = 0;
+    return db_value(&store->db, NULL, &silent,
                     "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
                     " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
                     " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2)"
@@ -171,20 +171,35 @@ static bool ask_dead(struct store *store, int64_t executor) {
                     " AND seen<extract(epoch FROM clock_timestamp())*1000-?4)",
                     "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
                     executor, DEAD_AFTER) == YES &&
-           dead;
+           silent;
 }
 
+/* The one that is watched, or the one that has been watched longest. */
+static struct watched *watched_of(struct postgres *postgres, int64_t executor) {
+    struct watched *oldest = postgres->watched;
+    for (struct watched *one = oldest; one < postgres->watched + WATCHED; one++) {
+        if (one->executor == executor)
+            return one;
+        if (one->looked < oldest->looked)
+            oldest = one;
+    }
+    *oldest = (struct watched){.executor = executor};
+    return oldest;
+}
+
+/* After a server has started again every session is gone, and the living come back one by one. So a
+ * session must have been seen to be away for a while. */
 bool postgres_has_died(struct store *store, int64_t executor) {
-    struct postgres *postgres = postgres_of(store);
+    struct watched *watched = watched_of(postgres_of(store), executor);
     time_ms now = clock_monotonic();
-    if (store->writing || store->looking)
-        return ask_dead(store, executor);
-    if (postgres->lived == executor && now < postgres->looked + LOOK_EVERY)
-        return false;
-    bool dead = ask_dead(store, executor);
-    postgres->lived = dead ? 0 : executor;
-    postgres->looked = now;
-    return dead;
+    if (!watched->looked || now >= watched->looked + LOOK_EVERY || store->writing) {
+        watched->looked = now;
+        if (!ask_silent(store, executor))
+            watched->since = 0;
+        else if (!watched->since)
+            watched->since = now;
+    }
+    return watched->since && now >= watched->since + DEAD_AFTER;
 }
 
 /* What it runs is known to its own process alone. */

@@ -159,6 +159,9 @@ void postgres_close(struct store *store) {
     if (store->self.id)
         store_leave(store, NULL);
     turn_forget(store);
+    /* The server would notice a little later that nobody holds them any more. */
+    if (store->db.driver && !postgres->session.lost)
+        session_execute(&postgres->session, "SELECT pg_advisory_unlock_all()", NULL);
     db_close(&store->db);
     address_clear(&postgres->address);
     bulk_clear(&store->bulk);

@@ -109,9 +109,23 @@ static bool begin_late(struct store *store, time_ms begun, struct error *error) 
                      store->db.name, seconds);
 }
 
-static bool begin_flight(struct store *store, time_ms begun, struct error *error) {
-    return db_run(&store->db, error, begin_sql, "") && postgres_gate(store, error) &&
-           read_begun(store, begun, error);
+static bool begin_flight(struct store *store, bool writing, time_ms begun, struct error *error) {
+    return db_run(&store->db, error, writing ? begin_sql : look_sql, "") &&
+           (!writing || postgres_gate(store, error)) && read_begun(store, begun, error);
+}
+
+/* A connection that turns out to be lost is made anew, once: nothing was under way on it. */
+static bool begin_any(struct store *store, bool writing, time_ms begun, struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    for (int tries = 0; connected(store, error); tries++) {
+        session_enter(session);
+        if (begin_flight(store, writing, begun, error))
+            return true;
+        abandon(store);
+        if (!session->lost || tries)
+            return false;
+    }
+    return false;
 }
 
 bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
@@ -123,21 +137,16 @@ bool postgres_begin(struct store *store, enum store_purpose purpose, struct erro
     if (store->writing)
         return error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
                          store->db.name);
-    if (!connected(store, error))
-        return false;
     struct error reason = {ERROR_NONE, ""};
     time_ms begun = clock_monotonic();
-    session_enter(&postgres->session);
     postgres->session.patience = begin_end(store, begun);
-    bool done = begin_flight(store, begun, &reason);
+    bool done = begin_any(store, true, begun, &reason);
     postgres->session.patience = 0;
     if (clock_monotonic() - begun >= LONG_WAIT)
         postgres->contended = clock_monotonic() + CONTENDED;
-    if (!done) {
-        abandon(store);
+    if (!done)
         return reason.code == ERROR_INTERRUPTED ? begin_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
-    }
     store->writing = true;
     CRASH_POINT("transaction_begun");
     if (meta_read(store, error))
@@ -206,13 +215,7 @@ void postgres_rollback(struct store *store) {
 /* ---- reading ---- */
 
 bool postgres_look(struct store *store, struct error *error) {
-    if (!connected(store, error))
-        return false;
-    session_enter(&postgres_of(store)->session);
-    if (db_run(&store->db, error, look_sql, "") && read_begun(store, clock_monotonic(), error))
-        return true;
-    abandon(store);
-    return false;
+    return begin_any(store, false, clock_monotonic(), error);
 }
 
 void postgres_look_end(struct store *store) {

@@ -29,9 +29,8 @@ static bool begin_one(struct contract *c) {
 
 static void before(struct contract *c) {
     EXPECT(cut(c));
-    bool begun = begin_one(c); /* the loss is met here, or was told with the last answer */
-    store_rollback(c->store);
-    EXPECT(begun || c->error.code == ERROR_BUSY);
+    EXPECT(jobs(c) == 0);
+    EXPECT(cut(c));
     EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
     EXPECT(jobs(c) == 1);
 }
@@ -71,8 +70,6 @@ static void again(struct contract *c) {
     struct store *other = contract_join(c, "other", NOW, &self);
     EXPECT(other);
     EXPECT(cut(c));
-    begin_one(c);
-    store_rollback(c->store);
     bool ready = create(c, c->store, (struct job){0}, NOW) > 0;
     bool alive = !postgres_has_died(other, c->self.id);
     store_bell_empty(c->store);
@@ -85,12 +82,30 @@ static void again(struct contract *c) {
     EXPECT(rang);
 }
 
+/* A server that starts again has no session at first. */
+static void away(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other);
+    bool there = !postgres_has_died(other, c->self.id);
+    struct watched *watched = postgres_of(other)->watched;
+    EXPECT(cut(c));
+    watched->looked = 0; /* a second later */
+    bool spared = !postgres_has_died(other, c->self.id) && watched->since;
+    watched->since -= 10000;
+    bool died = postgres_has_died(other, c->self.id);
+    store_close(other);
+    EXPECT(there && spared);
+    EXPECT(died);
+}
+
 static const struct check checks[] = {
     {"a connection that was lost between transactions is made anew", before},
     {"a transaction that was lost before its commit did not take place", during},
     {"a commit whose answer was lost took place", behind},
     {"a server that has lost commits is told from one that has them", went_back},
     {"an executor that connects again holds its lock and hears its bell", again},
+    {"an executor without its session is taken for dead after ten seconds", away},
 };
 
 int main(void) {
