@@ -95,14 +95,15 @@ describe("a command without the script folder", function()
     assert.equal("cancelled", show("1").how)
   end)
 
-  it("tells who waits of the first failure", function()
-    place.executor()
+  it("tells who waits of the first failure, and that the time is up", function()
+    local pid = place.executor()
     local first = task()
     local told = refusal("task", "complete", first, "--wait")
     assert.matches("^1 moonshift: job %d+ has no retries left %(incident %d+, failedJob%): not "
       .. "fine\n", told)
     assert.equal(first, task())
-    assert.matches("^1 moonshift: time is up: 1 job has not ended, job %d+ first\n$",
+    place.stop(pid)
+    assert.matches("^1 .*\nmoonshift: time is up: 1 job has not ended, job %d+ first\n$",
       (refusal("task", "complete", first, "fine=true", "--wait", "--timeout", "0")))
   end)
 
@@ -126,7 +127,7 @@ describe("a command without the script folder", function()
       refusal("instance", "cancel", "1"))
     good("process", "suspend", "order")
     assert.equal("5 moonshift: the process is suspended\n", refusal("process", "start", "order"))
-    assert.equal('4 moonshift: no such version of process "oder"\n',
+    assert.equal('4 moonshift: no process "oder" is deployed\n',
       refusal("process", "start", "oder"))
     assert.equal("4 moonshift: no task 99 that is open\n", refusal("task", "complete", "99"))
     assert.equal("2 moonshift: --now and --wait: expected one of them\n",
