@@ -339,12 +339,13 @@ function workloads.intakes.check(one)
 end
 
 -- An instance that a timer starts: a fork and a join, a boundary timer that is removed, a task that
--- nobody does in time.
+-- nobody does in time, a message that is kept until something waits for it, a large variable.
 workloads.processes = {}
 
 local ORDER = [[
 <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"
     xmlns:camunda="http://camunda.org/schema/1.0/bpmn" targetNamespace="shop">
+  <message id="paper" name="paper"/>
   <process id="order">
     <startEvent id="start"><timerEventDefinition><timeDuration>PT0.02S</timeDuration>
       </timerEventDefinition></startEvent>
@@ -369,7 +370,9 @@ local ORDER = [[
     <sequenceFlow id="f8" sourceRef="ask" targetRef="never"/>
     <sequenceFlow id="f9" sourceRef="gone" targetRef="last"/>
     <serviceTask id="last" camunda:class="note" camunda:asyncBefore="true"/>
-    <sequenceFlow id="f10" sourceRef="last" targetRef="over"/>
+    <sequenceFlow id="f10" sourceRef="last" targetRef="receive"/>
+    <receiveTask id="receive" messageRef="paper"/>
+    <sequenceFlow id="f11" sourceRef="receive" targetRef="over"/>
     <endEvent id="over"/>
   </process>
 </definitions>]]
@@ -379,6 +382,10 @@ function workloads.processes.files()
   files["processes/order.bpmn"] = ORDER
   files["handlers/note.lua"] = [[return function(job)
     job.variables.n = (job.variables.n or 0) + 1
+    job.variables.big = ("x"):rep(5000 + job.variables.n)
+    if job.activity == "last" then
+      job:correlate("paper", { keep = "PT1H", variables = { read = true } })
+    end
   end]]
   return files
 end
@@ -387,12 +394,15 @@ function workloads.processes.live(one)
   one:drain()
 end
 
--- Each of the three activities has counted once.
+-- Each of the three activities has counted once, and the message came once.
 function workloads.processes.check(one)
   local found = process.sql(one.store, "SELECT (SELECT count(*) FROM instance), count(*), max(how),"
-    .. " max(json_extract(variables, '$.n')) FROM past")[1]
-  if found ~= "0|1|completed|3" then
-    one:problem("of the instance there is %s, expected 0|1|completed|3", found)
+    .. " max(json_extract(variables, '$.n')), max(json_extract(variables, '$.read')),"
+    .. " (SELECT count(*) FROM kept_message), (SELECT sum(length(data)) FROM large_value)"
+    .. " FROM past")[1]
+  local expected = "0|1|completed|3|1|0|5005"
+  if found ~= expected then
+    one:problem("of the instance there is %s, expected %s", found, expected)
   end
 end
 
