@@ -339,7 +339,8 @@ function workloads.intakes.check(one)
 end
 
 -- An instance that a timer starts: a fork and a join, a boundary timer that is removed, a task that
--- nobody does in time, a message that is kept until something waits for it, a large variable.
+-- nobody does in time. Its last activity sends a message that is kept until the instance waits for
+-- it. One variable is large.
 workloads.processes = {}
 
 local ORDER = [[
