@@ -341,6 +341,33 @@ describe("what the pages list", function()
     return table.concat(parts)
   end
 
+  it("is every verb, in the manual page too", function()
+    local manual, offenders, count = source.read("docs/moonshift.1"), {}, 0
+    local _, output = program.run { "help" }
+    local function names(line, words)
+      return line:find("Cm " .. words:gsub("%-", "%%-") .. "%f[^%l-]")
+    end
+    local function has(first, second)
+      local title = ""
+      for line in manual:gmatch("([^\n]*)\n") do
+        title = line:match("^%.S[sh] (.*)") or title
+        local own = title:find("%f[%l]" .. first .. "%f[^%l]")
+        local both = (first .. " " .. second):gsub(" $", "")
+        if names(line, both) or own and (second == "" or names(line, second)) then
+          return true
+        end
+      end
+      return false
+    end
+    for verb in output:gmatch("\n  (%l[%l-]* ?%l?[%l-]*) ") do
+      local first, second = verb:match("^(%S+) ?(%S*)$")
+      offenders[#offenders + 1] = not has(first, second) and verb or nil
+      count = count + 1
+    end
+    assert.same({}, offenders)
+    assert.is_true(count > 70, count)
+  end)
+
   it("is every setting with its default", function()
     local settings = pages.read("docs/settings.md").text
     local own = { name = "the host's", who = "the user's", workers = "processors" }
