@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/setup.h"
 #include "cli/table.h"
+#include "cli/trail.h"
 #include <string.h>
 
 /* ---- processes ---- */
@@ -129,7 +130,7 @@ static const struct flag trail_flags[] = {LIST_PAGE_FLAGS, {0}};
 static const struct column trail_columns[] = {
     {"at", "AT", COLUMN_TIME},
     {"job", "JOB", COLUMN_RIGHT | COLUMN_OPTIONAL},
-    {"events", "EVENTS", COLUMN_CUT},
+    {"what", "WHAT", COLUMN_CUT},
     {0},
 };
 
@@ -143,7 +144,12 @@ static bool trail_run(struct cli *cli, const struct flags *flags, struct error *
                 (json_object_set_new(list.filters, "instance", json_integer(id)) == 0 ||
                  error_no_memory(error));
     struct engine *engine = fine ? setup_reader(cli, flags, error) : NULL;
-    fine = engine && list_print(cli, &list, list_ask(&list, engine, error), 0, error);
+    json_t *rows = engine ? list_ask(&list, engine, error) : NULL;
+    if (rows && !cli->json && !trail_describe(rows, error)) {
+        json_decref(rows);
+        rows = NULL;
+    }
+    fine = engine && list_print(cli, &list, rows, 0, error);
     engine_close(engine);
     list_clear(&list);
     return fine;
