@@ -6,6 +6,7 @@
 #include "cli/setup.h"
 #include "cli/table.h"
 #include "engine/maintenance.h"
+#include "job/store_url.h"
 #include "script/script.h"
 #include "time/repeat.h"
 #include <ctype.h>
@@ -249,6 +250,8 @@ static bool folder_check(struct cli *cli, struct error *error) {
 static bool findings_print(const struct cli *cli, json_t *findings, struct error *error) {
     size_t i, count = json_array_size(findings);
     json_t *finding;
+    char store[STORE_SHOWN];
+    store_url_show(cli->settings.store, store);
     if (cli->json && !output_json(json_pack("{sO}", "problems", findings), error))
         return false;
     if (count > 0) {
@@ -258,11 +261,11 @@ static bool findings_print(const struct cli *cli, json_t *findings, struct error
                 fprintf(stderr, "%s\n", text);
             free(text);
         }
-        return error_set(error, ERROR_DAMAGED, "store \"%s\": %zu %s", cli->settings.store, count,
+        return error_set(error, ERROR_DAMAGED, "store \"%s\": %zu %s", store, count,
                          count == 1 ? "thing is wrong" : "things are wrong");
     }
     if (!cli->json)
-        output_add("%s: nothing is wrong\n", cli->settings.store);
+        output_add("%s: nothing is wrong\n", store);
     return true;
 }
 

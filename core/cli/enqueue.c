@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/setup.h"
 #include "engine/intake.h"
+#include "job/store_url.h"
 #include "time/span.h"
 #include <errno.h>
 #include <sha2.h>
@@ -390,13 +391,14 @@ static struct engine *engine_without_folder(struct cli *cli, const struct flags 
 static struct engine *engine_make(struct cli *cli, const struct flags *flags, struct error *error) {
     if (!setup_settings(cli, flags, error))
         return NULL;
+    char store[STORE_SHOWN];
     bool creates = cli->folder || flags_has(flags, "--unchecked") || flags_has(flags, "--from");
     struct engine *engine = setup_open(cli, creates ? STORE_CREATE : STORE_WRITE, true, error);
     if (!engine && !creates && error->code == ERROR_NOT_FOUND)
         error_set(error, ERROR_NOT_FOUND,
                   "no script folder here, and no store \"%s\" (expected -C DIR, MOONSHIFT_DIR,"
                   " --store URL, or --unchecked)",
-                  cli->settings.store);
+                  store_url_show(cli->settings.store, store));
     return engine ? engine : engine_without_folder(cli, flags, error);
 }
 

@@ -5,6 +5,7 @@
 #include "job/counts.h"
 #include "job/notify.h"
 #include "job/stock.h"
+#include "job/store_url.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,6 +443,11 @@ static json_t *word_value(const struct setting *setting, const unsigned *field) 
     return json_string(kinds[setting->kind].words[*field]);
 }
 
+static json_t *shown_value(enum setting_kind kind, const char *text) {
+    char shown[STORE_SHOWN];
+    return text_value(kind == SETTING_STORE && text ? store_url_show(text, shown) : text);
+}
+
 json_t *setting_value(const struct setting *setting, const struct settings *settings) {
     const void *field = (const char *)settings + setting->offset;
     switch (setting->kind) {
@@ -461,7 +467,7 @@ json_t *setting_value(const struct setting *setting, const struct settings *sett
         return span_off_value(*(const time_ms *)field);
     case SETTING_TEXT:
     case SETTING_STORE:
-        return text_value(*(char *const *)field);
+        return shown_value(setting->kind, *(char *const *)field);
     case SETTING_LIST:
     case SETTING_STOCK:
     case SETTING_NOTIFY:

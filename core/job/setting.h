@@ -48,7 +48,8 @@ bool setting_set(const struct setting *setting, struct settings *settings, const
  * memory or not UTF-8. */
 json_t *setting_from_text(const struct setting *setting, const char *text);
 
-/* The present value as setting_set takes it, null for none. A new reference; NULL: no memory. */
+/* The present value as setting_set takes it, null for none; a store's without its password. A new
+ * reference; NULL: no memory. */
 json_t *setting_value(const struct setting *setting, const struct settings *settings);
 
 /* The present value for people, as a flag takes it: "PT5M", "64MiB", "0:100"; "-" for none.

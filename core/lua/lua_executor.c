@@ -1,5 +1,6 @@
 #include "engine/config.h"
 #include "job/acquisitions.h"
+#include "job/store_url.h"
 #include "lua/lua_engine.h"
 #include "run/executor.h"
 #include <math.h>
@@ -319,12 +320,13 @@ static void set_state(lua_State *L, enum stage stage, bool failed) {
 /* Its part of the table on top; true unless it has failed. */
 static bool push_served(lua_State *L, struct lua_executor *executor, struct served *served) {
     bool fine = is_fine(served);
+    char store[STORE_SHOWN];
     if (served->attached)
         attached_engine_status(served->attached, &served->last);
     lua_createtable(L, 0, 12);
     set_status(L, &served->last);
     set_state(L, executor->stage, !fine);
-    set_text(L, "store", served->settings.store);
+    set_text(L, "store", store_url_show(served->settings.store, store));
     set_text(L, "acquisition", served->settings.acquisition);
     if (served->last.name[0])
         set_text(L, "owner", served->last.name);

@@ -1,5 +1,6 @@
 #include "run/account.h"
 #include "base/log.h"
+#include "job/store_url.h"
 #include "run/pool/threads.h"
 #include "time/span.h"
 
@@ -11,7 +12,7 @@ static void log_runner(struct runner *runner) {
     const struct runner_status *status = &runner->status;
     const struct generations *generations = engine_generations(runner->engine);
     int running = 0, waiting = 0, stuck = 0;
-    char next[TIME_TEXT_SIZE] = "";
+    char next[TIME_TEXT_SIZE] = "", store[STORE_SHOWN];
     client_load(runner->client, &running, &waiting);
     client_exhausted(runner->client, &stuck);
     if (runner->next != TIME_NEVER)
@@ -19,9 +20,9 @@ static void log_runner(struct runner *runner) {
     log_event(LEVEL, "state",
               "executor:s store:s stage:s running:d waiting:d stuck:d done:l failed:l stale:l"
               " next:s generations:l deployment:l handlers:l",
-              status->name, runner->settings.store, stages[runner->stage], running, waiting, stuck,
-              status->done, status->failed, status->stale, next[0] ? next : NULL,
-              (int64_t)generations->count, generations->list[0]->deployment,
+              status->name, store_url_show(runner->settings.store, store), stages[runner->stage],
+              running, waiting, stuck, status->done, status->failed, status->stale,
+              next[0] ? next : NULL, (int64_t)generations->count, generations->list[0]->deployment,
               (int64_t)generations->served.count);
 }
 

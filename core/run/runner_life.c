@@ -1,5 +1,6 @@
 #include "base/crash_point.h"
 #include "base/log.h"
+#include "job/store_url.h"
 #include "run/runner_state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,11 +69,13 @@ static bool join_store(struct runner *runner, struct error *error) {
 static void started(struct runner *runner) {
     const struct generations *generations = engine_generations(runner->engine);
     struct runner_status *status = &runner->status;
+    char store[STORE_SHOWN];
     snprintf(status->name, sizeof status->name, "%s/%lld", runner->settings.name,
              (long long)turns_id(runner->turns));
     log_event(LOG_INFO, "started", "executor:s store:s workers:d handlers:l deployment:l",
-              status->name, runner->settings.store, pool_workers(runner->options.pool),
-              (int64_t)generations->served.count, generations->list[0]->deployment);
+              status->name, store_url_show(runner->settings.store, store),
+              pool_workers(runner->options.pool), (int64_t)generations->served.count,
+              generations->list[0]->deployment);
 }
 
 /* Its own copies: a handler or a reload that does not end keeps using them. */

@@ -1,4 +1,5 @@
 #include "store/store.h"
+#include "job/store_url.h"
 #include "store/postgres/engine.h"
 #include "store/sqlite/engine.h"
 #include <string.h>
@@ -13,12 +14,13 @@ struct store *store_open(const char *url, enum store_mode mode, const struct set
     if (behind(url, "postgres://") || behind(url, "postgresql://"))
         return postgres_open(url, mode, settings, error);
     const char *path = behind(url, "sqlite:");
+    char shown[STORE_SHOWN];
     if (path && *path)
         return sqlite_open(strcmp(path, ":memory:") == 0 ? NULL : path, mode, settings, error);
     error_set(error, ERROR_CONFIG,
               path ? "store \"%s\": no path (expected sqlite:PATH)"
                    : "store \"%s\": unknown scheme (expected sqlite: or postgres://)",
-              url);
+              store_url_show(url, shown));
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "store/postgres/address.h"
 #include "base/text.h"
+#include "job/store_url.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,11 @@ void address_clear(struct address *address) {
     *address = (struct address){0};
 }
 
-/* What stands before the password and behind it, as far as the URL can be read at all. */
 static bool refuse(const char *url, struct error *error) {
-    const char *at = strrchr(url, '@');
+    char shown[STORE_SHOWN];
     return error_set(error, ERROR_CONFIG,
-                     "store \"postgres://%s%s\": expected "
-                     "postgres://user@host:port/database?schema=moonshift",
-                     at ? "..." : "", at ? at : strstr(url, "://") + 3);
+                     "store \"%s\": expected postgres://user@host:port/database?schema=moonshift",
+                     store_url_show(url, shown));
 }
 
 static bool refuse_schema(const char *schema, size_t size, struct error *error) {

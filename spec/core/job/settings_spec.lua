@@ -121,6 +121,18 @@ describe("the settings shown", function()
     assert.same({ ":9", "moonshift.lua" }, rows.priority_range)
   end)
 
+  it("have no password of a store", function()
+    for url, expected in pairs {
+      ["postgres://me:se@cret@host:5/db"] = "postgres://me@host:5/db",
+      ["postgres://host/db?password=secret&schema=jobs"] =
+        "postgres://host/db?password=&schema=jobs",
+      ["postgres://me@/db?host=/run:x"] = "postgres://me@/db?host=/run:x",
+      ["sqlite:a:b@c.db"] = "sqlite:a:b@c.db",
+    } do
+      assert.same({ expected, "flag" }, shown("return {}", { "--store", url }).store)
+    end
+  end)
+
   it("come from flags before variables before the file", function()
     local rows = shown("return { page = 1, queue = 2, lane_run = 3 }", {
       "--page", "7",

@@ -273,7 +273,7 @@ static void addresses(struct contract *c) {
                     "store: schema \"Jobs;\": expected at most 63 lower-case letters, digits and _",
                     &c->error));
     EXPECT(reads_as("postgres://me:secret@h/d?color=blue",
-                    "store \"postgres://...@h/d?color=blue\": expected "
+                    "store \"postgres://me@h/d?color=blue\": expected "
                     "postgres://user@host:port/database?schema=moonshift",
                     &c->error));
 }

@@ -1,0 +1,52 @@
+#include "job/store_url.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Appends what fits. */
+static void add(char shown[STORE_SHOWN], const char *text, size_t size) {
+    size_t used = strlen(shown);
+    snprintf(shown + used, STORE_SHOWN - used, "%.*s", (int)size, text);
+}
+
+/* "me:secret@host" without what stands between the colon and the last @. */
+static void add_authority(char shown[STORE_SHOWN], const char *at, size_t size) {
+    const char *end = memrchr(at, '@', size);
+    const char *colon = end ? memchr(at, ':', (size_t)(end - at)) : NULL;
+    if (!colon) {
+        add(shown, at, size);
+        return;
+    }
+    add(shown, at, (size_t)(colon - at));
+    add(shown, end, size - (size_t)(end - at));
+}
+
+/* One parameter of the query; of a password its name. */
+static void add_parameter(char shown[STORE_SHOWN], const char *at, size_t size) {
+    const char *equals = memchr(at, '=', size);
+    const char *word = equals ? equals - strlen("password") : at;
+    if (word >= at && equals && strncmp(word, "password", strlen("password")) == 0)
+        size = (size_t)(equals - at) + 1;
+    add(shown, at, size);
+}
+
+const char *store_url_show(const char *url, char shown[STORE_SHOWN]) {
+    const char *at = strstr(url, "://");
+    shown[0] = 0;
+    if (!at) {
+        add(shown, url, strlen(url));
+        return shown;
+    }
+    at += strlen("://");
+    add(shown, url, (size_t)(at - url));
+    size_t size = strcspn(at, "/?");
+    add_authority(shown, at, size);
+    at += size;
+    size = strcspn(at, "?&");
+    add(shown, at, size);
+    for (at += size; *at; at += 1 + size) {
+        size = strcspn(at + 1, "&");
+        add(shown, at, 1);
+        add_parameter(shown, at + 1, size);
+    }
+    return shown;
+}
