@@ -22,9 +22,9 @@ static bool instance_run(struct cli *cli, const struct flags *flags, struct erro
 }
 
 const struct cli_command instance_commands[] = {
-    {"instance suspend", "KEY [--at TIME] [--hierarchy]", "suspend its jobs, and later ones", "",
+    {"instance suspend", "KEY|ID [--at TIME] [--hierarchy]", "suspend its jobs, and later ones", "",
      instance_flags, 1, 1, false, false, instance_run},
-    {"instance activate", "KEY [--at TIME] [--hierarchy]", "end its suspension, and its jobs'", "",
-     instance_flags, 1, 1, false, false, instance_run},
+    {"instance activate", "KEY|ID [--at TIME] [--hierarchy]", "end its suspension, and its jobs'",
+     "", instance_flags, 1, 1, false, false, instance_run},
     {0},
 };

@@ -34,7 +34,7 @@ static bool processes_run(struct cli *cli, const struct flags *flags, struct err
 
 static const struct flag suspend_flags[] = {
     {"--version", "N", "this version alone"},
-    {"--include-instances", NULL, "the jobs of its instances, too"},
+    {"--include-instances", NULL, "its instances, too: their jobs, tasks and commands"},
     {"--at", "TIME", "then, not now"},
     COMMAND_FLAGS,
     {0},

@@ -38,12 +38,14 @@ static bool why_run(struct cli *cli, const struct flags *flags, struct error *er
 static bool lines_print(const json_t *answer, int64_t id, struct error *error) {
     const json_t *instance = json_object_get(answer, "instance"), *row;
     const char *how = json_string_value(json_object_get(instance, "how"));
+    const char *by = json_string_value(json_object_get(instance, "suspended_by"));
     size_t i;
     bool fine = true;
     if (how)
         output_add("instance %lld has ended: %s\n", (long long)id, how);
     if (json_is_true(json_object_get(instance, "suspended")))
-        output_add("instance %lld is suspended\n", (long long)id);
+        output_add("instance %lld is suspended%s\n", (long long)id,
+                   by && strcmp(by, "process") == 0 ? " with its process" : "");
     json_array_foreach(json_object_get(answer, "why"), i, row) {
         fine = fine && print_text(row, error);
     }

@@ -239,7 +239,7 @@ end
 --- Says what an instance waits for: a sentence for each place where it stands, each in a line.
 ---@param id integer
 ---@return string? sentences nil on failure
----@return table|string facts with `why`, the sentences one by one, or the message of a failure
+---@return moonshift.instance_facts|string facts one by one, or the message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:why_instance(id)
   local answer, message, code = self.core:ask("why_instance", nil, { id = ids.one(id, 2) })

@@ -106,6 +106,8 @@ describe("suspension", function()
       assert.same({ "the process is suspended", "conflict" }, { select(2, engine:start "low") })
       assert.equal(1, engine:suspend_process("low", { include_instances = true }))
       assert.equal("suspended", engine:instance(id).state)
+      assert.matches(("^instance %d is suspended with its process\n"):format(id),
+        (engine:why_instance(id)))
       assert.equal(1, engine:tasks({ suspended = true }):count())
       assert.same({ ("instance %d is suspended"):format(id), "conflict" },
         { select(2, engine:complete(engine:tasks():one().id)) })

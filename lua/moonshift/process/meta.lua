@@ -358,6 +358,30 @@ function Process.gateway(name) end
 ---@field transient? table variables of the receiver that last until it waits
 ---@field keep? string|number how long it is kept if nothing waits for it
 
+--- The facts of `engine:why_instance`.
+---@class moonshift.instance_facts
+---@field instance moonshift.instance_row
+---@field why moonshift.why_row[] a sentence for each place where it stands
+---@field jobs table[]
+---@field tasks table[]
+---@field subscriptions table[]
+---@field incidents table[] those that are open
+---@field called table[] the instances that it has called
+
+--- What one place of an instance waits for.
+---@class moonshift.why_row
+---@field text string the sentence
+---@field activity string
+---@field token integer its number in the frame
+---@field state string such as "task", "timer", "message", "join", "call"
+---@field job? integer that it waits for
+---@field reason? string why that job has not run, as `engine:why` has it
+---@field task? integer the user task
+---@field called? integer the instance that it has called
+---@field arrived? integer tokens at a join
+---@field needed? integer tokens that a parallel join waits for
+---@field stuck? boolean nothing moves it
+
 --- Options of `engine:suspend_process` and `engine:activate_process`.
 ---@class moonshift.process_suspension: moonshift.dry_options
 ---@field version? integer this version alone
@@ -378,6 +402,7 @@ function Process.gateway(name) end
 ---@field started string
 ---@field state string "active", "suspended", or how it ended
 ---@field suspended? boolean of one that runs
+---@field suspended_by? string "instance": it itself; "process": with its process
 ---@field incidents? integer of one that runs: those that are open
 ---@field variables table
 ---@field at? table[] where it stands: `token`, `activity`, `state`

@@ -10,13 +10,16 @@
 #include "store/rules/process/searched.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OF_VERSION " JOIN process_version v ON v.id="
 /* Of an instance whose version is `v`: by itself, or with its process. */
-#define SUSPENDED(id)                                                                              \
-    "(EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"            \
-    " OR v.suspended&2<>0"                                                                         \
+#define BY_ITSELF(id)                                                                              \
+    "EXISTS(SELECT 1 FROM suspended_instance h WHERE h.instance=CAST(" id " AS TEXT))"
+#define BY_PROCESS                                                                                 \
+    "(v.suspended&2<>0"                                                                            \
     " OR EXISTS(SELECT 1 FROM process h WHERE h.key=v.key AND h.suspended&2<>0))"
+#define SUSPENDED(id) "(" BY_ITSELF(id) " OR " BY_PROCESS ")"
 #define AS_FLAG(sql) "CASE WHEN " sql " THEN 1 ELSE 0 END"
 
 /* ---- processes, versions ---- */
@@ -191,6 +194,9 @@ const struct ask_column process_instance_columns[] = {
     {"root", ASK_INTEGER, "i.root", ASK_FIND},
     {"parent", ASK_INTEGER, "i.parent", ASK_FIND},
     {"suspended", ASK_FLAG, AS_FLAG(SUSPENDED("i.id")), ASK_SHOW},
+    {"suspended_by", ASK_TEXT,
+     "CASE WHEN " BY_ITSELF("i.id") " THEN 'instance' WHEN " BY_PROCESS " THEN 'process' END",
+     ASK_SHOW},
     {"incidents", ASK_INTEGER,
      "(SELECT count(*) FROM incident n WHERE n.instance_id=i.id AND n.ended IS NULL)", ASK_SHOW},
     {"variables", ASK_OBJECT, NULL, ASK_SHOW},
@@ -505,6 +511,11 @@ static bool put_incidents(json_t *object, struct store *store, int64_t id, struc
     return rows && json_put(object, "incidents", rows);
 }
 
+static const char *with_process(const json_t *instance) {
+    const char *by = json_string_value(json_object_get(instance, "suspended_by"));
+    return by && strcmp(by, "process") == 0 ? " with its process" : "";
+}
+
 /* All sentences as lines, behind one about the instance itself. */
 static bool put_text(json_t *facts, int64_t id) {
     const json_t *instance = json_object_get(facts, "instance"), *row;
@@ -514,7 +525,7 @@ static bool put_text(json_t *facts, int64_t id) {
     if (how)
         text_add(&text, "instance %lld has ended: %s", (long long)id, how);
     if (json_is_true(json_object_get(instance, "suspended")))
-        text_add(&text, "instance %lld is suspended", (long long)id);
+        text_add(&text, "instance %lld is suspended%s", (long long)id, with_process(instance));
     json_array_foreach(json_object_get(facts, "why"), i, row) {
         text_add(&text, "%s%s", text.size ? "\n" : "",
                  json_string_value(json_object_get(row, "text")));
