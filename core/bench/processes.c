@@ -41,10 +41,11 @@ static bool goes_on(void *arg, int64_t done) {
 /* Runs one step of the program; `used` has the time that it answers with. */
 static bool program(struct flow *flow, const char *step, struct meter *used, struct error *error) {
     const struct rig *rig = &flow->rig;
-    json_t *asked =
-        json_pack("{ss ss ss ss sI sI}", "step", step, "store", rig->settings.store, "scripts",
-                  flow->bench->place.path, "kind", name_of(flow), "instances",
-                  (json_int_t)flow->instances, "commands", (json_int_t)number_of(flow, "commands"));
+    json_t *asked = json_pack(
+        "{ss ss ss ss sO sI sI sI}", "step", step, "store", rig->settings.store, "scripts",
+        flow->bench->place.path, "kind", name_of(flow), "process",
+        json_object_get(flow->row, "process"), "instances", (json_int_t)flow->instances, "commands",
+        (json_int_t)number_of(flow, "commands"), "list", (json_int_t)number_of(flow, "list"));
     struct lua_program run = {.path = PROGRAM, .asked = asked, .tell = goes_on, .arg = flow};
     struct meter from = meter_read();
     json_t *answer = asked ? lua_program_run(&run, error) : NULL;

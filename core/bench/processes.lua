@@ -3,6 +3,7 @@
 local asked = ... or {}
 
 -- jobs: of each instance; commands: of each, its start included. Without jobs all is in the calls.
+-- process: that of the kind's name, unless it says another. list: so many commands a call.
 local kinds = {
   { kind = "async1", what = "start, async task, end", jobs = 1 },
   { kind = "five", what = "five async tasks in a row", jobs = 5 },
@@ -10,22 +11,45 @@ local kinds = {
   { kind = "timer", what = "a timer that is due at once", jobs = 1 },
   { kind = "ten", what = "ten async turns side by side", jobs = 10, share = 0.2 },
   { kind = "message", what = "no job: a wait, a correlated message", jobs = 0, commands = 2 },
+  { kind = "lists", what = "the same, a hundred in a transaction", jobs = 0, commands = 2,
+    process = "message", list = 100 },
 }
 
 local function open()
   return assert(require "moonshift".open { store = asked.store, scripts = asked.scripts })
 end
 
-local function start(tell, now)
-  local engine <close> = open()
-  local from = now()
-  for i = 1, asked.instances do
+-- Starts the instances one by one, and gives each its message if it waits for one.
+local function start_each(engine, first, last, messages)
+  for i = first, last do
     local key = "o-" .. i
-    assert(engine:start(asked.kind, { key = key, variables = { order = i, amount = 12.5 } }))
-    if asked.commands == 2 then
+    assert(engine:start(asked.process, { key = key, variables = { order = i, amount = 12.5 } }))
+    if messages then
       assert(engine:correlate("paid", { key = key }))
     end
-    if i % 100 == 0 and not tell(i) then
+  end
+end
+
+-- The same in lists.
+local function start_list(engine, first, last, messages)
+  local starts, given = {}, {}
+  for i = first, last do
+    local key = "o-" .. i
+    starts[#starts + 1] = { asked.process, { key = key, variables = { order = i, amount = 12.5 } } }
+    given[#given + 1] = { "paid", { key = key } }
+  end
+  assert(engine:start(starts))
+  assert(not messages or engine:correlate(given))
+end
+
+local function start(tell, now)
+  local engine <close> = open()
+  local from, size = now(), asked.list > 1 and asked.list or 100
+  for first = 1, asked.instances, size do
+    local last = math.min(first + size - 1, asked.instances)
+    local some = asked.list > 1 and start_list or start_each
+    some(engine, first, last, asked.commands == 2)
+    if not tell(last) then
       break
     end
   end
@@ -51,7 +75,8 @@ elseif asked.step == "prove" then
   return prove()
 end
 for _, kind in ipairs(kinds) do
-  kind.commands = kind.commands or 1
-  kind.files = { "handlers/noop.lua", ("processes/%s.lua"):format(kind.kind) }
+  kind.commands, kind.list = kind.commands or 1, kind.list or 1
+  kind.process = kind.process or kind.kind
+  kind.files = { "handlers/noop.lua", ("processes/%s.lua"):format(kind.process) }
 end
 return kinds

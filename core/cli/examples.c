@@ -60,7 +60,8 @@ static const struct {
     {"task claim", LINE("task claim 812")},
     {"task release", LINE("task release 812")},
     {"process start", LINE("process start order amount=1500 boss=ada --key o-7")
-                          LINE("process start order --variables '{\"amount\":1500}'")},
+                          LINE("process start order --variables '{\"amount\":1500}'")
+                              LINE("process start order --from orders.jsonl")},
     {"instance set", LINE("instance set 4711 amount=900")},
     {"instance trigger", LINE("instance trigger 4711 delivered")},
     {"instance cancel", LINE("instance cancel 4711 --reason \"ordered twice\"")},

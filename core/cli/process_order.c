@@ -5,6 +5,7 @@
 #include "cli/job_wait.h"
 #include "cli/output.h"
 #include "cli/pair.h"
+#include "cli/process_from.h"
 #include "cli/setup.h"
 #include <string.h>
 
@@ -186,15 +187,66 @@ static json_t *command_of(const char *kind, const char *member, const struct fla
                           error);
 }
 
+/* ---- many from a file ---- */
+
+static bool say_many(const struct cli *cli, struct process_from *from, int64_t job,
+                     const char *done, struct error *error) {
+    if (cli->json)
+        return output_json(
+            json_pack("{sO so*}", "instances", from->ids, "job", job ? json_integer(job) : NULL),
+            error);
+    if (job)
+        output_add("%lld jobs do it, on an executor with the process; the last is %lld\n",
+                   (long long)from->count, (long long)job);
+    else
+        output_add("%lld %s\n", (long long)from->count, done);
+    return true;
+}
+
+static bool from_check(const struct flags *flags, struct error *error) {
+    static const char *const own[] = {"--key", "--variables", "--keep", "--wait"};
+    if (flags->word_count > 1)
+        return error_set(error, ERROR_USAGE, "unexpected \"%s\" (--from has the variables itself)",
+                         flags->words[1]);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (flags_has(flags, own[i]))
+            return error_set(error, ERROR_USAGE, "%s does not go with --from", own[i]);
+    return true;
+}
+
+/* Takes the command over, which each line adds to; NULL: a word is no text. */
+static bool act_many(struct cli *cli, const struct flags *flags, json_t *command,
+                     const char *const *keys, const char *done, struct error *error) {
+    struct process_from from = {.path = flags_text(flags, "--from"),
+                                .command = command,
+                                .keys = keys,
+                                .interactive = cli->interactive};
+    struct engine_order given = {.now = flags_has(flags, "--now")};
+    bool fine = command || error_set(error, ERROR_INVALID, "not valid UTF-8");
+    struct engine *engine =
+        fine && from_check(flags, error) ? order_engine(cli, flags, true, error) : NULL;
+    fine = engine && process_from(&from, engine, &given, error) &&
+           say_many(cli, &from, given.job, done, error);
+    if (fine && given.job)
+        executors_none_say(cli, engine);
+    engine_close(engine);
+    json_decref(from.ids);
+    json_decref(command);
+    return fine;
+}
+
 /* ---- verbs ---- */
 
 static bool start_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const char *const keys[] = {"key", "version", "tag", "tenant", NULL};
     int64_t version = 0;
     if (!flags_integer(flags, "--version", 1, INT64_MAX, &version, error))
         return false;
     json_t *command =
         json_pack("{ss,ss,ss*,so*}", "kind", "start", "process", flags->words[0], "key",
                   flags_text(flags, "--key"), "version", version ? json_integer(version) : NULL);
+    if (flags_has(flags, "--from"))
+        return act_many(cli, flags, command, keys, "instances started", error);
     command = with_variables(command, flags, 1, error);
     return act(cli, flags, command, true, "", "", error);
 }
@@ -233,9 +285,12 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
 }
 
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {
+    static const char *const keys[] = {"key", "business_key", "keep", NULL};
     json_t *command =
         json_pack("{ss,ss,ss*,ss*}", "kind", "message", "message", flags->words[0], "key",
                   flags_text(flags, "--key"), "keep", flags_text(flags, "--keep"));
+    if (flags_has(flags, "--from"))
+        return act_many(cli, flags, command, keys, "messages given", error);
     command = with_variables(command, flags, 1, error);
     return act(cli, flags, command, true, "instance ", " has the message", error);
 }
@@ -244,6 +299,7 @@ static const struct flag start_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "its business key"},
     {"--version", "N", "this version, not the newest"},
+    {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
     {0},
 };
@@ -254,6 +310,7 @@ static const struct flag message_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "what the receiver waits for with the name"},
     {"--keep", "SPAN", "so long, if nothing waits for it yet"},
+    {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
     {0},
 };
@@ -262,10 +319,11 @@ static const struct flag message_flags[] = {
     "Without the script folder a job of the process does it, on an executor that has the folder."
 
 const struct cli_command process_order_commands[] = {
-    {"process start", "KEY [name=value …] [--key TEXT] [--version N]",
+    {"process start", "KEY [name=value …] [--key TEXT] [--version N] [--from FILE]",
      "start an instance of a process",
      "Runs it here until it waits, and prints its id. Its jobs run where \"run\" runs.\n"
-     "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE,
+     "A value is JSON if it reads as JSON, else a text. --from starts many, a thousand in a\n"
+     "transaction: an error says how many are started.\n" ELSEWHERE,
      start_flags, 1, -1, false, false, start_run},
     {"instance set", "ID name=value …", "set variables of an instance",
      "A value is JSON if it reads as JSON, else a text.\n" ELSEWHERE, variable_flags, 1, -1, false,
@@ -278,10 +336,11 @@ const struct cli_command process_order_commands[] = {
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},
-    {"message", "NAME [--key TEXT] [--keep SPAN] [name=value …]",
+    {"message", "NAME [--key TEXT] [--keep SPAN] [name=value …] [--from FILE]",
      "send a message to the one that waits for it",
      "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"
-     "--keep, the next that waits for it gets it.\n" ELSEWHERE,
+     "--keep, the next that waits for it gets it. --from gives many, a thousand in a\n"
+     "transaction.\n" ELSEWHERE,
      message_flags, 1, -1, false, false, message_run},
     {0},
 };

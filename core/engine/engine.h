@@ -143,9 +143,10 @@ enum { ENGINE_LIST_MAX = 1000 };
 /* The same for an array of at most so many commands: all are written in one transaction, or none.
  * Each finds the instances as the commands before it leave them; what it names must be there when
  * the list begins. *answer: the ids of the instances in their order, the caller's; 0 where a job
- * begins one, and for messages that are kept. An error names the entry. */
-bool engine_process_list(struct engine *engine, const json_t *commands,
-                         const struct engine_order *given, json_t **answer, struct error *error);
+ * begins one, and for messages that are kept; given->job is then the last such job. An error names
+ * the entry, or says its place from 0 in *refused if that is not NULL. */
+bool engine_process_list(struct engine *engine, const json_t *commands, struct engine_order *given,
+                         json_t **answer, size_t *refused, struct error *error);
 
 /* For a borrowed script: pushes what the last failing handler raised. */
 void engine_push_raised(struct engine *engine);

@@ -11,13 +11,12 @@ enum { BEHIND = -1 }; /* the rev of a frame that an earlier command of the list 
 struct entry {
     struct process_walk walk;
     const struct unit *after; /* what an earlier command has done to the instance; NULL: nothing */
-    int64_t job;              /* that does it; 0: it is done here */
     bool later;
 };
 
 struct list {
     struct engine *engine;
-    const struct engine_order *given;
+    struct engine_order *given;
     struct entry *entries;
     size_t count, at; /* the entry at work, for messages */
 };
@@ -95,7 +94,7 @@ static enum answer write_entry(struct list *list, struct entry *entry, struct er
         return process_walk_keep(walk, list->engine, error);
     if (entry->later)
         return process_later_write(list->engine, &walk->cause, walk->command, list->given->retries,
-                                   &entry->job, error)
+                                   &list->given->job, error)
                    ? YES
                    : FAILED;
     catch_up(entry);
@@ -173,16 +172,24 @@ static void clear_list(struct list *list) {
     free(list->entries);
 }
 
-bool engine_process_list(struct engine *engine, const json_t *commands,
-                         const struct engine_order *given, json_t **answer, struct error *error) {
-    struct list list = {.engine = engine, .given = given};
-    struct error reason = {0};
-    *answer = NULL;
-    bool done = open_list(&list, commands, error);
-    if (done && !do_all(&list, &reason)) {
-        done = false;
-        error_set(error, reason.code, "entry %zu of the list: %s", list.at + 1, reason.text);
+static void refuse(const struct list *list, const struct error *why, size_t *refused,
+                   struct error *error) {
+    if (refused) {
+        *refused = list->at;
+        *error = *why;
+        return;
     }
+    error_set(error, why->code, "entry %zu of the list: %s", list->at + 1, why->text);
+}
+
+bool engine_process_list(struct engine *engine, const json_t *commands, struct engine_order *given,
+                         json_t **answer, size_t *refused, struct error *error) {
+    struct list list = {.engine = engine, .given = given};
+    struct error why = {0};
+    *answer = NULL;
+    bool opened = open_list(&list, commands, error), done = opened && do_all(&list, &why);
+    if (opened && !done)
+        refuse(&list, &why, refused, error);
     if (done)
         *answer = ids_of(&list);
     clear_list(&list);

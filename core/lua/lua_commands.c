@@ -80,13 +80,13 @@ static int process(lua_State *L) {
 
 /* process_list(commands) -> what engine_process_list answers */
 static int process_list(lua_State *L) {
-    const struct engine_order here = {.now = true};
+    struct engine_order here = {.now = true};
     struct error error = {0};
     struct engine *engine = lua_engine_open(L, &error);
     json_t **commands = api_box(L), **answer = api_box(L);
     luaL_checktype(L, 2, LUA_TTABLE);
     *commands = engine ? value_to_json(L, 2, "list", &error) : NULL;
-    if (!*commands || !engine_process_list(engine, *commands, &here, answer, &error))
+    if (!*commands || !engine_process_list(engine, *commands, &here, answer, NULL, &error))
         return api_fail(L, &error);
     return api_push_value(L, answer);
 }

@@ -126,7 +126,8 @@ describe("bench", function()
         assert.is_true(row[name] > 0, row.kind .. " " .. name)
       end
     end
-    assert.same({ "async1 20", "five 20", "fork 20", "timer 20", "ten 4", "message 20" }, found)
+    assert.same({ "async1 20", "five 20", "fork 20", "timer 20", "ten 4", "message 20",
+      "lists 20" }, found)
   end)
 
   it("makes syncs take longer", function()
