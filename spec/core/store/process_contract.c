@@ -492,6 +492,33 @@ static void said(struct contract *c) {
     EXPECT(told);
 }
 
+/* Keeps a message for a second: YES, NO or FAILED. */
+static enum answer keep(struct contract *c, const char *key) {
+    struct unit_message message = {
+        .name = "parcel", .key = key, .variables = "{\"paid\":true}", .until = NOW + 1000};
+    if (!store_begin(c->store, STORE_COMMAND, &c->error))
+        return FAILED;
+    enum answer kept = store_message_keep(c->store, &message, NOW, &c->error);
+    return store_commit(c->store, &c->error) ? kept : FAILED;
+}
+
+static void kept(struct contract *c) {
+    struct command_run run = {0};
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    EXPECT(keep(c, "p-1") == YES && keep(c, "p-1") == YES && keep(c, "p-2") == YES);
+    EXPECT(rows(c, ASK_KEPT_MESSAGES, json_of("{'key': 'p-1'}")) == 2);
+    struct job *job = crowd(c, of, id);
+    EXPECT(job);
+    job_free(job);
+    EXPECT(rows(c, ASK_KEPT_MESSAGES, json_of("{'key': 'p-1'}")) == 1);
+    EXPECT(rows(c, ASK_JOBS, json_of("{'handler': 'process/order:command'}")) == 1);
+    EXPECT(keep(c, "p-1") == NO);
+    json_t *clean = json_of("{'verb': 'clean_history', 'plan': {'on_demand': true}}");
+    EXPECT(store_command(c->store, clean, &run, NOW + 1000, &c->error));
+    json_decref(clean);
+    EXPECT(rows(c, ASK_KEPT_MESSAGES, NULL) == 0);
+}
+
 /* ---- suspension, tasks ---- */
 
 static void held_instance(struct contract *c) {
@@ -638,6 +665,7 @@ static const struct check checks[] = {
     {"an incident names the instance, and the question why tells it", incidents},
     {"the receivers of a message are found by name, key, instance and business key", messages},
     {"a message of a unit becomes a job of the receiver; without one the unit is refused", said},
+    {"a message is kept for the next that waits for it, and not beyond its time", kept},
     {"the jobs of a suspended instance wait, and commands on it are refused, but for its end",
      held_instance},
     {"of a suspended process nothing starts, and jobs that are made wait", held_process},
