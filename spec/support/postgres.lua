@@ -49,6 +49,12 @@ function postgres.start()
   return server
 end
 
+-- As a crash would have it: no connection is ended, the log is replayed.
+function postgres.restart(server)
+  run(server, ("pg_ctl -D %s/data -w -t 600 -m immediate -o %s restart -l %s/log"):format(
+    server.folder, quoted(SETTINGS:format(server.folder)), server.folder))
+end
+
 function postgres.stop(server)
   pcall(run, server, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(server.folder))
   os.execute("rm -rf " .. server.folder)

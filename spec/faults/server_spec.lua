@@ -1,0 +1,71 @@
+-- Executors of a store on a PostgreSQL server, which crashes and starts again under them.
+local executors = require "spec.support.executors"
+local postgres = require "spec.support.postgres"
+local process = require "spec.support.process"
+
+local JOBS = 6000
+
+-- A line for each run.
+local work = [[
+return { run = function(job)
+  local file = assert(io.open("%s", "a"))
+  file:write(job.id, "\n")
+  file:close()
+end }
+]]
+
+describe("a server", function()
+  if not postgres.programs() then
+    it("is crashed under executors", function()
+      return pending("no initdb in /usr/lib/postgresql")
+    end)
+    return
+  end
+
+  local server, place
+
+  before_each(function()
+    server = postgres.start()
+    place = executors.place {}
+    place.url = postgres.url(server, "jobs")
+    place.write("handlers/work.lua", work:format(place.path .. "/runs"))
+    place.write("runs", "")
+  end)
+
+  after_each(function()
+    place.remove()
+    postgres.stop(server)
+  end)
+
+  local function runs()
+    local seen, count, times = {}, 0, 0
+    for id in place.log("runs"):gmatch("%d+\n") do
+      times = times + 1
+      count = count + (seen[id] and 0 or 1)
+      seen[id] = true
+    end
+    return count, times
+  end
+
+  it("that crashes and starts again loses no job, and none runs twice", function()
+    place.enqueue("work", JOBS)
+    place.executor()
+    place.executor()
+    for crash = 1, 3 do
+      process.await("some runs", 30, function()
+        return runs() >= crash * JOBS / 6
+      end)
+      postgres.restart(server)
+    end
+    process.await("all runs", 60, function()
+      return runs() == JOBS
+    end)
+    for _, pid in ipairs(place.pids) do
+      place.stop(pid)
+    end
+    local count, times = runs()
+    assert.equal(JOBS, count)
+    assert.equal(JOBS, times)
+    assert.truthy(place.moonshift("check"):find("nothing is wrong", 1, true))
+  end)
+end)
