@@ -7,6 +7,8 @@
 #include "cli/pair.h"
 #include "cli/process_from.h"
 #include "cli/setup.h"
+#include "job/outcome.h"
+#include <stdlib.h>
 #include <string.h>
 
 #define VARIABLES_FLAG                                                                             \
@@ -108,10 +110,23 @@ static bool await(const struct cli *cli, struct engine *engine, struct done *don
     return fine;
 }
 
+/* What handlers have printed is a remark: standard output says what was done. */
+static void lines_show(struct engine_order *order) {
+    for (const struct outcome_line *line = order->lines; line; line = line->next) {
+        char *clean = output_clean(line->text, true);
+        output_note("%s", clean ? clean : "");
+        free(clean);
+    }
+    outcome_lines_free(order->lines);
+    order->lines = NULL;
+}
+
 static bool give(const struct cli *cli, struct engine *engine, const json_t *command,
                  struct engine_order *order, time_ms until, struct done *done,
                  struct error *error) {
-    if (!engine_order(engine, command, order, error))
+    bool given = engine_order(engine, command, order, error);
+    lines_show(order);
+    if (!given)
         return false;
     *done = (struct done){order->instance, order->job, order->job && !order->later, order->kept};
     if (done->later)

@@ -130,9 +130,10 @@ struct engine_order {
     bool later;      /* by a job in any case */
     int32_t retries; /* of the job; 0: as configured */
     /* out */
-    int64_t instance; /* that it is about; 0: the job begins it */
-    int64_t job;      /* 0: it is done */
-    bool kept;        /* a message that nothing waits for yet */
+    int64_t instance;           /* that it is about; 0: the job begins it */
+    int64_t job;                /* 0: it is done */
+    bool kept;                  /* a message that nothing waits for yet */
+    struct outcome_line *lines; /* that handlers printed here, also before an error; the caller's */
 };
 /* The same command. It is walked here if the folder has the process and is not older than that of a
  * live executor; else a job of the process does it, in the lane of the instance. */

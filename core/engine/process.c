@@ -52,6 +52,8 @@ bool engine_order(struct engine *engine, const json_t *command, struct engine_or
     while (done == NO)
         done = give_once(&walk, engine, given, error);
     given->instance = walk.instance;
+    given->lines = walk.lines;
+    walk.lines = NULL;
     process_lane_drop(&walk.lane, engine);
     process_walk_clear(&walk);
     return done == YES;
@@ -62,5 +64,6 @@ bool engine_process(struct engine *engine, const json_t *command, json_t **answe
     struct engine_order order = {.now = true};
     bool done = engine_order(engine, command, &order, error);
     *answer = done ? json_integer(order.instance) : NULL;
+    outcome_lines_free(order.lines);
     return done && (*answer || error_no_memory(error));
 }

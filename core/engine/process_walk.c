@@ -13,7 +13,9 @@ void process_walk_clear(struct process_walk *walk) {
     free(walk->kept);
     json_decref(walk->frame);
     outcome_free(walk->outcome);
+    outcome_lines_free(walk->lines);
     process_cause_clear(&walk->cause);
+    walk->lines = NULL;
     walk->payload = walk->kept = NULL;
     walk->frame = NULL;
     walk->outcome = NULL;
@@ -131,6 +133,15 @@ static bool keep(struct process_walk *walk, struct error *error) {
            error_no_memory(error);
 }
 
+/* Takes over what the last walk printed: a walk that is done again calls its handlers no more. */
+static void take_lines(struct process_walk *walk) {
+    struct outcome_line **end = &walk->lines;
+    while (*end)
+        end = &(*end)->next;
+    *end = walk->outcome->lines;
+    walk->outcome->lines = NULL;
+}
+
 bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error) {
     if (!find_generation(walk, engine, error) || !keep(walk, error))
         return false;
@@ -145,6 +156,7 @@ bool process_walk_go(struct process_walk *walk, struct engine *engine, struct er
     walk->walks++;
     if (!walk->outcome)
         return error_no_memory(error);
+    take_lines(walk);
     return (walk->outcome->kind == OUTCOME_SUCCESS && walk->outcome->unit) ||
            refuse_failure(walk->outcome, error);
 }

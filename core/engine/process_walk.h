@@ -18,8 +18,9 @@ struct process_walk {
     json_t *frame; /* of the instance, or NULL; its texts are borrowed */
     char *kept;    /* what handlers did in the walk before, or NULL */
     struct process_lane lane;
-    struct outcome *outcome; /* of the last walk, a success with a unit; NULL: none */
-    int walks;               /* that came to an end */
+    struct outcome_line *lines; /* what handlers printed in all walks, in their order */
+    struct outcome *outcome;    /* of the last walk, a success with a unit; NULL: none */
+    int walks;                  /* that came to an end */
 };
 
 /* Reads what the command means; see process_cause_read. */

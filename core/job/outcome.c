@@ -22,7 +22,7 @@ struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
     return outcome;
 }
 
-static void lines_free(struct outcome_line *line) {
+void outcome_lines_free(struct outcome_line *line) {
     while (line) {
         struct outcome_line *next = line->next;
         free(line->text);
@@ -38,7 +38,7 @@ void outcome_free(struct outcome *outcome) {
     job_spec_free_list(outcome->created);
     job_free_list(outcome->follows);
     json_decref(outcome->effects);
-    lines_free(outcome->lines);
+    outcome_lines_free(outcome->lines);
     unit_free(outcome->unit);
     job_free(outcome->newer);
     free(outcome->message);

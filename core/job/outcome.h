@@ -88,6 +88,7 @@ struct outcome {
 struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
 void outcome_free(struct outcome *outcome);
 void outcome_free_list(struct outcome *outcome);
+void outcome_lines_free(struct outcome_line *line);
 
 /* The standard rule, for a failure that no strategy has decided (rules §8): a retry less, due
  * `wait` ms after `at` (0: at once); permanent: none left. */

@@ -81,6 +81,22 @@ describe("the verbs that go on with processes", function()
     assert.same({ "cancelled", "ordered twice" }, { ended.how, ended.reason })
   end)
 
+  it("show on standard error what handlers print, also before a failure", function()
+    local file = io.open(folder .. "/handlers/book.lua", "w")
+    file:write([[return function(job)
+      print("books", job.key, "\27[31m")
+      if not job.variables.fine then error("not fine", 0) end
+    end]])
+    file:close()
+    good("process", "start", "order", "order=1", "--key", "o-1")
+    local task = rules.decode(good("task", "list", "--json"))[1].id
+    local status, output, errors = run("task", "complete", tostring(task))
+    assert.same({ 1, "", "books\to-1\t\\u001b[31m\nmoonshift: not fine\n" },
+      { status, output, errors })
+    status, output, errors = run("task", "complete", tostring(task), "fine=true", "--json")
+    assert.same({ 0, "{", "books\to-1\t\\u001b[31m\n" }, { status, output:sub(1, 1), errors })
+  end)
+
   it("refuse what they cannot read or find", function()
     good("process", "start", "order", "order=1")
     assert.equal('2 moonshift: variable "x": expected name=value\n',
