@@ -182,7 +182,7 @@ describe("the annotations", function()
   end)
 
   it("are of every field of an instance", function()
-    local there = { at = true, state = true, variables = true }
+    local there = { at = true, state = true, variables = true, types = true }
     local text = source.read("core/store/rules/ask/processes.c")
     for _, list in ipairs { "process_instance_columns", "past_columns" } do
       for name in text:match(list .. "%[%] = (%b{})"):gmatch('{"([%l_]+)"') do

@@ -264,18 +264,19 @@ static const struct reader *reader_of(const json_t *command) {
 
 static bool check(const struct reader *reader, const json_t *command, struct error *error) {
     const json_t *needed = reader ? json_object_get(command, reader->needed) : NULL;
-    const json_t *variables = json_object_get(command, "variables");
-    const json_t *transient = json_object_get(command, "transient");
+    static const char *const objects[] = {"variables", "transient", "types"};
     if (!reader)
         return json_refuse("kind", json_object_get(command, "kind"), "a command to a process",
                            error);
     if (!needed || json_typeof(needed) != reader->type)
         return json_refuse(reader->needed, needed, reader->type == JSON_STRING ? "a name" : "an id",
                            error);
-    if (variables && !json_is_object(variables))
-        return json_refuse("variables", variables, "an object", error);
-    return !transient || json_is_object(transient) ||
-           json_refuse("transient", transient, "an object", error);
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        const json_t *object = json_object_get(command, objects[i]);
+        if (object && !json_is_object(object))
+            return json_refuse(objects[i], object, "an object", error);
+    }
+    return true;
 }
 
 bool process_cause_read(struct process_cause *cause, struct engine *engine, const json_t *command,
@@ -286,7 +287,8 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
         return false;
     cause->object = json_pack("{ss}", "kind", reader->kind);
     if (!cause->object || !take(cause->object, "variables", command, "variables") ||
-        !take(cause->object, "transient", command, "transient"))
+        !take(cause->object, "transient", command, "transient") ||
+        !take(cause->object, "types", command, "types"))
         return error_no_memory(error);
     if (!reader->read(cause, engine, command, error))
         return false;

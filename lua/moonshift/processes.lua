@@ -23,29 +23,32 @@ local function check_variables(value, level, what)
   return value
 end
 
-local START = { variables = true, transient = true, key = true, version = true, tag = true,
-  tenant = true }
+local START = { variables = true, transient = true, types = true, key = true, version = true,
+  tag = true, tenant = true }
 local MESSAGE = { key = true, instance = true, business_key = true, variables = true,
-  transient = true, keep = true }
+  transient = true, types = true, keep = true }
 
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
   given = options.only(given, where .. "start", START, level + 1)
   return { kind = "start", process = check_name(process, where .. "process", level),
     variables = check_variables(given.variables, level),
-    transient = check_variables(given.transient, level, "transient"), key = given.key,
+    transient = check_variables(given.transient, level, "transient"),
+    types = check_variables(given.types, level, "types"), key = given.key,
     version = given.version, tag = given.tag, tenant = given.tenant }
 end
 
 local function message_command(message, given, where, level)
   given = options.only(given, where .. "correlate", MESSAGE, level + 1)
-  if given.keep ~= nil and given.transient ~= nil then
-    error(where .. "correlate: a message that may be kept has no transient variables", level + 1)
+  if given.keep ~= nil and (given.transient ~= nil or given.types ~= nil) then
+    error(where .. "correlate: a message that may be kept has neither transient variables nor "
+      .. "types", level + 1)
   end
   return { kind = "message", message = check_name(message, where .. "message", level),
     key = given.key, instance = given.instance, business_key = given.business_key,
     variables = check_variables(given.variables, level), keep = given.keep,
-    transient = check_variables(given.transient, level, "transient") }
+    transient = check_variables(given.transient, level, "transient"),
+    types = check_variables(given.types, level, "types") }
 end
 
 -- Gives the commands of a list { { name, options }, … } in one transaction.
@@ -90,15 +93,16 @@ end
 --- Completes a user task. What follows it runs here.
 ---@param task integer its id
 ---@param variables? table set in the instance
----@param given? { transient?: table } `transient`: variables that last until the instance waits
+---@param given? moonshift.variable_options
 ---@return integer? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
 function Engine:complete(task, variables, given)
-  given = options.only(given, "complete", { transient = true })
+  given = options.only(given, "complete", { transient = true, types = true })
   return self.core:process { kind = "complete", task = ids.one(task, 2),
     variables = check_variables(variables),
-    transient = check_variables(given.transient, 2, "transient") }
+    transient = check_variables(given.transient, 2, "transient"),
+    types = check_variables(given.types, 2, "types") }
 end
 
 --- Gives a message to the one instance that waits for it, else to a start event of that name.
@@ -145,12 +149,14 @@ end
 --- Sets variables of an instance.
 ---@param instance integer its id
 ---@param variables table
+---@param given? { types?: table<string, string> } `types`: kept beside the values
 ---@return integer? instance nil on failure
 ---@return string? message of a failure
 ---@return moonshift.code? code of a failure
-function Engine:set_variables(instance, variables)
+function Engine:set_variables(instance, variables, given)
+  given = options.only(given, "set_variables", { types = true })
   return self.core:process { kind = "set", instance = ids.one(instance, 2),
-    variables = check_variables(variables) }
+    variables = check_variables(variables), types = check_variables(given.types, 2, "types") }
 end
 
 local function process_verb(self, verb, process, given)

@@ -146,7 +146,7 @@ function Causes.start(w)
   local cause = w.cause
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
-    transient = cause.transient, at = cause.at })
+    transient = cause.transient, types = cause.types, at = cause.at })
   w.unit.result = inst.id
 end
 
@@ -189,14 +189,11 @@ function Causes.set(w)
     refuse(w, ("instance %d: token %s has gone"):format(inst.id, tostring(w.cause.token)))
   end
   local before = {}
-  for name, value in pairs(w.cause.variables or {}) do
-    before[name] = variables.get(token or inst.frame.outer, name)
-    if token then
-      variables.set_local(inst, token, name, value)
-    else
-      variables.set(inst, inst.frame.outer, name, value)
-    end
+  local at = token or inst.frame.outer
+  for name in pairs(w.cause.variables or {}) do
+    before[name] = variables.get(at, name)
   end
+  variables.set_given(inst, at, w.cause, token and variables.set_local)
   w.unit.result = next(before) and before
 end
 

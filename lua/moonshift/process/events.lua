@@ -181,9 +181,7 @@ end
 -- proceed(w, inst, token): what a watch was for has come.
 function events.proceed(w, inst, token)
   local step, host = inst.plan.steps[token.at], token.scope
-  for name, value in pairs(w.cause.variables or {}) do
-    variables.set(inst, host, name, value)
-  end
+  variables.set_given(inst, host, w.cause)
   if step.node.kind ~= "boundary" and step.node.kind ~= "start" then
     return gateway_left(w, inst, host, step)
   end

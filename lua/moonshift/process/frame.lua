@@ -4,15 +4,15 @@
 --     "next": 9,        the next number of a token or scope; none is used twice
 --     "root": 4711,     the instance at the top of the calls; left out by that one itself
 --     "journal": 3,     rows that a flow has kept; left out by instances of graphs
---     "scopes": [[number, scope, activity, variables, more, large]…],
---     "tokens": [[number, scope, activity, state, more, variables, large]…] }
+--     "scopes": [[number, scope, activity, variables, more, large, types]…],
+--     "tokens": [[number, scope, activity, state, more, variables, large, types]…] }
 --
 -- `large` are variables with rows of their own: { name = number of the row }. No token or scope has
 -- the same number. Both lists are in the order of their numbers, variables in that of their names.
 -- `scope` is the number of the scope around. Scope 1 is the instance itself: its activity is "" and
--- its scope 0. A sub-process is a scope; the body of a multi-instance activity is one with the
--- activity "x#multiInstanceBody". Null or nothing stands for `more`, `large` and variables where
--- there are none.
+-- its scope 0. `types` = { name = type } are kept for those who gave them. A sub-process is a
+-- scope; the body of a multi-instance activity is one with the activity "x#multiInstanceBody". Null
+-- or nothing stands for `more`, `large`, `types` and variables where there are none.
 --
 -- `more` of a body: [turns in all, turns that have ended, turns made, ranges]. A range is [first
 -- token, count, first index]: turns that wait in their own first job and have no other entry.
@@ -175,12 +175,12 @@ end
 local function scope_of(row)
   local body = row[3]:find("#", 1, true)
   return { id = row[1], scope = row[2], at = row[3], vars = some(row[4]), more = some(row[5]),
-    large = row[6], state = body and "body" or "scope", kids = 0 }
+    large = some(row[6]), types = row[7], state = body and "body" or "scope", kids = 0 }
 end
 
 local function token_of(row)
   return { id = row[1], scope = row[2], at = row[3], state = row[4], more = some(row[5]),
-    vars = some(row[6]), large = row[7], kids = 0 }
+    vars = some(row[6]), large = some(row[7]), types = row[8], kids = 0 }
 end
 
 -- Both lists as one, in the order of the numbers.
@@ -275,21 +275,24 @@ local function variables_text(token, encode)
   return "{" .. table.concat(heads_of, ",") .. "}"
 end
 
--- The numbers of the rows of large variables, as variables_text has values.
-local function large_text(token, encode)
-  return token.large and variables_text({ vars = token.large }, encode)
+-- Texts or numbers by names of variables, as variables_text has values.
+local function names_text(by_name, encode)
+  return by_name and variables_text({ vars = by_name }, encode)
 end
 
 -- The fields of a row behind its first ones, without those at the end that are missing.
-local function tail(first, second, third)
-  if third then
-    return (",%s,%s,%s]"):format(first or "null", second or "null", third)
-  elseif second then
-    return (",%s,%s]"):format(first or "null", second)
-  elseif first then
-    return "," .. first .. "]"
+local function tail(...)
+  local fields, last = { ... }, select("#", ...)
+  while last > 0 and not fields[last] do
+    last = last - 1
   end
-  return "]"
+  if last == 0 then
+    return "]"
+  end
+  for i = 1, last do
+    fields[i] = fields[i] or "null"
+  end
+  return "," .. table.concat(fields, ",", 1, last) .. "]"
 end
 
 local function more_text(more, encode)
@@ -299,12 +302,14 @@ end
 local function scope_text(token, encode)
   local scope = token.scope
   return ('[%d,%d,"%s"'):format(token.id, scope and scope.id or 0, token.at)
-    .. tail(variables_text(token, encode), more_text(token.more, encode), large_text(token, encode))
+    .. tail(variables_text(token, encode), more_text(token.more, encode),
+      names_text(token.large, encode), names_text(token.types, encode))
 end
 
 local function token_text(token, encode)
   return ('[%d,%d,"%s","%s"'):format(token.id, token.scope.id, token.at, token.state)
-    .. tail(more_text(token.more, encode), variables_text(token, encode), large_text(token, encode))
+    .. tail(more_text(token.more, encode), variables_text(token, encode),
+      names_text(token.large, encode), names_text(token.types, encode))
 end
 
 -- encode(f, encode) -> text. Names of activities are those of XML: nothing in them is quoted.

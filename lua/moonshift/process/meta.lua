@@ -344,10 +344,16 @@ function Process.gateway(name) end
 ---@class moonshift.start_options
 ---@field variables? table
 ---@field transient? table variables that last until the instance waits
+---@field types? table<string, string> by names of `variables`, kept beside the values
 ---@field key? string the business key
 ---@field version? integer the number of a version; else the current one
 ---@field tag? string the newest version with this tag
 ---@field tenant? string
+
+--- Options of `engine:complete`.
+---@class moonshift.variable_options
+---@field transient? table variables that last until the instance waits
+---@field types? table<string, string> by names of the variables, kept beside the values
 
 --- Options of `engine:correlate`: what a receiver must have.
 ---@class moonshift.message_options
@@ -356,6 +362,7 @@ function Process.gateway(name) end
 ---@field business_key? string
 ---@field variables? table set in the receiver
 ---@field transient? table variables of the receiver that last until it waits
+---@field types? table<string, string> by names of `variables`, kept beside the values
 ---@field keep? string|number how long it is kept if nothing waits for it
 
 --- The facts of `engine:why_instance`.
@@ -405,6 +412,7 @@ function Process.gateway(name) end
 ---@field suspended_by? string "instance": it itself; "process": with its process
 ---@field incidents? integer of one that runs: those that are open
 ---@field variables table
+---@field types? table<string, string> those that came with variables, while it runs
 ---@field at? table[] where it stands: `token`, `activity`, `state`
 ---@field ended? string
 ---@field how? string how it ended: "completed", "terminated", "cancelled"

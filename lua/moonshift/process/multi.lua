@@ -162,7 +162,8 @@ end
 local function next_turn(w, inst, token, step)
   local body = token.scope
   local index = body.vars.loopCounter + 1
-  token.vars, token.large, token.more, token.state = nil, nil, nil, "run"
+  variables.clear(token)
+  token.more, token.state = nil, "run"
   if index >= body.more[1] or (step.multi["until"]
     and w:true_for(inst, body, step.multi["until"])) then
     return multi.leave(w, inst, body, step)

@@ -61,7 +61,8 @@ function scopes.cancel_activity(w, inst, token)
     end
     scopes.finish_cancelled(w, inst, token, step)
   end
-  token.state, token.vars, token.large, token.more, token.begun = "run", nil, nil, nil, nil
+  variables.clear(token)
+  token.state, token.more, token.begun = "run", nil, nil
 end
 
 -- Whether the activity of a token has begun: not while its first job waits, not after its end.
@@ -106,16 +107,14 @@ local function way_of(w, row)
 end
 
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
--- variables, transient, at, parent, root, from = { inst, token } }.
+-- variables, transient, types, at, parent, root, from = { inst, token } }.
 function scopes.begin(w, row)
   row.way = way_of(w, row)
   local inst = instance.new(w, row)
   w:keep_instance(inst)
   local outer = inst.frame.outer
   variables.set_all_transient(inst, row.transient)
-  for name, value in pairs(row.variables or {}) do
-    variables.set_local(inst, outer, name, value)
-  end
+  variables.set_given(inst, outer, row, variables.set_local)
   local step = row.at and inst.plan.steps[row.at] or inst.plan.start
   if not step then
     error(("process %s has no start event that can be started"):format(inst.plan.key), 0)

@@ -89,6 +89,11 @@ function variables.get(token, name)
   return nil
 end
 
+-- Takes away all that a token or scope has.
+function variables.clear(holder)
+  holder.vars, holder.large, holder.types = nil, nil, nil
+end
+
 -- put(inst, holder, name, value) sets it exactly there; nil takes it away.
 function variables.put(inst, holder, name, value)
   local vars = holder.vars
@@ -99,6 +104,9 @@ function variables.put(inst, holder, name, value)
   vars[name] = value
   if holder.transient and holder.transient[name] then
     return
+  end
+  if holder.types then
+    holder.types[name] = nil -- of the value before
   end
   local search = inst.plan.search
   if search and search[name] and not holder.scope then
@@ -128,6 +136,28 @@ end
 function variables.set_local(inst, token, name, value)
   check_name(name)
   variables.put(inst, local_holder(inst, token), name, variables.copy(value, name))
+end
+
+-- Notes the type that came with a value.
+local function tag(token, given, name, kind)
+  local _, holder = variables.get(token, name)
+  if type(kind) ~= "string" or kind == "" or #kind > NAME_MAX then
+    error(("types: %s is %s (expected a text of 1 to 255 bytes)"):format(name, show(kind)), 0)
+  elseif not given.variables or given.variables[name] == nil then
+    error(("types: %s is not among the variables"):format(name), 0)
+  end
+  holder.types = holder.types or {}
+  holder.types[name] = kind
+end
+
+-- set_given(inst, token, given, set): sets the `variables` of a command, with their `types`.
+function variables.set_given(inst, token, given, set)
+  for name, value in pairs(given.variables or NONE) do
+    (set or variables.set)(inst, token, name, value)
+  end
+  for name, kind in pairs(given.types or NONE) do
+    tag(token, given, name, kind)
+  end
 end
 
 -- set_transient(inst, name, value): a variable of the instance that lasts as long as the walk. It

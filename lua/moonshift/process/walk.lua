@@ -357,7 +357,8 @@ end
 -- Takes flows: the token the first, new ones the others. `wait` is { name, … } where a job stands
 -- between the activity and its flows.
 function walk.take(w, inst, token, flows, wait)
-  token.vars, token.large, token.more = nil, nil, nil
+  variables.clear(token)
+  token.more = nil
   if not flows[1] then
     if wait then
       return wait_after(w, inst, token, nil, wait)

@@ -143,6 +143,40 @@ describe("variables", function()
   end)
 end)
 
+describe("the type of a variable", function()
+  local function new()
+    return driver.new { graphs.make("p", { u = "user", a = { kind = "service", behaviour = {
+      call = function(job)
+        job.variables.b = 3
+      end } }, v = "user" }, { "s -> u -> a -> v -> e" }) }
+  end
+
+  it("is kept until the variable is set without one", function()
+    local d = new()
+    local id = d:start("p", { a = 1, b = "x" }, { types = { a = "Long", b = "Date" } })
+    local scope = d:frame(id).scopes[1]
+    assert.same({ rules.null, rules.null, { a = "Long", b = "Date" } }, { scope[5], scope[6],
+      scope[7] })
+    d:complete("u", { c = 1 })
+    assert.same({ a = "Long" }, d:frame(id).scopes[1][7])
+    d:command { kind = "set", instance = id, variables = { a = 2 } }
+    assert.is_nil(d:frame(id).scopes[1][7])
+    d:command { kind = "set", instance = id, variables = { a = 2 }, types = { a = "Short" } }
+    assert.same({ a = "Short" }, d:frame(id).scopes[1][7])
+  end)
+
+  it("is a text of a variable that comes with it", function()
+    local d = new()
+    for _, case in ipairs {
+      { { a = 5 }, "types: a is 5 (expected a text of 1 to 255 bytes)" },
+      { { z = "Date" }, "types: z is not among the variables" },
+    } do
+      local _, message = pcall(d.start, d, "p", { a = 1 }, { types = case[1] })
+      assert.equal(case[2], message)
+    end
+  end)
+end)
+
 describe("a transient variable", function()
   -- start -> first -> wait -> last -> end
   local function new(first, last)

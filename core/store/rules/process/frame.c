@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Entries of a scope and of a token, by their index. */
-enum { SCOPE_ACTIVITY = 2, SCOPE_VARIABLES, SCOPE_MORE, SCOPE_LARGE };
+enum { SCOPE_ACTIVITY = 2, SCOPE_VARIABLES, SCOPE_MORE, SCOPE_LARGE, SCOPE_TYPES };
 enum { TOKEN_NUMBER, TOKEN_SCOPE, TOKEN_ACTIVITY, TOKEN_STATE, TOKEN_MORE };
 enum { BODY_RANGES = 3, RANGE_FIRST = 0, RANGE_COUNT };
 
@@ -51,13 +51,15 @@ static bool show(json_t *object, const json_t *whole) {
     const json_t *scopes = json_object_get(whole, "scopes"), *scope;
     json_t *variables = json_array_get(json_array_get(scopes, 0), SCOPE_VARIABLES);
     json_t *large = json_array_get(json_array_get(scopes, 0), SCOPE_LARGE);
+    json_t *types = json_array_get(json_array_get(scopes, 0), SCOPE_TYPES);
     json_t *at = json_array();
     size_t i;
     bool done = at && add_tokens(at, json_object_get(whole, "tokens"));
     json_array_foreach(scopes, i, scope)
         done = done && add_ranges(at, scope);
     return json_put(object, "at", at) && done &&
-           (!large || json_object_set(object, "large", large) == 0) &&
+           (!json_is_object(large) || json_object_set(object, "large", large) == 0) &&
+           (!types || json_object_set(object, "types", types) == 0) &&
            json_put(object, "variables",
                     json_is_object(variables) ? json_incref(variables) : json_object());
 }

@@ -7,8 +7,9 @@
 #include <jansson.h>
 
 /* Adds to an object `variables`, those of the instance, and `large`: { name = number } of those
- * that have rows of their own. Adds `at`, where it stands: [{ token, activity, state, count }];
- * `count` of turns that wait alike. ERROR_DAMAGED: it is no frame. */
+ * that have rows of their own. Adds `types`, if there are any, and `at`, where it stands:
+ * [{ token, activity, state, count }]; `count` of turns that wait alike. ERROR_DAMAGED: it is no
+ * frame. */
 bool frame_show(json_t *object, const char *frame, struct error *error);
 
 /* All tokens: [{ token, scope, activity, state, count, more, around }], with those that only watch

@@ -19,9 +19,7 @@ end
 function catch.proceed(w, inst, token, step)
   w:waited(inst, token)
   token.state = "run"
-  for name, value in pairs(w.cause.variables or {}) do
-    variables.set(inst, token, name, value)
-  end
+  variables.set_given(inst, token, w.cause)
   w:push(walk.leave, inst, token, step)
 end
 

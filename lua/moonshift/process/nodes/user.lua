@@ -50,9 +50,7 @@ function user.enter(w, inst, token, step)
 end
 
 function user.proceed(w, inst, token, step)
-  for name, value in pairs(w.cause.variables or {}) do
-    variables.set(inst, token, name, value)
-  end
+  variables.set_given(inst, token, w.cause)
   local row = { activity = step.id, name = step.name }
   if step.on_complete
     and not walk.listen(w, inst, token, step, step.on_complete, "complete", row) then
