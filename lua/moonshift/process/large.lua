@@ -26,7 +26,7 @@ function large.open(inst)
     return inst.walk.context.value(inst.id, number)
   end
   for _, holder in ipairs(inst.frame.list) do
-    for _, number in pairs(holder.large or {}) do
+    for _, number in pairs(holder.large or NONE) do
       inst.rows = inst.rows or {}
       inst.rows[number], holder.fetch = true, fetch
     end
@@ -68,7 +68,7 @@ end
 
 local function names_of(texts)
   local names = {}
-  for name in pairs(texts or {}) do
+  for name in pairs(texts) do
     names[#names + 1] = name
   end
   table.sort(names)
@@ -96,16 +96,20 @@ end
 -- collect(inst, list): adds to the unit's list the rows that are new, { instance, n, name, data },
 -- and those that go, without data. Of an instance that has ended the outermost scope is left.
 function large.collect(inst, list)
-  local alive = {}
+  local alive = NONE
   for _, holder in ipairs(inst.frame.list) do
-    if not holder.gone and (not inst.ended or not holder.scope) then
-      take_out(inst, holder, list)
-      for _, number in pairs(holder.large or {}) do
+    if (holder.texts or holder.large) and not holder.gone
+      and (not inst.ended or not holder.scope) then
+      alive = alive == NONE and {} or alive
+      if holder.texts then
+        take_out(inst, holder, list)
+      end
+      for _, number in pairs(holder.large or NONE) do
         alive[number] = true
       end
     end
   end
-  for number in pairs(inst.rows or {}) do
+  for number in pairs(inst.rows or NONE) do
     if not alive[number] then
       list[#list + 1] = { instance = inst.id, n = number }
     end
@@ -119,7 +123,7 @@ function large.small(holder)
     return holder.vars
   end
   local vars = {}
-  for name, value in pairs(holder.vars) do
+  for name, value in pairs(holder.vars or NONE) do
     if not known[name] and not transient[name] then
       vars[name] = value
     end

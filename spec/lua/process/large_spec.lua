@@ -106,6 +106,17 @@ describe("a large variable", function()
     end
   end)
 
+  it("is not counted where the small ones are too large for the frame", function()
+    local d = new(nil, { frame_max = 4000 })
+    local given = { big = LONG }
+    for i = 1, 3 do
+      given["v" .. i] = ("x"):rep(1900 + i)
+    end
+    local _, message = pcall(d.start, d, "p", given)
+    assert.truthy(message:find("the largest variables: v3 (1905 bytes), v2 (1904 bytes), "
+      .. "v1 (1903 bytes)", 1, true), message)
+  end)
+
   it("that was read and set again is as any other variable", function()
     local d = new(function(job)
       local list = job.variables.list
