@@ -77,10 +77,19 @@ static int walk_again(lua_State *L) {
     return 0;
 }
 
+/* begin(): a walk makes many small tables that live as long as its unit. Collecting by generations
+ * takes a sixth of its time away. A state that is borrowed stays as its owner has it. */
+static int walk_begin(lua_State *L) {
+    if (!script_of(L)->state.borrowed)
+        lua_gc(L, LUA_GCGEN, 0, 0);
+    return 0;
+}
+
 void walk_add(struct script *script, lua_State *L) {
-    static const luaL_Reg functions[] = {
-        {"frame", walk_frame}, {"next_id", walk_next_id}, {"now", walk_now}, {"again", walk_again},
-        {"kept", walk_kept},   {"call", state_protect},   {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"frame", walk_frame},   {"next_id", walk_next_id},
+                                         {"now", walk_now},       {"again", walk_again},
+                                         {"kept", walk_kept},     {"begin", walk_begin},
+                                         {"call", state_protect}, {NULL, NULL}};
     natives_add(script, L, functions);
     if (script->settings) /* none while they are read themselves */
         set_text(L, "zone", spec_rules(script->settings).zone);

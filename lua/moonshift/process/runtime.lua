@@ -187,6 +187,7 @@ end
 -- and returns the unit; nil if a handler has put the job off.
 function runtime.new(natives, loaded)
   local self = setmetatable({ natives = natives, loaded = loaded }, Runtime)
+  natives.walk.begin()
   self.versions, self.former = recent_versions(self), recent_deployments(self)
   local context = context_of(self)
   return function(host)

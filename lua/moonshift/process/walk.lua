@@ -396,12 +396,21 @@ end
 
 -- ---- the unit ----
 
+-- The settings of a context, which serves many walks.
+local function settings_of(context)
+  local settings = context.settings or SETTINGS
+  if settings ~= SETTINGS and not getmetatable(settings) then
+    setmetatable(settings, { __index = SETTINGS })
+  end
+  return settings
+end
+
 -- new(context, cause) -> a walk that has nothing to do yet
 function walk.new(context, cause)
   local w = setmetatable({
-    context = context, cause = cause, settings = setmetatable(context.settings or {},
-      { __index = SETTINGS }), now = context.now(), stack = {}, top = 0, steps = 0, recent = false,
-    met = {}, before = cause.kept or NONE, kept = {}, instances = {}, order = {},
+    context = context, cause = cause, settings = settings_of(context), now = context.now(),
+    stack = {}, top = 0, steps = 0, recent = false, met = {}, before = cause.kept or NONE,
+    kept = {}, instances = {}, order = {},
     unit = { instances = {}, left = {}, jobs = {}, subscriptions = {}, tasks = {}, trail = {},
       messages = {}, searched = {}, values = {} },
   }, Walk)
