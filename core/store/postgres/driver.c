@@ -224,9 +224,20 @@ static enum answer postgres_step(struct db *db, struct row *row, struct error *e
     return next_row(row);
 }
 
+static bool begins(const char *sql, const char *words) {
+    return strncmp(sql, words, strlen(words)) == 0;
+}
+
+/* What happened behind a savepoint is known before the savepoint is given up; and with a return to
+ * it the transaction is sound again. */
 static bool run_kept(struct db *db, struct row *row, struct error *error) {
     struct session *session = db->handle;
-    return session_send(session, statement_of(row), error) &&
+    struct statement *statement = statement_of(row);
+    if (begins(statement->sql, "ROLLBACK TO "))
+        session_return(session);
+    if (begins(statement->sql, "RELEASE ") && !session_land(session, NULL, error))
+        return false;
+    return session_send(session, statement, error) &&
            (session->queues || session_land(session, NULL, error));
 }
 

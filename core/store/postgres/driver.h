@@ -61,6 +61,9 @@ bool session_execute(struct session *session, const char *sql, struct error *err
 void session_enter(struct session *session);
 void session_leave(struct session *session);
 
+/* Before the transaction goes back to a savepoint: what has failed since then is no matter. */
+void session_return(struct session *session);
+
 /* Reads what the server has sent by itself. True: a notification has come since the last call. */
 bool session_notified(struct session *session);
 int session_socket(const struct session *session);

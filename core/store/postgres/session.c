@@ -272,6 +272,11 @@ void session_leave(struct session *session) {
     session->failed = session->lost;
 }
 
+void session_return(struct session *session) {
+    session_land(session, NULL, NULL);
+    session->failed = session->lost;
+}
+
 /* A loss is news as well: the next transaction connects again. */
 bool session_notified(struct session *session) {
     bool any = false;

@@ -328,8 +328,9 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
     const struct tell_point told = tell_point(store);
     if (!instances_flush(store, error) || !db_run(&store->db, error, "SAVEPOINT outcome", ""))
         return false;
-    if (settle_run(store, outcome, now, settled, error))
-        return db_run(&store->db, error, "RELEASE outcome", "");
+    if (settle_run(store, outcome, now, settled, error) &&
+        db_run(&store->db, error, "RELEASE outcome", ""))
+        return true;
     struct error ignored = {0};
     CRASH_POINT("settle_refused");
     store->meta = meta;

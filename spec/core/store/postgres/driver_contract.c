@@ -154,6 +154,28 @@ static void refused(struct contract *c) {
     EXPECT(back && again);
 }
 
+/* One part of a transaction fails, and the others stay. */
+static void returned(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    EXPECT(server_open(c, &server));
+    struct db *db = &server.db;
+    session_enter(&server.session);
+    bool sent = db_run(db, &c->error, "BEGIN", "") && put(&server, 1, &c->error) &&
+                db_run(db, &c->error, "SAVEPOINT part", "") && put(&server, 2, &c->error) &&
+                put(&server, 1, &c->error);
+    bool released = db_run(db, &other, "RELEASE part", "");
+    bool back = db_run(db, &c->error, "ROLLBACK TO part", "") &&
+                db_run(db, &c->error, "RELEASE part", "") && put(&server, 3, &c->error) &&
+                db_run(db, &c->error, "COMMIT", "") &&
+                session_land(&server.session, NULL, &c->error);
+    session_leave(&server.session);
+    int64_t count = count_rows(&server);
+    server_close(&server);
+    EXPECT(sent && !released && strstr(other.text, "duplicate key"));
+    EXPECT(back && count == 2);
+}
+
 static void unknown_table(struct contract *c) {
     struct server server;
     struct error other = {0};
@@ -295,6 +317,7 @@ static const struct check checks[] = {
     {"parameters go by their numbers, or in order", numbered},
     {"what only runs in a transaction is queued", queued},
     {"an error of a queued statement is that of the next wait", refused},
+    {"a transaction goes back to a savepoint, and on from there", returned},
     {"a statement that was refused can be asked again", unknown_table},
     {"rows of one statement stay while another one runs", two_at_once},
     {"a question ends with its budget", too_long},
