@@ -7,15 +7,15 @@ spec file that has to fail (spec/core/store/unserved_contract) where a soak cann
 are those that the soak begins with: what the mutant needs to show itself.
 """
 
-SETTLE = "core/store/sqlite/settle.c"
+SETTLE = "core/store/rules/work/settle.c"
 LOCKS = "core/store/rules/locks.c"
 CYCLE = "core/store/rules/schedule/cycle.c"
-ACQUIRE = "core/store/sqlite/acquire.c"
+ACQUIRE = "core/store/rules/work/acquire.c"
 TRANSACTION = "core/store/sqlite/transaction.c"
 PURGE = "core/store/sqlite/purge.c"
 ENQUEUE = "core/store/sqlite/group_commit.c"
 PLACES = "core/store/rules/places.c"
-PLACES_HOT = "core/store/sqlite/places_hot.c"
+PLACES_HOT = "core/store/rules/work/places_hot.c"
 STARTS = "core/store/rules/rate_limit.c"
 TURN = "core/run/turn.c"
 
@@ -230,10 +230,10 @@ MUTANTS = [
 """)]},
     {"name": "all-plain", "by": "spec/core/store/sqlite/unread_contract",
      "breaks": "jobs are locked unread whose rows decide whether they may be taken",
-     "changes": [("core/store/sqlite/bulk.c", """
-        put_number(result, place_is_plain(job), 1);
+     "changes": [("core/store/rules/work/bulk.c", """
+        return number_if(place_is_plain(job), 1);
 """, """
-        put_number(result, true, 1);
+        return number_if(true, 1);
 """)]},
     {"name": "unread-forgotten", "by": "spec/core/store/sqlite/unread_contract",
      "breaks": "what could not be read stays locked and never runs",
@@ -251,19 +251,20 @@ MUTANTS = [
 """, """
     if (outcome->created) {
         struct open_capacity open = store->open;
-        struct prelock kept = sqlite_of(store)->prelock;
+        struct prelock kept = store->prelock;
         if (!store_commit(store, error) || !store_begin(store, STORE_TURN, error))
             return false;
         store->open = open;
-        sqlite_of(store)->prelock = kept;
+        store->prelock = kept;
 """)]},
     {"name": "thousands-untold", "by": "spec/core/store/sqlite/settle_bulk_contract",
      "breaks": "of more ends than fit into memory at once the history keeps the last ones",
-     "changes": [("core/store/sqlite/bulk.c", """
-    return bulk->count < BULK_ROWS || bulk_settled(bulk, db, error);
+     "changes": [("core/store/rules/work/bulk.c", """
+    return bulk_keep(&store->endings, row, &full, error) && (!full || bulk_settled(store, error));
 """, """
-    bulk->count %= BULK_ROWS;
-    return db->handle || error;
+    bool kept = bulk_keep(&store->endings, row, &full, error);
+    store->endings.count %= BULK_ROWS;
+    return kept;
 """)]},
     {"name": "lost-and-begun", "by": "spec/core/run/pool/pool_contract",
      "breaks": "a job begins that was cancelled while it waited for a worker",
@@ -308,7 +309,7 @@ MUTANTS = [
 """)]},
     {"name": "overdue-is-left-alone", "by": "I18 I17 I11b", "faults": "kill",
      "breaks": "the locks of a dead executor are never taken away",
-     "changes": [("core/store/sqlite/reap.c", """
+     "changes": [("core/store/rules/work/reap.c", """
         if (!dead && !overdue)
             continue;
 """, """
@@ -318,7 +319,7 @@ MUTANTS = [
     {"name": "reaped-at-once", "by": "I5 I6", "faults": "freeze",
      "breaks": "an executor that lives loses its locks before its lease ends",
      "changes": [
-         ("core/store/sqlite/reap.c", """
+         ("core/store/rules/work/reap.c", """
             peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
 """, """
             peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900;
@@ -387,7 +388,7 @@ MUTANTS = [
 """)]},
     {"name": "shared-place-freed-early", "by": "spec/core/store/limit_contract",
      "breaks": "jobs that share a place under a limit have none after the first of them",
-     "changes": [("core/store/sqlite/settle.c", """
+     "changes": [("core/store/rules/work/settle.c", """
     return !job->permit || !outcome->lane_ends ||
 """, """
     return !job->permit ||
@@ -450,14 +451,14 @@ MUTANTS = [
 """)]},
     {"name": "created-and-taken", "by": "spec/core/run/turn_contract",
      "breaks": "a job is locked as it is created, although better ones wait",
-     "changes": [("core/store/sqlite/prelock.c", """
+     "changes": [("core/store/rules/work/prelock.c", """
         (capacity->ready.left && !acquire_before(capacity->acquire, &own, &capacity->ready.best)))
 """, """
         (capacity->ready.left && own.id < 0))
 """)]},
     {"name": "timer-early", "by": "I9 I11",
      "breaks": "a timer is ready 200 ms before its date",
-     "changes": [("core/store/sqlite/timer.c", """
+     "changes": [("core/store/rules/work/timer.c", """
     last[0] = now;
 """, """
     last[0] = now += 200;
@@ -597,7 +598,7 @@ MUTANTS = [
 """, """
     while ((job = work_item_take(item))) {
         struct outcome *outcome = NULL;
-"""), ("core/store/sqlite/executor.c", """
+"""), ("core/store/rules/work/executor.c", """
     return locks_free(store, &all, error) && CRASH_POINT("leave_freed") &&
 """, """
     return (all.owner || locks_free(store, &all, error)) &&
@@ -611,7 +612,7 @@ MUTANTS = [
 """)]},
     {"name": "draining-and-taking", "by": "spec/core/run/turn_contract",
      "breaks": "an executor that is drained takes what its own jobs create",
-     "changes": [("core/store/sqlite/prelock.c", """
+     "changes": [("core/store/rules/work/prelock.c", """
     if (store->self.draining || job->suspended || !due || job->repeat ||
 """, """
     if (job->suspended || !due || job->repeat ||
@@ -627,7 +628,7 @@ MUTANTS = [
 """)]},
     {"name": "pre-locked-lost", "by": "I18",
      "breaks": "a job that is locked when it is created is never begun",
-     "changes": [("core/store/sqlite/prelock.c", """
+     "changes": [("core/store/rules/work/prelock.c", """
     prelock_insert(store, copy);
     capacity->room--;
 """, """

@@ -1,5 +1,4 @@
 /* migrate.c - is the schema a store, and of which version? Makes one where there is none. */
-#include "base/crash_point.h"
 #include "base/text.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
@@ -99,7 +98,6 @@ static bool make(struct store *store, struct error *error) {
                postgres->class, (int)LOCK_SCHEMA))
         found = look_version(store, error);
     bool done = found == YES || (found == NO && make_tables(store, error));
-    done = done && CRASH_POINT("schema_made");
     done = done && db_run(&store->db, error, "COMMIT", "") &&
            session_land(&postgres->session, NULL, error);
     session_land(&postgres->session, NULL, NULL);

@@ -2,7 +2,6 @@
  *
  * The gate is a lock of the database that goes with the transaction. It is asked for in the message
  * that begins it, and what is read afterwards is what the last holder has committed. */
-#include "base/crash_point.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/turn.h"
 #include "store/rules/txn_hook.h"
@@ -148,7 +147,6 @@ bool postgres_begin(struct store *store, enum store_purpose purpose, struct erro
         return reason.code == ERROR_INTERRUPTED ? begin_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
     store->writing = true;
-    CRASH_POINT("transaction_begun");
     if (meta_read(store, error))
         return true;
     store_rollback(store);
@@ -186,11 +184,10 @@ bool postgres_commit(struct store *store, struct error *error) {
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
     if (!hooks_before_commit(store, &reason) || !meta_write(store, &reason) ||
-        !CRASH_POINT("commit_before") || !commit_sent(store, &reason)) {
+        !commit_sent(store, &reason)) {
         store_rollback(store);
         return error_set(error, reason.code, "%s", reason.text);
     }
-    CRASH_POINT("commit_after");
     turn_written(store);
     store->stored = store->meta;
     store->writing = false;
