@@ -1,5 +1,5 @@
-/* large_value.h - variables that are too large for the frame, in rows of their own. Those of the
- * outermost scope stay as long as the instance is in the history. */
+/* large_value.h - variables that are too large for the frame, in rows of their own (rules §23).
+ * Those of the outermost scope stay as long as the instance is in the history. */
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
 #define MOONSHIFT_STORE_RULES_PROCESS_LARGE_VALUE_H
 
