@@ -1,6 +1,6 @@
-/* searched.h - variables that instances are found by: those that a process names in `search`, with
- * a text, a number, true or false in the outermost scope. They stay as long as the instance is in
- * the history. */
+/* searched.h - variables that instances are found by (rules §23): those that a process names in
+ * `search`, with a text, a number, true or false in the outermost scope. They stay as long as the
+ * instance is in the history. */
 #ifndef MOONSHIFT_STORE_RULES_PROCESS_SEARCHED_H
 #define MOONSHIFT_STORE_RULES_PROCESS_SEARCHED_H
 
