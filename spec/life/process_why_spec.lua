@@ -25,6 +25,8 @@ local files = {
   ["processes/work.lua"] = [[
     local process = require "moonshift.process"
     return { process.step "call" { run = "fail", async = true, retry = "R3/PT5M" } }]],
+  ["processes/late.lua"] = [[
+    return { require("moonshift.process").task "ask" { within = { "PT1H", stop = "late" } } }]],
   ["processes/outer.lua"] = [[
     return { require("moonshift.process").call "inner" { process = "work" } }]],
   ["handlers/fail.lua"] = 'return function() error("no answer", 0) end',
@@ -60,6 +62,17 @@ describe("an instance that waits", function()
     end
     assert(engine:complete(engine:tasks():one().id))
     assert.equal(("instance %d has ended: completed"):format(id), why(id))
+  end)
+
+  it("for a person says what holds up the timer beside it, once its date has come", function()
+    local id = assert(engine:start "late")
+    assert.matches("^\"ask\" waits for its user task %d+ %(nobody has it%), or until "
+      .. "2026%-01%-01T01:00:00.000Z$", why(id))
+    local job = engine:jobs({ instance = tostring(id) }):one().id
+    engine:suspend(job)
+    engine:advance "PT2H"
+    assert.matches((", or until 2026-01-01T01:00:00.000Z, which has come: job %d is suspended by "
+      .. "itself"):format(job):gsub("%p", "%%%0"), why(id))
   end)
 
   it("at an inclusive join names what may still come", function()

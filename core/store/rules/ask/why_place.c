@@ -178,6 +178,14 @@ static bool is_watch(const json_t *place) {
     return strncmp(text_of(place, "state"), "on ", 3) == 0;
 }
 
+/* A date that has come and has not been met: what its timer waits for. */
+static bool say_overdue(struct looker *looker, int64_t id) {
+    json_t *why = store_why(looker->store, id, looker->now, looker->error);
+    text_add(&looker->text, ", which has come: %s", why ? text_of(why, "text") : "");
+    json_decref(why);
+    return why != NULL;
+}
+
 static bool say_watch(struct looker *looker, const json_t *watch) {
     char date[TIME_TEXT_SIZE];
     int64_t id, token = number_of(watch, "token");
@@ -189,7 +197,7 @@ static bool say_watch(struct looker *looker, const json_t *watch) {
         return found == NO && say_stuck(looker);
     time_format(due, date);
     text_add(&looker->text, " until %s", date);
-    return true;
+    return due > looker->now || say_overdue(looker, id);
 }
 
 /* What may come instead: ", or until 2026-03-01T…". */
