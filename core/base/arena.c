@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 /* Bytes of the first block, and of the largest, unless a text is longer. Each is twice as large as
- * the one before. */
-#define BLOCK_FIRST ((size_t)4 * 1024)
+ * the one before. The first one is below 1 KiB: for more, glibc's malloc first merges what is free.
+ */
+#define BLOCK_FIRST ((size_t)960)
 #define BLOCK_MAX ((size_t)256 * 1024)
 
 struct arena_block {
