@@ -389,7 +389,8 @@ json_t *store_kept_messages(struct store *store, const json_t *filters,
                             const struct store_page *page, time_ms now, struct error *error) {
     json_t *wanted = json_pack("{}"), *rows = NULL;
     json_put_time(wanted, "until_after", now);
-    if (!wanted || (filters && json_object_update(wanted, (json_t *)(uintptr_t)filters)))
+    bool filtered = json_object_size(filters) > 0;
+    if (!wanted || (filtered && json_object_update(wanted, (json_t *)(uintptr_t)filters)))
         db_no_memory(&store->db, error);
     else
         rows = query_list(store, "kept messages", kept_message_columns, " FROM kept_message m",
