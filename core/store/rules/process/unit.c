@@ -164,7 +164,8 @@ bool unit_write(struct store *store, const struct outcome *outcome, time_ms now,
     for (size_t i = 0; done && i < unit->message_count; i++)
         done = message_deliver(store, &unit->messages[i], now, error);
     for (size_t i = 0; done && i < unit->left_count; i++)
-        done = write_left(store, &unit->left[i], outcome->job->id, now, error);
+        if (unit->left[i].token) /* all that an instance has goes with its end */
+            done = write_left(store, &unit->left[i], outcome->job->id, now, error);
     for (size_t i = 0; done && i < unit->searched_count; i++)
         done = searched_write(store, &unit->searched[i], error);
     for (size_t i = 0; done && i < unit->value_count; i++)
