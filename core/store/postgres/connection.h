@@ -18,6 +18,7 @@ struct watched {
     int64_t executor;
     time_ms looked; /* monotonic: when it was asked for last, */
     time_ms since;  /* and since when it has been away; 0: it is there */
+    bool silent;    /* it has not been heard of either */
 };
 enum { WATCHED = 16 };
 

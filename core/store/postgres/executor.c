@@ -160,18 +160,24 @@ bool postgres_reaped(struct store *store, int64_t id) {
 
 /* ---- who lives ---- */
 
-/* A lost session, and no sign of life by the server's clock. What cannot be asked lives. */
-static bool ask_silent(struct store *store, int64_t executor) {
-    int64_t silent = 0;
-    return db_value(&store->db, NULL, &silent,
-                    "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
-                    " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
-                    " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2)"
-                    " AND EXISTS(SELECT 1 FROM executor WHERE id=?3"
-                    " AND seen<extract(epoch FROM clock_timestamp())*1000-?4)",
-                    "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
-                    executor, DEAD_AFTER) == YES &&
-           silent;
+/* Is its session away? *silent: and no sign of life has come for a while by the server's clock.
+ * What cannot be asked lives. */
+static bool ask_away(struct store *store, int64_t executor, bool *silent) {
+    struct row *row =
+        db_query(&store->db, NULL,
+                 "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
+                 " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
+                 " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2),"
+                 " EXISTS(SELECT 1 FROM executor WHERE id=?3"
+                 " AND seen<extract(epoch FROM clock_timestamp())*1000-?4)",
+                 "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
+                 executor, DEAD_AFTER);
+    bool asked = db_step(&store->db, row, NULL) == YES;
+    bool away = asked && row_int(row, 0);
+    *silent = away && row_int(row, 1);
+    if (asked)
+        row_done(row);
+    return away;
 }
 
 /* The one that is watched, or the one that has been watched longest. */
@@ -194,12 +200,12 @@ bool postgres_has_died(struct store *store, int64_t executor) {
     time_ms now = clock_monotonic();
     if (!watched->looked || now >= watched->looked + LOOK_EVERY || store->writing) {
         watched->looked = now;
-        if (!ask_silent(store, executor))
+        if (!ask_away(store, executor, &watched->silent))
             watched->since = 0;
         else if (!watched->since)
             watched->since = now;
     }
-    return watched->since && now >= watched->since + DEAD_AFTER;
+    return watched->silent && watched->since && now >= watched->since + DEAD_AFTER;
 }
 
 /* What it runs is known to its own process alone. */
