@@ -192,7 +192,9 @@ void script_decide(struct script *script, struct outcome *outcome) {
     const struct plan *plan = at < 0 ? NULL : &script->plans[at];
     if (outcome->ended == TIME_NONE)
         outcome->ended = clock_now(script->clock);
-    outcome->decided = plan && plan->strategy && decide_by_strategy(script, outcome);
+    /* An activity that the folder has no longer is decided by the version of its instance. */
+    bool asks = plan ? plan->strategy : outcome->job->instance_id != 0;
+    outcome->decided = asks && decide_by_strategy(script, outcome);
     if (outcome->decided)
         return;
     outcome_decide(outcome, script->settings->failed_job_wait, outcome->ended);

@@ -11,6 +11,16 @@ local unique = require "moonshift.unique"
 
 local worker = {}
 
+-- By the strategy of the folder's definition, or of the version of the job's instance.
+local function decide(loaded, name, failed, failure)
+  local strategy = loaded.strategies[name]
+    or loaded.former_strategy and loaded.former_strategy(name, failed)
+  if strategy then
+    return retry.decide(strategy, failed, failure)
+  end
+  return false
+end
+
 -- load(natives, options) -> folder.load's table, with `methods` and `engine` (for `job`), and:
 --   priority(name, job) -> integer, or nil for no opinion
 --   decide(name, job, failure) -> delay in ms or nil, retries or nil; or false: the standard rule
@@ -28,7 +38,7 @@ function worker.load(natives, options)
   end
 
   function loaded.decide(name, failed, failure)
-    return retry.decide(loaded.strategies[name], failed, failure)
+    return decide(loaded, name, failed, failure)
   end
 
   function loaded.runs(name, new)
@@ -46,8 +56,10 @@ function worker.load(natives, options)
 
   -- The walk is loaded with the first job of a process.
   function loaded.walk(host)
-    loaded.walk_now = loaded.walk_now
-      or require("moonshift.process.runtime").new(natives, loaded)
+    if not loaded.walk_now then
+      local runtime = require "moonshift.process.runtime"
+      loaded.walk_now, loaded.former_strategy = runtime.new(natives, loaded)
+    end
     return loaded.walk_now(host)
   end
 

@@ -1,5 +1,6 @@
 -- Retries of activities that are expressions: they are asked at each failure, with the variables of
 -- the place where the instance stands.
+local definitions = require "moonshift.process.definitions"
 local expression = require "moonshift.expression"
 local frame = require "moonshift.process.frame"
 local retry = require "moonshift.retry"
@@ -28,6 +29,21 @@ function retries.strategy(text, walk)
       end,
     }
   end)
+end
+
+-- strategy_of(graph, name, walk) -> the strategy of a job definition of the graph, or nil. Names of
+-- files in retries/ mean nothing here: the graph may be older than the folder.
+function retries.strategy_of(graph, name, walk)
+  for _, one in ipairs(definitions.of(graph)) do
+    local text = one.name == name and one.declared.retry
+    if one.name == name and one.retry then
+      return retries.strategy(one.retry, walk)
+    elseif text and rules.retry(text) then
+      return retry.asking(text, function()
+        return text
+      end)
+    end
+  end
 end
 
 return retries

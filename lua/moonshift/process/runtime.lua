@@ -4,6 +4,7 @@ local commands = require "moonshift.process.commands"
 local former = require "moonshift.process.former"
 local places = require "moonshift.process.places"
 local recent = require "moonshift.process.recent"
+local retries = require "moonshift.process.retry"
 local rules = require "moonshift.rules"
 
 local runtime = {}
@@ -183,8 +184,16 @@ local function cause_of(self, host)
   return cause
 end
 
--- new(natives, loaded) -> a function that runs the job of an instance: it gets the job's handle,
--- and returns the unit; nil if a handler has put the job off.
+-- The strategy that the version of an instance gives a definition, or nil.
+local function strategy_of(self, name, host)
+  local row = self.natives.walk.frame(host)
+  self.host = host
+  return row and retries.strategy_of(self:graph(row.version), name, self.natives.walk)
+end
+
+-- new(natives, loaded) -> two functions. The first one runs the job of an instance: it gets the
+-- job's handle, and returns the unit; nil if a handler has put the job off. The second one gives
+-- the retry strategy of a job whose definition the folder has no longer.
 function runtime.new(natives, loaded)
   local self = setmetatable({ natives = natives, loaded = loaded }, Runtime)
   natives.walk.begin()
@@ -194,6 +203,8 @@ function runtime.new(natives, loaded)
     self.host, context.host = host, host
     local unit = commands.run(context, cause_of(self, host))
     return not unit.snoozed and unit or nil
+  end, function(name, host)
+    return strategy_of(self, name, host)
   end
 end
 
