@@ -67,6 +67,13 @@ describe("a refusal", function()
       models.problems(models.definitions(text:format('<subProcess id="x"/>'))))
   end)
 
+  it("lets the plane of a diagram name a process that is not there", function()
+    assert.same({}, models.problems(models.definitions('<process id="p"><startEvent id="s"/>'
+      .. '<sequenceFlow id="f" sourceRef="s" targetRef="e"/><endEvent id="e"/></process>'
+      .. '<d:BPMNDiagram xmlns:d="http://www.omg.org/spec/BPMN/20100524/DI">'
+      .. '<d:BPMNPlane id="pl" bpmnElement="Process_1"/></d:BPMNDiagram>')))
+  end)
+
   it("names a namespace that is not that of BPMN 2.0", function()
     assert.same({ '"d": <definitions> of the namespace "urn:b" (expected <definitions> of '
       .. '"http://www.omg.org/spec/BPMN/20100524/MODEL")' },

@@ -222,7 +222,7 @@ function Schema:check_drawing(shape)
   local drawn = refers and self.ids[elements.unqualified(refers)]
   if not refers or refers == "" then
     self.report:refuse(shape, ('<%s> has no attribute "bpmnElement"'):format(shape.name))
-  elseif not drawn then
+  elseif not drawn and shape.name ~= "BPMNPlane" then
     self.report:refuse(shape, ('bpmnElement="%s", which is no element of the file'):format(refers))
   elseif shape.name == "BPMNShape" and count(shape, "Bounds") == 0 then
     self.report:refuse(shape, "a shape of the diagram has no <Bounds>")
