@@ -146,8 +146,15 @@ end
 
 -- ---- the text ----
 
+local UNREADABLE = "the frame of the instance cannot be read: "
+
 local function bad(what)
-  error("the frame of the instance cannot be read: " .. what, 0)
+  error(UNREADABLE .. what, 0)
+end
+
+-- Whether an error is one of `bad`. Any other comes from rows of another form.
+local function is_bad(message)
+  return type(message) == "string" and message:sub(1, #UNREADABLE) == UNREADABLE
 end
 
 -- Puts the records under their scopes; raises if a scope is missing.
@@ -197,6 +204,14 @@ local function merge(f, scopes, tokens)
   end
 end
 
+-- Fills the frame from the lists of its row.
+local function fill(f, row)
+  merge(f, row.scopes, row.tokens)
+  f.outer = f.by[1] or bad("it has no outermost scope")
+  f.outer.vars = f.outer.vars or {}
+  link(f)
+end
+
 -- decode(text, decode) -> frame. Raises if it is none of a shape that is known.
 function frame.decode(text, decode)
   local row, message = decode(text)
@@ -206,10 +221,10 @@ function frame.decode(text, decode)
     bad(("shape %s (this program knows 1 to %d)"):format(tostring(row.v), SHAPE))
   end
   local f = { next = row.next, root = row.root, journal = row.journal, list = {}, by = {} }
-  merge(f, row.scopes, row.tokens)
-  f.outer = f.by[1] or bad("it has no outermost scope")
-  f.outer.vars = f.outer.vars or {}
-  link(f)
+  local ok, wrong = pcall(fill, f, row)
+  if not ok then
+    error(is_bad(wrong) and wrong or UNREADABLE .. "its scopes or tokens are damaged", 0)
+  end
   return f
 end
 

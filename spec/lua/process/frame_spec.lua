@@ -91,6 +91,16 @@ describe("a frame", function()
       message)
   end)
 
+  it("says that its lists are damaged", function()
+    for _, text in ipairs { '{"v":1}', '{"v":1,"scopes":[[1,"x",7]],"tokens":[]}',
+      '{"v":1,"scopes":[[1,0,""]],"tokens":[3]}' } do
+      local ok, message = pcall(decode, text)
+      assert.is_false(ok)
+      assert.equal("the frame of the instance cannot be read: its scopes or tokens are damaged",
+        message)
+    end
+  end)
+
   it("says that it is no frame", function()
     local ok, message = pcall(decode, "{")
     assert.is_false(ok)
