@@ -33,9 +33,8 @@ MUTANTS = [
            store_create(engine->store, specs, 0, engine_now(engine), error);
 """),
          (TRANSACTION, """
-    if (store->writing)
-        return error_set(error, ERROR_FAILED, "store \\"%s\\": a transaction is open already",
-                         store->db.name);
+    if (!transaction_may_begin(store, error))
+        return false;
     if (sqlite_of(store)->broken)
 """, """
     if (store->writing && !store_commit(store, error))
@@ -155,7 +154,7 @@ MUTANTS = [
 """)]},
     {"name": "cuts-come-again", "by": "spec/core/store/numbers_contract",
      "breaks": "a lock that was taken away in a transaction without commit hides the next one",
-     "changes": [(TRANSACTION, """
+     "changes": [("core/store/rules/transaction.c", """
     store->meta = store->stored; /* a number that was not written says nothing */
 """, """
 """)]},

@@ -4,7 +4,7 @@
 
 #include "store/postgres/driver.h"
 #include "store/postgres/engine.h"
-#include "store/rules/state.h"
+#include "store/rules/transaction.h"
 
 /* Locks of the session that are held while something is written in several transactions; sign.c. */
 struct signs {
@@ -26,16 +26,13 @@ struct postgres {
     struct store store; /* first */
     struct session session;
     struct address address;
-    int32_t class;         /* drawn from the schema's name: stores of one database do not meet */
-    bool outdated;         /* the schema is newer than this program */
-    bool parting;          /* no more is written than what gives its locks back */
-    bool (*hurried)(void); /* may be NULL; see store_set_impatient */
-    time_ms until;         /* monotonic; see store_budget */
-    time_ms contended;     /* monotonic: other writers were met, until then */
-    time_ms offset;        /* of the server's clock to this machine's, */
-    time_ms round;         /* measured by this round trip, */
-    time_ms measured;      /* at this monotonic instant; 0: never */
-    int64_t ticket, turn;  /* under which the store notes its commits, and how many; see turn.h */
+    int32_t class;        /* drawn from the schema's name: stores of one database do not meet */
+    bool outdated;        /* the schema is newer than this program */
+    bool parting;         /* no more is written than what gives its locks back */
+    time_ms offset;       /* of the server's clock to this machine's, */
+    time_ms round;        /* measured by this round trip, */
+    time_ms measured;     /* at this monotonic instant; 0: never */
+    int64_t ticket, turn; /* under which the store notes its commits, and how many; see turn.h */
     struct signs signs;
     int bell, heard; /* descriptors, see executor.c; -1: none */
     struct watched watched[WATCHED];

@@ -19,8 +19,6 @@ void postgres_rollback(struct store *store);
 time_ms postgres_now(struct store *store, time_ms own);
 bool postgres_tend(struct store *store, enum store_chore chore, int limit, bool *more,
                    struct error *error);
-void postgres_set_impatient(struct store *store, bool (*hurried)(void));
-void postgres_budget(struct store *store, time_ms until);
 void postgres_purge_behind(struct store *store);
 bool postgres_has_pending_purge(const struct store *store);
 bool postgres_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
@@ -31,7 +29,6 @@ int postgres_bell(const struct store *store);
 void postgres_bell_empty(struct store *store);
 bool postgres_has_changes(struct store *store);
 bool postgres_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
-bool postgres_contended(const struct store *store);
 bool postgres_backup(struct store *store, const char *to, struct store_backup *backup,
                      struct error *error);
 

@@ -4,40 +4,15 @@
  * that begins it, and what is read afterwards is what the last holder has committed. */
 #include "store/postgres/connection.h"
 #include "store/postgres/turn.h"
-#include "store/rules/txn_hook.h"
 #include <string.h>
 
-#define BEGIN_WAIT 30000  /* ms until a writer gives up */
-#define HURRIED_WAIT 1000 /* the same where somebody waits for its end */
-#define HURRIED_LEAST 100 /* … and has no more time than that */
-#define CONTENDED 1000    /* ms for which a wait for another writer is remembered */
-#define LONG_WAIT 5       /* ms; who waits so long for the gate has met another writer */
-#define CLOCK_KEPT 60000  /* ms for which a measured offset of the clock counts */
-#define CLOCK_NEAR 10000  /* ms; a clock that is further away from the machine's is virtual */
+#define LONG_WAIT 5      /* ms; who waits so long for the gate has met another writer */
+#define CLOCK_KEPT 60000 /* ms for which a measured offset of the clock counts */
+#define CLOCK_NEAR 10000 /* ms; a clock that is further away from the machine's is virtual */
 
 static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
                   look_sql[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                   commit_sql[] = "COMMIT", rollback_sql[] = "ROLLBACK";
-
-void postgres_set_impatient(struct store *store, bool (*hurried)(void)) {
-    postgres_of(store)->hurried = hurried;
-    if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
-        store->db.hurried = hurried;
-}
-
-void postgres_budget(struct store *store, time_ms until) {
-    postgres_of(store)->until = until;
-}
-
-/* Monotonic: when an attempt is given up that begins now. */
-static time_ms begin_end(const struct store *store, time_ms begun) {
-    const struct postgres *postgres = postgres_of(store);
-    if (!postgres->hurried || !postgres->hurried())
-        return begun + BEGIN_WAIT;
-    if (postgres->until == 0 || postgres->until > begun + HURRIED_WAIT)
-        return begun + HURRIED_WAIT;
-    return postgres->until > begun + HURRIED_LEAST ? postgres->until : begun + HURRIED_LEAST;
-}
 
 bool postgres_reconnect(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
@@ -101,13 +76,6 @@ static bool read_begun(struct store *store, time_ms begun, struct error *error) 
 
 /* ---- writing ---- */
 
-static bool begin_late(struct store *store, time_ms begun, struct error *error) {
-    double seconds = (double)((clock_monotonic() - begun + 50) / 100) / 10;
-    return error_set(error, ERROR_BUSY,
-                     "store \"%s\": busy: another process has been writing for %g s",
-                     store->db.name, seconds);
-}
-
 static bool begin_flight(struct store *store, bool writing, time_ms begun, struct error *error) {
     return db_run(&store->db, error, writing ? begin_sql : look_sql, "") &&
            (!writing || postgres_gate(store, error)) && read_begun(store, begun, error);
@@ -130,38 +98,23 @@ static bool begin_any(struct store *store, bool writing, time_ms begun, struct e
 bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
     (void)purpose; /* there is one writer at a time */
     struct postgres *postgres = postgres_of(store);
-    if (store->mode == STORE_READ)
-        return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
-                         store->db.name);
-    if (store->writing)
-        return error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
-                         store->db.name);
+    if (!transaction_may_begin(store, error))
+        return false;
     struct error reason = {ERROR_NONE, ""};
     time_ms begun = clock_monotonic();
-    postgres->session.patience = begin_end(store, begun);
+    postgres->session.patience = transaction_patience(store, begun);
     bool done = begin_any(store, true, begun, &reason);
     postgres->session.patience = 0;
     if (clock_monotonic() - begun >= LONG_WAIT)
-        postgres->contended = clock_monotonic() + CONTENDED;
+        transaction_waited(store);
     if (!done)
-        return reason.code == ERROR_INTERRUPTED ? begin_late(store, begun, error)
+        return reason.code == ERROR_INTERRUPTED ? transaction_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
     store->writing = true;
     if (meta_read(store, error))
         return true;
     store_rollback(store);
     return false;
-}
-
-bool postgres_contended(const struct store *store) {
-    return store->peers.count > 0 && clock_monotonic() < postgres_of(store)->contended;
-}
-
-static bool hooks_before_commit(struct store *store, struct error *error) {
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->before_commit && !(*hook)->before_commit(store, error))
-            return false;
-    return true;
 }
 
 /* One flight with all that has been queued. Where it is lost the store is asked what became of it.
@@ -183,18 +136,14 @@ bool postgres_commit(struct store *store, struct error *error) {
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
-    if (!hooks_before_commit(store, &reason) || !meta_write(store, &reason) ||
+    if (!transaction_before_commit(store, &reason) || !meta_write(store, &reason) ||
         !commit_sent(store, &reason)) {
         store_rollback(store);
         return error_set(error, reason.code, "%s", reason.text);
     }
     turn_written(store);
-    store->stored = store->meta;
-    store->writing = false;
     session_leave(&postgres_of(store)->session);
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->committed)
-            (*hook)->committed(store);
+    transaction_committed(store);
     return true;
 }
 
@@ -202,11 +151,7 @@ void postgres_rollback(struct store *store) {
     if (!store->writing)
         return;
     abandon(store);
-    store->writing = false;
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->rolled_back)
-            (*hook)->rolled_back(store);
-    store->meta = store->stored; /* a number that was not written says nothing */
+    transaction_rolled_back(store);
 }
 
 /* ---- reading ---- */

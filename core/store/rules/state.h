@@ -99,6 +99,13 @@ struct tells {
     time_ms now;
 };
 
+/* How long the store waits for other writers; see transaction.h. */
+struct patience {
+    bool (*hurried)(void); /* may be NULL; see store_set_impatient */
+    time_ms until;         /* monotonic; see store_budget */
+    time_ms contended;     /* monotonic: other writers were met, until then; see store_contended */
+};
+
 /* The config of a batch, for the jobs of it that are taken. */
 struct held_config {
     int64_t batch; /* 0: none */
@@ -161,6 +168,7 @@ struct store {
     struct held_config config;
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
+    struct patience patience;
     struct bulk bulk, endings; /* new jobs or locks; and ends */
     struct prelock prelock;
     struct tally tally;

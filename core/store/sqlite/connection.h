@@ -2,7 +2,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_CONNECTION_H
 #define MOONSHIFT_STORE_SQLITE_CONNECTION_H
 
-#include "store/rules/state.h"
+#include "store/rules/transaction.h"
 #include "store/sqlite/bell.h"
 #include "store/sqlite/driver.h"
 #include "store/sqlite/engine.h"
@@ -66,15 +66,12 @@ struct sqlite {
     struct slots slots;
     struct purge purge;
     struct signs signs;
-    bool moved;            /* the file has another name than when executors joined last */
-    bool checkpointer;     /* the joined executor alone moves the log into its place */
-    bool broken;           /* an input/output error was met: nothing is written any more */
-    int schema;            /* the version that this program makes */
-    bool outdated;         /* the schema is newer than this program */
-    bool parting;          /* no more is written than what gives its locks back */
-    bool (*hurried)(void); /* may be NULL; see store_set_impatient */
-    time_ms until;         /* monotonic; see store_budget */
-    time_ms contended;     /* monotonic: other writers were met, until then; see store_contended */
+    bool moved;        /* the file has another name than when executors joined last */
+    bool checkpointer; /* the joined executor alone moves the log into its place */
+    bool broken;       /* an input/output error was met: nothing is written any more */
+    int schema;        /* the version that this program makes */
+    bool outdated;     /* the schema is newer than this program */
+    bool parting;      /* no more is written than what gives its locks back */
     struct intact intact;
     int64_t *gone; /* executors reaped in this transaction: their files go after it */
     size_t gone_count;

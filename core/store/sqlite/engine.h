@@ -14,8 +14,6 @@ void sqlite_close(struct store *store);
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error);
 bool sqlite_commit(struct store *store, struct error *error);
 void sqlite_rollback(struct store *store);
-void sqlite_set_impatient(struct store *store, bool (*hurried)(void));
-void sqlite_budget(struct store *store, time_ms until);
 void sqlite_purge_behind(struct store *store);
 bool sqlite_has_pending_purge(const struct store *store);
 bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
@@ -26,7 +24,6 @@ int sqlite_bell(const struct store *store);
 void sqlite_bell_empty(struct store *store);
 bool sqlite_has_changes(struct store *store);
 bool sqlite_read_taken(struct store *store, struct job **jobs, size_t count, struct error *error);
-bool sqlite_contended(const struct store *store);
 bool sqlite_backup(struct store *store, const char *to, struct store_backup *backup,
                    struct error *error);
 bool sqlite_checkpoint(struct store *store, int pages, struct error *error);

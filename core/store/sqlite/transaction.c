@@ -6,10 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BEGIN_WAIT 30000            /* ms until a writer gives up */
-#define HURRIED_WAIT 1000           /* the same where somebody waits for its end */
-#define HURRIED_LEAST 100           /* … and has no more time than that */
-#define CONTENDED 1000              /* ms for which a wait for another writer is remembered */
 #define LOG_KEPT (16 * 1024 * 1024) /* bytes: a longer write-ahead log is cut by a checkpoint */
 
 static const char begin_sql[] = "BEGIN IMMEDIATE", commit_sql[] = "COMMIT",
@@ -39,41 +35,10 @@ static int begin_try(struct store *store) {
     return (code & 0xff) == SQLITE_BUSY ? SQLITE_BUSY : code;
 }
 
-void sqlite_set_impatient(struct store *store, bool (*hurried)(void)) {
-    sqlite_of(store)->hurried = hurried;
-    if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
-        store->db.hurried = hurried;
-}
-
-void sqlite_budget(struct store *store, time_ms until) {
-    sqlite_of(store)->until = until;
-}
-
-/* Monotonic: when an attempt is given up that has begun then. */
-static time_ms begin_end(const struct store *store, time_ms begun) {
-    if (!sqlite_of(store)->hurried || !sqlite_of(store)->hurried())
-        return begun + BEGIN_WAIT;
-    if (sqlite_of(store)->until == 0 || sqlite_of(store)->until > begun + HURRIED_WAIT)
-        return begun + HURRIED_WAIT;
-    return sqlite_of(store)->until > begun + HURRIED_LEAST ? sqlite_of(store)->until
-                                                           : begun + HURRIED_LEAST;
-}
-
-static bool begin_late(struct store *store, time_ms begun, struct error *error) {
-    double seconds = (double)((clock_monotonic() - begun + 50) / 100) / 10;
-    return error_set(error, ERROR_BUSY,
-                     "store \"%s\": busy: another process has been writing for %g s",
-                     store->db.name, seconds);
-}
-
 bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error *error) {
     (void)purpose; /* there is one writer at a time */
-    if (store->mode == STORE_READ)
-        return error_set(error, ERROR_CONFLICT, "store \"%s\": opened for reading only",
-                         store->db.name);
-    if (store->writing)
-        return error_set(error, ERROR_FAILED, "store \"%s\": a transaction is open already",
-                         store->db.name);
+    if (!transaction_may_begin(store, error))
+        return false;
     if (sqlite_of(store)->broken)
         return error_set(error, ERROR_IO,
                          "store \"%s\": closed for writing after an input/output error",
@@ -84,16 +49,17 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
     time_ms begun = clock_monotonic();
     int code = 0;
     while ((code = begin_try(store)) == SQLITE_BUSY &&
-           clock_monotonic() < begin_end(store, begun)) {
+           clock_monotonic() < transaction_patience(store, begun)) {
         waited = true;
         gate_take(&sqlite_of(store)->gate, GATE_WAITING, false);
         gate_pause();
     }
     if (waited)
-        sqlite_of(store)->contended = clock_monotonic() + CONTENDED;
+        transaction_waited(store);
     if (code != SQLITE_OK) {
         gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
-        return code == SQLITE_BUSY ? begin_late(store, begun, error) : db_fail(&store->db, error);
+        return code == SQLITE_BUSY ? transaction_late(store, begun, error)
+                                   : db_fail(&store->db, error);
     }
     store->writing = true;
     CRASH_POINT("transaction_begun");
@@ -103,21 +69,9 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
     return false;
 }
 
-bool sqlite_contended(const struct store *store) {
-    return store->peers.count > 0 && clock_monotonic() < sqlite_of(store)->contended;
-}
-
-static void transaction_over(struct store *store) {
-    store->writing = false;
+static void gates_drop(struct store *store) {
     gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
     gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
-}
-
-static bool hooks_before_commit(struct store *store, struct error *error) {
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->before_commit && !(*hook)->before_commit(store, error))
-            return false;
-    return true;
 }
 
 bool sqlite_commit(struct store *store, struct error *error) {
@@ -125,7 +79,7 @@ bool sqlite_commit(struct store *store, struct error *error) {
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
-    if (!hooks_before_commit(store, &reason) || !meta_write(store, &reason) ||
+    if (!transaction_before_commit(store, &reason) || !meta_write(store, &reason) ||
         !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, commit_sql, "")) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
         sqlite_of(store)->broken = reason.code == ERROR_IO;
@@ -133,11 +87,8 @@ bool sqlite_commit(struct store *store, struct error *error) {
         return error_set(error, reason.code, "%s", reason.text);
     }
     CRASH_POINT("commit_after");
-    store->stored = store->meta;
-    transaction_over(store);
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->committed)
-            (*hook)->committed(store);
+    gates_drop(store);
+    transaction_committed(store);
     return true;
 }
 
@@ -147,11 +98,8 @@ void sqlite_rollback(struct store *store) {
     /* SQLite has rolled back by itself after some errors. */
     if (!sqlite3_get_autocommit(store->db.handle))
         db_run(&store->db, NULL, rollback_sql, "");
-    transaction_over(store);
-    for (const struct txn_hook *const *hook = store->hooks; *hook; hook++)
-        if ((*hook)->rolled_back)
-            (*hook)->rolled_back(store);
-    store->meta = store->stored; /* a number that was not written says nothing */
+    gates_drop(store);
+    transaction_rolled_back(store);
 }
 
 bool transaction_look(struct store *store, struct error *error) {
