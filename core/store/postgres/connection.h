@@ -22,6 +22,12 @@ struct watched {
 };
 enum { WATCHED = 16 };
 
+/* Rows of jobs that go with the open transaction; left.c. */
+struct left {
+    int64_t *ids;
+    size_t count, room;
+};
+
 struct postgres {
     struct store store; /* first */
     struct session session;
@@ -34,6 +40,7 @@ struct postgres {
     time_ms measured;     /* at this monotonic instant; 0: never */
     int64_t ticket, turn; /* under which the store notes its commits, and how many; see turn.h */
     struct signs signs;
+    struct left left;
     int bell, heard; /* descriptors, see executor.c; -1: none */
     struct watched watched[WATCHED];
 };
@@ -62,6 +69,6 @@ bool postgres_migrate(struct store *store, struct error *error);
 /* Is a schema of this version this program's? False: ERROR_CONFIG. */
 bool postgres_version_fits(struct store *store, int64_t version, struct error *error);
 
-extern const struct txn_hook postgres_sign_hook, postgres_bell_hook;
+extern const struct txn_hook postgres_sign_hook, postgres_bell_hook, postgres_left_hook;
 
 #endif

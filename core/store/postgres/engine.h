@@ -42,6 +42,12 @@ extern const struct verify_rule postgres_verify[];
 bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                    struct error *error);
 
+/* left.c: rows of jobs that have succeeded. */
+bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct error *error);
+struct left_point postgres_left_point(const struct store *store);
+void postgres_left_return(struct store *store, struct left_point point);
+bool postgres_left_remove(struct store *store, struct error *error);
+
 /* executor.c: the lock of an executor's session, and its bell. */
 bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error);
 bool postgres_entered(struct store *store, struct error *error);

@@ -17,10 +17,10 @@
  * written is noted in memory, signs of life go, and others are notified while the capacity is still
  * known. */
 static const struct txn_hook *const hooks[] = {
-    &catalog_hook, &fleet_hook,    &instance_hook,      &tell_hook,
-    &batch_hook,   &bulk_hook,     &postgres_sign_hook, &rate_limit_hook,
-    &notify_hook,  &capacity_hook, &prelock_hook,       &postgres_bell_hook,
-    NULL};
+    &catalog_hook,       &fleet_hook,  &instance_hook,      &tell_hook,
+    &batch_hook,         &bulk_hook,   &postgres_left_hook, &postgres_sign_hook,
+    &rate_limit_hook,    &notify_hook, &capacity_hook,      &prelock_hook,
+    &postgres_bell_hook, NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -92,6 +92,11 @@ static const struct store_engine engine = {
     .snapshot = postgres_look,
     .snapshot_end = postgres_look_end,
     .bulk = postgres_bulk,
+    .leave_row = postgres_leave_row,
+    .left_point = postgres_left_point,
+    .left_return = postgres_left_return,
+    .left_remove = postgres_left_remove,
+    .settled = postgres_left_remove,
     .enter = postgres_enter,
     .entered = postgres_entered,
     .quit = postgres_quit,
@@ -169,6 +174,7 @@ void postgres_close(struct store *store) {
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     free(postgres->signs.list);
+    free(postgres->left.ids);
     free(store->config.text);
     id_set_clear(&store->filling.ids);
     free(store->unserved);

@@ -58,10 +58,13 @@ struct store_engine {
 
     /* An engine may leave the rows of jobs that have succeeded behind, to remove them later. The
      * row of this one, in the transaction in which it has succeeded. *left false: it must go now.
-     * NULL: the engine leaves none behind, and has none of the next three. */
+     * NULL: the engine leaves none behind, and has none of the next four. */
     bool (*leave_row)(struct store *store, int64_t id, bool *left, struct error *error);
     struct left_point (*left_point)(const struct store *store);
     void (*left_return)(struct store *store, struct left_point point);
+    /* Removes those of the open transaction, before anything in it may ask for them. NULL: the view
+     * `live` hides them. */
+    bool (*left_remove)(struct store *store, struct error *error);
     bool (*settled)(struct store *store, struct error *error); /* behind the outcomes of a turn */
 
     /* What an executor has beside its row. In the transaction in which it joins; behind the commit;

@@ -511,7 +511,7 @@ bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum
     outcome->undone = false;
     bool refusable = settle_refusable(store, outcome);
     *keeps = !refusable && settle_is_plain(store, outcome);
-    bool done = (*keeps || bulk_flush(store, true, error)) &&
+    bool done = (*keeps || (bulk_flush(store, true, error) && left_remove(store, error))) &&
                 (refusable ? settle_carefully(store, outcome, now, settled, error)
                            : settle_run(store, outcome, now, settled, error));
     *keeps = false;

@@ -61,6 +61,10 @@ static inline bool leave_row(struct store *store, int64_t id, bool *left, struct
     return !store->engine->leave_row || store->engine->leave_row(store, id, left, error);
 }
 
+static inline bool left_remove(struct store *store, struct error *error) {
+    return !store->engine->left_remove || store->engine->left_remove(store, error);
+}
+
 static inline struct left_point left_point(const struct store *store) {
     return store->engine->left_point ? store->engine->left_point(store) : (struct left_point){0};
 }
