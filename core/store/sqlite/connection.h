@@ -7,6 +7,7 @@
 #include "store/sqlite/driver.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/gate.h"
+#include "store/sqlite/log_gather.h"
 #include "store/sqlite/mailbox.h"
 #include "store/sqlite/slots.h"
 #include <limits.h>
@@ -61,6 +62,7 @@ struct sqlite {
     struct entry entry;
     char *path; /* NULL: in memory */
     struct gate gate;
+    struct log_gather gather;
     struct mailbox mailbox;
     struct bell bell;
     struct slots slots;

@@ -29,6 +29,7 @@ static int sqlite_committed(void *arg, sqlite3 *handle, const char *name, int pa
     (void)handle;
     (void)name;
     ((struct connection *)arg)->log_pages = pages;
+    writes_committed();
     return SQLITE_OK;
 }
 

@@ -19,6 +19,9 @@ bool sqlite_connect(struct db *db, struct connection *connection, const char *pa
 bool sqlite_configure(struct db *db, struct connection *connection, bool writing,
                       struct error *error);
 
+/* Counts a commit that wrote something; see store_writes. */
+void writes_committed(void);
+
 /* Gives the pages kept in memory back to the system, if they are many. Between transactions. */
 void sqlite_shrink(struct db *db);
 

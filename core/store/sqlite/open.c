@@ -244,6 +244,7 @@ void sqlite_close(struct store *store) {
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
     gate_close(&sqlite_of(store)->gate);
+    log_gather_clear(&sqlite_of(store)->gather);
     sign_clear(store);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);

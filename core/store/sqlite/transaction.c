@@ -74,13 +74,21 @@ static void gates_drop(struct store *store) {
     gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
 }
 
+static bool commit_write(struct store *store, struct error *error) {
+    struct log_gather *gather = &sqlite_of(store)->gather;
+    log_gather_begin(gather, store->db.handle);
+    bool done = db_run(&store->db, error, commit_sql, "");
+    log_gather_end(gather, store->db.handle);
+    return done;
+}
+
 bool sqlite_commit(struct store *store, struct error *error) {
     if (!store->writing)
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
     if (!transaction_before_commit(store, &reason) || !meta_write(store, &reason) ||
-        !CRASH_POINT("commit_before") || !db_run(&store->db, &reason, commit_sql, "")) {
+        !CRASH_POINT("commit_before") || !commit_write(store, &reason)) {
         /* After a failed sync nobody knows what the disk has: to sync again would prove nothing. */
         sqlite_of(store)->broken = reason.code == ERROR_IO;
         store_rollback(store);

@@ -1,16 +1,17 @@
-/* writes.c - counts syncs, commits and bytes of the write-ahead log, between SQLite and the system.
+/* writes.c - counts syncs, commits and what goes to the write-ahead log, between SQLite and the
+ * system.
  *
  * A VFS of its own name in front of the system's: each file that is opened gets a copy of its
- * table of methods in which writing and syncing count first. A commit is the frame of the log that
- * says how large the database is now. */
+ * table of methods in which writing and syncing count first. A commit is counted as SQLite tells it
+ * to the connection. */
+#include "store/sqlite/driver.h"
 #include "store/store.h"
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
-enum { TABLES = 8, FRAME_HEAD = 24 }; /* kinds of files; bytes in front of each page in the log */
+enum { TABLES = 8 }; /* kinds of files */
 
 struct counted {
     struct sqlite3_io_methods own; /* first: a file's table of methods is the start of this */
@@ -21,7 +22,7 @@ struct counted {
 static struct counted counted[TABLES];
 static size_t counted_count;
 static sqlite3_vfs *below, counting;
-static _Atomic int64_t syncs, commits, log_bytes;
+static _Atomic int64_t syncs, commits, log_writes, log_bytes;
 static int64_t sync_longer; /* milliseconds, to measure a slower disk */
 
 static const struct counted *counted_of(const sqlite3_file *file) {
@@ -37,14 +38,9 @@ static int count_sync(sqlite3_file *file, int flags) {
     return code;
 }
 
-static bool ends_transaction(const unsigned char *data, int size) {
-    return size == FRAME_HEAD && (data[4] || data[5] || data[6] || data[7]);
-}
-
 static int count_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at) {
     atomic_fetch_add_explicit(&log_bytes, size, memory_order_relaxed);
-    if (ends_transaction(data, size))
-        atomic_fetch_add_explicit(&commits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&log_writes, 1, memory_order_relaxed);
     return counted_of(file)->real->xWrite(file, data, size, at);
 }
 
@@ -78,6 +74,10 @@ static int count_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
     return table ? SQLITE_OK : SQLITE_ERROR;
 }
 
+void writes_committed(void) {
+    atomic_fetch_add_explicit(&commits, 1, memory_order_relaxed);
+}
+
 bool store_writes_start(int64_t longer, struct error *error) {
     sync_longer = longer;
     if (below)
@@ -97,5 +97,6 @@ bool store_writes_start(int64_t longer, struct error *error) {
 struct store_writes store_writes(void) {
     return (struct store_writes){.syncs = atomic_load(&syncs),
                                  .commits = atomic_load(&commits),
+                                 .log_writes = atomic_load(&log_writes),
                                  .log = atomic_load(&log_bytes)};
 }

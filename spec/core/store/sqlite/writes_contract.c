@@ -5,6 +5,7 @@ static struct store_writes since(struct store_writes before) {
     struct store_writes now = store_writes();
     return (struct store_writes){.syncs = now.syncs - before.syncs,
                                  .commits = now.commits - before.commits,
+                                 .log_writes = now.log_writes - before.log_writes,
                                  .log = now.log - before.log};
 }
 
@@ -24,6 +25,18 @@ static void many_in_one(struct contract *c) {
     EXPECT(since(before).commits == 0);
     EXPECT(store_commit(c->store, &c->error));
     EXPECT(since(before).commits == 1);
+}
+
+static void gathered(struct contract *c) {
+    const int64_t piece = 64 * 1024;
+    EXPECT(store_begin(c->store, STORE_COMMAND, &c->error));
+    for (int i = 0; i < 5000; i++)
+        EXPECT(create(c, c->store, (struct job){.retries = 3}, NOW));
+    struct store_writes before = store_writes();
+    EXPECT(store_commit(c->store, &c->error));
+    struct store_writes made = since(before);
+    EXPECT(made.log > 5 * piece);
+    EXPECT(made.log_writes <= made.log / piece + 2);
 }
 
 static void nothing_written(struct contract *c) {
@@ -74,6 +87,7 @@ static void slower(struct contract *c) {
 static const struct check checks[] = {
     {"a transaction is one commit, a sync, and its pages in the log", one_commit},
     {"however much it writes it is one commit", many_in_one},
+    {"a commit of many pages goes to the log in long pieces", gathered},
     {"a question and an empty transaction write nothing", nothing_written},
     {"what is taken back is no commit", taken_back},
     {"a checkpoint syncs and commits nothing", checkpoint},
