@@ -13,19 +13,15 @@
 #include <unistd.h>
 
 const struct cli_command *const cli_groups[] = {
-    run_commands,        check_commands,
-    enqueue_commands,    job_commands,
-    act_commands,        why_commands,
-    wait_commands,       definition_commands,
-    instance_commands,   process_commands,
-    running_commands,    process_order_commands,
-    batch_commands,      incident_commands,
-    deployment_commands, executor_commands,
-    schedule_commands,   history_commands,
-    cleanup_commands,    backup_commands,
-    stats_commands,      bench_commands,
-    settings_commands,   completion_commands,
-    help_commands,       NULL,
+    run_commands,        check_commands,      enqueue_commands,
+    job_commands,        act_commands,        why_commands,
+    wait_commands,       definition_commands, instance_commands,
+    process_commands,    running_commands,    process_order_commands,
+    batch_commands,      incident_commands,   deployment_commands,
+    executor_commands,   schedule_commands,   history_commands,
+    cleanup_commands,    store_commands,      backup_commands,
+    stats_commands,      bench_commands,      settings_commands,
+    completion_commands, help_commands,       NULL,
 };
 
 int cli_fail(const struct error *error) {

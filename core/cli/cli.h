@@ -51,6 +51,7 @@ extern const struct cli_command instance_commands[];
 extern const struct cli_command process_commands[];
 extern const struct cli_command running_commands[];
 extern const struct cli_command process_order_commands[];
+extern const struct cli_command store_commands[];
 extern const struct cli_command backup_commands[];
 extern const struct cli_command batch_commands[];
 extern const struct cli_command incident_commands[];

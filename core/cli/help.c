@@ -21,7 +21,7 @@ static const struct {
     {"WHAT REPEATS", {"schedule", "dates"}},
     {"WHAT HAPPENED", {"incident", "log", "operations", "history", "stats"}},
     {"WHO RUNS WHAT", {"executor", "deployment"}},
-    {"THE STORE", {"backup", "restore"}},
+    {"THE STORE", {"store", "backup", "restore"}},
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 

@@ -20,3 +20,13 @@ json_t *engine_verify(const struct settings *settings, struct error *error) {
     store_close(store);
     return findings;
 }
+
+bool engine_provision(const struct settings *settings, bool creates, struct store_schema *schema,
+                      struct error *error) {
+    return store_provision(settings, creates, schema, error);
+}
+
+bool engine_grants(const struct settings *settings, const struct store_roles *roles,
+                   struct text *text, struct error *error) {
+    return store_grants(settings, roles, text, error);
+}

@@ -4,6 +4,7 @@
 
 #include "job/settings.h"
 #include "store/backup.h"
+#include "store/provision.h"
 
 /* Copies the store of the settings into `file`, see store_backup. */
 bool engine_backup(const struct settings *settings, const char *file, struct store_backup *backup,
@@ -13,5 +14,12 @@ bool engine_restore(const struct settings *settings, const char *file,
                     struct store_restored *restored, struct error *error);
 /* Reads the whole store and says what is wrong, see store_verify. NULL: it could not be read. */
 json_t *engine_verify(const struct settings *settings, struct error *error);
+
+/* Makes the store of the settings, or brings it to this program's version; see store_provision. */
+bool engine_provision(const struct settings *settings, bool creates, struct store_schema *schema,
+                      struct error *error);
+/* The statements that give the roles of a server their rights; see store_grants. */
+bool engine_grants(const struct settings *settings, const struct store_roles *roles,
+                   struct text *text, struct error *error);
 
 #endif

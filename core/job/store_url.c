@@ -2,6 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool store_url_server(const char *url) {
+    return strncmp(url, "postgres://", strlen("postgres://")) == 0 ||
+           strncmp(url, "postgresql://", strlen("postgresql://")) == 0;
+}
+
 /* Appends what fits. */
 static void add(char shown[STORE_SHOWN], const char *text, size_t size) {
     size_t used = strlen(shown);

@@ -1,6 +1,7 @@
 #include "store/store.h"
 #include "job/store_url.h"
 #include "store/postgres/engine.h"
+#include "store/provision.h"
 #include "store/sqlite/engine.h"
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const char *behind(const char *url, const char *scheme) {
 
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
                          struct error *error) {
-    if (behind(url, "postgres://") || behind(url, "postgresql://"))
+    if (store_url_server(url))
         return postgres_open(url, mode, settings, error);
     const char *path = behind(url, "sqlite:");
     char shown[STORE_SHOWN];
@@ -22,6 +23,17 @@ struct store *store_open(const char *url, enum store_mode mode, const struct set
                    : "store \"%s\": unknown scheme (expected sqlite: or postgres://)",
               store_url_show(url, shown));
     return NULL;
+}
+
+bool store_grants(const struct settings *settings, const struct store_roles *roles,
+                  struct text *text, struct error *error) {
+    char shown[STORE_SHOWN];
+    if (store_url_server(settings->store))
+        return postgres_grants(settings->store, roles, text, error);
+    return error_set(
+        error, ERROR_CONFIG,
+        "store \"%s\": a file has no roles (expected a store on a server, postgres://…)",
+        store_url_show(settings->store, shown));
 }
 
 const char *metric_name(enum metric metric) {

@@ -16,7 +16,9 @@
 
 struct store;
 
-enum store_mode { STORE_WRITE, STORE_CREATE, STORE_READ };
+/* STORE_MIGRATE: to write, and an earlier schema on a server is brought to this program's version.
+ * A file is so whenever it is written. */
+enum store_mode { STORE_WRITE, STORE_CREATE, STORE_READ, STORE_MIGRATE };
 enum store_kind { STORE_MEMORY, STORE_FILE, STORE_SERVER };
 
 /* Opens "sqlite:PATH" or "sqlite::memory:". STORE_CREATE makes an empty store where there is none;

@@ -62,7 +62,7 @@ static bool split(struct address *address, const char *url, struct text *rest,
     return !rest->failed || error_no_memory(error);
 }
 
-static const char *option(const struct address *address, const char *keyword) {
+const char *address_option(const struct address *address, const char *keyword) {
     for (const PQconninfoOption *one = address->options; one && one->keyword; one++)
         if (strcmp(one->keyword, keyword) == 0)
             return one->val && *one->val ? one->val : NULL;
@@ -70,8 +70,9 @@ static const char *option(const struct address *address, const char *keyword) {
 }
 
 static bool describe(struct address *address, struct error *error) {
-    const char *user = option(address, "user"), *host = option(address, "host"),
-               *port = option(address, "port"), *database = option(address, "dbname");
+    const char *user = address_option(address, "user"), *host = address_option(address, "host"),
+               *port = address_option(address, "port"),
+               *database = address_option(address, "dbname");
     struct text name = {0};
     text_add(&name, "postgres://%s%s%s%s%s/%s", user ? user : "", user ? "@" : "",
              host && *host != '/' ? host : "", port ? ":" : "", port ? port : "",

@@ -19,4 +19,7 @@ struct address {
 bool address_read(struct address *address, const char *url, struct error *error);
 void address_clear(struct address *address);
 
+/* What the URL says of a keyword of libpq ("dbname"); NULL: nothing. */
+const char *address_option(const struct address *address, const char *keyword);
+
 #endif

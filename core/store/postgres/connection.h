@@ -66,6 +66,8 @@ void postgres_look_end(struct store *store);
 
 /* Checks what is there, or creates it. */
 bool postgres_migrate(struct store *store, struct error *error);
+/* Has the role what it needs? False: ERROR_CONFIG, by the names of what it lacks. */
+bool postgres_rights(struct store *store, struct error *error);
 /* Is a schema of this version this program's? False: ERROR_CONFIG. */
 bool postgres_version_fits(struct store *store, int64_t version, struct error *error);
 

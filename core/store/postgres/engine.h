@@ -10,6 +10,12 @@
 struct store *postgres_open(const char *url, enum store_mode mode, const struct settings *settings,
                             struct error *error);
 
+/* rights.c: adds the statements that give the roles their rights; see store/provision.h. */
+struct store_roles;
+struct text;
+bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
+                     struct error *error);
+
 /* ---- for store/ops.h, in its order; rules/work has the others ---- */
 
 void postgres_close(struct store *store);

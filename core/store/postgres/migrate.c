@@ -52,6 +52,8 @@ static enum answer look_version(struct store *store, struct error *error) {
     enum answer found = find_tables(store, &ours, error);
     if (found != YES)
         return found;
+    if (!postgres_rights(store, error))
+        return FAILED;
     found = db_value(&store->db, error, &version, "SELECT version FROM schema_version", "");
     if (found == FAILED || !postgres_version_fits(store, version, error))
         return FAILED;
@@ -109,6 +111,9 @@ static bool make(struct store *store, struct error *error) {
 
 bool postgres_migrate(struct store *store, struct error *error) {
     enum answer found = look_version(store, error);
+    store->schema = (struct store_schema){.was = found == YES ? SCHEMA_VERSION : 0,
+                                          .version = SCHEMA_VERSION,
+                                          .oldest = SCHEMA_VERSION};
     if (found != NO)
         return found == YES;
     if (store->mode == STORE_CREATE)

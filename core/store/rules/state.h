@@ -3,6 +3,7 @@
 #define MOONSHIFT_STORE_RULES_STATE_H
 
 #include "store/intake.h"
+#include "store/provision.h"
 #include "store/rules/batch/id_set.h"
 #include "store/rules/catalog.h"
 #include "store/rules/engine.h"
@@ -156,7 +157,8 @@ struct store {
     struct db db;
     const struct settings *settings;
     enum store_mode mode;
-    char boot[CLOCK_BOOT]; /* see store_boot */
+    struct store_schema schema; /* see store/provision.h */
+    char boot[CLOCK_BOOT];      /* see store_boot */
     struct catalog catalog;
     struct peers peers;
     struct ring ring;

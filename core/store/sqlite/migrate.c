@@ -146,7 +146,9 @@ bool migrate(struct store *store, struct error *error) {
     sqlite_of(store)->schema = migrate_newest();
     if (!migrate_version(store, &version, error))
         return false;
-    if (version == sqlite_of(store)->schema)
+    const int64_t newest = sqlite_of(store)->schema;
+    store->schema = (struct store_schema){.was = version, .version = newest, .oldest = newest};
+    if (version == newest)
         return migrate_gate(store, error);
     if (store->mode == STORE_CREATE || (version > 0 && store->mode == STORE_WRITE))
         return migrate_gate(store, error) && migrate_up(store, error);

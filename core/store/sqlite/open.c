@@ -221,6 +221,7 @@ struct store *sqlite_open(const char *path, enum store_mode mode, const struct s
                           struct error *error) {
     enum location location = LOCATION_FINE;
     char other[PATH_MAX];
+    mode = mode == STORE_MIGRATE ? STORE_WRITE : mode;
     if (path && !open_look(path, mode, error))
         return NULL;
     struct store *store = open_once(path, mode, settings, &location, other, error);

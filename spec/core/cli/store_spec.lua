@@ -1,0 +1,133 @@
+local executors = require "spec.support.executors"
+local postgres = require "spec.support.postgres"
+local process = require "spec.support.process"
+local program = require "spec.support.program"
+
+local FILES = { ["handlers/work.lua"] = "return function() end\n" }
+
+describe("store create, store migrate and store grants", function()
+  local place
+
+  before_each(function()
+    place = executors.at(program.place(FILES))
+  end)
+
+  after_each(function()
+    place.clean()
+  end)
+
+  local function said(status, text, ...)
+    local code, output, errors = place.run(...)
+    assert.equal(status, code, errors)
+    assert.truthy((output .. errors):find(text, 1, true), output .. errors)
+    return output
+  end
+
+  it("makes a file once, and says which schema it has", function()
+    said(0, "made, schema 6", "store", "create")
+    said(0, "schema 6 already", "store", "create")
+    said(0, '"was":6,"schema":6,"oldest":6,"waits":0,"for":null', "store", "migrate", "--json")
+  end)
+
+  it("migrates nothing that is not there", function()
+    said(4, "no such file", "store", "migrate")
+  end)
+
+  it("knows no roles of a file", function()
+    said(78, "a file has no roles", "store", "grants")
+  end)
+
+  it("prints what is granted to roles of these names, and asks no server", function()
+    local url = "postgres://nowhere.invalid/jobs?schema=first"
+    local text = said(0, "", "store", "grants", "--store", url, "--worker", 'A "b"')
+    assert.truthy(text:find('ALL TABLES IN SCHEMA first TO "A ""b""";', 1, true), text)
+    assert.truthy(text:find("SCHEMA IF NOT EXISTS first AUTHORIZATION moonshift_owner;", 1, true))
+    assert.truthy(text:find("GRANT SELECT ON ALL TABLES IN SCHEMA first TO moonshift_reader;", 1,
+      true))
+    said(0, '{"statements":["CREATE SCHEMA', "store", "grants", "--store", url, "--json")
+    said(2, "without control characters", "store", "grants", "--store", url, "--owner", "a\nb")
+  end)
+end)
+
+describe("the roles of a server", function()
+  if not postgres.programs() then
+    it("have the rights that are granted", function()
+      return pending("no initdb in /usr/lib/postgresql")
+    end)
+    return
+  end
+
+  local server, place
+
+  setup(function()
+    server = postgres.start()
+  end)
+
+  teardown(function()
+    postgres.stop(server)
+  end)
+
+  before_each(function()
+    place = executors.place(FILES)
+  end)
+
+  after_each(function()
+    place.remove()
+  end)
+
+  local function psql(text)
+    local path = server.folder .. "/statements.sql"
+    local file = assert(io.open(path, "w"))
+    file:write(text)
+    file:close()
+    local said = postgres.psql(server, path)
+    assert.equal("", said)
+  end
+
+  local function url(role, schema)
+    return (postgres.url(server, schema):gsub("owner@", role .. "@"))
+  end
+
+  -- Runs a verb as a role; its whole output.
+  local function as(role, schema, status, ...)
+    local code, output, errors = process.moonshift("--store", url(role, schema), "-C", place.path,
+      ...)
+    assert.equal(status, code, errors)
+    return output .. errors
+  end
+
+  local function has(text, what)
+    assert.truthy(text:find(what, 1, true), text)
+  end
+
+  local function granted(schema)
+    psql(as("owner", schema, 0, "store", "grants"))
+  end
+
+  it("let the owner make it, the worker run it and the reader ask", function()
+    psql("CREATE ROLE moonshift_owner LOGIN; CREATE ROLE moonshift_worker LOGIN;" ..
+      "CREATE ROLE moonshift_reader LOGIN;")
+    granted("first")
+    has(as("moonshift_worker", "first", 78, "enqueue", "work"), "permission denied")
+    has(as("moonshift_owner", "first", 0, "store", "create"), "made, schema 6")
+    as("moonshift_worker", "first", 0, "enqueue", "work", "--count", "20")
+    as("moonshift_worker", "first", 0, "run", "--drain")
+    as("moonshift_worker", "first", 0, "definition", "suspend", "work")
+    has(as("moonshift_reader", "first", 0, "log", "--json"), '"work"')
+  end)
+
+  it("are told by name what they lack", function()
+    psql("CREATE ROLE stranger LOGIN;")
+    as("owner", "second", 0, "store", "create")
+    has(as("stranger", "second", 78, "run", "--drain"), 'the role "stranger" lacks rights')
+    psql("GRANT USAGE ON SCHEMA second TO stranger;" ..
+      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA second TO stranger;" ..
+      "REVOKE UPDATE, DELETE ON second.lane, second.rate FROM stranger;" ..
+      "REVOKE INSERT ON second.job FROM stranger;")
+    local text = as("stranger", "second", 78, "run", "--drain")
+    has(text, "INSERT on tables job; UPDATE, DELETE on tables lane, rate\n")
+    as("stranger", "second", 0, "job", "list")
+    psql("REVOKE SELECT ON second.job FROM stranger;")
+    has(as("stranger", "second", 78, "job", "list"), "SELECT on tables job\n")
+  end)
+end)
