@@ -429,7 +429,7 @@ MUTANTS = [
     return (left > right) - (left < right);
 """, """
     return (left < right) - (left > right);
-"""), ("core/store/rules/cursor.c", """
+"""), ("core/store/rules/cursor.h", """
     return !order->by_priority || order->aging > 0;
 """, """
     return true;

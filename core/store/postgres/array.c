@@ -1,8 +1,13 @@
 #include "store/postgres/array.h"
 #include <endian.h>
 
-enum { COUNT_AT = 12 };                                         /* bytes before the count */
-enum { BYTEA_LIST = 1001, INT8_LIST = 1016, TEXT_LIST = 1009 }; /* types of arrays */
+enum { COUNT_AT = 12 }; /* bytes before the count */
+enum {
+    BYTEA_LIST = 1001,
+    INT8_LIST = 1016,
+    TEXT_LIST = 1009,
+    TID_LIST = 1010
+}; /* types of arrays */
 
 static void add_32(struct text *data, int32_t value) {
     uint32_t wire = htobe32((uint32_t)value);
@@ -25,7 +30,21 @@ void array_add_null(struct array *array) {
     array->count++;
 }
 
+/* Block and place in it. */
+static void add_spot(struct array *array, int64_t value) {
+    uint16_t at = htobe16((uint16_t)value);
+    char wire[6];
+    uint32_t block = htobe32((uint32_t)(value >> 16));
+    memcpy(wire, &block, sizeof block);
+    memcpy(wire + sizeof block, &at, sizeof at);
+    array_add_bytes(array, wire, sizeof wire);
+}
+
 void array_add_int(struct array *array, int64_t value) {
+    if (array->type == ARRAY_TID) {
+        add_spot(array, value);
+        return;
+    }
     uint64_t wire = htobe64((uint64_t)value);
     array_add_bytes(array, (const char *)&wire, sizeof wire);
 }
@@ -52,6 +71,8 @@ unsigned array_oid(const struct array *array) {
         return BYTEA_LIST;
     case ARRAY_INT8:
         return INT8_LIST;
+    case ARRAY_TID:
+        return TID_LIST;
     case ARRAY_TEXT:
         break;
     }

@@ -22,6 +22,8 @@ static const int locked[] = {F(id), F(token), F(owner), F(stream), F(lane_id), -
 #define ENDED F(id), F(stream), F(owner), BULK_STARTED, BULK_ENDED, F(retries), F(attempt),        \
               F(created), F(priority)
 #define MORE  BULK_RESULT, F(due), F(batch)
+static const int taken[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), -1};
+static const int spots[] = {BULK_SPOT, -1};
 static const int ended_short[] = {ENDED, -1};
 static const int ended_plain[] = {ENDED, MORE, -1};
 static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
@@ -45,6 +47,10 @@ static const struct {
     [BULK_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)" SET("?, ?, ?, ?, ?"), timer},
     [BULK_LOCKED] = {"INSERT INTO locked(id, token, owner, stream, lane)"
                      SET("?, ?, ?, ?, ?"), locked},
+    [BULK_TAKEN] = {"DELETE FROM ready r USING unnest(?, ?, ?, ?) AS k(stream, rank, place, id)"
+                    " WHERE r.stream=k.stream AND r.rank=k.rank AND r.place=k.place"
+                    " AND r.id=k.id", taken},
+    [BULK_TAKEN_SPOTS] = {"DELETE FROM ready WHERE ctid=ANY(?)", spots},
     [BULK_ENDED_SHORT] = {INSERT_ENDED("", "?, ?, ?, ?, ?, ?, ?, ?, ?"), ended_short},
     [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch",
                                        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"), ended_plain},
@@ -57,6 +63,8 @@ static const struct {
 static enum array_type column_type(int column) {
     if (column == BULK_RESULT)
         return ARRAY_TEXT;
+    if (column == BULK_SPOT)
+        return ARRAY_TID;
     if (column >= JOB_FIELD_COUNT)
         return ARRAY_INT8;
     enum field_type type = job_fields[column].type;

@@ -14,6 +14,7 @@
 #define PG_INT4 23
 #define PG_TEXT 25
 #define PG_OID 26
+#define PG_TID 27
 #define PG_FLOAT4 700
 #define PG_FLOAT8 701
 #define PG_NUMERIC 1700
@@ -345,6 +346,7 @@ static enum row_type postgres_type(struct row *row, int column) {
     case PG_INT4:
     case PG_INT8:
     case PG_OID:
+    case PG_TID:
         return ROW_INTEGER;
     case PG_FLOAT4:
     case PG_FLOAT8:
@@ -369,6 +371,8 @@ static int64_t postgres_integer(struct row *row, int column) {
         return (int32_t)wire_32(data);
     case PG_OID:
         return wire_32(data);
+    case PG_TID: /* a block, and a place in it */
+        return (int64_t)wire_32(data) << 16 | (uint16_t)wire_16(data + 4);
     case PG_INT8:
         return (int64_t)wire_64(data);
     case PG_NUMERIC:

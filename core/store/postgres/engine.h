@@ -48,6 +48,9 @@ extern const struct verify_rule postgres_verify[];
 bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                    struct error *error);
 
+/* page.c */
+bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error);
+
 /* left.c: rows of jobs that have succeeded. */
 bool postgres_leave_row(struct store *store, int64_t id, bool *left, struct error *error);
 struct left_point postgres_left_point(const struct store *store);

@@ -351,6 +351,8 @@ static bool configure(struct session *session, const struct address *address, st
     struct text settings = {0};
     text_add(&settings,
              "SET search_path TO %s; SET plan_cache_mode TO force_generic_plan; SET jit TO off;"
+             " SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off;"
+             " SET enable_memoize TO off;"
              " SET statement_timeout TO %d; SET idle_in_transaction_session_timeout TO 10000;"
              " SET client_min_messages TO warning; SET bytea_output TO hex",
              address->schema, STATEMENT_WAIT);

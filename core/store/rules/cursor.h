@@ -1,9 +1,5 @@
-/* cursor.h - the best ready job of all streams an executor serves, one after the other
- * (rules §3).
- *
- * A cursor walks one stream in the order of its key (rank, place, id), or, where another order
- * than by priority is asked for, one priority level of it. The heads are merged in a heap, so the
- * cost grows with streams and levels, never with rows. */
+/* cursor.h - walks the ready jobs of one stream in the order of their key (rank, place, id), or,
+ * where another order than by priority is asked for, one priority level of it (rules §3). */
 #ifndef MOONSHIFT_STORE_RULES_CURSOR_H
 #define MOONSHIFT_STORE_RULES_CURSOR_H
 
@@ -11,6 +7,7 @@
 
 struct head {
     int64_t rank, place, id, lane; /* lane 0: none */
+    int64_t spot; /* by which the engine finds the row again; 0: by its key alone */
 };
 
 /* A head to come. */
@@ -31,55 +28,32 @@ struct cursor {
     struct head head;
     struct job *job;    /* the head's, if it was read along; owned */
     struct ahead *read; /* read ahead, NULL at first */
-    int at, count, ask;
+    int at, count, ask, room;
+    bool asked;     /* for rows to read ahead */
     int64_t placed; /* store->placed as the heads were read */
 };
 
-struct merge {
-    const struct acquire *order; /* `own` */
-    struct acquire own;          /* as asked for; with fair share always by place */
-    struct cursor *cursors;      /* a heap, the best first */
-    size_t count, room;
-    int64_t rank_min, rank_max;
-    int wanted; /* jobs that may still be taken: no more are read ahead */
-    struct limits limits;
-};
+static inline bool order_has_levels(const struct acquire *order) {
+    return !order->by_priority || order->aging > 0;
+}
 
-/* Looks at every stream with ready jobs; of those that their rate holds up only at when they may go
- * on. After rate_limit_begin. */
-bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
-                 struct error *error);
-/* The best head, or NULL at the end. Valid until merge_next. */
-static inline const struct cursor *merge_best(const struct merge *merge) {
-    return merge->count ? &merge->cursors[0] : NULL;
-}
-/* The best head stands before `other`, which need not be part of the merge. */
-bool merge_before(const struct merge *merge, const struct cursor *other);
-/* The best head's job as it was read along, now the caller's: locked for the joined executor but
- * for its token. NULL: it has to be read. What a job that repeats was is read anew: what is done
- * for others may have changed it. */
-struct job *merge_job(struct merge *merge);
-/* Goes on behind the best head; the rows seen so far may be deleted meanwhile. */
-bool merge_next(struct merge *merge, struct store *store, struct error *error);
-/* A job was taken, `taken` is a copy of its cursor: a definition that is full now, or has started
- * as many as its rate allows, is not looked at any further. `places`: how many it has taken under a
- * limit; 0: one that was counted before. */
-bool merge_took_limited(struct merge *merge, struct store *store, const struct cursor *taken,
-                        int places, struct error *error);
-static inline bool merge_took(struct merge *merge, struct store *store, const struct cursor *taken,
-                              int places, struct error *error) {
-    return !merge->limits.count || merge_took_limited(merge, store, taken, places, error);
-}
-/* Leaves out what is ready of the definition of this stream. */
-void merge_leave(struct merge *merge, struct store *store, int64_t stream);
-/* Leaves the best head and all behind it out; true. */
-bool merge_drop(struct merge *merge);
-/* A job of a lane was taken: those of its stream and rank that are parked behind it take part too,
- * so that the lane goes on best first. `taken` is a copy of its cursor. */
-bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
-                  struct error *error);
-/* Ready jobs are left: the best of them. */
-bool merge_left(const struct merge *merge, struct sort_key *best);
-void merge_end(struct merge *merge);
+/* One that stands nowhere yet. */
+struct cursor cursor_of(const struct acquire *order, const struct catalog_stream *stream);
+/* Goes to the first row of the stream from a rank on; NO: none up to rank_max. */
+enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t rank, int64_t rank_max,
+                         struct error *error);
+/* Goes on; as many as are `wanted` may be read ahead. NO: at the end. */
+enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
+                        struct error *error);
+/* The same of one that walks what is parked: one row at a time, as an item takes few. */
+enum answer cursor_next_parked(struct store *store, struct cursor *cursor, struct error *error);
+
+enum { READY_STREAM = 5 }; /* the column of a page without jobs; behind all others is the spot */
+/* Reads a row of a page, or of the cursor's own. */
+bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, bool whole,
+                struct ahead *ahead, struct error *error);
+/* Makes room for so many rows that are read ahead. */
+bool cursor_room(struct store *store, struct cursor *cursor, int count, struct error *error);
+void cursor_clear(struct cursor *cursor);
 
 #endif

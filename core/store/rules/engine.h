@@ -8,6 +8,23 @@
 
 struct catalog_stream;
 struct query;
+struct row;
+
+/* The first ready jobs of some streams behind a key of each. */
+struct ready_list {
+    int64_t stream, quota;   /* so many at most */
+    int64_t rank, place, id; /* behind these */
+};
+struct ready_page {
+    const struct ready_list *lists;
+    size_t count;
+    int64_t rank_max;
+    bool whole; /* with their jobs */
+    /* Reads the answer. The columns are ROW_COLUMNS, place and spot, or rank, place, id, lane,
+     * plain, stream and spot. */
+    bool (*read)(struct ready_page *page, struct store *store, struct row *row,
+                 struct error *error);
+};
 
 /* A question of store_verify: it answers with the ids for which its sentence is true, at most a
  * hundred. */
@@ -52,6 +69,13 @@ struct store_engine {
     /* Begins and ends a transaction that only reads and sees one state of the store. */
     bool (*snapshot)(struct store *store, struct error *error);
     void (*snapshot_end)(struct store *store);
+
+    /* Set by an engine for which a statement costs more than the rows it reads or writes: jobs are
+     * read, and leave `ready`, many at a time. */
+    bool sets;
+    int ahead; /* rows of one stream that an acquisition reads at once, at most */
+    /* Reads the page: list after list, each in the order of `ready`. Only with `sets`. */
+    bool (*ready_page)(struct store *store, struct ready_page *page, struct error *error);
 
     /* Writes what `kind` says of the rows that a bulk offers. */
     bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);

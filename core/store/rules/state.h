@@ -188,6 +188,7 @@ struct store {
     int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
     int lines;      /* what runs have said, the same way */
     int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
+    int paged;      /* streams of which the last page of ready jobs had rows */
     struct store_acquire_stats met;
     bool progress;             /* this store has written progress */
     struct unserved *unserved; /* as seen by store_missing last */

@@ -155,6 +155,7 @@ static const struct store_engine engine = {
     .snapshot = transaction_look,
     .snapshot_end = transaction_look_end,
     .bulk = bulk_table_write,
+    .ahead = 64,
     .leave_row = purge_leave,
     .left_point = purge_point,
     .left_return = purge_return,

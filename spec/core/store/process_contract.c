@@ -231,6 +231,26 @@ static void insists(struct contract *c) {
     job_free(job);
 }
 
+/* They are read along with their neighbours. */
+static void unlaned(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct step step = step_of(id, of, 0, F1);
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    for (int i = 0; i < 3; i++) {
+        step_job(&step, i, "count", 3 + i);
+        step.jobs[i].job.exclusive = false;
+        step.jobs[i].job.lane_id = 0;
+    }
+    EXPECT(settle_step(c, NULL, &step, NULL) == SETTLED);
+    EXPECT(store_acquire(c->store, &everything, NOW, &jobs, &count, &more, &c->error));
+    EXPECT(count == 3);
+    for (struct job *job = jobs; job; job = job->next)
+        EXPECT(job->frame_rev == 1);
+    job_free_list(jobs);
+}
+
 static void chain(struct contract *c, bool first_is_behind) {
     int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
     struct step start = step_of(id, of, 0, F1);
@@ -651,6 +671,7 @@ static const struct check checks[] = {
      begins},
     {"each job of a page has the frame of its instance, and frames count for the size of a page",
      paged},
+    {"jobs outside of the lane of their instance have its frame, too", unlaned},
     {"an instance that begins and ends in one unit leaves history only", at_once},
     {"a unit whose lock is lost writes nothing", stale},
     {"a unit is behind a newer frame, gets it, and keeps its lock", behind},

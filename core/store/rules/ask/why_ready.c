@@ -2,8 +2,8 @@
  * what keeps every executor from it (rules §11). */
 #include "base/json.h"
 #include "store/rules/ask/why.h"
-#include "store/rules/cursor.h"
 #include "store/rules/fleet/unserved.h"
+#include "store/rules/merge.h"
 #include "store/rules/rate_limit.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* acquire.c - locks the best jobs for the joined executor, lane by lane (rules §2, §4). */
 #include "base/crash_point.h"
 #include "store/rules/batch/batch.h"
-#include "store/rules/cursor.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/merge.h"
 #include "store/rules/places.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
@@ -109,6 +109,8 @@ static bool run_end(struct taking *taking, struct store *store, struct error *er
 static bool run_add(struct taking *taking, struct store *store, const struct cursor *cursor,
                     struct error *error) {
     struct run *run = &taking->run;
+    if (store->engine->sets) /* they leave with their locks */
+        return true;
     bool next = run->count && run->first.stream == cursor->stream &&
                 run->first.rank == cursor->head.rank && cursor->placed == store->placed;
     if (!next && !run_leave(taking, store, error))
@@ -354,8 +356,10 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
 static bool taking_plain(struct taking *taking, struct store *store, const struct cursor *cursor,
                          struct job *job, struct error *error) {
     job->token = meta_token(store);
+    if (job->instance_id && !taking_frame(taking, store, job, error))
+        return false;
     return taking_start(taking, store, cursor, job, error) &&
-           run_add(taking, store, cursor, error) && bulk_take(store, job, error);
+           run_add(taking, store, cursor, error) && bulk_take(store, job, &cursor->head, error);
 }
 
 static enum verdict taking_alone(struct taking *taking, struct store *store,
@@ -509,12 +513,12 @@ static void taking_free(struct taking *taking) {
 bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                   struct job **jobs, int *count, bool *more, struct error *error) {
     bool own = false;
+    const int64_t placed = store->placed;
     struct taking taking = {
         .acquire = acquire, .now = now, .time = acquire->horizon.time, .bytes = acquire->bytes};
     taking.soon = acquire->horizon.soon;
     *jobs = NULL;
-    *count = 0;
-    *more = false;
+    *count = *more = 0;
     taking.end = &taking.jobs;
     store->self.now = now;
     store->rate_clock.next = TIME_NEVER;
@@ -536,6 +540,7 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
     store->met.starved = taking.starved;
     store->bulk.count = 0;
     taking_close(&taking, store->open.capacity, *more);
+    *more = *more || store->placed != placed; /* it may stand before what was read by then */
     taking_free(&taking);
     if (unit_end(store, own, done, error)) {
         *jobs = taking.jobs;
@@ -554,11 +559,13 @@ bool work_best(struct store *store, const struct acquire *acquire, time_ms now,
                struct sort_key *best, bool *found, struct error *error) {
     struct merge merge = {0};
     const struct store_acquire_stats met = store->met;
+    struct acquire one = *acquire;
     bool own = false;
+    one.want = 1;
     *found = false;
     if (!look_begin(store, &own, error))
         return false;
-    bool done = rate_limit_begin(store, now, error) && merge_begin(&merge, store, acquire, error);
+    bool done = rate_limit_begin(store, now, error) && merge_begin(&merge, store, &one, error);
     if (done)
         *found = merge_left(&merge, best);
     store->met = met;

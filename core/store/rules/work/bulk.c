@@ -1,5 +1,6 @@
 #include "store/rules/work/bulk.h"
 #include "base/crash_point.h"
+#include "store/rules/cursor.h"
 #include "store/rules/history.h"
 #include "store/rules/places.h"
 #include <stdlib.h>
@@ -60,6 +61,8 @@ static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column
         return number_if(job->exclusive, job->lane_id);
     case BULK_PLAIN:
         return number_if(place_is_plain(job), 1);
+    case BULK_SPOT:
+        return number_if(true, row->spot);
     case BULK_STARTED:
         return number_if(row->outcome->started != TIME_NONE, row->outcome->started);
     case BULK_ENDED:
@@ -195,6 +198,25 @@ bool bulk_has(const struct store *store, int64_t job) {
 
 /* ---- locks ---- */
 
+/* Spots are known of all jobs that were read as a page. */
+static enum bulk_kind bulk_taken(const struct bulk *bulk) {
+    for (size_t i = bulk->from; i < bulk->to; i++)
+        if (!bulk->rows[i].spot)
+            return BULK_TAKEN;
+    return BULK_TAKEN_SPOTS;
+}
+
+static bool bulk_leave(struct store *store, struct bulk *bulk, struct error *error) {
+    if (!store->engine->sets)
+        return true;
+    if (!bulk_write(store, bulk, bulk_taken(bulk), error))
+        return false;
+    int wanted = (int)(bulk->to - bulk->from), gone = db_changes(&store->db);
+    return gone == wanted || error_set(error, ERROR_DAMAGED,
+                                       "store \"%s\": damaged: %d jobs ready where %d were taken",
+                                       store->db.name, gone, wanted);
+}
+
 bool bulk_lock(struct store *store, struct error *error) {
     struct bulk *bulk = &store->bulk;
     if (!bulk->count)
@@ -203,12 +225,15 @@ bool bulk_lock(struct store *store, struct error *error) {
     bulk->from = 0;
     bulk->to = bulk->count;
     bulk->count = 0;
+    if (!bulk_leave(store, bulk, error))
+        return false;
     return one ? place_lock_row(&store->db, one, error)
                : bulk_write(store, bulk, BULK_LOCKED, error);
 }
 
-bool bulk_take(struct store *store, const struct job *job, struct error *error) {
-    const struct bulk_row row = {.job = job};
+bool bulk_take(struct store *store, const struct job *job, const struct head *head,
+               struct error *error) {
+    const struct bulk_row row = {.job = job, .place = head->place, .spot = head->spot};
     bool full = false;
     return bulk_keep(&store->bulk, row, &full, error) && (!full || bulk_lock(store, error));
 }

@@ -11,9 +11,12 @@
 
 enum { BULK_ROWS = 4096 };
 
+struct head; /* cursor.h */
+
 struct bulk_row {
     const struct job *job; /* filled in; must stay until the bulk is flushed */
     time_ms place;
+    int64_t spot;                  /* of a taken job: where its row of `ready` is; 0: not known */
     const struct outcome *outcome; /* of a job that has succeeded */
 };
 
@@ -32,6 +35,9 @@ enum bulk_kind {
     BULK_READY,
     BULK_TIMER,
     BULK_LOCKED,
+    BULK_TAKEN, /* removes rows of `ready` by their keys, or by their spots; for an engine with
+                   `sets` */
+    BULK_TAKEN_SPOTS,
     BULK_ENDED_SHORT, /* entries of the history; plain: also due date, batch and result */
     BULK_ENDED_PLAIN,
     BULK_ENDED_WHOLE /* also what the job belonged to */
@@ -44,6 +50,7 @@ enum bulk_column {
     BULK_PLACE,
     BULK_LANE,
     BULK_PLAIN,
+    BULK_SPOT,
     BULK_STARTED,
     BULK_ENDED,
     BULK_RESULT
@@ -72,8 +79,9 @@ bool bulk_flush(struct store *store, bool done, struct error *error);
 bool bulk_has(const struct store *store, int64_t job);
 
 /* Keeps the lock of a job that has been taken for later; the job must stay until then. */
-bool bulk_take(struct store *store, const struct job *job, struct error *error);
-/* Writes the locks that are kept. */
+bool bulk_take(struct store *store, const struct job *job, const struct head *head,
+               struct error *error);
+/* Writes the locks that are kept. With `sets` the jobs leave `ready` by that. */
 bool bulk_lock(struct store *store, struct error *error);
 
 /* Keeps what the history says of a success for later; and writes what is kept, in order. */

@@ -1,0 +1,54 @@
+/* page.c - the first ready jobs of many streams, in one statement.
+ *
+ * The lists come one behind the other, each in the order of its index: what is asked
+ * for each depends on what stands before it, so the planner has no other way than loops. To sort
+ * them would cost a third of the whole. */
+#include "store/postgres/array.h"
+#include "store/postgres/connection.h"
+#include "store/rules/row.h"
+
+#define LISTS " FROM unnest(?, ?, ?, ?, ?) AS s(stream, quota, rank, place, id)"
+#define READY                                                                                      \
+    " CROSS JOIN LATERAL (SELECT ctid, rank, place, id, lane, plain FROM ready"                    \
+    " WHERE stream=s.stream AND (rank, place, id)>(s.rank, s.place, s.id) AND rank<=?"             \
+    " ORDER BY rank, place, id LIMIT s.quota) AS r"
+
+/* Depends on what stands before it: no other order of the loops is possible. */
+#define JOBS " CROSS JOIN LATERAL (SELECT * FROM job WHERE id=r.id OFFSET 0) AS j"
+
+enum { COLUMNS = 5 };
+
+static const char whole_sql[] = "SELECT " ROW_COLUMNS ", r.place, r.ctid" LISTS READY JOBS,
+                  short_sql[] =
+                      "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY;
+
+static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {
+    bool failed = false;
+    for (int at = 0; at < COLUMNS; at++)
+        array_begin(&arrays[at], ARRAY_INT8);
+    for (size_t i = 0; i < page->count; i++) {
+        const struct ready_list *list = &page->lists[i];
+        const int64_t columns[COLUMNS] = {list->stream, list->quota, list->rank, list->place,
+                                          list->id};
+        for (int at = 0; at < COLUMNS; at++)
+            array_add_int(&arrays[at], columns[at]);
+    }
+    for (int at = 0; at < COLUMNS; at++) {
+        array_end(&arrays[at]);
+        failed = failed || arrays[at].data.failed;
+    }
+    return !failed;
+}
+
+bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error) {
+    struct array arrays[COLUMNS];
+    struct row *row = db_query(&store->db, error, page->whole ? whole_sql : short_sql, "nnnnni", 0,
+                               0, 0, 0, 0, page->rank_max);
+    bool filled = fill(arrays, page) || db_no_memory(&store->db, error);
+    for (int at = 0; row && at < COLUMNS; at++)
+        statement_bind_array(row, at, &arrays[at]);
+    bool done = row && filled && page->read(page, store, row, error);
+    for (int at = 0; at < COLUMNS; at++)
+        array_clear(&arrays[at]);
+    return done;
+}

@@ -1,0 +1,334 @@
+#include "store/rules/merge.h"
+#include "store/rules/fleet/serves.h"
+#include "store/rules/rate_limit.h"
+#include "store/rules/row.h"
+#include <stdlib.h>
+
+static struct sort_key cursor_sort_key(const struct cursor *cursor) {
+    return (struct sort_key){~cursor->head.rank, cursor->head.place, cursor->head.id,
+                             cursor->timer};
+}
+
+static bool cursor_before(const struct acquire *order, const struct cursor *a,
+                          const struct cursor *b) {
+    struct sort_key left = cursor_sort_key(a), right = cursor_sort_key(b);
+    return acquire_before(order, &left, &right);
+}
+
+static void merge_sink(struct merge *merge, size_t at) {
+    for (size_t child = at * 2 + 1; child < merge->count; child = at * 2 + 1) {
+        if (child + 1 < merge->count &&
+            cursor_before(merge->order, &merge->cursors[child + 1], &merge->cursors[child]))
+            child++;
+        if (!cursor_before(merge->order, &merge->cursors[child], &merge->cursors[at]))
+            return;
+        struct cursor moved = merge->cursors[at];
+        merge->cursors[at] = merge->cursors[child];
+        merge->cursors[child] = moved;
+        at = child;
+    }
+}
+
+static void merge_rise(struct merge *merge, size_t at) {
+    for (size_t above = (at - 1) / 2; at > 0; at = above, above = (at - 1) / 2) {
+        if (!cursor_before(merge->order, &merge->cursors[at], &merge->cursors[above]))
+            return;
+        struct cursor moved = merge->cursors[at];
+        merge->cursors[at] = merge->cursors[above];
+        merge->cursors[above] = moved;
+    }
+}
+
+static bool merge_add(struct merge *merge, const struct cursor *cursor) {
+    if (merge->count == merge->room) {
+        size_t room = merge->room ? merge->room * 2 : 16;
+        struct cursor *cursors = realloc(merge->cursors, room * sizeof *cursors);
+        if (!cursors)
+            return false;
+        merge->cursors = cursors;
+        merge->room = room;
+    }
+    merge->cursors[merge->count++] = *cursor;
+    return true;
+}
+
+static bool merge_stream(struct merge *merge, struct store *store,
+                         const struct catalog_stream *stream, struct error *error) {
+    struct cursor cursor = cursor_of(merge->order, stream);
+    int64_t rank = merge->rank_min;
+    enum answer found = NO;
+    while ((found = cursor_first(store, &cursor, rank, merge->rank_max, error)) == YES) {
+        if (!merge_add(merge, &cursor))
+            return db_no_memory(&store->db, error);
+        if (!cursor.level || cursor.head.rank == INT64_MAX)
+            return true;
+        rank = cursor.head.rank + 1;
+    }
+    return found == NO;
+}
+
+/* ---- many streams at once ---- */
+
+/* A page that becomes cursors. */
+struct merge_page {
+    struct ready_page page; /* first */
+    struct merge *merge;
+    struct ready_list *lists;
+    size_t at;             /* the list whose rows are read */
+    struct cursor *cursor; /* of it; NULL: it has no row yet */
+};
+
+/* One that has been asked for all rows but the head. */
+static bool page_open(struct merge_page *page, struct store *store, int64_t stream,
+                      struct error *error) {
+    if (page->cursor && page->cursor->stream == stream)
+        return true;
+    while (page->at + 1 < page->page.count && page->lists[page->at].stream != stream)
+        page->at++;
+    struct cursor cursor = cursor_of(page->merge->order, catalog_stream(&store->catalog, stream));
+    cursor.placed = store->placed;
+    cursor.ask = (int)page->lists[page->at].quota - 1;
+    cursor.asked = true;
+    store->paged++;
+    if (!merge_add(page->merge, &cursor))
+        return db_no_memory(&store->db, error);
+    page->cursor = &page->merge->cursors[page->merge->count - 1];
+    page->cursor->head = (struct head){INT64_MIN, INT64_MIN, INT64_MIN, 0, 0};
+    return true;
+}
+
+static bool head_before(const struct head *a, const struct head *b) {
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->place < b->place || (a->place == b->place && a->id < b->id);
+}
+
+/* The first row of a list is the head of its cursor. */
+static bool page_keep(struct store *store, struct cursor *cursor, const struct ahead *ahead,
+                      struct error *error) {
+    const struct head *last = cursor->count ? &cursor->read[cursor->count - 1].head : &cursor->head;
+    if (!head_before(last, &ahead->head))
+        return error_set(error, ERROR_FAILED, "store \"%s\": ready jobs in no order",
+                         store->db.name);
+    if (cursor->head.id == INT64_MIN) {
+        cursor->head = ahead->head;
+        cursor->job = ahead->job;
+        return true;
+    }
+    if (!cursor_room(store, cursor, cursor->ask, error))
+        return false;
+    cursor->read[cursor->count++] = *ahead;
+    return true;
+}
+
+static bool page_row(struct merge_page *page, struct store *store, struct row *row,
+                     struct error *error) {
+    const bool whole = page->page.whole;
+    struct ahead ahead = {0};
+    if (!page_open(page, store, row_int(row, whole ? ROW_stream : READY_STREAM), error) ||
+        !ahead_read(store, row, page->cursor, whole, &ahead, error))
+        return false;
+    if (page_keep(store, page->cursor, &ahead, error))
+        return true;
+    job_free(ahead.job);
+    return false;
+}
+
+static bool page_read(struct ready_page *of, struct store *store, struct row *row,
+                      struct error *error) {
+    struct merge_page *page = (struct merge_page *)of;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES)
+        if (!page_row(page, store, row, error)) {
+            row_done(row);
+            return false;
+        }
+    return step == NO;
+}
+
+enum { WASTE = 4 }; /* rows read for each that is wanted, at most */
+
+/* As much of each stream as if those that had rows last gave the same, and a little more. */
+static int64_t page_quota(const struct store *store, int64_t wanted) {
+    int64_t quota = wanted / (store->paged > 0 ? store->paged : 1);
+    int64_t bound = WASTE * wanted / ((int64_t)store->catalog.stream_count + 1) + 1;
+    quota += quota / 4 + 8;
+    quota = quota < bound ? quota : bound;
+    return quota < wanted ? quota : wanted;
+}
+
+static bool page_list(struct merge_page *page, struct store *store, const struct serves *serves,
+                      struct error *error) {
+    const struct catalog *catalog = &store->catalog;
+    const struct merge *merge = page->merge;
+    const int64_t quota = page_quota(store, merge->wanted > 0 ? merge->wanted : 1);
+    for (size_t i = 0; i < catalog->stream_count; i++) {
+        const struct catalog_stream *stream = &catalog->streams[i];
+        enum answer open = serves_stream(serves, stream)
+                               ? limits_open(&page->merge->limits, store, stream, error)
+                               : NO;
+        if (open == FAILED)
+            return false;
+        if (open == YES)
+            page->lists[page->page.count++] =
+                (struct ready_list){stream->id, quota, merge->rank_min, INT64_MIN, INT64_MIN};
+    }
+    return true;
+}
+
+static bool merge_page(struct merge *merge, struct store *store, const struct serves *serves,
+                       struct error *error) {
+    struct merge_page page = {.merge = merge, .page = {.read = page_read}};
+    page.lists = malloc((store->catalog.stream_count + 1) * sizeof *page.lists);
+    page.page.lists = page.lists;
+    page.page.rank_max = merge->rank_max;
+    page.page.whole = !merge->order->unread;
+    bool done =
+        (page.lists || db_no_memory(&store->db, error)) && page_list(&page, store, serves, error);
+    store->paged = 0;
+    done = done && (!page.page.count || store->engine->ready_page(store, &page.page, error));
+    free(page.lists);
+    return done;
+}
+
+/* ---- beginning ---- */
+
+/* One stream after the other that has ready jobs. */
+static bool merge_streams(struct merge *merge, struct store *store, const struct serves *serves,
+                          struct error *error) {
+    int64_t id = INT64_MIN;
+    enum answer step = YES;
+    while (step == YES &&
+           (step = db_value(&store->db, error, &id,
+                            "SELECT stream FROM ready WHERE stream>?1 ORDER BY stream LIMIT 1", "i",
+                            id)) == YES) {
+        const struct catalog_stream *stream = catalog_stream(&store->catalog, id);
+        enum answer open = stream && serves_stream(serves, stream)
+                               ? limits_open(&merge->limits, store, stream, error)
+                               : NO;
+        if (open == FAILED || (open == YES && !merge_stream(merge, store, stream, error)))
+            step = FAILED;
+    }
+    return step == NO;
+}
+
+bool merge_begin(struct merge *merge, struct store *store, const struct acquire *acquire,
+                 struct error *error) {
+    *merge = (struct merge){
+        .own = *acquire, .rank_min = ~acquire->priority_max, .rank_max = ~acquire->priority_min};
+    merge->order = &merge->own;
+    merge->wanted = acquire->want;
+    merge->own.by_due_date |= store->meta.fair != FAIR_OFF;
+    struct serves serves = {0};
+    bool paged =
+        store->engine->sets && !order_has_levels(merge->order) && !acquire->ensure_due_date;
+    store->met = (struct store_acquire_stats){0};
+    bool done = serves_begin(&serves, store, acquire, error) &&
+                (paged ? merge_page(merge, store, &serves, error)
+                       : merge_streams(merge, store, &serves, error));
+    serves_end(&serves);
+    store->met.levels = order_has_levels(acquire) ? (int)merge->count : 0;
+    for (size_t i = merge->count / 2; i-- > 0;)
+        merge_sink(merge, i);
+    return done;
+}
+
+bool merge_before(const struct merge *merge, const struct cursor *other) {
+    return merge->count && cursor_before(merge->order, &merge->cursors[0], other);
+}
+
+bool merge_next(struct merge *merge, struct store *store, struct error *error) {
+    enum answer step = cursor_next(store, &merge->cursors[0], merge->wanted, error);
+    if (step == NO || (step == YES && merge->cursors[0].head.rank > merge->rank_max))
+        return merge_drop(merge);
+    merge_sink(merge, 0);
+    return step == YES;
+}
+
+struct job *merge_job(struct merge *merge) {
+    struct job *job = merge->cursors[0].job;
+    merge->cursors[0].job = NULL;
+    return job;
+}
+
+bool merge_drop(struct merge *merge) {
+    cursor_clear(&merge->cursors[0]);
+    merge->cursors[0] = merge->cursors[--merge->count];
+    merge_sink(merge, 0);
+    return true;
+}
+
+static bool merge_is_of(const struct merge *merge, size_t at, const struct store *store,
+                        const struct catalog_definition *definition) {
+    const struct catalog_stream *stream =
+        catalog_stream(&store->catalog, merge->cursors[at].stream);
+    return stream && stream->definition == definition;
+}
+
+bool merge_took_limited(struct merge *merge, struct store *store, const struct cursor *taken,
+                        int places, struct error *error) {
+    const struct catalog_stream *of = catalog_stream(&store->catalog, taken->stream);
+    if (!of || !limits_take(&merge->limits, of, places))
+        return true;
+    merge_leave(merge, store, taken->stream);
+    return limits_full(store, of, error);
+}
+
+void merge_leave(struct merge *merge, struct store *store, int64_t stream) {
+    const struct catalog_stream *of = catalog_stream(&store->catalog, stream);
+    for (size_t i = merge->count; of && i-- > 0;)
+        if (merge_is_of(merge, i, store, of->definition)) {
+            cursor_clear(&merge->cursors[i]);
+            merge->cursors[i] = merge->cursors[--merge->count];
+        }
+    for (size_t i = merge->count / 2; i-- > 0;)
+        merge_sink(merge, i);
+}
+
+static bool merge_follows(const struct merge *merge, const struct cursor *taken) {
+    for (size_t i = 0; i < merge->count; i++)
+        if (merge->cursors[i].lane == taken->head.lane &&
+            merge->cursors[i].stream == taken->stream &&
+            merge->cursors[i].head.rank == taken->head.rank)
+            return true;
+    return false;
+}
+
+bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
+                  struct error *error) {
+    struct cursor cursor = {.stream = taken->stream,
+                            .lane = taken->head.lane,
+                            .timer = taken->timer,
+                            .paced = taken->paced,
+                            .limited = taken->limited};
+    if (taken->lane || merge_follows(merge, taken))
+        return true;
+    cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, cursor.lane, 0};
+    enum answer step = cursor_next_parked(store, &cursor, error);
+    if (step != YES)
+        return step == NO;
+    if (!merge_add(merge, &cursor))
+        return db_no_memory(&store->db, error);
+    merge_rise(merge, merge->count - 1);
+    return true;
+}
+
+bool merge_left(const struct merge *merge, struct sort_key *best) {
+    const struct cursor *first = NULL;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct cursor *cursor = &merge->cursors[i];
+        if (!cursor->lane && (!first || cursor_before(merge->order, cursor, first)))
+            first = cursor;
+    }
+    if (first)
+        *best = cursor_sort_key(first);
+    return first != NULL;
+}
+
+void merge_end(struct merge *merge) {
+    for (size_t i = 0; i < merge->count; i++)
+        cursor_clear(&merge->cursors[i]);
+    free(merge->cursors);
+    limits_clear(&merge->limits);
+    *merge = (struct merge){0};
+}
