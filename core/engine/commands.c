@@ -2,7 +2,7 @@
 #include "engine/engine_state.h"
 #include "time/instant.h"
 
-#define LOG_PAGES 1000 /* the write-ahead log may grow so far */
+#define LOG_PAGES 3000 /* the write-ahead log may grow so far */
 
 void engine_tidy(struct engine *engine) {
     store_tend(engine->store, CHORE_LOG, LOG_PAGES, NULL,

@@ -12,7 +12,7 @@ enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
 enum { TICK = 1000, FILE_PAUSE = 5, QUIET = 50, LEFT_WAIT = 60000, RETIRE_WAIT = 3600000 };
-enum { PAGES_IDLE = 250, PAGES_BUSY = 1000 }; /* of the log, before a checkpoint */
+enum { PAGES_IDLE = 250, PAGES_BUSY = 3000 }; /* of the log, before a checkpoint */
 enum { CUT_AGAIN = 50 };
 
 /* ---- called by other threads, and for the doorbell ---- */

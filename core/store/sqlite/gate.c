@@ -1,14 +1,29 @@
 #include "store/sqlite/gate.h"
+#include "base/clock.h"
 #include "base/crash_point.h"
 #include "store/sqlite/beside.h"
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define STAND_BACK 25 /* pauses: 5 ms */
+#define STAND_BACK 5000 /* microseconds */
+
+static const struct timespec pause_span = {0, 200000};
 
 void gate_pause(void) {
-    nanosleep(&(struct timespec){0, 200000}, NULL);
+    nanosleep(&pause_span, NULL);
+}
+
+/* Its room is taken now: a page that finds the disk full later would be a SIGBUS. */
+static void gate_map(struct gate *gate) {
+    if (posix_fallocate(gate->file, 0, sizeof *gate->turn) != 0)
+        return;
+    void *map = mmap(NULL, sizeof *gate->turn, PROT_READ | PROT_WRITE, MAP_SHARED, gate->file, 0);
+    gate->turn = map == MAP_FAILED ? NULL : map;
 }
 
 bool gate_open(struct gate *gate, const char *path, struct error *error) {
@@ -16,6 +31,7 @@ bool gate_open(struct gate *gate, const char *path, struct error *error) {
     gate->file = file < 0 ? -1 : file;
     if (file < 0)
         return false;
+    gate_map(gate);
     CRASH_POINT("gate_opened");
     return true;
 }
@@ -26,9 +42,11 @@ void gate_look(struct gate *gate, const char *path) {
 }
 
 void gate_close(struct gate *gate) {
+    if (gate->turn)
+        munmap((void *)gate->turn, sizeof *gate->turn);
     if (gate->file >= 0)
         close(gate->file);
-    gate->file = -1;
+    *gate = (struct gate){.file = -1};
 }
 
 static struct flock gate_range(int64_t byte, int type) {
@@ -55,9 +73,34 @@ bool gate_free(const struct gate *gate, int64_t byte) {
     return fcntl(gate->file, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK;
 }
 
-bool gate_stand_back(const struct gate *gate) {
-    int pauses = 0;
-    for (; pauses < STAND_BACK && !gate_free(gate, GATE_WAITING); pauses++)
+uint32_t gate_turn(const struct gate *gate) {
+    return gate->turn ? atomic_load(gate->turn) : 0;
+}
+
+void gate_wait(const struct gate *gate, uint32_t turn) {
+    if (gate->turn)
+        syscall(SYS_futex, gate->turn, FUTEX_WAIT, turn, &pause_span, NULL, 0);
+    else
         gate_pause();
-    return pauses > 0;
+}
+
+void gate_ended(const struct gate *gate) {
+    if (!gate->turn)
+        return;
+    atomic_fetch_add(gate->turn, 1);
+    syscall(SYS_futex, gate->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool gate_stand_back(const struct gate *gate) {
+    int64_t until = 0;
+    for (;;) {
+        uint32_t turn = gate_turn(gate);
+        if (gate_free(gate, GATE_WAITING))
+            return until != 0;
+        int64_t now = clock_monotonic_us();
+        until = until ? until : now + STAND_BACK;
+        if (now >= until)
+            return true;
+        gate_wait(gate, turn);
+    }
 }

@@ -6,6 +6,7 @@
 #define MOONSHIFT_STORE_SQLITE_GATE_H
 
 #include "base/error.h"
+#include <stdatomic.h>
 #include <stdint.h>
 
 enum gate_byte {
@@ -17,7 +18,8 @@ enum gate_byte {
 };
 
 struct gate {
-    int file; /* -1: no gate (in memory); then every byte is free and may be taken */
+    int file;               /* -1: no gate (in memory); then every byte is free and may be taken */
+    _Atomic uint32_t *turn; /* mapped: counts ended transactions; NULL: there is no room for it */
 };
 
 /* Opens (creates) the gate beside the database at `path`. */
@@ -32,6 +34,13 @@ void gate_drop(struct gate *gate, int64_t byte);
 
 /* True if no other store holds the byte in any way. */
 bool gate_free(const struct gate *gate, int64_t byte);
+
+/* Waits until another store ends its transaction, 0.2 ms at the most. `turn` was read before the
+ * caller found that it has to wait. */
+uint32_t gate_turn(const struct gate *gate);
+void gate_wait(const struct gate *gate, uint32_t turn);
+/* The transaction has ended and the bytes are free: those that wait look at once. */
+void gate_ended(const struct gate *gate);
 
 /* Waits, up to 5 ms, while another store waits to write. True: it did wait. */
 bool gate_stand_back(const struct gate *gate);

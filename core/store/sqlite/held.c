@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-enum { FRAMES_USUAL = 1000 }; /* a busy executor's checkpoints are so far apart */
+enum { FRAMES_USUAL = 3000 }; /* a busy executor's checkpoints are so far apart */
 
 struct reader {
     int place;

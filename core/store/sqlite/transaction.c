@@ -47,12 +47,15 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
         return false;
     bool waited = gate_stand_back(&sqlite_of(store)->gate);
     time_ms begun = clock_monotonic();
+    struct gate *gate = &sqlite_of(store)->gate;
+    uint32_t turn = gate_turn(gate);
     int code = 0;
     while ((code = begin_try(store)) == SQLITE_BUSY &&
            clock_monotonic() < transaction_patience(store, begun)) {
         waited = true;
-        gate_take(&sqlite_of(store)->gate, GATE_WAITING, false);
-        gate_pause();
+        gate_take(gate, GATE_WAITING, false);
+        gate_wait(gate, turn);
+        turn = gate_turn(gate);
     }
     if (waited)
         transaction_waited(store);
@@ -72,6 +75,7 @@ bool sqlite_begin(struct store *store, enum store_purpose purpose, struct error 
 static void gates_drop(struct store *store) {
     gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
     gate_drop(&sqlite_of(store)->gate, GATE_WAITING);
+    gate_ended(&sqlite_of(store)->gate);
 }
 
 static bool commit_write(struct store *store, struct error *error) {
@@ -169,6 +173,7 @@ bool sqlite_checkpoint(struct store *store, int pages, struct error *error) {
     if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true))
         done = checkpoint_run(store, pages <= 0 || checkpoint_log_size(store) > LOG_KEPT, error);
     gate_drop(&sqlite_of(store)->gate, GATE_WRITER);
+    gate_ended(&sqlite_of(store)->gate);
     if (!sqlite_of(store)->checkpointer)
         gate_drop(&sqlite_of(store)->gate, GATE_CHECKPOINTER);
     return done;

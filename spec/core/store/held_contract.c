@@ -3,7 +3,7 @@
 #include "contract.h"
 #include <sqlite3.h>
 
-enum { ROWS = 300, PAYLOAD = 20000 }; /* more than 1000 pages of the log */
+enum { ROWS = 900, PAYLOAD = 20000 }; /* more than 3000 pages of the log */
 
 /* Another connection in a transaction that has read. */
 static sqlite3 *hold(const struct contract *c) {

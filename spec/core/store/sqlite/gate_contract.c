@@ -1,0 +1,74 @@
+/* gate_contract.c - writers take turns through the gate. */
+#include "../contract.h"
+#include "store/sqlite/connection.h"
+
+static struct gate gate; /* of another process */
+
+static bool opens(struct contract *c) {
+    return gate_open(&gate, sqlite_of(c->store)->path, &c->error);
+}
+
+static bool writes(struct contract *c, bool keeps) {
+    if (!store_begin(c->store, STORE_COMMAND, &c->error))
+        return false;
+    if (keeps)
+        return store_commit(c->store, &c->error);
+    store_rollback(c->store);
+    return true;
+}
+
+static void told(struct contract *c) {
+    EXPECT(opens(c));
+    uint32_t turn = gate_turn(&gate);
+    EXPECT(writes(c, true));
+    EXPECT(gate_turn(&gate) != turn);
+    turn = gate_turn(&gate);
+    EXPECT(writes(c, false));
+    EXPECT(gate_turn(&gate) != turn);
+    turn = gate_turn(&gate);
+    EXPECT(store_tend(c->store, CHORE_LOG, 0, NULL, &c->error));
+    EXPECT(gate_turn(&gate) != turn);
+    gate_close(&gate);
+}
+
+/* Each of these waits would take 0.2 ms if it had to wait at all. */
+static void at_once(struct contract *c) {
+    EXPECT(opens(c));
+    uint32_t turn = gate_turn(&gate);
+    EXPECT(writes(c, true));
+    int64_t from = clock_monotonic_us();
+    for (int i = 0; i < 10000; i++)
+        gate_wait(&gate, turn);
+    EXPECT(clock_monotonic_us() - from < INT64_C(10000) * 200);
+    gate_close(&gate);
+}
+
+static void stands_back(struct contract *c) {
+    EXPECT(opens(c));
+    EXPECT(!gate_stand_back(&sqlite_of(c->store)->gate));
+    EXPECT(gate_take(&gate, GATE_WAITING, false));
+    EXPECT(gate_stand_back(&sqlite_of(c->store)->gate));
+    gate_drop(&gate, GATE_WAITING);
+    EXPECT(!gate_stand_back(&sqlite_of(c->store)->gate));
+    gate_close(&gate);
+}
+
+/* Without room for the count a writer looks every 0.2 ms. */
+static void unmapped(struct contract *c) {
+    struct gate none = {.file = -1};
+    EXPECT(gate_turn(&none) == 0);
+    gate_ended(&none);
+    gate_wait(&none, 0);
+    EXPECT(writes(c, true));
+}
+
+static const struct check checks[] = {
+    {"each end of a transaction and of a checkpoint is told to those that wait", told},
+    {"a writer does not wait for an end that has been", at_once},
+    {"a writer stands back while another one waits, and not for ever", stands_back},
+    {"a gate that has no room for the count is a gate", unmapped},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
