@@ -33,7 +33,8 @@ struct postgres {
     struct session session;
     struct address address;
     int32_t class;        /* drawn from the schema's name: stores of one database do not meet */
-    bool outdated;        /* the schema is newer than this program */
+    int64_t program;      /* the version of the schema that this program knows */
+    bool outdated;        /* the schema is narrower than this program can work with */
     bool parting;         /* no more is written than what gives its locks back */
     time_ms offset;       /* of the server's clock to this machine's, */
     time_ms round;        /* measured by this round trip, */
@@ -68,8 +69,9 @@ void postgres_look_end(struct store *store);
 bool postgres_migrate(struct store *store, struct error *error);
 /* Has the role what it needs? False: ERROR_CONFIG, by the names of what it lacks. */
 bool postgres_rights(struct store *store, struct error *error);
-/* Is a schema of this version this program's? False: ERROR_CONFIG. */
-bool postgres_version_fits(struct store *store, int64_t version, struct error *error);
+/* Reads the version of the schema; and can this program work with it? False: ERROR_CONFIG. */
+bool postgres_schema_read(struct store *store, struct error *error);
+bool postgres_version_fits(struct store *store, struct error *error);
 
 extern const struct txn_hook postgres_sign_hook, postgres_bell_hook, postgres_left_hook;
 

@@ -91,14 +91,28 @@ void postgres_notify(struct store *store, int64_t executor) {
 
 /* ---- joining and leaving ---- */
 
-bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error) {
+static bool lock_session(struct store *store, int64_t id, struct error *error) {
     int64_t taken = 0;
-    (void)workers; /* what they run dies with the process */
     if (db_value(&store->db, error, &taken, "SELECT pg_try_advisory_lock(?1::int, ?2::int)", "ii",
                  (int64_t)postgres_of(store)->class, LOCK_EXECUTORS + id) != YES)
         return false;
     return taken || error_set(error, ERROR_CONFLICT, "store \"%s\": executor %lld is alive already",
                               store->db.name, (long long)id);
+}
+
+/* Says which schema its program knows: a step that it could not work with waits until it leaves. */
+static bool note_program(struct store *store, int64_t id, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM program WHERE executor NOT IN"
+                  " (SELECT id FROM executor WHERE state<>0)",
+                  "") &&
+           db_run(&store->db, error, "INSERT INTO program(executor, version) VALUES(?1, ?2)", "ii",
+                  id, postgres_of(store)->program);
+}
+
+bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error) {
+    (void)workers; /* what they run dies with the process */
+    return note_program(store, id, error) && lock_session(store, id, error);
 }
 
 bool postgres_entered(struct store *store, struct error *error) {
@@ -120,7 +134,7 @@ static bool end_old_session(struct store *store, struct error *error) {
 
 bool postgres_enter_again(struct store *store, struct error *error) {
     const int64_t id = store->self.id;
-    return !id || (end_old_session(store, error) && postgres_enter(store, id, 0, error) &&
+    return !id || (end_old_session(store, error) && lock_session(store, id, error) &&
                    bell_listen(store, id, error));
 }
 

@@ -2,19 +2,40 @@
 #include "base/text.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/schema.h"
+#include "store/postgres/upgrade.h"
 #include <stdlib.h>
 
-#define SCHEMA_VERSION 6 /* the same tables as those of the engine on a file have it */
-
-bool postgres_version_fits(struct store *store, int64_t version, struct error *error) {
-    struct postgres *postgres = postgres_of(store);
-    postgres->outdated = version > SCHEMA_VERSION;
-    if (version == SCHEMA_VERSION || (postgres->outdated && postgres->parting))
-        return true;
+static bool refuse_version(struct store *store, const char *is, const char *remedy,
+                           struct error *error) {
     return error_set(error, ERROR_CONFIG,
-                     "store \"%s\": schema %lld is %s than this program's %d (%s)", store->db.name,
-                     (long long)version, postgres->outdated ? "newer" : "older", SCHEMA_VERSION,
-                     postgres->outdated ? "upgrade moonshift" : "it was never released");
+                     "store \"%s\": schema %lld is %s than this program's %lld (%s)",
+                     store->db.name, (long long)store->schema.version, is,
+                     (long long)postgres_of(store)->program, remedy);
+}
+
+/* A later version may be one that this program can work with: it is only wider. */
+bool postgres_version_fits(struct store *store, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    const struct store_schema *schema = &store->schema;
+    postgres->outdated = schema->oldest > postgres->program;
+    if (postgres->outdated && !postgres->parting)
+        return refuse_version(store, "newer", "upgrade moonshift", error);
+    if (schema->version < postgres->program && store->mode != STORE_MIGRATE)
+        return refuse_version(store, "older", "\"moonshift store migrate\" brings it up to date",
+                              error);
+    return true;
+}
+
+bool postgres_schema_read(struct store *store, struct error *error) {
+    struct row *row = db_query(&store->db, error, "SELECT version, oldest FROM schema_version", "");
+    enum answer step = db_step(&store->db, row, error);
+    if (step == FAILED)
+        return false;
+    store->schema.version = step == YES ? row_int(row, 0) : 0;
+    store->schema.oldest = step == YES ? row_int(row, 1) : 0;
+    if (step == YES)
+        row_done(row);
+    return true;
 }
 
 static bool refuse_foreign(struct store *store, const char *table, struct error *error) {
@@ -45,18 +66,17 @@ static enum answer find_tables(struct store *store, bool *ours, struct error *er
     return step;
 }
 
-/* YES: there is a store of this version. */
+/* YES: there is a store of a version that this program works with. */
 static enum answer look_version(struct store *store, struct error *error) {
     bool ours = false;
-    int64_t version = 0;
     enum answer found = find_tables(store, &ours, error);
     if (found != YES)
         return found;
     if (!postgres_rights(store, error))
         return FAILED;
-    found = db_value(&store->db, error, &version, "SELECT version FROM schema_version", "");
-    if (found == FAILED || !postgres_version_fits(store, version, error))
+    if (!postgres_schema_read(store, error) || !postgres_version_fits(store, error))
         return FAILED;
+    store->schema.was = store->schema.version;
     return YES;
 }
 
@@ -80,9 +100,10 @@ static bool make_tables(struct store *store, struct error *error) {
     text_add(&script,
              "CREATE TABLE turn(session bigint PRIMARY KEY, n bigint NOT NULL, at bigint NOT NULL)"
              " WITH (fillfactor=20);\n"
+             "CREATE TABLE program(executor bigint PRIMARY KEY, version bigint NOT NULL);\n"
              "CREATE TABLE schema_version(version bigint NOT NULL, oldest bigint NOT NULL);\n"
-             "INSERT INTO schema_version VALUES (%d, %d);\n",
-             SCHEMA_VERSION, SCHEMA_VERSION);
+             "INSERT INTO schema_version VALUES (%lld, %lld);\n",
+             (long long)postgres->program, (long long)postgres->program);
     bool done = there != FAILED && ((tables && !script.failed) || error_no_memory(error)) &&
                 db_execute(&store->db, script.data, error);
     free(tables);
@@ -110,12 +131,13 @@ static bool make(struct store *store, struct error *error) {
 }
 
 bool postgres_migrate(struct store *store, struct error *error) {
+    postgres_of(store)->program = upgrade_newest();
     enum answer found = look_version(store, error);
-    store->schema = (struct store_schema){.was = found == YES ? SCHEMA_VERSION : 0,
-                                          .version = SCHEMA_VERSION,
-                                          .oldest = SCHEMA_VERSION};
+    if (found == YES && store->mode == STORE_MIGRATE)
+        return upgrade_run(store, error);
     if (found != NO)
         return found == YES;
+    store->schema.version = store->schema.oldest = postgres_of(store)->program;
     if (store->mode == STORE_CREATE)
         return make(store, error);
     return error_set(error, ERROR_NOT_FOUND,

@@ -61,17 +61,18 @@ time_ms postgres_now(struct store *store, time_ms own) {
 static bool read_begun(struct store *store, time_ms begun, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT version, floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+                 "SELECT version, oldest, floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
                  " FROM schema_version",
                  "");
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
         return false;
-    int64_t version = step == YES ? row_int(row, 0) : 0;
+    store->schema.version = step == YES ? row_int(row, 0) : 0;
+    store->schema.oldest = step == YES ? row_int(row, 1) : 0;
     if (step == YES)
-        note_clock(store, begun, row_int(row, 1));
+        note_clock(store, begun, row_int(row, 2));
     row_done(row);
-    return postgres_version_fits(store, version, error);
+    return postgres_version_fits(store, error);
 }
 
 /* ---- writing ---- */
