@@ -115,35 +115,39 @@ json_t *rig_spec(const struct rig *rig, const char *handler, json_t *payload, in
     return NULL;
 }
 
-static bool bulk_chunk(struct rig *rig, const char *handler, json_t *payload, int64_t count,
-                       struct error *error) {
-    struct created created[CHUNK];
-    struct engine_spec specs[CHUNK];
+/* As a program would keep them that creates many: only the priorities change. */
+static size_t specs_make(const struct rig *rig, const char *handler, json_t *payload, int64_t count,
+                         struct engine_spec *specs) {
     size_t made = 0;
-    bool fine = true;
-    while (fine && made < (size_t)count) {
-        json_t *spec = rig_spec(rig, handler, payload, rig_priority(rig, &rig->bench->random));
+    for (json_t *spec = NULL; made < CHUNK && made < (size_t)count; made++) {
+        if (!(spec = rig_spec(rig, handler, payload, 0)))
+            break;
         specs[made] = (struct engine_spec){.object = spec};
-        fine = spec != NULL;
-        made += fine;
     }
-    fine = (fine || error_no_memory(error)) &&
-           engine_enqueue(rig->engine, specs, made, created, NULL, error);
-    while (made > 0)
-        json_decref(specs[--made].object);
-    return fine;
+    return made;
+}
+
+static bool chunk(struct rig *rig, struct engine_spec *specs, size_t count, struct error *error) {
+    struct created created[CHUNK];
+    for (size_t i = 0; i < count; i++)
+        json_integer_set(json_object_get(specs[i].object, "priority"),
+                         rig_priority(rig, &rig->bench->random));
+    return engine_enqueue(rig->engine, specs, count, created, NULL, error);
 }
 
 bool rig_feed(struct rig *rig, const char *handler, json_t *payload, int64_t count,
               struct error *error) {
-    for (int64_t done = 0; done < count; done += CHUNK) {
-        int64_t left = count - done;
+    struct engine_spec specs[CHUNK];
+    size_t made = specs_make(rig, handler, payload, count, specs), size = 0;
+    bool fine = made == CHUNK || made == (size_t)count || error_no_memory(error);
+    for (int64_t done = 0; fine && done < count; done += (int64_t)size) {
+        size = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
         rig_tell(rig, "enqueueing in bulk", done, count);
-        if (!place_goes_on(error) ||
-            !bulk_chunk(rig, handler, payload, left < CHUNK ? left : CHUNK, error))
-            return false;
+        fine = place_goes_on(error) && chunk(rig, specs, size, error);
     }
-    return true;
+    while (made > 0)
+        json_decref(specs[--made].object);
+    return fine;
 }
 
 /* ---- running ---- */

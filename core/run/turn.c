@@ -7,7 +7,7 @@
 #include "run/outcomes.h"
 #include <stdlib.h>
 
-enum { PROMOTE_MAX = 1000, SECOND = 1000 };
+enum { PROMOTE_MAX = 1000, SECOND = 1000, MANY = 64 };
 
 struct turns {
     struct store *store;
@@ -26,6 +26,7 @@ struct turns {
     time_ms flushed;     /* monotonic */
     time_ms missed_seen; /* monotonic; last look for missing handlers */
     time_ms missed_next; /* when to ask again: some are, but not for long enough yet */
+    int taken;           /* jobs of an acquisition, a moving mean */
     bool starved;        /* a job with a rate waits for a worker */
     bool draining;       /* told to take nothing more */
     bool deaf;           /* no bell can ring for it, although others may write to its file */
@@ -82,6 +83,7 @@ struct turns *turns_new(struct store *store, const struct settings *settings, st
     turns->clock = clock;
     turns->hint.look = turns->hint.blind = true;
     turns->next = TIME_NEVER;
+    turns->taken = 2 * MANY; /* not known yet */
     turns->flushed = clock_monotonic();
     turns->dead_seen = turns->missed_seen = turns->flushed - SECOND;
     turns->missed_next = TIME_NEVER;
@@ -194,12 +196,14 @@ static bool acquire(struct turns *turns, const struct turn *turn, struct work *w
         back_off_page(turns->settings, turns->back_off.failure_level, work->capacity.room);
     turns->acquire.want = work->asked;
     turns->acquire.bytes = work->capacity.bytes;
-    turns->acquire.unread = store_contended(turns->store);
+    /* To read the rows of a few jobs behind the commit takes longer than to read them along. */
+    turns->acquire.unread = turns->taken >= MANY && store_contended(turns->store);
     turns->acquire.horizon = turn->horizon;
     turns->acquire.idle = turn->idle - (turn->room - work->capacity.room); /* some are pre-locked */
     if (!store_acquire(turns->store, &turns->acquire, work->now, &work->jobs, &work->count,
                        &work->more, error))
         return false;
+    turns->taken = (turns->taken + work->count) / 2;
     if (work->promoted >= PROMOTE_MAX)
         work->capacity.ready.blind = work->capacity.ready.look = true;
     return true;

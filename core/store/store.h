@@ -273,9 +273,8 @@ static inline bool store_acquire(struct store *store, const struct acquire *acqu
  * whole job. A job whose row is gone stays unread, as all do that come after an error. */
 static inline bool store_read_taken(struct store *store, struct job **jobs, size_t count,
                                     struct error *error);
-/* True if other executors want to write as well: there are some, and a transaction had to wait for
- * another one in the last second. Then what can be done outside of a transaction is better done
- * there. */
+/* True if others want to write as well: a transaction had to wait for another one in the last
+ * second. Then what can be done outside of a transaction is better done there. */
 static inline bool store_contended(const struct store *store);
 
 /* The best ready job that store_acquire would begin with; *found: there is one. Writes nothing. */

@@ -32,7 +32,7 @@ void transaction_waited(struct store *store) {
 }
 
 bool transaction_contended(const struct store *store) {
-    return store->peers.count > 0 && clock_monotonic() < store->patience.contended;
+    return clock_monotonic() < store->patience.contended;
 }
 
 bool transaction_may_begin(struct store *store, struct error *error) {

@@ -147,13 +147,8 @@ static bool create_beside(struct contract *c) {
 }
 
 static void contended(struct contract *c) {
-    struct store_executor self;
-    EXPECT(create_beside(c) && !store_contended(c->store));
-    other = contract_join(c, "another", NOW, &self);
-    EXPECT(other && create_beside(c) && store_contended(c->store));
-    EXPECT(store_leave(other, &c->error));
-    store_close(other);
-    EXPECT(create_beside(c) && !store_contended(c->store));
+    EXPECT(create_list(c, (struct job){.retries = 3}, JOBS) && !store_contended(c->store));
+    EXPECT(create_beside(c) && store_contended(c->store));
 }
 
 /* ---- a turn ---- */
@@ -173,7 +168,7 @@ static struct turns *turns;
 static struct turn turn;
 static struct clock *turn_clock;
 
-/* An executor in place of the contract's own membership, which has to wait for another one. */
+/* An executor in place of the contract's own membership, which has to wait for another writer. */
 static bool begin_turns(struct contract *c) {
     struct store_executor self;
     turn_clock = clock_virtual_new(NOW);
@@ -213,6 +208,26 @@ static int whole(void) {
 static void turn_reads(struct contract *c) {
     EXPECT(begin_turns(c) && take_turn(c));
     EXPECT(turn.acquired == JOBS && whole() == JOBS && !turn.again);
+    end_turns(c);
+}
+
+static int looks;
+
+static void count_look(struct contract *c) {
+    (void)c;
+    looks++;
+}
+
+static void few_are_read_along(struct contract *c) {
+    EXPECT(begin_turns(c));
+    meanwhile = count_look;
+    for (int i = 0; i < 10; i++) {
+        looks = 0;
+        EXPECT(take_turn(c) && whole() == JOBS);
+        EXPECT(create_beside(c));
+    }
+    meanwhile = NULL;
+    EXPECT(looks == 0);
     end_turns(c);
 }
 
@@ -265,8 +280,9 @@ static const struct check checks[] = {
     {"the rows of other jobs are read before they are locked", others_are_read},
     {"a job that comes back is read before it is locked", not_a_second_time},
     {"jobs that are released are as plain as others", released_ones},
-    {"an executor knows that others want to write", contended},
-    {"a turn beside other executors hands out whole jobs", turn_reads},
+    {"a store knows that others want to write", contended},
+    {"a turn beside other writers hands out whole jobs", turn_reads},
+    {"turns that take few jobs read them along", few_are_read_along},
     {"a job that is deleted behind the commit is not handed out", one_is_deleted},
     {"jobs that cannot be read are given back and run all the same", reading_fails},
 };
