@@ -327,6 +327,7 @@ $(BUILD)/soak/probe.so: spec/soak/probe.c
 # A disk under the store that loses its power.
 POWER := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_contract.c,$(wildcard spec/core/store/sqlite/power_*.c)))
 $(BUILD)/spec/core/store/sqlite/power_contract: $(POWER)
+$(BUILD)/spec/core/store/sqlite/power_walk_contract: $(POWER)
 $(BUILD)/spec/core/store/sqlite/error_contract: $(POWER) $(BUILD)/spec/core/store/sqlite/error_memory.o
 $(BUILD)/spec/core/store/sqlite/error_contract: \
 	DOUBLE := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup

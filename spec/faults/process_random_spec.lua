@@ -138,6 +138,7 @@ describe("kill -9 at random, seed " .. SEED, function()
     assert.equal(started, #keys)
     for _, row in ipairs(keys) do
       local id, key = row:match("^(%d+)|(%d+)$")
+      assert.equal("completed", instances[id].how)
       check_told(key, instances[id].ends)
     end
     assert.same({ "0|0|0|0|0" }, place.sql("SELECT (SELECT count(*) FROM instance),"
