@@ -29,11 +29,12 @@ end
 
 -- Every table with all files that write it. Where a table has several, each has its own reason.
 local writers = {
-  ready = many, timer = many, parked = both, locked = many, limited = both,
-  lane = { rules "places" },
+  ready = with(many, server "set"), timer = many, parked = with(both, server "set"),
+  locked = with(many, server "set"), limited = both, lane = { rules "places", server "set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place, purged as ranges.
-  job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge" },
+  job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge",
+    server "left" },
   conflicts = { rules "row" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },

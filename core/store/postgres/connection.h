@@ -42,6 +42,7 @@ struct postgres {
     int64_t ticket, turn; /* under which the store notes its commits, and how many; see turn.h */
     struct signs signs;
     struct left left;
+    struct releases releases;
     int bell, heard; /* descriptors, see executor.c; -1: none */
     struct watched watched[WATCHED];
 };

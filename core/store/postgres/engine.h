@@ -48,6 +48,9 @@ extern const struct verify_rule postgres_verify[];
 bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                    struct error *error);
 
+/* set.c */
+bool postgres_set(struct store *store, struct set *set, struct error *error);
+
 /* page.c */
 bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error);
 

@@ -4,6 +4,7 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/tell.h"
@@ -17,10 +18,9 @@
  * written is noted in memory, signs of life go, and others are notified while the capacity is still
  * known. */
 static const struct txn_hook *const hooks[] = {
-    &catalog_hook,       &fleet_hook,  &instance_hook,      &tell_hook,
-    &batch_hook,         &bulk_hook,   &postgres_left_hook, &postgres_sign_hook,
-    &rate_limit_hook,    &notify_hook, &capacity_hook,      &prelock_hook,
-    &postgres_bell_hook, NULL};
+    &catalog_hook,  &fleet_hook,    &instance_hook,      &tell_hook,          &batch_hook,
+    &releases_hook, &bulk_hook,     &postgres_left_hook, &postgres_sign_hook, &rate_limit_hook,
+    &notify_hook,   &capacity_hook, &prelock_hook,       &postgres_bell_hook, NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -94,6 +94,7 @@ static const struct store_engine engine = {
     .sets = true,
     .ahead = 2048,
     .ready_page = postgres_ready_page,
+    .set = postgres_set,
     .bulk = postgres_bulk,
     .leave_row = postgres_leave_row,
     .left_point = postgres_left_point,
@@ -154,6 +155,7 @@ struct store *postgres_open(const char *url, enum store_mode mode, const struct 
     store->engine = &engine;
     store->kind = STORE_SERVER;
     store->mode = mode;
+    store->releases = &postgres->releases;
     postgres->bell = postgres->heard = -1;
     if (open_all(postgres, url, error))
         return store;

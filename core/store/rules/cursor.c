@@ -162,10 +162,12 @@ static bool cursor_page(struct store *store, struct cursor *cursor, bool whole,
     return store->engine->ready_page(store, &page.page, error);
 }
 
-/* Jobs behind one that is in no lane are read along; behind others mostly nothing comes of it. */
+/* Jobs behind one that is in no lane are read along; behind others mostly nothing comes of it,
+ * unless lanes are asked for together. */
 static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
                          struct error *error) {
-    bool whole = wanted > 1 && !cursor->dated && !cursor->head.lane && !cursor->unread;
+    bool whole = wanted > 1 && !cursor->dated && !cursor->unread &&
+                 (!cursor->head.lane || store->engine->sets);
     cursor->placed = store->placed;
     cursor->asked = true;
     cursor->at = cursor->count = 0;

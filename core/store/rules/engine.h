@@ -56,6 +56,25 @@ struct store_sql {
     const char *payload_fits; /* CASE WHEN the payload of the job `j` can be searched */
 };
 
+/* What concerns many lanes at once, with what is given of each. */
+enum set_kind {
+    SET_LANES, /* lanes: a row (lane, parked) for each that runs, and for each that has parked jobs
+                */
+    SET_HOLD,  /* lanes, tokens, owners: they were free, and run from here on */
+    SET_RELEASE, /* lanes, tokens: those of them that run with this token are free; the first parked
+                    job of each (stream, rank) becomes ready: a row (stream, rank, place, id, lane)
+                  */
+    SET_FENCE, /* ids, tokens, owners: locks whose rows no command has edited end: a row (token) */
+    SET_PARK,  /* spots: these jobs go from `ready` to `parked` */
+};
+struct set {
+    enum set_kind kind;
+    const int64_t *columns[3];
+    size_t count;
+    /* Reads the rows, if there are any to read. */
+    bool (*read)(struct set *set, struct store *store, struct row *row, struct error *error);
+};
+
 /* How far the open transaction has come with rows of jobs that it leaves behind. */
 struct left_point {
     size_t count;
@@ -76,6 +95,9 @@ struct store_engine {
     int ahead; /* rows of one stream that an acquisition reads at once, at most */
     /* Reads the page: list after list, each in the order of `ready`. Only with `sets`. */
     bool (*ready_page)(struct store *store, struct ready_page *page, struct error *error);
+
+    /* Does what the set says. Only with `sets`. */
+    bool (*set)(struct store *store, struct set *set, struct error *error);
 
     /* Writes what `kind` says of the rows that a bulk offers. */
     bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);

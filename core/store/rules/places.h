@@ -114,6 +114,12 @@ bool place_hold(struct store *store, int64_t lane, int64_t token, bool *taken, s
 bool place_hold_by_hand(struct store *store, int64_t lane, int64_t token, struct error *error);
 /* Ends the run fenced by `token`; what waits becomes visible. Without effect if it is not held. */
 bool place_release(struct store *store, int64_t lane, int64_t token, struct error *error);
+/* The same, later and with others where the engine takes sets: at the latest with the commit, and
+ * before anything else may ask. */
+bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error);
+bool places_released(struct store *store, struct error *error);
+extern const struct txn_hook releases_hook;
+
 /* Makes the first job of every (stream, rank) that is parked visible, unless the lane runs: after a
  * visible job of the lane was taken away. `lane` 0: nothing. */
 bool place_expose(struct store *store, int64_t lane, struct error *error);

@@ -146,6 +146,13 @@ struct prelock {
     struct job *last;        /* of the capacity's jobs */
 };
 
+/* Lanes that become free in the open transaction, all together; see places.h. */
+enum { RELEASES_KEPT = 1024 };
+struct releases {
+    int64_t lanes[RELEASES_KEPT], tokens[RELEASES_KEPT];
+    size_t count;
+};
+
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
  * struct. */
 struct store {
@@ -173,6 +180,7 @@ struct store {
     struct patience patience;
     struct bulk bulk, endings; /* new jobs or locks; and ends */
     struct prelock prelock;
+    struct releases *releases; /* NULL: one by one */
     struct tally tally;
     struct filling filling;
     struct tells tells;

@@ -93,7 +93,7 @@ static int64_t count_ahead(struct why *why, const struct executor_info *info, st
     const struct job_row *row = &why->row;
     struct cursor own = {.stream = row->stream,
                          .timer = why->stream->type == JOB_TIMER,
-                         .head = {~row->priority, row->place, row->id, row->lane}};
+                         .head = {~row->priority, row->place, row->id, row->lane, 0}};
     struct merge merge = {0};
     int64_t ahead = 0;
     bool fine = merge_begin(&merge, why->store, &info->acquire, error);

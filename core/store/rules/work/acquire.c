@@ -2,63 +2,16 @@
 #include "base/crash_point.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/fair_share.h"
-#include "store/rules/merge.h"
 #include "store/rules/places.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
 #include "store/rules/tell.h"
+#include "store/rules/work/taking.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
-#define SHARED_MAX 64  /* items of jobs that share a place, in one turn */
-#define SHARED_SPAN 20 /* ms that such an item is expected to run at most */
-
-struct taken_lane { /* a work item of this acquisition */
-    int64_t lane;
-    struct job *last;
-    int count;
-    double time; /* ms that its jobs are expected to run */
-};
-
-/* A work item of this acquisition with short jobs of a definition that has a limit. They share one
- * place under it, as they run one after the other. */
-struct shared {
-    struct taken_lane item;
-    int64_t definition, permit;
-    int changes; /* of the definition, up to its last job */
-};
-
-/* Taken jobs of one rank that stand one behind the other in `ready`, which they leave together. */
-struct run {
-    struct place_key first, last;
-    int count;
-};
-
-struct taking {
-    const struct acquire *acquire;
-    time_ms now;
-    struct merge merge;
-    struct sort_key best; /* of the jobs that were left behind */
-    struct job *jobs, **end;
-    int count, items, parked;
-    double time;        /* ms until the horizon that nothing fills yet */
-    double soon;        /* ms that jobs with a rate may fill at once */
-    int64_t bytes;      /* of payloads and frames that may still be taken */
-    int64_t rank, turn; /* under fair share: the last turn taken, of this rank */
-    bool served;        /* there is one */
-    bool starved;       /* a job with a rate could start, but no worker comes to it at once */
-    struct run run;     /* their locks are in the bulk */
-    struct shared shared[SHARED_MAX];
-    int shared_count;
-    int64_t definition; /* of the last job, */
-    int changes;        /* and how often another one came */
-    struct taken_lane *lanes;
-    size_t lane_count;
-    bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
-    struct frame_page frames;     /* of the instances whose jobs are taken */
-};
 
 static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane) {
     for (size_t i = taking->lane_count; lane && i-- > 0;)
@@ -102,7 +55,8 @@ static bool run_leave(struct taking *taking, struct store *store, struct error *
 
 /* Writes what is kept back, before a statement asks for a taken job or places another one. */
 static bool run_end(struct taking *taking, struct store *store, struct error *error) {
-    return run_leave(taking, store, error) && bulk_lock(store, error);
+    return run_leave(taking, store, error) && bulk_lock(store, error) &&
+           lane_set_write(&taking->known, store, error);
 }
 
 /* Adds a job to the run, or begins the next one if a job may stand between it and the last. */
@@ -178,8 +132,7 @@ static void taking_fill(struct taking *taking, struct taken_lane *lane, const st
 
 /* ---- under a rate ---- */
 
-/* True if a run of the job is known to be short, so that it is over soon after its start. */
-static bool taking_brief(const struct taking *taking, int64_t definition) {
+bool taking_brief(const struct taking *taking, int64_t definition) {
     const struct horizon *horizon = &taking->acquire->horizon;
     return horizon->run && horizon->brief(horizon->arg, definition);
 }
@@ -205,7 +158,7 @@ static bool taking_start(struct taking *taking, struct store *store, const struc
     return rate_limit_add(store, rate_limit_of(store, cursor->stream), job, brief, error);
 }
 
-static void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
+void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane) {
     taking->count++;
     taking->changes += taking->definition != job->definition;
     taking->definition = job->definition;
@@ -226,57 +179,6 @@ static void taking_append(struct taking *taking, struct job *job, struct taken_l
     if (job->lane_id)
         taking->lanes[taking->lane_count++] = (struct taken_lane){job->lane_id, job, 1, 0};
     taking_fill(taking, job->lane_id ? &taking->lanes[taking->lane_count - 1] : NULL, job);
-}
-
-/* ---- short jobs under a limit ---- */
-
-/* True if the job may run behind the last one of the item: that takes not too long, and no job of
- * another definition that stands between them waits for it. */
-static bool shared_fits(const struct taking *taking, const struct shared *shared,
-                        const struct job *job) {
-    const struct horizon *horizon = &taking->acquire->horizon;
-    double after = shared->item.time + horizon->run(horizon->arg, job->definition);
-    bool next = shared->changes == taking->changes;
-    return shared->definition == job->definition && after <= SHARED_SPAN &&
-           (next || shared->item.last->priority == job->priority);
-}
-
-/* The item that fits and has the least to do, and how many fit; NULL: none. */
-static struct shared *shared_find(struct taking *taking, const struct job *job, int *count) {
-    struct shared *best = NULL;
-    *count = 0;
-    for (struct shared *at = taking->shared; at < taking->shared + taking->shared_count; at++) {
-        if (!shared_fits(taking, at, job))
-            continue;
-        (*count)++;
-        if (!best || at->item.time < best->item.time)
-            best = at;
-    }
-    return best;
-}
-
-/* Begins another item if there is a place for it. */
-static bool shared_begin(struct taking *taking, struct store *store, const struct job *job,
-                         struct shared **begun, struct error *error) {
-    struct limits *limits = &taking->merge.limits;
-    if (taking->shared_count == SHARED_MAX || !limits_has(limits, job->definition))
-        return true;
-    limits_share(limits, job->definition);
-    *begun = &taking->shared[taking->shared_count++];
-    **begun = (struct shared){.definition = job->definition, .permit = meta_token(store)};
-    return place_permit(store, job->definition, (*begun)->permit, error);
-}
-
-static void shared_append(struct taking *taking, struct shared *shared, struct job *job) {
-    const struct horizon *horizon = &taking->acquire->horizon;
-    job->permit = shared->permit;
-    taking_append(taking, job, shared->item.last ? &shared->item : NULL);
-    shared->changes = taking->changes;
-    if (shared->item.last)
-        return;
-    shared->item.last = job;
-    shared->item.count = 1;
-    shared->item.time = horizon->run(horizon->arg, job->definition);
 }
 
 /* True if the job, which had to be read by itself, may be the first of such an item. */
@@ -394,6 +296,32 @@ static bool taking_full(const struct taking *taking, const struct taken_lane *la
            (horizon->run && lane->time >= horizon->span);
 }
 
+/* ---- a job of a lane that is known ---- */
+
+/* YES: nothing more is to be asked before the job may be taken. */
+static enum answer taking_knows(struct taking *taking, struct store *store,
+                                const struct cursor *cursor, struct error *error) {
+    const struct job *job = cursor->job;
+    if (!cursor->head.lane || !job || job->due > taking->now || job->crashes || cursor->paced ||
+        cursor->limited)
+        return NO;
+    return lane_set_knows(&taking->known, store, &taking->merge, error);
+}
+
+static enum verdict taking_known(struct taking *taking, struct store *store,
+                                 const struct cursor *cursor, struct taken_lane *lane,
+                                 struct error *error) {
+    const int64_t id = cursor->head.lane;
+    bool free = lane ? !taking_full(taking, lane)
+                     : lane_set_hold(&taking->known, store, id, store->meta.next_token);
+    taking->parked += !free;
+    if (!free)
+        return lane_set_park(&taking->known, store, cursor, error) ? PARKED : BROKE;
+    struct job *job = merge_job(&taking->merge);
+    taking_append(taking, job, lane);
+    return taking_plain(taking, store, cursor, job, error) ? TOOK : BROKE;
+}
+
 static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
@@ -407,7 +335,10 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
         return FULL;
     if (fits)
         return taking_alone(taking, store, cursor, error);
-    if (!run_end(taking, store, error))
+    enum answer knows = taking_knows(taking, store, cursor, error);
+    if (knows == YES)
+        return taking_known(taking, store, cursor, lane, error);
+    if (knows == FAILED || !run_end(taking, store, error))
         return BROKE;
     /* Behind another job of its lane it would not start at once. */
     bool free = !lane || (!taking_full(taking, lane) && !cursor->paced);
@@ -437,6 +368,13 @@ static bool taking_turn(struct taking *taking, struct store *store, const struct
     return true;
 }
 
+/* True if jobs of the lane may be parked behind the one that was taken. */
+static bool taking_follows(const struct taking *taking, const struct store *store,
+                           const struct cursor *taken) {
+    int64_t lane = taken->head.lane;
+    return lane && (!store->engine->sets || lane_set_has_parked(&taking->known, lane));
+}
+
 static bool taking_next(struct taking *taking, struct store *store, struct error *error) {
     struct cursor best = *merge_best(&taking->merge);
     enum verdict verdict = taking_head(taking, store, &best, error);
@@ -449,7 +387,8 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
     }
     taking->merge.wanted = taking->acquire->want - taking->count;
     if (verdict == BROKE || !merge_next(&taking->merge, store, error) ||
-        (verdict == TOOK && best.head.lane && !merge_follow(&taking->merge, store, &best, error)))
+        (verdict == TOOK && taking_follows(taking, store, &best) &&
+         !merge_follow(&taking->merge, store, &best, error)))
         return false;
     if (verdict != TOOK && verdict != SHARED)
         return true;
@@ -507,6 +446,7 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
 static void taking_free(struct taking *taking) {
     merge_end(&taking->merge);
     frame_page_clear(&taking->frames);
+    lane_set_clear(&taking->known);
     free(taking->lanes);
 }
 

@@ -294,7 +294,7 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
         return false;
     bool goes_on = !outcome->lane_ends || outcome->lane_kept || outcome->follows;
     return !job->lane_id || goes_on ||
-           place_release(store, job->lane_id, outcome->lane_token, error);
+           place_release_later(store, job->lane_id, outcome->lane_token, error);
 }
 
 /* The unit of a command has no job, and no lock. */
@@ -370,8 +370,9 @@ struct passing {
 static bool fence_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
     return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
-           job->owner == store->self.id && !job->lane_id && !outcome->unit && !job->batch &&
-           !job->repeat && !job->unique_key && !job->crashes && !backlog_counts(store, job->stream);
+           job->owner == store->self.id && (!job->lane_id || store->engine->sets) &&
+           !outcome->unit && !job->batch && !job->repeat && !job->unique_key && !job->crashes &&
+           !backlog_counts(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,
@@ -479,6 +480,67 @@ static bool passing_fill(struct store *store, struct passing *passing, struct ou
     return true;
 }
 
+/* ---- the same where the engine tells which locks it has ended ---- */
+
+/* The plain outcomes, by their tokens. */
+struct fenced {
+    struct set set; /* first */
+    struct outcome **list;
+    int64_t *ids, *tokens, *owners;
+};
+
+static int by_token(const void *left, const void *right) {
+    const struct outcome *const *a = left, *const *b = right;
+    return ((*a)->job->token > (*b)->job->token) - ((*a)->job->token < (*b)->job->token);
+}
+
+static bool fenced_read(struct set *of, struct store *store, struct row *row, struct error *error) {
+    struct fenced *fenced = (struct fenced *)of;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        struct job job = {.token = row_int(row, 0)};
+        const struct outcome key = {.job = &job}, *pointer = &key;
+        struct outcome **found =
+            bsearch(&pointer, fenced->list, of->count, sizeof pointer, by_token);
+        if (found)
+            (*found)->fenced = true;
+    }
+    return step == NO;
+}
+
+static void fenced_fill(struct fenced *fenced, const struct store *store,
+                        struct outcome *outcomes) {
+    size_t *count = &fenced->set.count;
+    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
+        if (fence_plain(store, outcome))
+            fenced->list[(*count)++] = outcome;
+    qsort(fenced->list, *count, sizeof(struct outcome *), by_token);
+    for (size_t i = 0; i < *count; i++) {
+        fenced->ids[i] = fenced->list[i]->job->id;
+        fenced->tokens[i] = fenced->list[i]->job->token;
+        fenced->owners[i] = store->self.id;
+    }
+}
+
+static bool settle_set(struct store *store, struct outcome *outcomes, size_t count,
+                       struct error *error) {
+    struct fenced fenced = {.set = {.kind = SET_FENCE, .read = fenced_read}};
+    fenced.list = calloc(count, sizeof(struct outcome *));
+    fenced.set.columns[0] = fenced.ids = malloc(count * sizeof *fenced.ids);
+    fenced.set.columns[1] = fenced.tokens = malloc(count * sizeof *fenced.tokens);
+    fenced.set.columns[2] = fenced.owners = malloc(count * sizeof *fenced.owners);
+    bool done = (fenced.list && fenced.ids && fenced.tokens && fenced.owners) ||
+                db_no_memory(&store->db, error);
+    if (done)
+        fenced_fill(&fenced, store, outcomes);
+    done = done && (!fenced.set.count || store->engine->set(store, &fenced.set, error));
+    free(fenced.list);
+    free(fenced.ids);
+    free(fenced.tokens);
+    free(fenced.owners);
+    return done;
+}
+
 bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
     struct passing passing = {0};
     int64_t count = 0;
@@ -489,6 +551,8 @@ bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct erro
     }
     if (alone || count < RUN_LEAST)
         return true;
+    if (store->engine->sets)
+        return settle_set(store, outcomes, (size_t)count, error);
     bool done = passing_fill(store, &passing, outcomes, count, error) &&
                 (!passing.room || passing_try(store, &passing, error));
     free(passing.list);
@@ -497,8 +561,14 @@ bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct erro
 
 /* ---- one after the other ---- */
 
+/* Writes what is kept back: an outcome may ask for it. */
+static bool settle_flush(struct store *store, struct error *error) {
+    return bulk_flush(store, true, error) && left_remove(store, error) &&
+           places_released(store, error);
+}
+
 bool work_settle_end(struct store *store, struct error *error) {
-    return bulk_flush(store, true, error) &&
+    return bulk_flush(store, true, error) && places_released(store, error) &&
            (!store->engine->settled || store->engine->settled(store, error));
 }
 
@@ -511,7 +581,7 @@ bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum
     outcome->undone = false;
     bool refusable = settle_refusable(store, outcome);
     *keeps = !refusable && settle_is_plain(store, outcome);
-    bool done = (*keeps || (bulk_flush(store, true, error) && left_remove(store, error))) &&
+    bool done = (*keeps || settle_flush(store, error)) &&
                 (refusable ? settle_carefully(store, outcome, now, settled, error)
                            : settle_run(store, outcome, now, settled, error));
     *keeps = false;

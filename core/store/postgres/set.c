@@ -1,0 +1,75 @@
+/* set.c - what concerns many lanes or locks at once: a statement each, whatever their number.
+ *
+ * Rows are found one after the other by their index. A join would leave it to the planner which of
+ * both sides it goes through, and it does not know how many there are. */
+#include "store/postgres/array.h"
+#include "store/postgres/connection.h"
+
+/* The first parked job of each (stream, rank) of a lane is found behind the one before. */
+#define FIRST(where)                                                                               \
+    "(SELECT ctid AS spot, lane, stream, rank FROM parked WHERE " where                            \
+    " ORDER BY stream, rank, place, id LIMIT 1)"
+#define HEADS                                                                                      \
+    "SELECT h.spot FROM free f CROSS JOIN LATERAL (WITH RECURSIVE t AS (" FIRST(                   \
+        "lane=f.id") " UNION ALL SELECT n.* FROM t CROSS JOIN LATERAL " FIRST("lane=t.lane AND "   \
+                                                                              "(stream, "          \
+                                                                              "rank)>(t.stream, "  \
+                                                                              "t.rank)") " AS n) " \
+                                                                                         "SELECT " \
+                                                                                         "* FROM " \
+                                                                                         "t) AS h"
+
+static const struct {
+    const char *sql;
+    int columns;
+    enum array_type type;
+} kinds[] = {
+    [SET_LANES] = {"SELECT k.id, 0::bigint FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
+                   " (SELECT 1 FROM lane WHERE id=k.id OFFSET 0) AS l"
+                   " UNION ALL SELECT k.id, 1::bigint FROM unnest(?1) AS k(id) CROSS JOIN LATERAL"
+                   " (SELECT 1 FROM parked WHERE lane=k.id LIMIT 1) AS p",
+                   1, ARRAY_INT8},
+    [SET_HOLD] = {"INSERT INTO lane(id, token, owner) SELECT * FROM unnest(?, ?, ?)", 3,
+                  ARRAY_INT8},
+    [SET_RELEASE] = {"WITH free AS (DELETE FROM lane WHERE ctid=ANY(ARRAY"
+                     "(SELECT l.ctid FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
+                     " (SELECT ctid FROM lane WHERE id=k.id AND token=k.token OFFSET 0) AS l))"
+                     " RETURNING id), gone AS (DELETE FROM parked WHERE ctid=ANY(ARRAY(" HEADS
+                     ")) RETURNING stream, rank, place, id, lane)"
+                     " INSERT INTO ready(stream, rank, place, id, lane) SELECT * FROM gone"
+                     " ON CONFLICT DO NOTHING RETURNING stream, rank, place, id, lane",
+                     2, ARRAY_INT8},
+    [SET_PARK] = {"WITH gone AS (DELETE FROM ready WHERE ctid=ANY(?)"
+                  " RETURNING lane, stream, rank, place, id)"
+                  " INSERT INTO parked(lane, stream, rank, place, id) SELECT * FROM gone",
+                  1, ARRAY_TID},
+    [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
+                   " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"
+                   " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
+                   " AND edited=0 OFFSET 0) AS l)) RETURNING token",
+                   3, ARRAY_INT8},
+};
+
+static bool fill(struct array *array, enum array_type type, const int64_t *list, size_t count) {
+    array_begin(array, type);
+    for (size_t i = 0; i < count; i++)
+        array_add_int(array, list[i]);
+    array_end(array);
+    return !array->data.failed;
+}
+
+bool postgres_set(struct store *store, struct set *set, struct error *error) {
+    struct array arrays[3] = {0};
+    struct row *row = db_query(&store->db, error, kinds[set->kind].sql, "");
+    bool done = row != NULL;
+    for (int at = 0; done && at < kinds[set->kind].columns; at++) {
+        done = fill(&arrays[at], kinds[set->kind].type, set->columns[at], set->count) ||
+               db_no_memory(&store->db, error);
+        statement_bind_array(row, at, &arrays[at]);
+    }
+    if (done)
+        done = set->read ? set->read(set, store, row, error) : db_run_row(&store->db, row, error);
+    for (int at = 0; at < 3; at++)
+        array_clear(&arrays[at]);
+    return done;
+}

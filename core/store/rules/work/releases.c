@@ -1,0 +1,45 @@
+/* releases.c - lanes that become free together (places.h). */
+#include "store/rules/places.h"
+
+/* The first job of each (stream, rank) stands in `ready` now. */
+static bool read_shown(struct set *set, struct store *store, struct row *row, struct error *error) {
+    enum answer step = NO;
+    (void)set;
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        const struct place_key key = {row_int(row, 0), row_int(row, 1), row_int(row, 2),
+                                      row_int(row, 3), row_int(row, 4)};
+        place_ready_later(store, &key);
+    }
+    return step == NO;
+}
+
+bool places_released(struct store *store, struct error *error) {
+    struct releases *releases = store->releases;
+    if (!releases || !releases->count)
+        return true;
+    struct set set = {.kind = SET_RELEASE,
+                      .columns = {releases->lanes, releases->tokens},
+                      .count = releases->count,
+                      .read = read_shown};
+    releases->count = 0;
+    return store->engine->set(store, &set, error);
+}
+
+bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error) {
+    struct releases *releases = store->releases;
+    if (!releases)
+        return place_release(store, lane, token, error);
+    if (releases->count == RELEASES_KEPT && !places_released(store, error))
+        return false;
+    releases->lanes[releases->count] = lane;
+    releases->tokens[releases->count++] = token;
+    return true;
+}
+
+static void releases_forget(struct store *store) {
+    if (store->releases)
+        store->releases->count = 0;
+}
+
+const struct txn_hook releases_hook = {.before_commit = places_released,
+                                       .rolled_back = releases_forget};
