@@ -63,7 +63,8 @@ local writers = {
   suspended_instance = { rules "command/instance" },
 
   -- Of the engine on a server alone.
-  note = { server "statements" }, schema_version = { server "migrate", server "upgrade" },
+  note = { server "statements", server "sign" },
+  schema_version = { server "migrate", server "upgrade" },
   program = { server "executor" },
   turn = { server "turn" },
 

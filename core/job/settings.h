@@ -20,10 +20,11 @@ enum history_level { HISTORY_NONE, HISTORY_FAILURES, HISTORY_FULL };
 
 struct settings {
     /* store and identity */
-    char *store; /* URL, default "sqlite:moonshift.db" */
-    char *name;  /* executor name, default the host name */
-    char *who;   /* operation log: default the OS user */
-    char *zone;  /* of times and cycles that name none */
+    char *store;      /* URL, default "sqlite:moonshift.db" */
+    char *listen_url; /* of a store on a server: a way without a pool; NULL: as `store` */
+    char *name;       /* executor name, default the host name */
+    char *who;        /* operation log: default the OS user */
+    char *zone;       /* of times and cycles that name none */
     /* executor */
     bool active;
     int workers_min, workers_max; /* equal unless given as {core, max}; default: processors */

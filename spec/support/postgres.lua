@@ -19,11 +19,11 @@ function postgres.programs()
 end
 
 -- A server refuses to run as root.
-local function run(server, command)
+local function run(server, command, programs)
   local user = output("getent passwd postgres") ~= "" and "postgres" or "nobody"
   local drop = output("id -u") == "0\n" and ("runuser -u %s -- "):format(user) or ""
-  local text, fine = output(("cd %s && %s%s/%s 2>&1"):format(server.folder, drop, server.programs,
-    command))
+  local text, fine = output(("cd %s && %s%s/%s 2>&1"):format(server.folder, drop,
+    programs or server.programs, command))
   assert(fine, text)
 end
 
@@ -56,8 +56,51 @@ function postgres.restart(server)
 end
 
 function postgres.stop(server)
+  for _, path in ipairs(server.pools or {}) do
+    os.execute(("kill $(cat %s) 2>/dev/null"):format(path))
+  end
   pcall(run, server, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(server.folder))
   os.execute("rm -rf " .. server.folder)
+end
+
+local POOL = [[
+[databases]
+postgres = host=%s dbname=postgres
+[pgbouncer]
+unix_socket_dir = %s
+listen_port = %d
+auth_type = trust
+auth_file = %s/users
+pool_mode = %s
+default_pool_size = 4
+max_client_conn = 200
+logfile = %s/pool-%s.log
+pidfile = %s/pool-%s.pid
+]]
+
+-- The program of pgbouncer; nil: it is not installed.
+function postgres.pooler()
+  local file = io.open("/usr/sbin/pgbouncer")
+  return file and file:close() and "/usr/sbin/pgbouncer"
+end
+
+-- Starts a pool before the server that hands out four connections, by the "session" or by the
+-- "transaction". Returns its port; stop ends it.
+function postgres.pool(server, mode)
+  local port = 6000 + #(server.pools or {})
+  local folder, ini = server.folder, ("%s/pool-%s.ini"):format(server.folder, mode)
+  local function write(path, text)
+    local file = assert(io.open(path, "w"))
+    file:write(text)
+    file:close()
+    os.execute("chmod 644 " .. path)
+  end
+  write(folder .. "/users", '"owner" ""\n')
+  write(ini, POOL:format(folder, folder, port, folder, mode, folder, mode, folder, mode))
+  server.pools = server.pools or {}
+  table.insert(server.pools, ("%s/pool-%s.pid"):format(folder, mode))
+  run(server, ("pgbouncer -q -d %s >/dev/null"):format(ini), "/usr/sbin")
+  return port
 end
 
 -- The store of this schema.

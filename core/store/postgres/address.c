@@ -39,20 +39,44 @@ static bool read_schema(struct address *address, const char *value, size_t size,
     return true;
 }
 
-/* Copies the URL into `rest` but for its parameter "schema", which libpq does not know. */
+static bool read_pool(struct address *address, const char *value, size_t size,
+                      struct error *error) {
+    address->pooled = size == strlen("transaction") && strncmp(value, "transaction", size) == 0;
+    return address->pooled || (size == strlen("session") && strncmp(value, "session", size) == 0) ||
+           error_set(error, ERROR_CONFIG, "store: pool \"%.*s\": expected session or transaction",
+                     (int)(size < 100 ? size : 100), value);
+}
+
+/* Parameters of the URL that libpq does not know. */
+static const struct {
+    const char *key;
+    bool (*read)(struct address *address, const char *value, size_t size, struct error *error);
+} own[] = {{"schema=", read_schema}, {"pool=", read_pool}};
+
+/* YES: the parameter is one of ours, and is read. */
+static enum answer read_own(struct address *address, const char *at, size_t size,
+                            struct error *error) {
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        size_t skip = strlen(own[i].key);
+        if (strncmp(at, own[i].key, skip) == 0)
+            return own[i].read(address, at + skip, size - skip, error) ? YES : FAILED;
+    }
+    return NO;
+}
+
+/* Copies the URL into `rest` but for the parameters that are ours. */
 static bool split(struct address *address, const char *url, struct text *rest,
                   struct error *error) {
-    static const char key[] = "schema=";
     const char *query = strchr(url, '?');
     size_t head = query ? (size_t)(query - url) : strlen(url);
     char joint = '?';
     text_append(rest, url, head);
     for (const char *at = query ? query + 1 : ""; *at;) {
         size_t size = strcspn(at, "&");
-        if (strncmp(at, key, sizeof key - 1) == 0) {
-            if (!read_schema(address, at + sizeof key - 1, size - (sizeof key - 1), error))
-                return false;
-        } else {
+        enum answer ours = read_own(address, at, size, error);
+        if (ours == FAILED)
+            return false;
+        if (ours == NO) {
             text_append(rest, &joint, 1);
             text_append(rest, at, size);
             joint = '&';

@@ -1,5 +1,5 @@
 /* address.h - the URL of a store on a server: postgres://user@host:port/database?schema=moonshift
- */
+ * With pool=transaction there is a pool of connections in between, as pgbouncer is. */
 #ifndef MOONSHIFT_STORE_POSTGRES_ADDRESS_H
 #define MOONSHIFT_STORE_POSTGRES_ADDRESS_H
 
@@ -12,6 +12,7 @@ struct address {
     PQconninfoOption *options; /* for libpq; may hold a password */
     char *name;                /* the URL without its password, for messages */
     char schema[SCHEMA_MAX + 1];
+    bool pooled; /* by the transaction: a connection is another client's behind each */
 };
 
 /* Reads the URL; `schema` is not libpq's, and is "moonshift" unless given. After an error `address`

@@ -28,6 +28,14 @@ struct left {
     size_t count, room;
 };
 
+/* Another connection to the server, past a pool; direct.c. */
+struct direct {
+    struct db db; /* all zero: there is none */
+    struct session session;
+    struct address address;
+    time_ms tried; /* monotonic: to connect again */
+};
+
 struct postgres {
     struct store store; /* first */
     struct session session;
@@ -40,6 +48,7 @@ struct postgres {
     time_ms round;        /* measured by this round trip, */
     time_ms measured;     /* at this monotonic instant; 0: never */
     int64_t ticket, turn; /* under which the store notes its commits, and how many; see turn.h */
+    struct direct direct;
     struct signs signs;
     struct left left;
     struct releases releases;
@@ -60,7 +69,21 @@ bool postgres_gate(struct store *store, struct error *error);
 bool postgres_reconnect(struct store *store, struct error *error);
 /* The parts of it: the signs of life, and the executor's lock and bell. */
 bool postgres_sign_again(struct store *store, struct error *error);
+/* In a transaction: signs that are no locks live on. */
+bool postgres_sign_renew(struct store *store, struct error *error);
 bool postgres_enter_again(struct store *store, struct error *error);
+
+/* The session that locks outlive a transaction in, and that is notified. False: there can be none.
+ */
+bool direct_has(const struct store *store);
+/* It is another one than that of the statements, and is open. */
+bool direct_is_other(const struct store *store);
+/* Opens it at the first call. NULL: error. */
+struct db *direct_db(struct store *store, struct error *error);
+struct session *direct_session(struct store *store);
+/* Connects it again after a loss, once a second at most, and takes what it had held. */
+bool direct_again(struct store *store, struct error *error);
+void direct_close(struct store *store);
 
 /* Begins and ends a transaction that only reads. */
 bool postgres_look(struct store *store, struct error *error);

@@ -101,7 +101,7 @@ static bool postgres_prepare(struct db *db, struct row *row, const char *sql, bo
         return db_no_memory(db, error);
     }
     renumber(sql, statement->sql, &size);
-    if (keep)
+    if (keep && !session->settings) /* behind a pool the next one has another connection */
         snprintf(statement->name, sizeof statement->name, "s%u", ++session->names);
     row->statement = statement;
     return true;
@@ -264,9 +264,7 @@ static void postgres_watch(struct db *db, bool on) {
 }
 
 static void postgres_close(struct db *db) {
-    struct session *session = db->handle;
-    PQfinish(session->link);
-    session->link = NULL;
+    session_close(db->handle);
 }
 
 /* ---- columns ---- */

@@ -34,8 +34,10 @@ struct session {
     time_ms patience; /* monotonic end of a wait for a lock; 0: as long as a statement may take */
     int changes;      /* of the statement run last */
     unsigned names;   /* given to statements */
-    unsigned generation; /* of the connection, counted from 1 */
-    bool ending;         /* a commit is under way */
+    unsigned generation;        /* of the connection, counted from 1 */
+    bool ending;                /* a commit is under way */
+    struct statement *settings; /* not NULL: they hold for a transaction, and this makes them */
+    bool settled;               /* it was sent in the open transaction */
 };
 
 /* Connects to the server. The schema is the only one in which unqualified names are looked for; it
@@ -50,6 +52,9 @@ bool session_reopen(struct session *session, const struct address *address, stru
  * in it if it is `into`. False: a statement of the flight, or an earlier one of the transaction,
  * has failed. */
 bool session_land(struct session *session, struct statement *into, struct error *error);
+
+/* Ends the connection and forgets what it holds. */
+void session_close(struct session *session);
 
 /* Sends the statement with its bound values; with `name` as a kept one. */
 bool session_send(struct session *session, struct statement *statement, struct error *error);

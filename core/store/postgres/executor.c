@@ -3,6 +3,7 @@
  * The lock is a sign of life: the server drops it with the connection. The bell is a descriptor
  * that is readable while the server has sent something, or while a notification that came along
  * with an answer has not been heard. */
+#include "base/log.h"
 #include "store/postgres/connection.h"
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -24,13 +25,25 @@ static bool bell_listen(struct store *store, int64_t id, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     char sql[80];
     snprintf(sql, sizeof sql, "LISTEN moonshift_%u_%lld", (unsigned)postgres->class, (long long)id);
-    return session_execute(&postgres->session, sql, error) &&
-           (watch(postgres->bell, session_socket(&postgres->session)) ||
+    struct session *session = direct_session(store);
+    return session && session_execute(session, sql, error) &&
+           (watch(postgres->bell, session_socket(session)) ||
             error_set(error, ERROR_FAILED, "store \"%s\": no bell can be made", store->db.name));
+}
+
+/* Without a session of its own an executor looks for work again and again, and is dead when its
+ * lease is over. */
+static void tell_deaf(struct store *store) {
+    log_event(LOG_WARN, "behind a pool", "store:s bell:s death:s expected:s", store->db.name,
+              "polled", "by lease", "the setting listen_url");
 }
 
 static bool bell_make(struct store *store, int64_t id, struct error *error) {
     struct postgres *postgres = postgres_of(store);
+    if (!direct_has(store)) {
+        tell_deaf(store);
+        return true;
+    }
     postgres->bell = epoll_create1(EPOLL_CLOEXEC);
     postgres->heard = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (!watch(postgres->bell, postgres->heard))
@@ -46,11 +59,16 @@ static void bell_close(struct postgres *postgres) {
     postgres->bell = postgres->heard = -1;
 }
 
+static struct session *bell_session(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    return direct_is_other(store) ? &postgres->direct.session : &postgres->session;
+}
+
 /* What came along with the answers of a transaction rings again. */
 static void bell_hear(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     const uint64_t one = 1;
-    if (postgres->heard < 0 || !session_notified(&postgres->session))
+    if (postgres->heard < 0 || !session_notified(bell_session(store)))
         return;
     if (write(postgres->heard, &one, sizeof one) != sizeof one)
         return; /* it is readable already */
@@ -61,7 +79,7 @@ const struct txn_hook postgres_bell_hook = {.committed = bell_hear, .rolled_back
 static bool bell_rang(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     uint64_t count = 0;
-    bool rang = session_notified(&postgres->session);
+    bool rang = session_notified(bell_session(store));
     return (postgres->heard >= 0 && read(postgres->heard, &count, sizeof count) > 0) || rang;
 }
 
@@ -93,21 +111,26 @@ void postgres_notify(struct store *store, int64_t executor) {
 
 static bool lock_session(struct store *store, int64_t id, struct error *error) {
     int64_t taken = 0;
-    if (db_value(&store->db, error, &taken, "SELECT pg_try_advisory_lock(?1::int, ?2::int)", "ii",
+    struct db *db = direct_has(store) ? direct_db(store, error) : NULL;
+    if (!db)
+        return !direct_has(store);
+    if (db_value(db, error, &taken, "SELECT pg_try_advisory_lock(?1::int, ?2::int)", "ii",
                  (int64_t)postgres_of(store)->class, LOCK_EXECUTORS + id) != YES)
         return false;
     return taken || error_set(error, ERROR_CONFLICT, "store \"%s\": executor %lld is alive already",
                               store->db.name, (long long)id);
 }
 
-/* Says which schema its program knows: a step that it could not work with waits until it leaves. */
+/* Says which schema its program knows: a step that it could not work with waits until it leaves.
+ * And does it hold a lock? If not, its session says nothing of its life. */
 static bool note_program(struct store *store, int64_t id, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM program WHERE executor NOT IN"
                   " (SELECT id FROM executor WHERE state<>0)",
                   "") &&
-           db_run(&store->db, error, "INSERT INTO program(executor, version) VALUES(?1, ?2)", "ii",
-                  id, postgres_of(store)->program);
+           db_run(&store->db, error,
+                  "INSERT INTO program(executor, version, locks) VALUES(?1, ?2, ?3)", "iin", id,
+                  postgres_of(store)->program, (int)direct_has(store));
 }
 
 bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error) {
@@ -123,7 +146,9 @@ bool postgres_entered(struct store *store, struct error *error) {
  * server does not know yet that nobody is there. */
 static bool end_old_session(struct store *store, struct error *error) {
     int64_t ended = 0;
-    return db_value(&store->db, error, &ended,
+    struct db *db = direct_db(store, error);
+    return db &&
+           db_value(db, error, &ended,
                     "SELECT count(pg_terminate_backend(pid, 2000)) FROM pg_locks"
                     " WHERE locktype='advisory' AND pid<>pg_backend_pid()"
                     " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
@@ -140,14 +165,13 @@ bool postgres_enter_again(struct store *store, struct error *error) {
 
 void postgres_quit(struct store *store, int64_t id) {
     int64_t dropped = 0;
-    char sql[80];
     struct error ignored = {0};
     bell_close(postgres_of(store));
-    if (!id)
+    struct session *session = id ? direct_session(store) : NULL;
+    if (!session || session->lost)
         return;
-    snprintf(sql, sizeof sql, "UNLISTEN *");
-    session_execute(&postgres_of(store)->session, sql, &ignored);
-    db_value(&store->db, &ignored, &dropped, "SELECT pg_advisory_unlock(?1::int, ?2::int)", "ii",
+    session_execute(session, "UNLISTEN *", &ignored);
+    db_value(session->db, &ignored, &dropped, "SELECT pg_advisory_unlock(?1::int, ?2::int)", "ii",
              (int64_t)postgres_of(store)->class, LOCK_EXECUTORS + id);
 }
 
@@ -182,7 +206,8 @@ static bool ask_away(struct store *store, int64_t executor, bool *silent) {
                  "SELECT NOT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
                  " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
                  " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2),"
-                 " EXISTS(SELECT 1 FROM executor WHERE id=?3"
+                 " EXISTS(SELECT 1 FROM executor e WHERE id=?3"
+                 " AND NOT EXISTS(SELECT 1 FROM program p WHERE p.executor=e.id AND p.locks=0)"
                  " AND seen<extract(epoch FROM clock_timestamp())*1000-?4)",
                  "iiin", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + executor,
                  executor, DEAD_AFTER);

@@ -169,8 +169,9 @@ void postgres_close(struct store *store) {
     if (store->self.id)
         store_leave(store, NULL);
     turn_forget(store);
+    direct_close(store);
     /* The server would notice a little later that nobody holds them any more. */
-    if (store->db.driver && !postgres->session.lost)
+    if (store->db.driver && !postgres->session.lost && !postgres->address.pooled)
         session_execute(&postgres->session, "SELECT pg_advisory_unlock_all()", NULL);
     db_close(&store->db);
     address_clear(&postgres->address);

@@ -249,10 +249,24 @@ static bool send_refused(struct session *session, const struct statement *statem
     return session_land(session, NULL, error);
 }
 
+/* Behind a pool settings go with each transaction: behind its BEGIN, or in front of the one
+ * statement that is a transaction. One that has failed takes nothing but its end. */
+static bool send_settled(struct session *session, struct statement *statement) {
+    static const char end[] = "ROLLBACK";
+    if (!session->settings || session->settled || strncmp(statement->sql, end, strlen(end)) == 0)
+        return send_message(session, statement, false);
+    if (!session->queues)
+        return send_message(session, session->settings, false) &&
+               send_message(session, statement, false);
+    session->settled = true;
+    return send_message(session, statement, false) &&
+           send_message(session, session->settings, false);
+}
+
 bool session_send(struct session *session, struct statement *statement, struct error *error) {
     if (session->lost && !session->failed)
         note_loss(session, "earlier");
-    if (session->failed || session->count + 2 > FLIGHT_MAX)
+    if (session->failed || session->count + 3 > FLIGHT_MAX)
         if (!session_land(session, NULL, error))
             return false;
     if (statement->name[0] && statement->known != session->generation) {
@@ -260,15 +274,16 @@ bool session_send(struct session *session, struct statement *statement, struct e
             return send_refused(session, statement, error);
         statement->known = session->generation;
     }
-    return send_message(session, statement, false) || send_refused(session, statement, error);
+    return send_settled(session, statement) || send_refused(session, statement, error);
 }
 
 void session_enter(struct session *session) {
     session->queues = true;
+    session->settled = false;
 }
 
 void session_leave(struct session *session) {
-    session->queues = false;
+    session->queues = session->settled = false;
     session->failed = session->lost;
 }
 
@@ -347,19 +362,58 @@ static bool refuse_connection(struct session *session, struct error *error) {
                      session->db->name, (int)(size < 500 ? size : 500), why);
 }
 
+/* What holds in every transaction. No plan is chosen by an empty table. */
+static const char *const settings[][2] = {
+    {"plan_cache_mode", "force_generic_plan"},
+    {"jit", "off"},
+    {"enable_seqscan", "off"},
+    {"enable_hashjoin", "off"},
+    {"enable_mergejoin", "off"},
+    {"enable_memoize", "off"},
+    {"statement_timeout", "30000"}, /* STATEMENT_WAIT */
+    {"idle_in_transaction_session_timeout", "10000"},
+    {"client_min_messages", "warning"},
+    {"bytea_output", "hex"},
+};
+
+/* As one question; `local`: until the end of the transaction. */
+static void add_settings(struct text *text, const struct address *address, bool local) {
+    const char *until = local ? "true" : "false";
+    text_add(text, "SELECT set_config('search_path', '%s', %s)", address->schema, until);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        text_add(text, ", set_config('%s', '%s', %s)", settings[i][0], settings[i][1], until);
+}
+
+static bool keep_settings(struct session *session, struct text *text, struct error *error) {
+    session->settings = calloc(1, sizeof *session->settings);
+    if (!session->settings)
+        return error_no_memory(error);
+    session->settings->session = session;
+    session->settings->sql = text->data;
+    *text = (struct text){0};
+    return true;
+}
+
 static bool configure(struct session *session, const struct address *address, struct error *error) {
-    struct text settings = {0};
-    text_add(&settings,
-             "SET search_path TO %s; SET plan_cache_mode TO force_generic_plan; SET jit TO off;"
-             " SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off;"
-             " SET enable_memoize TO off;"
-             " SET statement_timeout TO %d; SET idle_in_transaction_session_timeout TO 10000;"
-             " SET client_min_messages TO warning; SET bytea_output TO hex",
-             address->schema, STATEMENT_WAIT);
-    bool fine =
-        settings.failed ? error_no_memory(error) : db_execute(session->db, settings.data, error);
-    text_clear(&settings);
+    struct text text = {0};
+    if (session->settings)
+        return true;
+    add_settings(&text, address, address->pooled);
+    bool fine = !text.failed || error_no_memory(error);
+    if (fine)
+        fine = address->pooled ? keep_settings(session, &text, error)
+                               : db_execute(session->db, text.data, error);
+    text_clear(&text);
     return fine;
+}
+
+void session_close(struct session *session) {
+    PQfinish(session->link);
+    session->link = NULL;
+    if (session->settings)
+        free(session->settings->sql);
+    free(session->settings);
+    session->settings = NULL;
 }
 
 static bool begin_session(struct session *session, const struct address *address,

@@ -16,12 +16,19 @@ static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE
 
 bool postgres_reconnect(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
-    return session_reopen(&postgres->session, &postgres->address, error) &&
-           postgres_sign_again(store, error) && postgres_enter_again(store, error);
+    if (!session_reopen(&postgres->session, &postgres->address, error))
+        return false;
+    if (direct_is_other(store) || !direct_has(store))
+        return true;
+    return postgres_sign_again(store, error) && postgres_enter_again(store, error);
 }
 
+/* Work goes on while the way past a pool is broken. */
 static bool connected(struct store *store, struct error *error) {
-    return !postgres_of(store)->session.lost || postgres_reconnect(store, error);
+    if (postgres_of(store)->session.lost && !postgres_reconnect(store, error))
+        return false;
+    direct_again(store, NULL);
+    return true;
 }
 
 bool postgres_gate(struct store *store, struct error *error) {
@@ -124,8 +131,8 @@ static bool commit_sent(struct store *store, struct error *error) {
     struct session *session = &postgres_of(store)->session;
     struct error reason = {ERROR_NONE, ""};
     session->ending = true;
-    bool done = turn_write(store, &reason) && db_run(&store->db, &reason, commit_sql, "") &&
-                session_land(session, NULL, &reason);
+    bool done = turn_write(store, &reason) && postgres_sign_renew(store, &reason) &&
+                db_run(&store->db, &reason, commit_sql, "") && session_land(session, NULL, &reason);
     session->ending = false;
     if (!done && session->lost)
         return turn_recall(store, error) == YES;

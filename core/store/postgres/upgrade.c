@@ -145,6 +145,11 @@ static bool narrow(struct store *store, struct error *error) {
 
 static bool lock(struct store *store, struct error *error) {
     int64_t taken = 0;
+    if (postgres_of(store)->address.pooled)
+        return error_set(error, ERROR_CONFIG,
+                         "store \"%s\": cannot be migrated through a pool (expected the URL of the"
+                         " server itself)",
+                         store->db.name);
     if (db_value(&store->db, error, &taken, "SELECT pg_try_advisory_lock(?1::int, ?2::int)", "nn",
                  (int)postgres_of(store)->class, (int)LOCK_SCHEMA) != YES)
         return false;
