@@ -513,10 +513,10 @@ static inline bool store_metric_add(struct store *store, int64_t definition, enu
 
 /* What the stores of this process have written, all connections together. */
 struct store_writes {
-    int64_t syncs;      /* calls that made the system put data on the disk */
-    int64_t commits;    /* transactions that changed something */
-    int64_t log_writes; /* calls that wrote to the write-ahead logs, */
-    int64_t log;        /* and bytes that went there */
+    int64_t syncs;   /* calls that made the system put data on the disk */
+    int64_t commits; /* transactions that changed something */
+    int64_t writes;  /* calls that wrote to a file */
+    int64_t log;     /* bytes that went to the write-ahead logs */
 };
 /* Every store that is opened from now on is counted; nothing is counted before. Each of its syncs
  * takes so many milliseconds longer than the disk needs. */

@@ -7,7 +7,7 @@
 #include "store/sqlite/driver.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/gate.h"
-#include "store/sqlite/log_gather.h"
+#include "store/sqlite/gather.h"
 #include "store/sqlite/mailbox.h"
 #include "store/sqlite/slots.h"
 #include <limits.h>
@@ -62,7 +62,7 @@ struct sqlite {
     struct entry entry;
     char *path; /* NULL: in memory */
     struct gate gate;
-    struct log_gather gather;
+    struct gather writes, reads;
     struct mailbox mailbox;
     struct bell bell;
     struct slots slots;

@@ -246,7 +246,8 @@ void sqlite_close(struct store *store) {
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
     gate_close(&sqlite_of(store)->gate);
-    log_gather_clear(&sqlite_of(store)->gather);
+    gather_clear(&sqlite_of(store)->writes);
+    gather_clear(&sqlite_of(store)->reads);
     sign_clear(store);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);

@@ -79,10 +79,10 @@ static void gates_drop(struct store *store) {
 }
 
 static bool commit_write(struct store *store, struct error *error) {
-    struct log_gather *gather = &sqlite_of(store)->gather;
-    log_gather_begin(gather, store->db.handle);
+    struct gather *writes = &sqlite_of(store)->writes;
+    gather_writes(writes, store->db.handle, SQLITE_FCNTL_JOURNAL_POINTER);
     bool done = db_run(&store->db, error, commit_sql, "");
-    log_gather_end(gather, store->db.handle);
+    gather_end(writes);
     return done;
 }
 
@@ -137,15 +137,26 @@ static int64_t checkpoint_log_size(const struct store *store) {
     return stat(name, &log) == 0 ? (int64_t)log.st_size : 0;
 }
 
+/* Pages go from the log to the database; nobody writes to either meanwhile. */
+static int checkpoint_move(struct store *store, int mode) {
+    struct sqlite *sqlite = sqlite_of(store);
+    sqlite->connection.impatient = true;
+    gather_reads(&sqlite->reads, store->db.handle, SQLITE_FCNTL_JOURNAL_POINTER);
+    gather_writes(&sqlite->writes, store->db.handle, SQLITE_FCNTL_FILE_POINTER);
+    int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
+    gather_end(&sqlite->writes);
+    gather_end(&sqlite->reads);
+    sqlite->connection.impatient = false;
+    return code;
+}
+
 static bool checkpoint_run(struct store *store, bool cut, struct error *error) {
     int mode = cut ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL;
     if (!store_tend(store, CHORE_FILES, 0, NULL, error))
         return false;
     CRASH_POINT("checkpoint_begun");
-    sqlite_of(store)->connection.impatient = true;
-    int code = sqlite3_wal_checkpoint_v2(store->db.handle, NULL, mode, NULL, NULL);
+    int code = checkpoint_move(store, mode);
     CRASH_POINT("checkpoint_ended");
-    sqlite_of(store)->connection.impatient = false;
     /* Busy: a reader holds an old state; the rest is moved next time. */
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) {
         struct error reason = {0};

@@ -22,7 +22,7 @@ struct counted {
 static struct counted counted[TABLES];
 static size_t counted_count;
 static sqlite3_vfs *below, counting;
-static _Atomic int64_t syncs, commits, log_writes, log_bytes;
+static _Atomic int64_t syncs, commits, writes, log_bytes;
 static int64_t sync_longer; /* milliseconds, to measure a slower disk */
 
 static const struct counted *counted_of(const sqlite3_file *file) {
@@ -39,8 +39,9 @@ static int count_sync(sqlite3_file *file, int flags) {
 }
 
 static int count_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 at) {
-    atomic_fetch_add_explicit(&log_bytes, size, memory_order_relaxed);
-    atomic_fetch_add_explicit(&log_writes, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&writes, 1, memory_order_relaxed);
+    if (counted_of(file)->log)
+        atomic_fetch_add_explicit(&log_bytes, size, memory_order_relaxed);
     return counted_of(file)->real->xWrite(file, data, size, at);
 }
 
@@ -55,8 +56,7 @@ static const struct counted *stand_in(const struct sqlite3_io_methods *real, boo
     struct counted *new = &counted[counted_count++];
     *new = (struct counted){.own = *real, .real = real, .log = log};
     new->own.xSync = count_sync;
-    if (log)
-        new->own.xWrite = count_write;
+    new->own.xWrite = count_write;
     return new;
 }
 
@@ -97,6 +97,6 @@ bool store_writes_start(int64_t longer, struct error *error) {
 struct store_writes store_writes(void) {
     return (struct store_writes){.syncs = atomic_load(&syncs),
                                  .commits = atomic_load(&commits),
-                                 .log_writes = atomic_load(&log_writes),
+                                 .writes = atomic_load(&writes),
                                  .log = atomic_load(&log_bytes)};
 }
