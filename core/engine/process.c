@@ -1,28 +1,26 @@
 /* Commands to processes: each is walked on this thread, in the state that runs jobs by hand, and
- * what it does is written in one transaction (docs/processes.md). */
+ * what it does is written in one transaction (docs/processes.md). That of several processes may be
+ * the same one. */
 #include "base/json.h"
 #include "engine/engine_state.h"
 #include "engine/process_later.h"
 #include "engine/process_walk.h"
 
-/* Writes what `settle` does in a transaction of its own. */
-static enum answer write(struct process_walk *walk, struct engine *engine,
-                         enum answer (*settle)(struct process_walk *walk, struct engine *engine,
-                                               struct error *error),
-                         struct error *error) {
+/* Keeps a message in a transaction of its own. */
+static enum answer keep(struct process_walk *walk, struct engine *engine, struct error *error) {
     enum answer done = FAILED;
     if (!store_begin(engine->store, STORE_COMMAND, error))
         return FAILED;
-    done = settle(walk, engine, error);
+    done = process_walk_keep(walk, engine, error);
     return engine_end(engine, done != FAILED, error) ? done : FAILED;
 }
 
 static bool walk_here(struct process_walk *walk, struct engine *engine, struct error *error) {
     enum answer done = NO;
     while (done == NO)
-        done = process_walk_run(walk, engine, error)
-                   ? write(walk, engine, process_walk_settle, error)
-                   : FAILED;
+        done = process_walk_run(walk, engine, error) ? process_walk_settle(walk, engine, error)
+                                                     : FAILED;
+    engine_tidy(engine);
     return done == YES;
 }
 
@@ -41,7 +39,7 @@ static enum answer give_once(struct process_walk *walk, struct engine *engine,
         return FAILED;
     given->kept = walk->cause.keeps != 0;
     if (given->kept)
-        return write(walk, engine, process_walk_keep, error);
+        return keep(walk, engine, error);
     return give(walk, engine, given, error) ? YES : FAILED;
 }
 

@@ -179,38 +179,45 @@ bool process_walk_run(struct process_walk *walk, struct engine *engine, struct e
 
 /* ---- writing ---- */
 
-/* Who has commanded what, in the transaction of the unit. */
-static bool note(struct engine *engine, const struct process_walk *walk, int64_t instance,
-                 const json_t *before, struct error *error) {
-    struct process_entry made;
+/* Who has commanded what. */
+static bool make_entry(struct process_entry *made, const struct process_walk *walk,
+                       const json_t *before, struct error *error) {
     struct process_cause cause = walk->cause;
-    cause.instance = instance;
-    bool done = process_entry_make(&made, &cause, walk->command, before, error);
-    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, instance};
-    done = done && store_note(engine->store, &entry, engine_now(engine), error);
-    process_entry_clear(&made);
-    return done;
+    cause.instance = walk->instance;
+    return process_entry_make(made, &cause, walk->command, before, error);
 }
 
 /* A start answers with the id of its instance, a change with the values before it. */
-static bool tell(struct process_walk *walk, struct engine *engine, struct error *error) {
+static bool read_result(struct process_walk *walk, json_t **result, struct error *error) {
     const char *text = walk->outcome->result;
-    json_t *result = text ? json_read(text, strlen(text), "result", error) : NULL;
-    walk->instance = json_is_integer(result) ? json_integer_value(result) : walk->cause.instance;
-    bool done = (result || !text) && note(engine, walk, walk->instance, result, error);
-    json_decref(result);
-    return done;
+    *result = text ? json_read(text, strlen(text), "result", error) : NULL;
+    walk->instance = json_is_integer(*result) ? json_integer_value(*result) : walk->cause.instance;
+    return *result || !text;
 }
 
 enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
                                 struct error *error) {
-    struct outcome *outcome = walk->outcome;
-    if (!store_settle(engine->store, outcome, engine_now(engine), &outcome->settled, error) ||
-        !store_settle_end(engine->store, error))
-        return FAILED;
-    if (outcome->settled == SETTLED_BEHIND)
-        return NO;
-    return tell(walk, engine, error) ? YES : FAILED;
+    json_t *result;
+    struct process_entry made = {0};
+    enum answer done = FAILED;
+    if (read_result(walk, &result, error) && make_entry(&made, walk, result, error)) {
+        const struct store_entry entry = {made.verb, made.entity, made.before, made.after,
+                                          walk->instance};
+        done = store_unit(engine->store, walk->outcome, &entry, engine_now(engine), error);
+    }
+    process_entry_clear(&made);
+    json_decref(result);
+    return done;
+}
+
+/* The entry of a message that is kept. */
+static bool note_kept(struct process_walk *walk, struct engine *engine, struct error *error) {
+    struct process_entry made;
+    bool done = make_entry(&made, walk, NULL, error);
+    const struct store_entry entry = {made.verb, made.entity, made.before, made.after, 0};
+    done = done && store_note(engine->store, &entry, engine_now(engine), error);
+    process_entry_clear(&made);
+    return done;
 }
 
 enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
@@ -227,5 +234,5 @@ enum answer process_walk_keep(struct process_walk *walk, struct engine *engine,
     };
     enum answer kept = store_message_keep(engine->store, &one, engine_now(engine), error);
     free(variables);
-    return kept == YES && !note(engine, walk, 0, NULL, error) ? FAILED : kept;
+    return kept == YES && !note_kept(walk, engine, error) ? FAILED : kept;
 }

@@ -36,8 +36,9 @@ bool process_walk_run(struct process_walk *walk, struct engine *engine, struct e
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error);
 bool process_walk_go(struct process_walk *walk, struct engine *engine, struct error *error);
 
-/* Writes the outcome and the entry of the log of operations in the present transaction. NO: another
- * change came first, and nothing was written. The next walk does not repeat what handlers did. */
+/* Writes the outcome and the entry of the log of operations, in the open transaction or in one of
+ * its own. NO: another change came first, and nothing was written. The next walk does not repeat
+ * what handlers did. */
 enum answer process_walk_settle(struct process_walk *walk, struct engine *engine,
                                 struct error *error);
 /* Keeps the message, which nothing waits for yet, in the present transaction. NO: something waits

@@ -56,6 +56,9 @@ struct store_backup;
     OP(bool, settle, (struct store *store, struct outcome *outcome, time_ms now,                   \
         enum settled *settled, struct error *error), (store, outcome, now, settled, error))        \
     OP(bool, settle_end, (struct store *store, struct error *error), (store, error))               \
+    OP(enum answer, unit, (struct store *store, struct outcome *outcome,                           \
+        const struct store_entry *entry, time_ms now, struct error *error),                        \
+       (store, outcome, entry, now, error))                                                        \
     OP(bool, promote, (struct store *store, time_ms now, int limit, int *count,                    \
         struct error *error), (store, now, limit, count, error))                                   \
     OP(bool, acquire, (struct store *store, const struct acquire *acquire, time_ms now,            \

@@ -259,6 +259,19 @@ static inline bool store_settle(struct store *store, struct outcome *outcome, ti
  * The outcomes must stay until then. */
 static inline bool store_settle_end(struct store *store, struct error *error);
 
+/* What the operation log says of a command to an instance of a process. */
+struct store_entry {
+    const char *verb, *entity;
+    const char *before, *after; /* NULL: none */
+    int64_t instance;
+};
+/* Writes what a command to a process did, an outcome without a job's id, and its entry: in the open
+ * transaction, or in one of its own. Of several processes that ask meanwhile one writes for all, as
+ * with store_enqueue. NO: another change came first, and nothing was written. */
+static inline enum answer store_unit(struct store *store, struct outcome *outcome,
+                                     const struct store_entry *entry, time_ms now,
+                                     struct error *error);
+
 /* Makes at most `limit` due timers ready; *count of them. */
 static inline bool store_promote(struct store *store, time_ms now, int limit, int *count,
                                  struct error *error);
@@ -434,13 +447,7 @@ enum answer store_overridden(struct store *store, const char *handler, struct er
 bool store_command(struct store *store, const json_t *command, struct command_run *run, time_ms now,
                    struct error *error);
 
-/* What the operation log says of a command to an instance of a process. */
-struct store_entry {
-    const char *verb, *entity;
-    const char *before, *after; /* NULL: none */
-    int64_t instance;
-};
-/* Writes the entry of a command whose unit was settled in the open transaction. */
+/* Writes the entry of a command that leaves no unit, in the open transaction. */
 bool store_note(struct store *store, const struct store_entry *entry, time_ms now,
                 struct error *error);
 

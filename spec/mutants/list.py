@@ -72,9 +72,9 @@ MUTANTS = [
     {"name": "done-again-for-the-dead", "by": "spec/core/store/sqlite/mailbox_contract",
      "breaks": "what a writer has committed before it died is created once more",
      "changes": [(ENQUEUE, """
-    enum answer found = own && round->fresh ? NO : look_up(round, answer, error);
+    enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
 """, """
-    enum answer found = own || round->fresh ? NO : look_up(round, answer, error);
+    enum answer found = is_own(round) || round->fresh ? NO : look_up(round, answer, error);
 """)]},
     {"name": "another-is-refused", "by": "spec/core/engine/group_commit_contract",
      "breaks": "of threads that create together the wrong one is refused",

@@ -27,45 +27,20 @@ static const struct field {
     JOB_FIELDS(OF_JOB) JOB_SAID_FIELDS(FIELD)};
 #define FIELDS (sizeof fields / sizeof *fields)
 #define NAME(member, ...) #member " "
-#define NO_TEXT UINT32_MAX
 
 /* ---- packing ---- */
-
-struct packer {
-    char *next;
-    size_t left;
-    bool full;
-};
-
-static void put(struct packer *to, const void *bytes, size_t size) {
-    to->full = to->full || size > to->left;
-    if (to->full)
-        return;
-    memcpy(to->next, bytes, size);
-    to->next += size;
-    to->left -= size;
-}
-
-static void put_text(struct packer *to, const char *text, size_t size) {
-    uint32_t length = size < NO_TEXT ? (uint32_t)size : NO_TEXT - 1;
-    put(to, text ? &length : &(uint32_t){NO_TEXT}, sizeof length);
-    if (!text)
-        return;
-    put(to, text, size);
-    put(to, "", 1);
-}
 
 static void put_field(struct packer *to, const struct job_spec *spec, const struct field *field) {
     const char *text, *at = (const char *)spec + field->at;
     if (field->kind == CODED_NUMBER) {
-        put(to, at, field->size);
+        pack_bytes(to, at, field->size);
         return;
     }
     memcpy(&text, at, sizeof text);
     size_t size = spec->job.payload_size;
     if (field->kind == CODED_TEXT)
         size = text ? strlen(text) : 0;
-    put_text(to, text, size);
+    pack_text(to, text, size);
 }
 
 uint32_t codec_layout(void) {
@@ -78,51 +53,24 @@ uint32_t codec_layout(void) {
 
 size_t codec_encode(const struct job_spec *spec, void *room, size_t size) {
     struct packer to = {room, size, false};
-    for (const struct field *field = fields; field < fields + FIELDS; field++)
-        put_field(&to, spec, field);
+    codec_pack(&to, spec);
     return to.full ? 0 : size - to.left;
 }
 
+void codec_pack(struct packer *to, const struct job_spec *spec) {
+    for (const struct field *field = fields; field < fields + FIELDS; field++)
+        put_field(to, spec, field);
+}
+
 /* ---- opening ---- */
-
-struct opener {
-    const char *next;
-    size_t left;
-};
-
-static bool get(struct opener *from, void *bytes, size_t size) {
-    if (size > from->left)
-        return false;
-    memcpy(bytes, from->next, size);
-    from->next += size;
-    from->left -= size;
-    return true;
-}
-
-static bool get_text(struct opener *from, const char **text, size_t *size) {
-    uint32_t length;
-    *text = NULL;
-    *size = 0;
-    if (!get(from, &length, sizeof length))
-        return false;
-    if (length == NO_TEXT)
-        return true;
-    if (length >= from->left || from->next[length] != 0)
-        return false;
-    *text = from->next;
-    *size = length;
-    from->next += length + 1;
-    from->left -= length + 1;
-    return true;
-}
 
 static bool get_field(struct opener *from, struct job_spec *spec, const struct field *field) {
     const char *text;
     size_t size;
     char *at = (char *)spec + field->at;
     if (field->kind == CODED_NUMBER)
-        return get(from, at, field->size);
-    if (!get_text(from, &text, &size))
+        return open_bytes(from, at, field->size);
+    if (!open_text(from, &text, &size))
         return false;
     memcpy(at, &text, sizeof text);
     if (field->kind == CODED_BLOB)
@@ -132,9 +80,13 @@ static bool get_field(struct opener *from, struct job_spec *spec, const struct f
 
 bool codec_decode(const void *bytes, size_t size, struct job_spec *spec) {
     struct opener from = {bytes, size};
+    return codec_open(&from, spec) && from.left == 0;
+}
+
+bool codec_open(struct opener *from, struct job_spec *spec) {
     *spec = (struct job_spec){.job.lock_expiration = TIME_NONE};
     for (const struct field *field = fields; field < fields + FIELDS; field++)
-        if (!get_field(&from, spec, field))
+        if (!get_field(from, spec, field))
             return false;
-    return from.left == 0 && spec->job.handler;
+    return spec->job.handler;
 }

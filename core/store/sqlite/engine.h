@@ -17,6 +17,8 @@ void sqlite_rollback(struct store *store);
 void sqlite_purge_behind(struct store *store);
 bool sqlite_has_pending_purge(const struct store *store);
 bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error);
+enum answer sqlite_unit(struct store *store, struct outcome *outcome,
+                        const struct store_entry *entry, time_ms now, struct error *error);
 void sqlite_alive(struct store *store, time_ms now);
 void sqlite_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now);
 void sqlite_slot_clear(struct store *store, int index);

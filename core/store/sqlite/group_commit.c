@@ -1,14 +1,18 @@
-/* group_commit.c - one job, created by one of many processes (rules §1). Of the processes that ask
- * at the same time one writes for all, in one transaction with one sync. No extra process is
- * needed: a process that asks while no other one writes becomes the writer.
+/* group_commit.c - one job (rules §1), or what one command to a process did (rules §23), written
+ * for one of many processes. Of the processes that ask at the same time one writes for all, in one
+ * transaction with one sync. No extra process is needed: a process that asks while no other one
+ * writes becomes the writer.
  *
- * A job is on disk before its creator is answered. Each job that is written for another process
- * leaves a row in the table `tray`, with the ticket of the request, in the same transaction. If
+ * What was asked for is on disk before its asker is answered. Each request that is written for
+ * another process leaves a row in the table `tray`, with its ticket, in the same transaction. If
  * the writer dies before it has answered, the next writer finds the row, and in it the job. So a
  * request is never done twice. */
 #include "base/crash_point.h"
+#include "store/rules/process/instance.h"
+#include "store/rules/work/work.h"
 #include "store/sqlite/codec.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/unit_letter.h"
 #include "store/store.h"
 #include <stdio.h>
 
@@ -55,33 +59,80 @@ static bool note(struct round *round, const struct mailbox_answer *answer, struc
                   (int)answer->created.creation);
 }
 
-/* What is refused has written nothing, and is no hindrance to the others. */
+static bool is_own(const struct round *round) {
+    return round->request.place == sqlite_of(round->store)->mailbox.place;
+}
+
+/* What is refused has written nothing, and is no hindrance to the others. Else all fail. */
+static bool refuse(struct mailbox_answer *answer, bool refused, const struct error *reason,
+                   struct error *error) {
+    if (!refused)
+        return error_set(error, reason->code, "%s", reason->text);
+    answer->code = reason->code;
+    snprintf(answer->text, sizeof answer->text, "%s", reason->text);
+    return true;
+}
+
 static bool create(struct round *round, struct mailbox_answer *answer, struct error *error) {
     struct job_spec spec;
     struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
     bool known = codec_decode(round->request.letter, round->request.size, &spec);
     bool done = known && store_create(round->store, &spec, 0, round->request.now, &reason);
     answer->created = spec.reply;
-    if (done) {
-        bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
-        return (own && round->others) || note(round, answer, error);
+    if (done)
+        return (is_own(round) && round->others) || note(round, answer, error);
+    return refuse(answer, !known || spec.reply.creation == CREATION_REFUSED, &reason, error);
+}
+
+/* As the process that asks would have written it. The letter ends before the transaction does, so
+ * no frame of it is kept back. */
+static enum answer settle_as(struct store *store, struct unit_letter *letter, time_ms now,
+                             struct error *error) {
+    const struct settings *own = store->settings;
+    store->settings = &letter->settings;
+    enum answer done = work_unit(store, &letter->outcome, &letter->entry, now, error);
+    store->settings = own;
+    return done == FAILED || instances_flush(store, error) ? done : FAILED;
+}
+
+static bool settle(struct round *round, struct mailbox_answer *answer, struct error *error) {
+    struct unit_letter letter;
+    struct error reason = {ERROR_FAILED, "what was asked for cannot be read"};
+    struct store *store = round->store;
+    enum answer done = FAILED;
+    bool known =
+        unit_letter_open(&letter, round->request.letter, round->request.size, store->settings);
+    if (known)
+        done = settle_as(store, &letter, round->request.now, &reason);
+    bool refused = !known || letter.outcome.undone;
+    unit_letter_clear(&letter);
+    answer->created = (struct created){0};
+    answer->behind = done == NO;
+    if (done == FAILED)
+        return refuse(answer, refused, &reason, error);
+    return done == NO || (is_own(round) && round->others) || note(round, answer, error);
+}
+
+static bool carry_out(struct round *round, struct mailbox_answer *answer, struct error *error) {
+    switch (round->request.kind) {
+    case MAILBOX_JOB:
+        return create(round, answer, error);
+    case MAILBOX_UNIT:
+        return settle(round, answer, error);
     }
-    if (known && spec.reply.creation != CREATION_REFUSED)
-        return error_set(error, reason.code, "%s", reason.text);
-    answer->code = reason.code;
-    snprintf(answer->text, sizeof answer->text, "%s", reason.text);
-    return true;
+    const struct error reason = {ERROR_FAILED, "what was asked for is of no kind"};
+    return refuse(answer, true, &reason, error);
 }
 
 static bool write_one(struct round *round, struct error *error) {
     struct mailbox_answer *answer =
         mailbox_answer(&sqlite_of(round->store)->mailbox, round->request.place);
-    bool own = round->request.place == sqlite_of(round->store)->mailbox.place;
     answer->code = ERROR_NONE;
-    enum answer found = own && round->fresh ? NO : look_up(round, answer, error);
+    answer->behind = false;
+    enum answer found = is_own(round) && round->fresh ? NO : look_up(round, answer, error);
     round->list[round->count].place = round->request.place;
     round->list[round->count++].word = round->request.word;
-    return found == YES || (found == NO && create(round, answer, error));
+    return found == YES || (found == NO && carry_out(round, answer, error));
 }
 
 static bool write_all(struct round *round, struct error *error) {
@@ -155,11 +206,17 @@ static bool shares(struct store *store, struct error *error) {
            mailbox_open(&sqlite_of(store)->mailbox, sqlite_of(store)->path, error);
 }
 
-static bool take_answer(struct store *store, struct job_spec *spec, struct error *error) {
-    const struct mailbox_answer *answer =
-        mailbox_answer(&sqlite_of(store)->mailbox, sqlite_of(store)->mailbox.place);
-    spec->reply = answer->created;
-    return answer->code == ERROR_NONE || error_set(error, answer->code, "%s", answer->text);
+/* Waits for the answer to what lies in the own place, and says what it is. */
+static bool get_answer(struct store *store, bool leads, struct mailbox_answer *answer,
+                       struct error *error) {
+    struct mailbox *mailbox = &sqlite_of(store)->mailbox;
+    bool done = leads ? lead(store, true, error) : await(store, error);
+    done = done || mailbox_answered(mailbox);
+    if (done)
+        *answer = *mailbox_answer(mailbox, mailbox->place);
+    mailbox_withdraw(mailbox);
+    return done &&
+           (answer->code == ERROR_NONE || error_set(error, answer->code, "%s", answer->text));
 }
 
 bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, struct error *error) {
@@ -168,15 +225,31 @@ bool sqlite_enqueue(struct store *store, struct job_spec *spec, time_ms now, str
         return !mailbox->foreign && store_create(store, spec, 0, now, error);
     if (spec->job.retries < 1)
         spec->job.retries = store->settings->retries;
+    struct mailbox_answer answer = {0};
     bool leads = mailbox_lead(mailbox);
-    bool asked = mailbox_ask(mailbox, spec, now), done;
-    if (!asked) {
+    if (!mailbox_ask(mailbox, spec, now)) {
         if (leads)
             mailbox_leave(mailbox);
         return store_create(store, spec, 0, now, error);
     }
-    done = leads ? lead(store, true, error) : await(store, error);
-    done = (done || mailbox_answered(mailbox)) && take_answer(store, spec, error);
-    mailbox_withdraw(mailbox);
+    bool done = get_answer(store, leads, &answer, error);
+    spec->reply = answer.created;
     return done;
+}
+
+enum answer sqlite_unit(struct store *store, struct outcome *outcome,
+                        const struct store_entry *entry, time_ms now, struct error *error) {
+    struct mailbox *mailbox = &sqlite_of(store)->mailbox;
+    if (!shares(store, error))
+        return mailbox->foreign ? FAILED : work_unit(store, outcome, entry, now, error);
+    struct mailbox_answer answer = {0};
+    bool leads = mailbox_lead(mailbox);
+    if (!mailbox_ask_unit(mailbox, outcome, entry, store->settings, now)) {
+        if (leads)
+            mailbox_leave(mailbox);
+        return work_unit(store, outcome, entry, now, error);
+    }
+    if (!get_answer(store, leads, &answer, error))
+        return FAILED;
+    return answer.behind ? NO : YES;
 }

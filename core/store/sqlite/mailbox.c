@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/sqlite/beside.h"
 #include "store/sqlite/codec.h"
+#include "store/sqlite/unit_letter.h"
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -29,6 +30,7 @@ struct place {
     int64_t ticket;
     time_ms now;
     uint64_t size;
+    enum mailbox_kind kind;
     struct mailbox_answer answer;
     unsigned char letter[MAILBOX_LETTER];
 };
@@ -77,8 +79,8 @@ static void word_wake(_Atomic uint32_t *word) {
 
 static void magic_of(char magic[64]) {
     memset(magic, 0, 64);
-    snprintf(magic, 64, MAILBOX_MAGIC "%u %zu %zu", codec_layout(), sizeof(struct job_spec),
-             offsetof(struct place, letter));
+    snprintf(magic, 64, MAILBOX_MAGIC "%u %u %zu %zu", codec_layout(), unit_letter_layout(),
+             sizeof(struct job_spec), offsetof(struct place, letter));
 }
 
 /* The room is taken now: a page that finds the disk full later would be a SIGBUS. */
@@ -180,16 +182,35 @@ void mailbox_close(struct mailbox *mailbox) {
 
 /* ---- those that ask ---- */
 
-bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now) {
-    struct place *place = &mailbox->map->places[mailbox->place].place;
-    place->size = codec_encode(spec, place->letter, sizeof place->letter);
+static struct place *own_place(const struct mailbox *mailbox) {
+    return &mailbox->map->places[mailbox->place].place;
+}
+
+/* The letter is written; its size 0: it did not fit. */
+static bool ask(struct mailbox *mailbox, enum mailbox_kind kind, size_t size, time_ms now) {
+    struct place *place = own_place(mailbox);
+    place->kind = kind;
+    place->size = size;
     place->now = now;
     place->ticket = ++mailbox->ticket;
-    if (!place->size)
+    if (!size)
         return false;
     atomic_store(word_at(mailbox, mailbox->place), word_of(mailbox->ticket, WORD_ASKED));
     CRASH_POINT("tray_asked");
     return true;
+}
+
+bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now) {
+    struct place *place = own_place(mailbox);
+    return ask(mailbox, MAILBOX_JOB, codec_encode(spec, place->letter, sizeof place->letter), now);
+}
+
+bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
+                      const struct store_entry *entry, const struct settings *settings,
+                      time_ms now) {
+    struct place *place = own_place(mailbox);
+    size_t size = unit_letter_pack(outcome, entry, settings, place->letter, sizeof place->letter);
+    return ask(mailbox, MAILBOX_UNIT, size, now);
 }
 
 bool mailbox_wait(struct mailbox *mailbox, int wait) {
@@ -252,6 +273,7 @@ bool mailbox_read(struct mailbox *mailbox, int place, struct mailbox_request *re
     request->word = word;
     request->ticket = from->ticket;
     request->now = from->now;
+    request->kind = from->kind;
     request->size = from->size;
     if (request->size > sizeof request->letter)
         return false;

@@ -1,19 +1,25 @@
-/* mailbox.h - the mapped file "<store>-tray": where processes that each want to create one job lay
- * what they ask for, so that one of them writes for all (rules §1); see group_commit.c.
+/* mailbox.h - the mapped file "<store>-tray": where processes that each want to create one job, or
+ * to write what one command to a process did, lay what they ask for. So one of them writes for all
+ * (rules §1); see group_commit.c.
  *
  * A process has a place in it, by a lock that ends with it. The file holds no durable state. The
  * first process to attach reinitialises it. It is never deleted. */
 #ifndef MOONSHIFT_STORE_SQLITE_MAILBOX_H
 #define MOONSHIFT_STORE_SQLITE_MAILBOX_H
 
-#include "job/job_spec.h"
+#include "job/outcome.h"
 #include "store/sqlite/gate.h"
+#include "store/store.h"
 
 enum { MAILBOX_PLACES = 64, MAILBOX_PLACE = 8192, MAILBOX_LETTER = 6000 };
 
+/* What a letter asks for: a job, see codec.h, or a unit, see unit_letter.h. */
+enum mailbox_kind { MAILBOX_JOB, MAILBOX_UNIT };
+
 struct mailbox_answer {
-    struct created created;
-    enum error_code code; /* why it was refused */
+    struct created created; /* of a job */
+    bool behind;            /* of a unit: another change came first, and nothing was written */
+    enum error_code code;   /* why it was refused */
     char text[2048];
 };
 
@@ -34,6 +40,7 @@ struct mailbox_request {
     uint32_t word; /* for mailbox_mark */
     int64_t ticket;
     time_ms now; /* when it is created */
+    enum mailbox_kind kind;
     size_t size;
     unsigned char letter[MAILBOX_LETTER];
 };
@@ -50,6 +57,10 @@ void mailbox_leave(struct mailbox *mailbox);
 
 /* Lays a job into the own place. False: it is too large. */
 bool mailbox_ask(struct mailbox *mailbox, const struct job_spec *spec, time_ms now);
+/* The same with what a command to a process did, and the settings by which it is written. */
+bool mailbox_ask_unit(struct mailbox *mailbox, const struct outcome *outcome,
+                      const struct store_entry *entry, const struct settings *settings,
+                      time_ms now);
 /* Waits until it is answered (true), or until it may be time to lead, `wait` ms at the most. */
 bool mailbox_wait(struct mailbox *mailbox, int wait);
 bool mailbox_answered(const struct mailbox *mailbox);

@@ -20,6 +20,8 @@ bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct erro
 bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum settled *settled,
                  struct error *error);
 bool work_settle_end(struct store *store, struct error *error);
+enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
+                      time_ms now, struct error *error);
 bool work_promote(struct store *store, time_ms now, int limit, int *count, struct error *error);
 bool work_acquire(struct store *store, const struct acquire *acquire, time_ms now,
                   struct job **jobs, int *count, bool *more, struct error *error);

@@ -1,0 +1,75 @@
+#include "job/unit_lists.h"
+
+#define MEMBER(type, kind, name)                                                                   \
+    { #name, UNIT_##kind, offsetof(struct unit_##type, name) }
+
+static const struct unit_member instance_members[] = {
+    MEMBER(instance, NUMBER, id),   MEMBER(instance, NUMBER, version),
+    MEMBER(instance, NUMBER, rev),  MEMBER(instance, NUMBER, parent),
+    MEMBER(instance, NUMBER, root), MEMBER(instance, TIME, started),
+    MEMBER(instance, TEXT, frame),  MEMBER(instance, TEXT, ended),
+    MEMBER(instance, TEXT, reason), MEMBER(instance, JSON, variables),
+    MEMBER(instance, TEXT, key),    MEMBER(instance, TEXT, tenant),
+    {NULL, UNIT_NUMBER, 0},
+};
+static const struct unit_member wait_members[] = {
+    MEMBER(wait, NUMBER, instance),
+    MEMBER(wait, NUMBER, token),
+    MEMBER(wait, WAITS, what),
+    {NULL, UNIT_NUMBER, 0},
+};
+static const struct unit_member subscription_members[] = {
+    MEMBER(subscription, NUMBER, instance), MEMBER(subscription, NUMBER, token),
+    MEMBER(subscription, NUMBER, version),  MEMBER(subscription, TEXT, kind),
+    MEMBER(subscription, TEXT, name),       MEMBER(subscription, TEXT, key),
+    MEMBER(subscription, TEXT, activity),   {NULL, UNIT_NUMBER, 0},
+};
+static const struct unit_member task_members[] = {
+    MEMBER(task, NUMBER, instance), MEMBER(task, NUMBER, token),  MEMBER(task, TEXT, activity),
+    MEMBER(task, TEXT, name),       MEMBER(task, TEXT, assignee), MEMBER(task, JSON, candidates),
+    MEMBER(task, TEXT, form),       MEMBER(task, TIME, due),      MEMBER(task, NUMBER, priority),
+    {NULL, UNIT_NUMBER, 0},
+};
+static const struct unit_member trail_members[] = {
+    MEMBER(trail, NUMBER, instance),
+    MEMBER(trail, TEXT, events),
+    {NULL, UNIT_NUMBER, 0},
+};
+static const struct unit_member message_members[] = {
+    MEMBER(message, TEXT, name),
+    MEMBER(message, TEXT, key),
+    MEMBER(message, JSON, variables),
+    MEMBER(message, NUMBER, instance),
+    MEMBER(message, TEXT, business_key),
+    MEMBER(message, TIME, until),
+    {NULL, UNIT_NUMBER, 0},
+};
+
+static const struct unit_member searched_members[] = {
+    MEMBER(searched, NUMBER, instance),
+    MEMBER(searched, TEXT, name),
+    MEMBER(searched, JSON, value),
+    {NULL, UNIT_NUMBER, 0},
+};
+
+static const struct unit_member value_members[] = {
+    MEMBER(value, NUMBER, instance), MEMBER(value, NUMBER, n), MEMBER(value, TEXT, name),
+    MEMBER(value, TEXT, data),       {NULL, UNIT_NUMBER, 0},
+};
+
+#define LIST(key, count, type, members)                                                            \
+    {                                                                                              \
+#key, members, sizeof(struct unit_##type), offsetof(struct unit, key),                     \
+            offsetof(struct unit, count)                                                           \
+    }
+const struct unit_list unit_lists[] = {
+    LIST(instances, instance_count, instance, instance_members),
+    LIST(left, left_count, wait, wait_members),
+    LIST(subscriptions, subscription_count, subscription, subscription_members),
+    LIST(tasks, task_count, task, task_members),
+    LIST(trail, trail_count, trail, trail_members),
+    LIST(messages, message_count, message, message_members),
+    LIST(searched, searched_count, searched, searched_members),
+    LIST(values, value_count, value, value_members),
+    {NULL, NULL, 0, 0, 0},
+};

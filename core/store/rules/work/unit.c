@@ -1,0 +1,17 @@
+/* unit.c - what a command to a process did (rules §23): its unit and its entry in the log of
+ * operations. */
+#include "store/rules/work/work.h"
+
+enum answer work_unit(struct store *store, struct outcome *outcome, const struct store_entry *entry,
+                      time_ms now, struct error *error) {
+    bool own = false;
+    if (!unit_begin(store, STORE_COMMAND, &own, error))
+        return FAILED;
+    bool done =
+        work_settle(store, outcome, now, &outcome->settled, error) && work_settle_end(store, error);
+    bool behind = done && outcome->settled == SETTLED_BEHIND;
+    done = done && (behind || store_note(store, entry, now, error));
+    if (!unit_end(store, own, done, error))
+        return FAILED;
+    return behind ? NO : YES;
+}

@@ -1,0 +1,33 @@
+/* pack.h - bytes and texts, one after the other in a buffer: what one process lays into the mailbox
+ * and another one reads there. */
+#ifndef MOONSHIFT_STORE_SQLITE_PACK_H
+#define MOONSHIFT_STORE_SQLITE_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is written. `full`: something did not fit, and nothing was written from there on. */
+struct packer {
+    char *next;
+    size_t left;
+    bool full;
+};
+
+void pack_bytes(struct packer *to, const void *bytes, size_t size);
+/* NULL is another text than "". */
+void pack_text(struct packer *to, const char *text, size_t size);
+
+/* What is read. */
+struct opener {
+    const char *next;
+    size_t left;
+};
+
+/* False: the bytes are not there. */
+bool open_bytes(struct opener *from, void *bytes, size_t size);
+/* The text lies in the buffer and ends with a zero. */
+bool open_text(struct opener *from, const char **text, size_t *size);
+/* False also for a text with a zero inside. */
+bool open_string(struct opener *from, const char **text);
+
+#endif

@@ -1,0 +1,322 @@
+/* unit_letter_contract.c - commands to processes, of many processes at a time: one of them writes
+ * for all, and each gets its own answer. */
+#include "../process_site.h"
+#include "job/unit_lists.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/unit_letter.h"
+#include <sys/wait.h>
+
+enum { CROWD = 8, CALLS = 60, ENTRIES = 2, LETTER = 20000 };
+
+static char ann[] = "ann";
+
+/* ---- a unit with everything ---- */
+
+static void fill_member(const struct unit_member *member, char *entry, int number) {
+    static char texts[200][24];
+    int64_t whole = number;
+    const char *text = texts[number % 200];
+    snprintf(texts[number % 200], sizeof *texts, "%s %d", member->key, number);
+    if (member->type == UNIT_NUMBER || member->type == UNIT_TIME)
+        memcpy(entry + member->at, &whole, sizeof whole);
+    else if (member->type == UNIT_WAITS)
+        memcpy(entry + member->at, &(unsigned){UNIT_TASK}, sizeof(unsigned));
+    else if (number % 7) /* else: none */
+        memcpy(entry + member->at, &text, sizeof text);
+}
+
+/* Two entries in each list, and something in each member. */
+static struct unit *unit_full(void) {
+    struct unit *unit = unit_new();
+    int number = 1;
+    for (const struct unit_list *list = unit_lists; list->key; list++) {
+        char *entries = unit_room(unit, ENTRIES, list->size);
+        for (int i = 0; i < ENTRIES; i++)
+            for (const struct unit_member *member = list->members; member->key; member++)
+                fill_member(member, entries + (size_t)i * list->size, number++);
+        memcpy((char *)unit + list->at, &entries, sizeof entries);
+        memcpy((char *)unit + list->count_at, &(size_t){ENTRIES}, sizeof(size_t));
+    }
+    return unit;
+}
+
+static bool is_text(const struct unit_member *member) {
+    return member->type == UNIT_TEXT || member->type == UNIT_JSON;
+}
+
+static bool is_same_member(const struct unit_member *member, const char *a, const char *b) {
+    const char *left, *right;
+    if (!is_text(member))
+        return memcmp(a + member->at, b + member->at,
+                      member->type == UNIT_WAITS ? sizeof(unsigned) : sizeof(int64_t)) == 0;
+    memcpy(&left, a + member->at, sizeof left);
+    memcpy(&right, b + member->at, sizeof right);
+    return left && right ? strcmp(left, right) == 0 : left == right;
+}
+
+static bool is_same_list(const struct unit_list *list, const struct unit *a, const struct unit *b) {
+    const char *left, *right;
+    size_t count;
+    memcpy(&left, (const char *)a + list->at, sizeof left);
+    memcpy(&right, (const char *)b + list->at, sizeof right);
+    memcpy(&count, (const char *)b + list->count_at, sizeof count);
+    bool same = count == ENTRIES;
+    for (size_t i = 0; same && i < ENTRIES; i++)
+        for (const struct unit_member *member = list->members; same && member->key; member++)
+            same = is_same_member(member, left + i * list->size, right + i * list->size);
+    return same;
+}
+
+static bool is_same_unit(const struct unit *a, const struct unit *b) {
+    for (const struct unit_list *list = unit_lists; list->key; list++)
+        if (!is_same_list(list, a, b))
+            return false;
+    return true;
+}
+
+/* ---- letters ---- */
+
+struct full {
+    struct job_spec jobs[2];
+    struct outcome outcome;
+    struct store_entry entry;
+    struct settings settings;
+};
+
+static struct full full_new(void) {
+    struct full full = {
+        .jobs = {{.job = {.handler = "a", .payload = "{}", .payload_size = 2}, .told = true},
+                 {.job = {.handler = "b", .priority = 7}}},
+        .outcome = {.kind = OUTCOME_SUCCESS, .unit = unit_full()},
+        .entry = {"start", "process \"order\"", NULL, "instance 9", 9},
+        .settings = {.who = ann,
+                     .history = HISTORY_FAILURES,
+                     .history_ttl = 77,
+                     .retries = 5,
+                     .ensure_due_date = true}};
+    return full;
+}
+
+static size_t pack(struct full *full, void *room, size_t size) {
+    full->jobs[0].next = &full->jobs[1];
+    full->outcome.created = full->jobs;
+    return unit_letter_pack(&full->outcome, &full->entry, &full->settings, room, size);
+}
+
+static void all_of_it(struct contract *c) {
+    char room[LETTER];
+    struct full full = full_new();
+    struct unit_letter letter;
+    size_t size = pack(&full, room, sizeof room);
+    EXPECT(size && unit_letter_open(&letter, room, size, &c->settings));
+    EXPECT(is_same_unit(full.outcome.unit, letter.outcome.unit));
+    const struct job_spec *first = letter.outcome.created, *second = first->next;
+    EXPECT(strcmp(first->job.handler, "a") == 0 && first->told && first->job.payload_size == 2);
+    EXPECT(strcmp(second->job.handler, "b") == 0 && !second->told && !second->next);
+    EXPECT(second->job.priority == 7 && strcmp(letter.entry.after, "instance 9") == 0);
+    EXPECT(!letter.entry.before && letter.entry.instance == 9);
+    EXPECT(strcmp(letter.settings.who, "ann") == 0 && letter.settings.history_ttl == 77);
+    EXPECT(letter.settings.history == HISTORY_FAILURES && letter.settings.retries == 5);
+    EXPECT(letter.settings.ensure_due_date &&
+           letter.settings.crash_limit == c->settings.crash_limit);
+    unit_letter_clear(&letter);
+    unit_free(full.outcome.unit);
+}
+
+static void cut_short(struct contract *c) {
+    char room[LETTER];
+    struct full full = full_new();
+    size_t size = pack(&full, room, sizeof room);
+    EXPECT(size && pack(&full, room, size) == size && !pack(&full, room, size - 1));
+    EXPECT(pack(&full, room, sizeof room) == size);
+    for (size_t cut = 0; cut < size; cut++) {
+        struct unit_letter letter;
+        char *bytes = malloc(cut + 1); /* of its own: what is read beyond is found */
+        memcpy(bytes, room, cut);
+        bool opened = unit_letter_open(&letter, bytes, cut, &c->settings);
+        unit_letter_clear(&letter);
+        free(bytes);
+        EXPECT(!opened);
+    }
+    unit_free(full.outcome.unit);
+}
+
+/* ---- commands ---- */
+
+/* One command on an instance: it begins, or stands in another place. */
+struct step {
+    struct job none;
+    struct unit unit;
+    struct unit_instance instance;
+    struct unit_subscription waits;
+    struct unit_trail trail;
+    struct outcome outcome;
+    struct store_entry entry;
+};
+
+static void step_make(struct step *step, int64_t id, int64_t version, int64_t rev) {
+    *step = (struct step){.instance = {.id = id,
+                                       .version = version,
+                                       .rev = rev,
+                                       .started = NOW,
+                                       .frame = rev ? "{\"f\":2}" : "{\"f\":1}"},
+                          .waits = {id, 3, version, "message", "paid", "k", "wait"},
+                          .trail = {id, "[[\"s\",1]]"},
+                          .entry = {"start", "process \"order\"", NULL, "instance", id}};
+    step->unit = (struct unit){.instances = &step->instance,
+                               .subscriptions = &step->waits,
+                               .subscription_count = rev == 0,
+                               .trail = &step->trail,
+                               .instance_count = 1,
+                               .trail_count = 1};
+    step->outcome =
+        (struct outcome){.job = &step->none, .kind = OUTCOME_SUCCESS, .unit = &step->unit};
+}
+
+static struct store *client(struct contract *c) {
+    return store_open(c->url, STORE_WRITE, &c->settings, &c->error);
+}
+
+static bool run(struct contract *c, int64_t version) {
+    struct store *store = client(c);
+    int64_t first = store ? store_reserve_ids(store, CALLS, &c->error) : 0;
+    bool fine = first != 0;
+    for (int i = 0; fine && i < CALLS; i++) {
+        struct step begins, moves;
+        int64_t rev = 0;
+        step_make(&begins, first + i, version, 0);
+        fine = store_unit(store, &begins.outcome, &begins.entry, NOW, &c->error) == YES &&
+               db_value(&store->db, &c->error, &rev, "SELECT rev FROM instance WHERE id=?1", "i",
+                        first + i) == YES;
+        step_make(&moves, first + i, version, rev);
+        fine = fine && store_unit(store, &moves.outcome, &moves.entry, NOW, &c->error) == YES &&
+               store_unit(store, &moves.outcome, &moves.entry, NOW, &c->error) == NO;
+    }
+    store_close(store);
+    return fine;
+}
+
+static void together(struct contract *c) {
+    pid_t children[CROWD];
+    int64_t version = order(c);
+    bool fine = version != 0;
+    EXPECT(fine);
+    for (int i = 0; i < CROWD; i++)
+        if ((children[i] = fork()) == 0)
+            _exit(run(c, version) ? 0 : 1);
+    for (int i = 0; i < CROWD; i++) {
+        int status = 1;
+        fine = waitpid(children[i], &status, 0) == children[i] && status == 0 && fine;
+    }
+    EXPECT(fine);
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance WHERE frame='{\"f\":2}'") ==
+           (int64_t)CROWD * CALLS);
+    EXPECT(contract_number(c, "SELECT count(*) FROM trail") == (int64_t)CROWD * CALLS * 2);
+    EXPECT(contract_number(c, "SELECT count(*) FROM operation WHERE verb='start'") ==
+           (int64_t)CROWD * CALLS * 2);
+}
+
+/* Another process asks first, then we do: its letter is written with ours. */
+struct pair {
+    struct store *store;
+    struct mailbox other;
+    int64_t version, id; /* the other's instance; the next one is ours */
+    struct step theirs, ours;
+};
+
+static bool pair_open(struct contract *c, struct pair *pair) {
+    *pair = (struct pair){.version = order(c), .store = client(c)};
+    pair->id = pair->store ? store_reserve_ids(pair->store, 3, &c->error) : 0;
+    return pair->version && pair->id &&
+           mailbox_open(&pair->other, c->url + sizeof "sqlite:" - 1, &c->error);
+}
+
+static bool pair_ask(struct pair *pair, int64_t rev, const struct settings *settings) {
+    step_make(&pair->theirs, pair->id, pair->version, rev);
+    step_make(&pair->ours, pair->id + 1, pair->version, 0);
+    return mailbox_ask_unit(&pair->other, &pair->theirs.outcome, &pair->theirs.entry, settings,
+                            NOW);
+}
+
+static enum answer pair_write(struct contract *c, struct pair *pair) {
+    return store_unit(pair->store, &pair->ours.outcome, &pair->ours.entry, NOW, &c->error);
+}
+
+static const struct mailbox_answer *pair_answer(struct pair *pair) {
+    return mailbox_answered(&pair->other) ? mailbox_answer(&pair->other, pair->other.place) : NULL;
+}
+
+static void pair_close(struct pair *pair) {
+    mailbox_close(&pair->other);
+    store_close(pair->store);
+}
+
+static void as_asked(struct contract *c) {
+    struct pair pair;
+    struct settings settings = c->settings;
+    settings.who = ann;
+    settings.history = HISTORY_FAILURES;
+    EXPECT(pair_open(c, &pair) && pair_ask(&pair, 0, &settings));
+    EXPECT(pair_write(c, &pair) == YES && pair_answer(&pair));
+    EXPECT(pair_answer(&pair)->code == ERROR_NONE && !pair_answer(&pair)->behind);
+    pair_close(&pair);
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance") == 2);
+    EXPECT(contract_number(c, "SELECT count(*) FROM operation WHERE who='ann'") == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM operation") == 2);
+    EXPECT(contract_number(c, "SELECT count(*) FROM trail") == 1);
+    EXPECT(contract_number(c, "SELECT count(*) FROM tray") == 1); /* the other's may be repeated */
+}
+
+static void behind(struct contract *c) {
+    struct pair pair;
+    EXPECT(pair_open(c, &pair) && pair_ask(&pair, 0, &c->settings));
+    EXPECT(pair_write(c, &pair) == YES && pair_ask(&pair, 4711, &c->settings));
+    step_make(&pair.ours, pair.id + 2, pair.version, 0);
+    EXPECT(pair_write(c, &pair) == YES && pair_answer(&pair) && pair_answer(&pair)->behind);
+    pair_close(&pair);
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance") == 3);
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance WHERE frame='{\"f\":2}'") == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM operation") == 3);
+}
+
+/* New instances of a process that is suspended are refused; a job is not. */
+static void refused(struct contract *c) {
+    struct pair pair;
+    EXPECT(pair_open(c, &pair));
+    EXPECT(contract_operate(c, "{ss ss}", "verb", "suspend_process", "process", "order"));
+    EXPECT(pair_ask(&pair, 0, &c->settings));
+    struct job_spec spec = {.job = {.handler = "work", .due = TIME_NONE, .retries = 3}};
+    EXPECT(store_enqueue(pair.store, &spec, NOW, &c->error) && pair_answer(&pair));
+    EXPECT(pair_answer(&pair)->code == ERROR_CONFLICT);
+    EXPECT(strcmp(pair_answer(&pair)->text, "the process is suspended") == 0);
+    pair_close(&pair);
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance") == 0);
+    EXPECT(matches(c, "{}") == 1);
+}
+
+static void too_large(struct contract *c) {
+    static char frame[MAILBOX_LETTER + 1];
+    struct pair pair;
+    memset(frame, ' ', sizeof frame - 1);
+    memcpy(frame, "{}", 2);
+    EXPECT(pair_open(c, &pair));
+    step_make(&pair.ours, pair.id, pair.version, 0);
+    pair.ours.instance.frame = frame;
+    EXPECT(pair_write(c, &pair) == YES);
+    pair_close(&pair);
+    EXPECT(contract_number(c, "SELECT length(frame) FROM instance") == MAILBOX_LETTER);
+}
+
+static const struct check checks[] = {
+    {"a letter has all of a unit, its jobs, its entry and the settings", all_of_it},
+    {"a letter that is cut short, or does not fit, is none", cut_short},
+    {"of 8 processes that command each gets its own answer, and all of it is there", together},
+    {"what another process asked for is written by its own settings", as_asked},
+    {"a unit that is behind is answered so, and the others are written", behind},
+    {"a unit that is refused spoils no other one", refused},
+    {"a unit that is too large for the tray is written alone", too_large},
+};
+
+int main(void) {
+    return contract_run_of_file(checks, sizeof checks / sizeof *checks, false);
+}
