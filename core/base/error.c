@@ -20,6 +20,7 @@ static const struct {
     [ERROR_FULL] = {"full", 74},
     [ERROR_IO] = {"io", 74},
     [ERROR_CONFIG] = {"config", 78},
+    [ERROR_UNAVAILABLE] = {"unavailable", 69},
     [ERROR_STUCK] = {"stuck", 70},
     [ERROR_INTERRUPTED] = {"interrupted", 130},
 };

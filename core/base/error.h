@@ -10,19 +10,21 @@
 
 enum error_code {
     ERROR_NONE,
-    ERROR_FAILED,     /* "failed": anything without a code of its own; exit 1 */
-    ERROR_USAGE,      /* "usage": the command line; exit 2 */
-    ERROR_INVALID,    /* "invalid": a bad value handed in; exit 2 */
-    ERROR_NOT_FOUND,  /* "not_found": no such id or name; exit 4 */
-    ERROR_CONFLICT,   /* "conflict": the state forbids it; exit 5 */
-    ERROR_BUSY,       /* "busy": another process held the store for too long; exit 1 */
-    ERROR_CLOSED,     /* "closed": the engine or store is closed; exit 1 */
-    ERROR_DAMAGED,    /* "damaged": the database is not what it should be; exit 65 */
-    ERROR_FULL,       /* "full": no room on the disk; exit 74 */
-    ERROR_IO,         /* "io": the disk or the system refused; exit 74 */
-    ERROR_CONFIG,     /* "config": settings, script folder or schema version; exit 78 */
-    ERROR_STUCK,      /* "stuck": more handlers do not end than workers can be replaced; exit 70 */
-    ERROR_INTERRUPTED /* "interrupted": the user asked to stop; exit 130 */
+    ERROR_FAILED,      /* "failed": anything without a code of its own; exit 1 */
+    ERROR_USAGE,       /* "usage": the command line; exit 2 */
+    ERROR_INVALID,     /* "invalid": a bad value handed in; exit 2 */
+    ERROR_NOT_FOUND,   /* "not_found": no such id or name; exit 4 */
+    ERROR_CONFLICT,    /* "conflict": the state forbids it; exit 5 */
+    ERROR_BUSY,        /* "busy": another process held the store for too long; exit 1 */
+    ERROR_CLOSED,      /* "closed": the engine or store is closed; exit 1 */
+    ERROR_DAMAGED,     /* "damaged": the database is not what it should be; exit 65 */
+    ERROR_FULL,        /* "full": no room on the disk; exit 74 */
+    ERROR_IO,          /* "io": the disk or the system refused; exit 74 */
+    ERROR_CONFIG,      /* "config": settings, script folder or schema version; exit 78 */
+    ERROR_UNAVAILABLE, /* "unavailable": the server of the store cannot be reached, or is read only;
+                          exit 69 */
+    ERROR_STUCK,       /* "stuck": more handlers do not end than workers can be replaced; exit 70 */
+    ERROR_INTERRUPTED  /* "interrupted": the user asked to stop; exit 130 */
 };
 
 struct error {

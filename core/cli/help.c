@@ -65,7 +65,8 @@ void help_overview(void) {
     output_add("Every verb takes -C DIR, --store URL, --json and --help.\n"
                "moonshift help VERB says more.\n\nExit status: 0 done, 1 failed, 2 usage or a bad "
                "value, 4 not found, 5 conflict,"
-               "\n65 damaged store, 74 input/output, 78 settings or schema, 130 interrupted.\n");
+               "\n65 damaged store, 69 no server, 74 input/output, 78 settings or schema,"
+               "\n130 interrupted.\n");
 }
 
 static void flags_print(const struct flag *flag, const struct flag *unless) {

@@ -134,8 +134,9 @@ bool run_operate(struct run *run, json_t *object, struct error *error) {
 
 void run_lost(struct run *run, const struct error *error) {
     run->lost = run->lost || error->code == ERROR_CONFLICT || error->code == ERROR_BUSY ||
-                error->code == ERROR_CLOSED || error->code == ERROR_FULL ||
-                error->code == ERROR_IO || error->code == ERROR_DAMAGED;
+                error->code == ERROR_UNAVAILABLE || error->code == ERROR_CLOSED ||
+                error->code == ERROR_FULL || error->code == ERROR_IO ||
+                error->code == ERROR_DAMAGED;
 }
 
 /* ---- what a handler returns ---- */

@@ -20,6 +20,7 @@
 ---| "conflict" the state forbids it
 ---| "full" the disk is full, or a backlog
 ---| "busy" another process holds the store: ask again
+---| "unavailable" the server of the store cannot be reached, or is read only
 ---| "closed" the engine is closed
 ---| "config" settings or script folder are wrong
 ---| "damaged" the store is damaged

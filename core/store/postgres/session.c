@@ -1,6 +1,7 @@
 /* session.c - one connection: how it begins, how a flight of statements is read, and what errors of
  * the server mean. */
 #include "base/text.h"
+#include "store/postgres/connect.h"
 #include "store/postgres/driver.h"
 #include <errno.h>
 #include <poll.h>
@@ -22,11 +23,12 @@ struct error_class {
 
 /* The first that fits. */
 static const struct error_class classes[] = {
-    {"53", ERROR_FULL},           {"40001", ERROR_BUSY},    {"40P01", ERROR_BUSY},
-    {"55P03", ERROR_BUSY},        {"28", ERROR_CONFIG},     {"3D", ERROR_CONFIG},
-    {"3F", ERROR_CONFIG},         {"42501", ERROR_CONFIG},  {"42P01", ERROR_CONFIG},
-    {"XX001", ERROR_DAMAGED},     {"XX002", ERROR_DAMAGED}, {"58", ERROR_IO},
-    {"57014", ERROR_INTERRUPTED}, {"", ERROR_FAILED},
+    {"53", ERROR_FULL},           {"40001", ERROR_BUSY},     {"40P01", ERROR_BUSY},
+    {"55P03", ERROR_BUSY},        {"28", ERROR_CONFIG},      {"3D", ERROR_CONFIG},
+    {"3F", ERROR_CONFIG},         {"42501", ERROR_CONFIG},   {"42P01", ERROR_CONFIG},
+    {"XX001", ERROR_DAMAGED},     {"XX002", ERROR_DAMAGED},  {"58", ERROR_IO},
+    {"57014", ERROR_INTERRUPTED}, {"08", ERROR_UNAVAILABLE}, {"57P", ERROR_UNAVAILABLE},
+    {"42703", ERROR_CONFIG},      {"", ERROR_FAILED},
 };
 
 static enum error_code code_of(const char *state) {
@@ -44,7 +46,7 @@ static bool state_is_loss(const char *state) {
 
 /* Whether a commit took place is not known then: nothing may go on as if it had not. */
 static enum error_code loss_code(const struct session *session) {
-    return session->ending ? ERROR_IO : ERROR_BUSY;
+    return session->ending ? ERROR_IO : ERROR_UNAVAILABLE;
 }
 
 /* Notes the first error of a flight. */
@@ -318,48 +320,17 @@ static void ignore_notice(void *arg, const PGresult *result) {
     (void)result;
 }
 
-/* What holds unless the URL says otherwise. The server is given up when it is silent for 10 s. */
-static const char *const defaults[][2] = {
-    {"connect_timeout", "5"},     {"tcp_user_timeout", "10000"}, {"keepalives_idle", "5"},
-    {"keepalives_interval", "2"}, {"keepalives_count", "3"},     {"application_name", "moonshift"},
-};
-
-enum { OPTIONS_MAX = 80 };
-
-static const char *default_of(const char *keyword) {
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (strcmp(defaults[i][0], keyword) == 0)
-            return defaults[i][1];
-    return NULL;
-}
-
-static PGconn *connect_to(const struct address *address) {
-    const char *keywords[OPTIONS_MAX + 1], *values[OPTIONS_MAX + 1];
-    size_t count = 0;
-    for (const PQconninfoOption *one = address->options; one->keyword && count < OPTIONS_MAX;
-         one++) {
-        const char *value = one->val ? one->val : default_of(one->keyword);
-        if (strcmp(one->keyword, "client_encoding") == 0)
-            value = "UTF8";
-        if (!value || !*value)
-            continue;
-        keywords[count] = one->keyword;
-        values[count++] = value;
-    }
-    keywords[count] = values[count] = NULL;
-    return PQconnectdbParams(keywords, values, 0);
-}
-
-static bool refuse_connection(struct session *session, struct error *error) {
+static bool refuse_connection(struct session *session, const struct address *address,
+                              struct error *error) {
     const char *text = PQerrorMessage(session->link);
     const char *why = strstr(text, "FATAL:  ");
+    char state[6];
     why = why ? why + strlen("FATAL:  ") : text;
-    bool config = strstr(why, "authentication") || strstr(why, "does not exist") ||
-                  strstr(why, "permission") || strstr(why, "no pg_hba.conf entry");
     size_t size = strcspn(why, "\n");
     session->lost = true;
-    return error_set(error, config ? ERROR_CONFIG : ERROR_IO, "store \"%s\": cannot connect: %.*s",
-                     session->db->name, (int)(size < 500 ? size : 500), why);
+    return error_set(error, code_of(connect_refusal(address, state)),
+                     "store \"%s\": cannot connect: %.*s", session->db->name,
+                     (int)(size < 500 ? size : 500), why);
 }
 
 /* What holds in every transaction. No plan is chosen by an empty table. */
@@ -423,10 +394,10 @@ static bool begin_session(struct session *session, const struct address *address
     if (!session->link)
         return error_no_memory(error);
     if (PQstatus(session->link) != CONNECTION_OK)
-        return refuse_connection(session, error);
+        return refuse_connection(session, address, error);
     PQsetNoticeReceiver(session->link, ignore_notice, NULL);
     return configure(session, address, error) &&
-           (PQenterPipelineMode(session->link) == 1 || refuse_connection(session, error));
+           (PQenterPipelineMode(session->link) == 1 || refuse_connection(session, address, error));
 }
 
 bool session_open(struct session *session, struct db *db, const struct address *address,
@@ -440,14 +411,10 @@ bool session_open(struct session *session, struct db *db, const struct address *
 }
 
 bool session_reopen(struct session *session, const struct address *address, struct error *error) {
-    struct error reason = {0};
     PQfinish(session->link);
     session->link = NULL;
     session->count = 0;
     session->lost = session->failed = session->queues = false;
-    if (begin_session(session, address, &reason))
-        return true;
-    session->lost = true;
-    /* A server that is not there now may be soon. */
-    return error_set(error, reason.code == ERROR_IO ? ERROR_BUSY : reason.code, "%s", reason.text);
+    session->lost = !begin_session(session, address, error);
+    return !session->lost;
 }

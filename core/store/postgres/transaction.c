@@ -10,7 +10,7 @@
 #define CLOCK_KEPT 60000 /* ms for which a measured offset of the clock counts */
 #define CLOCK_NEAR 10000 /* ms; a clock that is further away from the machine's is virtual */
 
-static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED",
                   look_sql[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                   commit_sql[] = "COMMIT", rollback_sql[] = "ROLLBACK";
 
@@ -64,13 +64,22 @@ time_ms postgres_now(struct store *store, time_ms own) {
     return real && store->self.steady ? own + postgres_of(store)->offset : own;
 }
 
+/* A standby, or a primary that was told so: another of the URL's servers may be the primary. */
+static bool refuse_read_only(struct store *store, struct error *error) {
+    postgres_of(store)->session.lost = true;
+    return error_set(error, ERROR_UNAVAILABLE,
+                     "store \"%s\": the server is read only (expected the primary)",
+                     store->db.name);
+}
+
 /* Reads the version of the schema and the server's clock, in the flight that begins. */
-static bool read_begun(struct store *store, time_ms begun, struct error *error) {
-    struct row *row =
-        db_query(&store->db, error,
-                 "SELECT version, oldest, floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
-                 " FROM schema_version",
-                 "");
+static bool read_begun(struct store *store, bool writing, time_ms begun, struct error *error) {
+    struct row *row = db_query(
+        &store->db, error,
+        "SELECT version, oldest, floor(extract(epoch FROM clock_timestamp())*1000)::bigint,"
+        " pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"
+        " FROM schema_version",
+        "");
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
         return false;
@@ -78,7 +87,10 @@ static bool read_begun(struct store *store, time_ms begun, struct error *error) 
     store->schema.oldest = step == YES ? row_int(row, 1) : 0;
     if (step == YES)
         note_clock(store, begun, row_int(row, 2));
+    bool read_only = step == YES && row_int(row, 3);
     row_done(row);
+    if (writing && read_only)
+        return refuse_read_only(store, error);
     return postgres_version_fits(store, error);
 }
 
@@ -86,7 +98,7 @@ static bool read_begun(struct store *store, time_ms begun, struct error *error) 
 
 static bool begin_flight(struct store *store, bool writing, time_ms begun, struct error *error) {
     return db_run(&store->db, error, writing ? begin_sql : look_sql, "") &&
-           (!writing || postgres_gate(store, error)) && read_begun(store, begun, error);
+           (!writing || postgres_gate(store, error)) && read_begun(store, writing, begun, error);
 }
 
 /* A connection that turns out to be lost is made anew, once: nothing was under way on it. */

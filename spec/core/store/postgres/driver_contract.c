@@ -258,7 +258,7 @@ static void lost(struct contract *c) {
                 db_execute(&server.db, "CREATE TEMPORARY TABLE t(id bigint)", &c->error) &&
                 put(&server, 1, &c->error);
     server_close(&server);
-    EXPECT(gone && told && other.code == ERROR_BUSY);
+    EXPECT(gone && told && other.code == ERROR_UNAVAILABLE);
     EXPECT(back);
 }
 
@@ -308,7 +308,7 @@ static void nobody(struct contract *c) {
     bool opened = session_open(&session, &db, &address, &c->error);
     db_close(&db);
     address_clear(&address);
-    EXPECT(!opened && c->error.code == ERROR_IO && !strstr(c->error.text, "secret"));
+    EXPECT(!opened && c->error.code == ERROR_UNAVAILABLE && !strstr(c->error.text, "secret"));
 }
 
 static const struct check checks[] = {

@@ -1,0 +1,80 @@
+#include "store/postgres/connect.h"
+#include "base/clock.h"
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REFUSAL_WAIT 5000 /* ms */
+
+/* What holds unless the URL says otherwise. The server is given up when it is silent for 10 s. */
+static const char *const defaults[][2] = {
+    {"connect_timeout", "5"},     {"tcp_user_timeout", "10000"}, {"keepalives_idle", "5"},
+    {"keepalives_interval", "2"}, {"keepalives_count", "3"},     {"application_name", "moonshift"},
+};
+
+enum { OPTIONS_MAX = 80 };
+
+static const char *default_of(const char *keyword) {
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (strcmp(defaults[i][0], keyword) == 0)
+            return defaults[i][1];
+    return NULL;
+}
+
+struct words {
+    const char *keywords[OPTIONS_MAX + 1], *values[OPTIONS_MAX + 1];
+};
+
+static void collect(struct words *words, const struct address *address) {
+    size_t count = 0;
+    for (const PQconninfoOption *one = address->options; one->keyword && count < OPTIONS_MAX;
+         one++) {
+        const char *value = one->val ? one->val : default_of(one->keyword);
+        if (strcmp(one->keyword, "client_encoding") == 0)
+            value = "UTF8";
+        if (!value || !*value)
+            continue;
+        words->keywords[count] = one->keyword;
+        words->values[count++] = value;
+    }
+    words->keywords[count] = words->values[count] = NULL;
+}
+
+PGconn *connect_to(const struct address *address) {
+    struct words words;
+    collect(&words, address);
+    return PQconnectdbParams(words.keywords, words.values, 0);
+}
+
+/* Waits for what the connection waits for. False: too long. */
+static bool await(PGconn *link, PostgresPollingStatusType wanted, time_ms end) {
+    const short events = wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+    struct pollfd socket = {.fd = PQsocket(link), .events = events};
+    const time_ms left = end - clock_monotonic();
+    return left > 0 && poll(&socket, 1, (int)left) > 0;
+}
+
+/* With this verbosity libpq says the SQLSTATE instead of the words. */
+static void ask(PGconn *link) {
+    const time_ms end = clock_monotonic() + REFUSAL_WAIT;
+    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
+    PQsetErrorVerbosity(link, PQERRORS_SQLSTATE);
+    while ((status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING) &&
+           await(link, status, end))
+        status = PQconnectPoll(link);
+}
+
+const char *connect_refusal(const struct address *address, char state[6]) {
+    static const char mark[] = "FATAL:  ";
+    struct words words;
+    collect(&words, address);
+    PGconn *link = PQconnectStartParams(words.keywords, words.values, 0);
+    strcpy(state, "08001");
+    if (link && PQstatus(link) != CONNECTION_BAD)
+        ask(link);
+    const char *said = link ? strstr(PQerrorMessage(link), mark) : NULL;
+    if (said && strlen(said) >= strlen(mark) + 5)
+        snprintf(state, 6, "%.5s", said + strlen(mark));
+    PQfinish(link);
+    return state;
+}

@@ -1,0 +1,14 @@
+/* connect.h - a connection to the server of an address, and why it was refused. */
+#ifndef MOONSHIFT_STORE_POSTGRES_CONNECT_H
+#define MOONSHIFT_STORE_POSTGRES_CONNECT_H
+
+#include "store/postgres/address.h"
+
+/* Waits for it, 5 s for each server. NULL: no memory. Ask PQstatus. */
+PGconn *connect_to(const struct address *address);
+
+/* Behind a connection that failed: with which SQLSTATE does the server refuse it? libpq tells the
+ * words alone, in the server's language. "08001": it does not answer. */
+const char *connect_refusal(const struct address *address, char state[6]);
+
+#endif
