@@ -99,11 +99,26 @@ done
 wait
 rm held]]
 
-function life:together(name, ...)
-  local first, plan = self:line(...), self.plan
+-- The line of a process that does not die as planned.
+function life:other(...)
+  local plan = self.plan
   self.plan = plan and { point = "none", hit = 1, after = 0 }
-  local other = self:line(...)
+  local line = self:line(...)
   self.plan = plan
+  return line
+end
+
+-- Starts one that does not die as planned beside what comes next: its pid.
+function life:beside(...)
+  local pipe = io.popen(("sh -c %s >/dev/null & echo $!"):format(
+    process.quote("exec " .. self:other(...))))
+  local pid = pipe:read("n")
+  pipe:close()
+  return pid
+end
+
+function life:together(name, ...)
+  local first, other = self:line(...), self:other(...)
   process.run(TOGETHER:format(self.dir, self.store, first, other))
   for i = 1, 3 do
     local status = tonumber(process.read(self.dir .. "/status" .. i))

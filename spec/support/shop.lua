@@ -14,7 +14,7 @@ local function job(name, more)
   for key, value in pairs(more or {}) do options[key] = value end
   return step(name)(options)
 end
-local beside = { exclusive = false }
+local beside, id = { exclusive = false }, "${execution.processInstanceId}"
 return {
   job "reserve",
   process.parallel { { job "pack" }, { job("bill", beside) }, { job("print", beside) } },
@@ -22,13 +22,13 @@ return {
   each "page" { times = 2, job "copy" },
   job("charge", { on_error = { "declined", job "tell" } }),
   sub "inspect" {
-    handle "hurry" { message = "hurry", key = "${instance.key}", interrupting = false,
+    handle "hurry" { message = "hurry", key = id, interrupting = false,
       job "rush" },
     task "approve" { within = { "PT0.2S", job "remind" } },
     step "sign" { run = "note" },
   },
   process.call "parcel" { key = "${instance.key}", back = { "sent" } },
-  process.receive "delivered" { message = "delivered", key = "${instance.key}" },
+  process.receive "delivered" { message = "delivered", key = id },
   process.wait "nap" { after = "PT0.01S" },
   step "last" { run = "note" },
 }
@@ -51,7 +51,7 @@ return function(job)
   local number = string.unpack("<I6", random:read(6))
   random:close()
   local name = job.activity .. (job.loop and job.loop.index or "")
-  local file = assert(io.open("%s", "a"))
+  local file = assert(io.open(%s, "a"))
   file:setvbuf("full")
   file:write(("%%s %%s %%d %%d\n"):format(job.instance, name,
     io.open("/proc/self/stat"):read("n"), number))
@@ -63,10 +63,10 @@ return function(job)
 end
 ]]
 
--- The folder's files; handlers append to the file `log`.
+-- The folder's files; handlers append to the file `log`, nil: to that which RUNS names.
 function shop.files(log)
   return { ["processes/order.lua"] = ORDER, ["processes/parcel.lua"] = PARCEL,
-    ["handlers/note.lua"] = NOTE:format(log),
+    ["handlers/note.lua"] = NOTE:format(log and ("%q"):format(log) or 'os.getenv "RUNS"'),
     ["moonshift.lua"] = "return { failed_job_wait = 'PT0S', crash_limit = 1000 }\n" }
 end
 

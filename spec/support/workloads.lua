@@ -1,7 +1,8 @@
--- Three short workloads for the crash points: what the handlers do, which commands are given, and
+-- Short workloads for the crash points: what the handlers do, which commands are given, and
 -- what must have become of everything at the end.
 local life = require "spec.support.life"
 local process = require "spec.support.process"
+local shop = require "spec.support.shop"
 
 -- Every handler tells the outside log what it does, one write a line, and then what its payload
 -- says.
@@ -407,6 +408,69 @@ function workloads.processes.check(one)
   end
 end
 
+-- Instances with one of everything, started by commands, on two executors. A job kills one of them,
+-- the other may die as planned. The second instance cannot pay.
+workloads.instances = {}
+
+function workloads.instances.files()
+  local files = shop.files()
+  files["handlers/work.lua"] = WORK
+  return files
+end
+
+-- Sends the message to each instance that waits for it; the last command may have died meanwhile.
+local function deliver(one)
+  for _ = 1, 3 do
+    local waiting = process.sql(one.store, "SELECT json_object('key', key) FROM subscription"
+      .. " WHERE name='delivered'")
+    if #waiting == 0 then
+      return
+    end
+    local file = assert(io.open(one.dir .. "/told.jsonl", "w"))
+    file:write(lines(waiting))
+    file:close()
+    one:start("message", "delivered", "--from", one.dir .. "/told.jsonl", "-C", one.dir)
+  end
+  one:problem("the message was not delivered")
+end
+
+function workloads.instances.live(one)
+  one:command("killer", "enqueue", "work", '{"kill":"once"}', "-C", one.dir)
+  for _, key in ipairs { "1", "3" } do
+    one:command("start", "process", "start", "order", "--key", key, "-C", one.dir)
+  end
+  local beside = one:beside("run", one.dir, "--drain")
+  one:drain()
+  process.await_end(beside, 20)
+  deliver(one)
+  one:drain()
+end
+
+-- A handler is called again where its process was killed, and nowhere else.
+function workloads.instances.check(one)
+  local answer, runs, killed = one.answers.start, process.read(one.runs), {}
+  for pid in runs:gmatch("run (%d+) ") do
+    killed[tonumber(pid)] = true
+  end
+  for pid in (one.plan and process.read(one.passes) or ""):gmatch("(%d+) ") do
+    killed[tonumber(pid)] = true
+  end
+  local problems, instances = shop.check(function(sql)
+    return process.sql(one.store, sql)
+  end, runs, killed)
+  table.move(problems, 1, #problems, #one.problems + 1, one.problems)
+  local begun = #process.sql(one.store, "SELECT id FROM past WHERE parent IS NULL")
+  for _, id in ipairs(answer.ids) do
+    if not (instances[tostring(id)] or {}).how then
+      one:problem("instance %d was acknowledged and has not ended", id)
+    end
+  end
+  if begun < answer.told or begun > answer.told + answer.untold then
+    one:problem("%d instances began, answered %d times and %d times not", begun, answer.told,
+      answer.untold)
+  end
+end
+
 local all = {}
 
 -- All of it: what was wrong, and whether the planned death has come.
@@ -423,6 +487,6 @@ function all.run(name, plan)
   return result
 end
 
-all.names = { "jobs", "lanes", "batches", "intakes", "processes" }
+all.names = { "jobs", "lanes", "batches", "intakes", "processes", "instances" }
 
 return all
