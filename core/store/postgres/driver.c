@@ -246,10 +246,9 @@ static bool postgres_execute(struct db *db, const char *sql, struct error *error
     return session_execute(db->handle, sql, error);
 }
 
-/* An error comes with the next call that can tell it. */
-static int postgres_changes(struct db *db) {
+static int postgres_changes(struct db *db, struct error *error) {
     struct session *session = db->handle;
-    return session_land(session, NULL, NULL) ? session->changes : 0;
+    return session_land(session, NULL, error) ? session->changes : -1;
 }
 
 static bool postgres_fail(struct db *db, struct error *error) {

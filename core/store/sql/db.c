@@ -161,5 +161,11 @@ bool db_execute(struct db *db, const char *sql, struct error *error) {
 }
 
 int db_changes(struct db *db) {
-    return db->driver->changes(db);
+    int count = db->driver->changes(db, NULL);
+    return count > 0 ? count : 0;
+}
+
+bool db_count(struct db *db, int *count, struct error *error) {
+    *count = db->driver->changes(db, error);
+    return *count >= 0;
 }

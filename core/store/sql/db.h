@@ -55,7 +55,7 @@ struct db_driver {
     double (*real)(struct row *row, int column);
     const char *(*text)(struct row *row, int column);
     const void *(*blob)(struct row *row, int column, size_t *size);
-    int (*changes)(struct db *db);
+    int (*changes)(struct db *db, struct error *error); /* -1: the statement failed */
     /* May be NULL: see db_want. */
     bool (*want)(struct db *db, const int64_t *ids, size_t count, struct error *error);
     bool (*execute)(struct db *db, const char *sql, struct error *error);
@@ -108,8 +108,11 @@ enum answer db_value(struct db *db, struct error *error, int64_t *value, const c
 /* Runs statements without parameters that are not kept (settings of the connection, schema). */
 bool db_execute(struct db *db, const char *sql, struct error *error);
 
-/* Counts the rows changed by the statement run last. */
+/* Counts the rows changed by the statement run last; 0 also if it failed: then whatever is asked
+ * next says so. */
 int db_changes(struct db *db);
+/* The same for a caller that reports a wrong number as an error. False: the statement failed. */
+bool db_count(struct db *db, int *count, struct error *error);
 
 /* Resets a statement before its end: its row is void. */
 static inline void row_done(struct row *row) {

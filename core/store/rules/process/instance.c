@@ -20,9 +20,11 @@ static int change_order(const void *left, const void *right) {
 
 static bool change_write(struct store *store, const struct frame_change *change,
                          struct error *error) {
+    int count = 0;
     return db_run(&store->db, error, "UPDATE instance SET rev=?2, frame=?3 WHERE id=?1", "iit",
                   change->id, change->rev, change->frame) &&
-           (db_changes(&store->db) == 1 ||
+           db_count(&store->db, &count, error) &&
+           (count == 1 ||
             error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: instance %lld has no row",
                       store->db.name, (long long)change->id));
 }

@@ -155,11 +155,12 @@ bool version_suspend(struct store *store, const char *key, int64_t number, int h
                              "tin", key, number, how)
                     : db_run(&store->db, error, "UPDATE process SET suspended=?2 WHERE key=?1",
                              "tn", key, how);
-    return done &&
-           (db_changes(&store->db) || error_set(error, ERROR_NOT_FOUND,
-                                                number ? "no such version of process \"%.255s\""
-                                                       : "unknown process \"%.255s\"",
-                                                key));
+    int count = 0;
+    return done && db_count(&store->db, &count, error) &&
+           (count || error_set(error, ERROR_NOT_FOUND,
+                               number ? "no such version of process \"%.255s\""
+                                      : "unknown process \"%.255s\"",
+                               key));
 }
 
 enum answer version_holds(struct store *store, int64_t instance, struct error *error) {

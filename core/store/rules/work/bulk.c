@@ -211,7 +211,9 @@ static bool bulk_leave(struct store *store, struct bulk *bulk, struct error *err
         return true;
     if (!bulk_write(store, bulk, bulk_taken(bulk), error))
         return false;
-    int wanted = (int)(bulk->to - bulk->from), gone = db_changes(&store->db);
+    int wanted = (int)(bulk->to - bulk->from), gone = 0;
+    if (!db_count(&store->db, &gone, error))
+        return false;
     return gone == wanted || error_set(error, ERROR_DAMAGED,
                                        "store \"%s\": damaged: %d jobs ready where %d were taken",
                                        store->db.name, gone, wanted);

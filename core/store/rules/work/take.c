@@ -118,8 +118,9 @@ bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
     bool own = false;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
-    bool done = place_extend(store, job, token, until, error);
-    if (done && !db_changes(&store->db))
+    int held = 0;
+    bool done = place_extend(store, job, token, until, error) && db_count(&store->db, &held, error);
+    if (done && !held)
         done = error_set(error, ERROR_CONFLICT, "job %lld: its lock is lost", (long long)job);
     return unit_end(store, own, done, error);
 }

@@ -262,6 +262,21 @@ static void lost(struct contract *c) {
     EXPECT(back);
 }
 
+/* Its number of rows is none that a caller could take for damage. */
+static void lost_before_count(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    int count = 0;
+    EXPECT(server_open(c, &server));
+    bool sent = db_execute(&server.db, "BEGIN", &c->error);
+    server.session.queues = true;
+    sent =
+        sent && db_run(&server.db, &c->error, "SELECT pg_terminate_backend(pg_backend_pid())", "");
+    bool counted = db_count(&server.db, &count, &other);
+    server_close(&server);
+    EXPECT(sent && !counted && other.code == ERROR_BUSY);
+}
+
 /* Nothing may go on as if such a commit had not taken place. */
 static void lost_in_commit(struct contract *c) {
     struct server server;
@@ -323,6 +338,7 @@ static const struct check checks[] = {
     {"a question ends with its budget", too_long},
     {"a question ends at once when there is hurry", ended_at_once},
     {"a lost connection is told, and made anew", lost},
+    {"a queued statement that is lost has no number of rows", lost_before_count},
     {"a connection that is lost during a commit is no matter to try again", lost_in_commit},
     {"an address has a name without its password", addresses},
     {"a server that is not there is refused with a reason", nobody},
