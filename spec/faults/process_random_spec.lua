@@ -3,6 +3,7 @@
 -- trail and the log of the handlers. SPEC_KILLS sets the number of kills, SPEC_SEED draws others.
 local executors = require "spec.support.executors"
 local moonshift = require "moonshift"
+local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
 local rules = require("moonshift.core").rules
 local shop = require "spec.support.shop"
@@ -15,11 +16,17 @@ local SEED = tonumber(os.getenv("SPEC_SEED") or "14")
 local REFUSED = { not_found = true, conflict = true, busy = true }
 
 describe("kill -9 at random, seed " .. SEED, function()
-  local place, engine, log, started, told, killed
+  local place, engine, log, started, told, killed, server
 
   local function start_shop()
     math.randomseed(SEED)
     place = executors.place {}
+    if server then
+      place.url = postgres.url(server, "shop")
+      place.sql = function(statement)
+        return postgres.rows(server, "shop", statement)
+      end
+    end
     log = place.path .. "/runs"
     for name, text in pairs(shop.files(log)) do
       place.write(name, text)
@@ -31,6 +38,10 @@ describe("kill -9 at random, seed " .. SEED, function()
   after_each(function()
     engine:close()
     place.remove()
+    if server then
+      postgres.stop(server)
+      server = nil
+    end
   end)
 
   -- Notes that a command was acknowledged for this instance, whose id is the key of its messages.
@@ -50,12 +61,19 @@ describe("kill -9 at random, seed " .. SEED, function()
     tell(name, key, engine:correlate(name, { key = key }))
   end
 
+  -- A server that starts again answers a little later.
+  local function rows_of(query)
+    return process.await("an answer", 10, function()
+      return query:list()
+    end)
+  end
+
   -- The keys under which instances wait for this message.
   local function waiting(name)
     local keys = {}
-    engine:subscriptions({ name = name }):each(function(one)
-      keys[#keys + 1] = one.key
-    end)
+    for i, one in ipairs(rows_of(engine:subscriptions({ name = name }))) do
+      keys[i] = one.key
+    end
     return keys
   end
 
@@ -74,7 +92,7 @@ describe("kill -9 at random, seed " .. SEED, function()
 
   local commands = {
     function()
-      local task = one_of(engine:tasks():list())
+      local task = one_of(rows_of(engine:tasks()))
       return task and complete(task)
     end,
     function()
@@ -86,20 +104,36 @@ describe("kill -9 at random, seed " .. SEED, function()
       return key and correlate("delivered", key)
     end,
     function()
-      local task = one_of(engine:tasks():list())
+      local task = one_of(rows_of(engine:tasks()))
       return task and outside("task", "complete", tostring(task.id), "-C", place.path)
     end,
   }
+
+  -- The server ends all its connections when one of its processes is killed, and starts again. An
+  -- executor that is started before it answers would end.
+  local function kill_backend()
+    local pids = place.sql("SELECT pid FROM pg_stat_activity WHERE backend_type='client backend'"
+      .. " AND pid<>pg_backend_pid()")
+    process.run("kill -KILL " .. one_of(pids))
+    process.await("the server", 10, function()
+      return place.sql("SELECT 1")[1] == "1"
+    end)
+  end
 
   -- Kills one of two executors while commands come, and starts another.
   local function round()
     for _ = 1, INSTANCES do
       started = started + 1
-      assert(engine:start("order", { key = tostring(started) }))
+      assert(process.await("a start", 10, function()
+        return engine:start("order", { key = tostring(started) })
+      end))
     end
     for _ = 1, 1 + math.random(4) do
       one_of(commands)()
       process.pause(math.random() * 0.05)
+    end
+    if server and math.random(2) == 1 then
+      kill_backend()
     end
     local at = math.random(2)
     process.kill(place.both[at], "KILL")
@@ -111,7 +145,7 @@ describe("kill -9 at random, seed " .. SEED, function()
   -- Commands come until no instance is there.
   local function finish()
     process.await("the end of all instances", 30, function()
-      for _, task in ipairs(engine:tasks():list()) do
+      for _, task in ipairs(rows_of(engine:tasks())) do
         complete(task)
       end
       for _, key in ipairs(waiting "delivered") do
@@ -146,7 +180,7 @@ describe("kill -9 at random, seed " .. SEED, function()
     assert.truthy(place.moonshift("check"):find("nothing is wrong", 1, true))
   end
 
-  it("loses no token, doubles none, and commits no result twice", function()
+  local function live()
     start_shop()
     place.both = { place.executor("--workers", "2"), place.executor("--workers", "2") }
     for _ = 1, KILLS do
@@ -155,5 +189,15 @@ describe("kill -9 at random, seed " .. SEED, function()
     finish()
     place.kill()
     check()
+  end
+
+  it("loses no token, doubles none, and commits no result twice", live)
+
+  it("does no harm over a server whose processes are killed, too", function()
+    if not postgres.programs() then
+      return pending("no initdb in /usr/lib/postgresql")
+    end
+    server = postgres.start()
+    live()
   end)
 end)

@@ -108,6 +108,17 @@ function postgres.url(server, schema)
   return ("postgres://owner@/postgres?host=%s&schema=%s"):format(server.folder, schema)
 end
 
+-- Rows of a statement on a store, as texts with "|" between their columns.
+function postgres.rows(server, schema, statement)
+  local rows = {}
+  local text = output(("PGOPTIONS='-c search_path=%s' %s/psql -XqAt -h %s -U owner -d postgres"
+    .. " -c %s 2>&1"):format(schema, server.programs, quoted(server.folder), quoted(statement)))
+  for line in text:gmatch("[^\n]+") do
+    rows[#rows + 1] = line
+  end
+  return rows
+end
+
 -- What psql says to a file of SQL.
 function postgres.psql(server, file)
   return (output(("%s/psql -X -q -h %s -U owner -d postgres -v VERBOSITY=terse -f %s 2>&1"):format(
