@@ -14,6 +14,7 @@ struct bench_options {
     const char *only;      /* phases or kinds to measure, separated by commas; NULL: all */
     int64_t sync;          /* milliseconds that each sync takes longer than the disk needs */
     const char *directory; /* where the temporary store lies */
+    const char *store;     /* URL of a server that has it instead; NULL: a file */
     /* How far it is; `of` 0: unknown. */
     void (*tell)(void *arg, const char *doing, int64_t done, int64_t of);
     void *arg;

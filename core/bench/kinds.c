@@ -93,10 +93,12 @@ static bool put(struct kind *kind, json_t *list, double *base) {
                 json_put_text(row, "what", text_of(kind, "what")) &&
                 json_put(row, "runs", json_integer(runs)) && meter_put(row, "per_second", rate) &&
                 meter_put(row, "ratio", rate / *base);
-    fine = fine && meter_put(row, "cpu_us", used->cpu * 1e6 / (double)runs) &&
-           meter_put(row, "log_bytes", (double)used->writes.log / (double)runs) &&
-           meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / (double)runs) &&
-           meter_put(row, "peak_kb", (double)used->peak);
+    fine =
+        fine && meter_put(row, "cpu_us", used->cpu * 1e6 / (double)runs) &&
+        (used->server == 0 || meter_put(row, "server_cpu_us", used->server * 1e6 / (double)runs)) &&
+        meter_put(row, "log_bytes", (double)used->writes.log / (double)runs) &&
+        meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / (double)runs) &&
+        meter_put(row, "peak_kb", (double)used->peak);
     return json_array_append_new(list, row) == 0 && fine;
 }
 

@@ -1,23 +1,35 @@
 #include "bench/meter.h"
 #include "base/json.h"
+#include "bench/server.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+static pid_t measured;
+
+void meter_server(pid_t server) {
+    measured = server;
+}
+
 struct meter meter_read(void) {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
     double user = (double)used.ru_utime.tv_sec + (double)used.ru_utime.tv_usec / 1e6;
     double system = (double)used.ru_stime.tv_sec + (double)used.ru_stime.tv_usec / 1e6;
-    return (struct meter){clock_monotonic_us(), user + system, store_writes(), used.ru_maxrss};
+    return (struct meter){.at = clock_monotonic_us(),
+                          .cpu = user + system,
+                          .server = server_cpu(measured),
+                          .writes = store_writes(),
+                          .peak = used.ru_maxrss};
 }
 
 struct meter meter_since(const struct meter *from) {
     struct meter now = meter_read();
     now.at -= from->at;
     now.cpu -= from->cpu;
+    now.server -= from->server;
     now.writes.syncs -= from->writes.syncs;
     now.writes.commits -= from->writes.commits;
     now.writes.log -= from->writes.log;

@@ -3,13 +3,18 @@
 #define MOONSHIFT_BENCH_METER_H
 
 #include "store/store.h"
+#include <sys/types.h>
 
 struct meter {
-    int64_t at; /* microseconds */
-    double cpu; /* seconds, user and system, of all threads */
+    int64_t at;    /* microseconds */
+    double cpu;    /* seconds, user and system, of all threads */
+    double server; /* the same of the server, see meter_server; 0: there is none here */
     struct store_writes writes;
     int64_t peak; /* kilobytes: the most memory that this process has had so far */
 };
+
+/* From here on the processor of this server is measured; 0: of none. Children inherit it. */
+void meter_server(pid_t server);
 
 struct meter meter_read(void);
 /* What has been used up since `from`. */

@@ -1,5 +1,6 @@
 #include "bench/rig.h"
 #include "base/json.h"
+#include "bench/server.h"
 #include "script/folder.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +39,25 @@ static json_t *payload_make(int64_t size) {
     return payload;
 }
 
+/* malloc'ed; NULL: no memory. */
+static char *store_url(const struct bench *bench) {
+    char path[PATH_MAX], url[PATH_MAX + 8];
+    if (bench->options->store)
+        return server_url(bench->options->store);
+    place_file(&bench->place, "bench.db", path);
+    snprintf(url, sizeof url, "sqlite:%s", path);
+    return strdup(url);
+}
+
 /* Nothing of the user's own settings: figures are to be compared. */
 static bool settings_make(struct rig *rig, struct error *error) {
-    char path[PATH_MAX], url[PATH_MAX + 8];
-    place_file(&rig->bench->place, "bench.db", path);
-    snprintf(url, sizeof url, "sqlite:%s", path);
     struct settings *settings = &rig->settings;
-    return settings_init(settings, error) &&
-           settings_apply_text(settings, ORIGIN_FLAG, "store", url, error) &&
-           settings_apply_text(settings, ORIGIN_FLAG, "history", rig_history(rig->bench->options),
-                               error);
+    char *url = store_url(rig->bench);
+    bool fine = settings_init(settings, error) && (url || error_no_memory(error)) &&
+                settings_apply_text(settings, ORIGIN_FLAG, "store", url, error);
+    free(url);
+    return fine && settings_apply_text(settings, ORIGIN_FLAG, "history",
+                                       rig_history(rig->bench->options), error);
 }
 
 bool rig_engine(struct rig *rig, struct error *error) {
@@ -81,7 +91,10 @@ bool rig_open(struct rig *rig, struct bench *bench, int64_t jobs, struct error *
     rig->payload = payload_make(bench->options->payload);
     if (!rig->seen || !rig->payload)
         return error_no_memory(error);
-    return rig_engine(rig, error);
+    if (!rig_engine(rig, error))
+        return false;
+    meter_server(server_process(engine_store(rig->engine)));
+    return true;
 }
 
 void rig_close(struct rig *rig) {
@@ -90,6 +103,8 @@ void rig_close(struct rig *rig) {
     executor_free(rig->executor);
     rig_release(rig);
     folder_release(rig->folder);
+    if (rig->bench->options->store && rig->settings.store)
+        server_drop(&rig->settings, NULL);
     settings_clear(&rig->settings);
     json_decref(rig->payload);
     free(rig->seen);

@@ -23,20 +23,31 @@ static bool put_rate(struct bench *bench, const char *key, int64_t jobs, int64_t
 
 /* ---- a backlog ---- */
 
+/* What is written by this process; a server writes by itself. */
+static bool put_written(struct rig *rig, double per, int64_t jobs, const struct meter *used) {
+    json_t *report = rig->bench->report;
+    if (rig->bench->options->store)
+        return used->server == 0 ||
+               meter_put(report, "server_cpu_seconds_per_10000", used->server * per);
+    return meter_put(report, "syncs_per_10000", (double)used->writes.syncs * per) &&
+           meter_put(report, "commits_per_10000", (double)used->writes.commits * per) &&
+           meter_put(report, "log_bytes_per_job", (double)used->writes.log / (double)jobs);
+}
+
 static bool put_drain(struct rig *rig, int64_t jobs, const struct meter *used,
                       struct error *error) {
     json_t *report = rig->bench->report;
     double per = 10000 / (double)jobs;
     return (meter_put(report, "drain_per_second", meter_rate(jobs, used->at)) &&
             meter_put(report, "cpu_seconds_per_10000", used->cpu * per) &&
-            meter_put(report, "syncs_per_10000", (double)used->writes.syncs * per) &&
-            meter_put(report, "commits_per_10000", (double)used->writes.commits * per) &&
-            meter_put(report, "log_bytes_per_job", (double)used->writes.log / (double)jobs)) ||
+            put_written(rig, per, jobs, used)) ||
            error_no_memory(error);
 }
 
 static bool put_sizes(struct rig *rig, struct error *error) {
     json_t *report = rig->bench->report;
+    if (rig->bench->options->store)
+        return true;
     return (meter_put(report, "database_kb", (double)file_size(rig, "bench.db")) &&
             meter_put(report, "log_kb", (double)file_size(rig, "bench.db-wal"))) ||
            error_no_memory(error);

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "job/store_url.h"
 #include "time/span.h"
 #include <stdio.h>
 #include <string.h>
@@ -124,6 +125,7 @@ static const struct line {
     {"workers_speedup", "two workers against one", "times as fast, 1 ms of CPU a job"},
     {"workers_ceiling", "two processes against one", "times as fast, without an executor"},
     {"cpu_seconds_per_10000", "CPU, draining", "s per 10 000 jobs"},
+    {"server_cpu_seconds_per_10000", "CPU of the server, draining", "s per 10 000 jobs"},
     {"commits_per_10000", "commits, draining", "per 10 000 jobs"},
     {"syncs_per_10000", "syncs, draining", "per 10 000 jobs"},
     {"log_bytes_per_job", "write-ahead log, draining", "bytes a job"},
@@ -207,6 +209,7 @@ static const struct column work_columns[] = {
     {"per_second", "JOBS/S", COLUMN_RIGHT},
     {"ratio", "RATIO", COLUMN_RIGHT},
     {"cpu_us", "CPU US", COLUMN_RIGHT},
+    {"server_cpu_us", "SERVER CPU US", COLUMN_RIGHT},
     {"log_bytes", "LOG BYTES", COLUMN_RIGHT},
     {"syncs_per_10000", "SYNCS /10000", COLUMN_RIGHT},
     {"peak_kb", "MEMORY KB", COLUMN_RIGHT},
@@ -214,10 +217,22 @@ static const struct column work_columns[] = {
     {0},
 };
 
+enum { COLUMNS_MAX = 16 };
+
+/* The server's column stands only where a server was measured on this machine. */
+static bool rows_print(const struct column *all, json_t *list, struct error *error) {
+    struct column some[COLUMNS_MAX] = {{0}};
+    const bool server = json_object_get(json_array_get(list, 0), "server_cpu_us");
+    for (size_t count = 0; all->key; all++)
+        if (server || strcmp(all->key, "server_cpu_us") != 0)
+            some[count++] = *all;
+    return table_print(some, list, output_width(), error);
+}
+
 static bool work_print(const json_t *report, struct error *error) {
     output_add("runs a second (of the last rows: creations), beside the first row of their kind;"
                " CPU, log and syncs by run\n\n");
-    return table_print(work_columns, json_object_get(report, "work"), output_width(), error);
+    return rows_print(work_columns, json_object_get(report, "work"), error);
 }
 
 /* ---- by kind of process ---- */
@@ -227,6 +242,7 @@ static const struct column process_columns[] = {
     {"per_second", "INSTANCES/S", COLUMN_RIGHT},
     {"units_per_second", "UNITS/S", COLUMN_RIGHT},
     {"cpu_us", "CPU US", COLUMN_RIGHT},
+    {"server_cpu_us", "SERVER CPU US", COLUMN_RIGHT},
     {"log_bytes", "LOG BYTES", COLUMN_RIGHT},
     {"commands_per_second", "COMMANDS/S", COLUMN_RIGHT},
     {"peak_kb", "MEMORY KB", COLUMN_RIGHT},
@@ -237,8 +253,7 @@ static const struct column process_columns[] = {
 static bool processes_print(const json_t *report, struct error *error) {
     output_add("instances that were started, and are run by an executor: a second; CPU and log by "
                "instance\n\n");
-    return table_print(process_columns, json_object_get(report, "processes"), output_width(),
-                       error);
+    return rows_print(process_columns, json_object_get(report, "processes"), error);
 }
 
 /* ---- the verb ---- */
@@ -257,6 +272,20 @@ static bool measured_read(const struct flags *flags, enum measured *measured, st
         *measured = (enum measured)i;
     }
     return true;
+}
+
+/* A store with jobs in it is none to measure with: each phase makes a schema of its own. */
+static bool store_read(struct bench_options *options, enum measured measured,
+                       const struct flags *flags, struct error *error) {
+    char shown[STORE_SHOWN];
+    options->store = flags_text(flags, "--store");
+    if (options->store && !store_url_server(options->store))
+        return error_set(error, ERROR_USAGE,
+                         "--store \"%s\": expected a server, postgres://… (else the store is a "
+                         "temporary file in --dir)",
+                         store_url_show(options->store, shown));
+    return !options->store || measured != SCALE ||
+           error_set(error, ERROR_USAGE, "--scale: measures a file (expected no --store)");
 }
 
 static json_t *measure(enum measured measured, const struct bench_options *options,
@@ -285,6 +314,8 @@ static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct er
     enum measured measured;
     if (!options_read(&options, flags, error) || !measured_read(flags, &measured, error))
         return false;
+    if (!store_read(&options, measured, flags, error))
+        return false;
     options.arg = &progress;
     json_t *report = measure(measured, &options, flags, error);
     progress_end(&progress);
@@ -300,7 +331,8 @@ static bool bench_run_verb(struct cli *cli, const struct flags *flags, struct er
 const struct cli_command bench_commands[] = {
     {"bench", "[--jobs N] [--workers N] [--history LEVEL] [--payload BYTES] …",
      "measure what this machine reaches",
-     "Real handlers on a temporary store, every commit synced; it is removed at the end.",
+     "Real handlers on a temporary store, every commit synced; it is removed at the end.\n"
+     "With --store the store is on that server, in schemas of its own, which are dropped again.",
      bench_flags, 0, 0, false, false, bench_run_verb},
     {0},
 };

@@ -7,6 +7,8 @@
 #include "job/settings.h"
 #include <stdint.h>
 
+struct store;
+
 struct store_schema {
     int64_t was;        /* the version that was found as the store was opened; 0: it was made */
     int64_t version;    /* that it has now, */
@@ -29,5 +31,13 @@ struct store_roles {
  * line. The server is not asked. A file has no roles: ERROR_CONFIG. */
 bool store_grants(const struct settings *settings, const struct store_roles *roles,
                   struct text *text, struct error *error);
+
+/* A store on a server whose schema has a name that begins so is a bench's. */
+#define STORE_SCRATCH "moonshift_bench_"
+
+/* Drops such a store with all that is in it; it is closed then. Nothing happens to a file. */
+bool store_drop(struct store *store, struct error *error);
+/* The number of the server's process that works for this store; 0: a file has none. */
+int64_t store_backend(struct store *store);
 
 #endif

@@ -36,6 +36,16 @@ bool store_grants(const struct settings *settings, const struct store_roles *rol
         store_url_show(settings->store, shown));
 }
 
+bool store_drop(struct store *store, struct error *error) {
+    bool done = store_kind(store) != STORE_SERVER || postgres_drop(store, error);
+    store_close(store);
+    return done;
+}
+
+int64_t store_backend(struct store *store) {
+    return store_kind(store) == STORE_SERVER ? postgres_backend(store) : 0;
+}
+
 const char *metric_name(enum metric metric) {
     static const char *const names[METRIC_COUNT] = {
         [METRIC_ACQUISITIONS] = "acquisitions",

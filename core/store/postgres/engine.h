@@ -16,6 +16,10 @@ struct text;
 bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
                      struct error *error);
 
+/* scratch.c; see store/provision.h. */
+int64_t postgres_backend(struct store *store);
+bool postgres_drop(struct store *store, struct error *error);
+
 /* ---- for store/ops.h, in its order; rules/work has the others ---- */
 
 void postgres_close(struct store *store);

@@ -1,3 +1,4 @@
+local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 local rules = require("moonshift.core").rules
@@ -168,5 +169,65 @@ describe("bench", function()
     assert.equal(4, status)
     assert.equal('moonshift: directory "/nowhere": cannot make a store there: ' ..
       "No such file or directory\n", errors)
+  end)
+end)
+
+describe("bench on a server", function()
+  if not postgres.programs() then
+    it("measures it", function()
+      return pending("no initdb in /usr/lib/postgresql")
+    end)
+    return
+  end
+
+  local place, server
+
+  setup(function()
+    place, server = process.folder(), postgres.start()
+  end)
+
+  teardown(function()
+    process.remove(place)
+    postgres.stop(server)
+  end)
+
+  local function bench(...)
+    return program.run({ "bench", "--json", "--store", postgres.url(server, "mine"), ... },
+      { dir = place })
+  end
+
+  it("has the figures of a drain, and the processor of the server", function()
+    local status, output, errors = bench("--jobs", "1000", "--only", "drain,life")
+    assert.equal(0, status, errors)
+    local report = rules.decode(output)
+    for _, name in ipairs { "drain_per_second", "enqueue_bulk_per_second", "life_per_second",
+      "cpu_seconds_per_10000", "server_cpu_seconds_per_10000" } do
+      assert.is_true(report[name] > 0, name)
+    end
+    assert.is_nil(report.database_kb)
+  end)
+
+  it("measures kinds of work", function()
+    local status, output, errors = bench("--jobs", "500", "--work", "--only", "line,lanes10")
+    assert.equal(0, status, errors)
+    assert.is_true(#rules.decode(output).work > 0)
+  end)
+
+  it("leaves no schema behind, and makes none of the URL's name", function()
+    local path = server.folder .. "/statements.sql"
+    local file = assert(io.open(path, "w"))
+    file:write("\\pset tuples_only on\nSELECT nspname FROM pg_namespace",
+      " WHERE nspname ~ 'moonshift|mine';\n")
+    file:close()
+    assert.equal("", (postgres.psql(server, path):gsub("%s", "")))
+  end)
+
+  it("is one of a server", function()
+    local status, _, errors = program.run({ "bench", "--store", "jobs.db" }, { dir = place })
+    assert.equal(2, status)
+    assert.truthy(errors:find("expected a server", 1, true), errors)
+    status, _, errors = bench("--scale=10000")
+    assert.equal(2, status)
+    assert.truthy(errors:find("measures a file", 1, true), errors)
   end)
 end)

@@ -1,0 +1,89 @@
+#include "bench/server.h"
+#include "base/text.h"
+#include "store/provision.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- the schema ---- */
+
+/* Copies the URL without its parameter "schema". */
+static void copy(struct text *text, const char *url) {
+    char joint = '?';
+    size_t size = strcspn(url, "?");
+    text_append(text, url, size);
+    for (const char *at = url + size; *at; at += size) {
+        size = 1 + strcspn(at + 1, "&");
+        if (strncmp(at + 1, "schema=", strlen("schema=")) == 0)
+            continue;
+        text_append(text, &joint, 1);
+        text_append(text, at + 1, size - 1);
+        joint = '&';
+    }
+    text_append(text, &joint, 1);
+}
+
+char *server_url(const char *url) {
+    static int count;
+    struct text text = {0};
+    copy(&text, url);
+    text_add(&text, "schema=" STORE_SCRATCH "%d_%d", (int)getpid(), ++count);
+    if (text.failed)
+        text_clear(&text);
+    return text.data;
+}
+
+bool server_drop(const struct settings *settings, struct error *error) {
+    struct store *store = store_open(settings->store, STORE_WRITE, settings, error);
+    return store && store_drop(store, error);
+}
+
+/* ---- its processor ---- */
+
+struct used {
+    pid_t parent;
+    double own, ended; /* seconds; of its children that have ended */
+};
+
+/* False: there is no such process, or it is not PostgreSQL's. */
+static bool read_process(pid_t pid, struct used *used) {
+    char path[64], name[32] = "";
+    unsigned long times[4] = {0};
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    int found = file ? fscanf(file,
+                              "%*d (%31[^)]) %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u"
+                              " %lu %lu %lu %lu",
+                              name, &parent, &times[0], &times[1], &times[2], &times[3])
+                     : 0;
+    if (file)
+        fclose(file);
+    const double second = (double)sysconf(_SC_CLK_TCK);
+    *used = (struct used){parent, (double)(times[0] + times[1]) / second,
+                          (double)(times[2] + times[3]) / second};
+    return found == 6 && strncmp(name, "postgres", strlen("postgres")) == 0;
+}
+
+pid_t server_process(struct store *store) {
+    struct used used;
+    const pid_t backend = (pid_t)store_backend(store);
+    return backend && read_process(backend, &used) ? used.parent : 0;
+}
+
+double server_cpu(pid_t server) {
+    struct used used;
+    if (!server || !read_process(server, &used))
+        return 0;
+    double seconds = used.own + used.ended;
+    DIR *list = opendir("/proc");
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (isdigit((unsigned char)entry->d_name[0]) && read_process(atoi(entry->d_name), &used) &&
+            used.parent == server)
+            seconds += used.own;
+    if (list)
+        closedir(list);
+    return seconds;
+}
