@@ -33,6 +33,7 @@ struct session {
     bool cancelled;       /* the present wait was ended by us */
     time_ms patience; /* monotonic end of a wait for a lock; 0: as long as a statement may take */
     int changes;      /* of the statement run last */
+    int64_t waits;    /* for the server, so far */
     unsigned names;   /* given to statements */
     unsigned generation;        /* of the connection, counted from 1 */
     bool ending;                /* a commit is under way */

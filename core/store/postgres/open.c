@@ -18,9 +18,10 @@
  * written is noted in memory, signs of life go, and others are notified while the capacity is still
  * known. */
 static const struct txn_hook *const hooks[] = {
-    &catalog_hook,  &fleet_hook,    &instance_hook,      &tell_hook,          &batch_hook,
-    &releases_hook, &bulk_hook,     &postgres_left_hook, &postgres_sign_hook, &rate_limit_hook,
-    &notify_hook,   &capacity_hook, &prelock_hook,       &postgres_bell_hook, NULL};
+    &catalog_hook,       &fleet_hook,         &instance_hook, &tell_hook,
+    &batch_hook,         &releases_hook,      &bulk_hook,     &postgres_left_hook,
+    &postgres_sign_hook, &rate_limit_hook,    &notify_hook,   &capacity_hook,
+    &prelock_hook,       &postgres_bell_hook, &row_hook,      NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -176,6 +177,7 @@ void postgres_close(struct store *store) {
         session_execute(&postgres->session, "SELECT pg_advisory_unlock_all()", NULL);
     db_close(&store->db);
     address_clear(&postgres->address);
+    row_want_end(store);
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
     catalog_clear(&store->catalog);

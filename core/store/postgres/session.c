@@ -176,6 +176,7 @@ static bool read_answer(struct session *session, const struct sent *sent, struct
 
 static bool read_flight(struct session *session, struct statement *into) {
     bool here = PQpipelineSync(session->link) == 1;
+    session->waits++;
     for (size_t i = 0; here && i < session->count; i++)
         here = read_answer(session, &session->flight[i], into);
     PGresult *end = here ? next_result(session) : NULL;

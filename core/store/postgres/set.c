@@ -4,6 +4,7 @@
  * both sides it goes through, and it does not know how many there are. */
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
+#include "store/rules/row.h"
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */
 #define FIRST(where)                                                                               \
@@ -18,6 +19,10 @@
                                                                                          "SELECT " \
                                                                                          "* FROM " \
                                                                                          "t) AS h"
+
+#define ROWS(table)                                                                                \
+    "SELECT " ROW_PLACE " FROM unnest(?) AS k(id) CROSS JOIN LATERAL"                              \
+    " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN locked l ON l.id=j.id"
 
 static const struct {
     const char *sql;
@@ -39,6 +44,8 @@ static const struct {
                      " INSERT INTO ready(stream, rank, place, id, lane) SELECT * FROM gone"
                      " ON CONFLICT DO NOTHING RETURNING stream, rank, place, id, lane",
                      2, ARRAY_INT8},
+    [SET_ROWS] = {ROWS("live"), 1, ARRAY_INT8},
+    [SET_ROWS_PLACELESS] = {ROWS("job"), 1, ARRAY_INT8},
     [SET_PARK] = {"WITH gone AS (DELETE FROM ready WHERE ctid=ANY(?)"
                   " RETURNING lane, stream, rank, place, id)"
                   " INSERT INTO parked(lane, stream, rank, place, id) SELECT * FROM gone",

@@ -65,7 +65,9 @@ enum set_kind {
                     job of each (stream, rank) becomes ready: a row (stream, rank, place, id, lane)
                   */
     SET_FENCE, /* ids, tokens, owners: locks whose rows no command has edited end: a row (token) */
-    SET_PARK,  /* spots: these jobs go from `ready` to `parked` */
+    SET_ROWS,  /* ids: a row (ROW_PLACE) for each job that is there, */
+    SET_ROWS_PLACELESS, /* or has a row */
+    SET_PARK,           /* spots: these jobs go from `ready` to `parked` */
 };
 struct set {
     enum set_kind kind;

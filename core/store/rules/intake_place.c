@@ -58,9 +58,10 @@ static bool place_each(struct store *store, int64_t from, int64_t to, time_ms no
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
         ids[count++] = row_int(rows, 0);
-    bool done = step == NO && db_want(&store->db, ids, count, error);
+    bool done = step == NO && row_want(store, (struct ids){ids, count}, true, error);
     for (size_t i = 0; done && i < count; i++)
         done = place_one(store, ids[i], now, error);
+    row_want_end(store);
     return done;
 }
 

@@ -108,7 +108,7 @@ static bool locks_want(struct store *store, const struct pair *locks, int64_t co
     size_t most = count < WANTED ? (size_t)count : WANTED;
     for (size_t i = 0; i < most; i++)
         ids[i] = locks[i].id;
-    return db_want(&store->db, ids, most, error);
+    return row_want(store, (struct ids){ids, most}, true, error);
 }
 
 /* A lane of which a job is still locked (its lock was extended) goes on. */
@@ -131,6 +131,7 @@ bool locks_free(struct store *store, const struct locks_free *what, struct error
     for (int64_t i = 0; done && i < count; i++)
         done = (i % WANTED != 0 || locks_want(store, &locks[i], count - i, error)) &&
                locks_free_one(store, what, &locks[i], error);
+    row_want_end(store);
     free(locks);
     if (!done)
         return false;

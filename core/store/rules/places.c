@@ -65,8 +65,8 @@ bool place_remove(struct store *store, const struct job_row *row, struct error *
     const struct place_key key = row_key(row);
     if (!place_take(store, &key, error))
         return false;
-    if (db_changes(&store->db))
-        return true;
+    if (!store->engine->sets && db_changes(&store->db))
+        return true; /* with sets it costs less not to ask */
     if (row->lane && !place_take_parked(store, &key, error))
         return false;
     return row->due == TIME_NONE || timer_delete(store, row, error);
@@ -126,6 +126,7 @@ bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
 /* ---- locked, limited ---- */
 
 bool place_lock_by_hand(struct store *store, const struct job *job, struct error *error) {
+    row_forget(store, job->id);
     return db_run(&store->db, error,
                   "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)"
                   " ON CONFLICT(id) DO UPDATE SET token=excluded.token, owner=excluded.owner,"
@@ -135,6 +136,7 @@ bool place_lock_by_hand(struct store *store, const struct job *job, struct error
 }
 
 bool place_unlock_job(struct store *store, int64_t id, struct error *error) {
+    row_unlock(store, id);
     return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", id);
 }
 

@@ -52,19 +52,10 @@ enum answer row_job(struct store *store, int64_t id, struct job **job, struct er
 }
 
 #define ROW_LOAD(table)                                                                            \
-    "SELECT j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"        \
-    " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL,"                             \
-    " j.unique_key IS NOT NULL, j.batch, j.message IS NOT NULL FROM " table                        \
-    " j LEFT JOIN locked l ON l.id=j.id"                                                           \
-    " WHERE j.id=?1"
+    "SELECT " ROW_PLACE " FROM " table " j LEFT JOIN locked l ON l.id=j.id WHERE j.id=?1"
 
-static enum answer load(struct store *store, struct row *found, int64_t id, struct job_row *row,
-                        struct error *error) {
-    enum answer step = db_step(&store->db, found, error);
-    if (step != YES)
-        return step;
+void row_place(struct row *found, struct job_row *row) {
     *row = (struct job_row){
-        .id = id,
         .stream = row_int(found, 0),
         .priority = row_int(found, 1),
         .lane = row_int(found, 2),
@@ -81,18 +72,34 @@ static enum answer load(struct store *store, struct row *found, int64_t id, stru
         .keyed = row_int32(found, 13) != 0,
         .batch = row_int(found, 14),
         .has_message = row_int32(found, 15) != 0,
+        .id = row_int(found, 16),
     };
+}
+
+static enum answer load(struct store *store, int64_t id, bool placeless, struct job_row *row,
+                        struct error *error) {
+    const struct job_row *wanted = row_ahead(store, id, placeless);
+    if (wanted) {
+        *row = *wanted;
+        return YES;
+    }
+    struct row *found =
+        db_query(&store->db, error, placeless ? ROW_LOAD("job") : ROW_LOAD("live"), "i", id);
+    enum answer step = db_step(&store->db, found, error);
+    if (step != YES)
+        return step;
+    row_place(found, row);
     row_done(found);
     return YES;
 }
 
 enum answer row_load(struct store *store, int64_t id, struct job_row *row, struct error *error) {
-    return load(store, db_query(&store->db, error, ROW_LOAD("live"), "i", id), id, row, error);
+    return load(store, id, false, row, error);
 }
 
 enum answer row_load_placeless(struct store *store, int64_t id, struct job_row *row,
                                struct error *error) {
-    return load(store, db_query(&store->db, error, ROW_LOAD("job"), "i", id), id, row, error);
+    return load(store, id, true, row, error);
 }
 
 time_ms row_due(const struct store *store, time_ms due, time_ms now) {
@@ -102,6 +109,7 @@ time_ms row_due(const struct store *store, time_ms due, time_ms now) {
 /* ---- writing ---- */
 
 bool row_write(struct store *store, const struct job_row *row, bool revised, struct error *error) {
+    row_forget(store, row->id);
     return db_run(&store->db, error,
                   "UPDATE job SET retries=?2, priority=?3, due=?4, place=?5, suspended=?6,"
                   " crashes=?7, rev=rev+?8 WHERE id=?1",
@@ -111,6 +119,7 @@ bool row_write(struct store *store, const struct job_row *row, bool revised, str
 
 bool row_move(struct store *store, const struct job_row *row, const char *message,
               struct error *error) {
+    row_forget(store, row->id);
     return db_run(&store->db, error,
                   "UPDATE job SET due=?2, place=?3, message=coalesce(?4, message) WHERE id=?1",
                   "iTit", row->id, row->due, row->place, message);
@@ -118,6 +127,7 @@ bool row_move(struct store *store, const struct job_row *row, const char *messag
 
 bool row_fail(struct store *store, const struct job_row *row, const char *message,
               struct error *error) {
+    row_forget(store, row->id);
     return db_run(&store->db, error,
                   "UPDATE job SET retries=?2, due=?3, place=?4, crashes=?5, message=?6,"
                   " attempt=attempt+1, rev=rev+1 WHERE id=?1",
@@ -127,6 +137,7 @@ bool row_fail(struct store *store, const struct job_row *row, const char *messag
 
 bool row_replace(struct store *store, const struct job_row *row, const struct job *new,
                  struct error *error) {
+    row_forget(store, row->id);
     return db_run(&store->db, error,
                   "UPDATE job SET stream=?2, priority=?3, due=?4, place=?5, payload=?6, repeat=?7,"
                   " term=?8, rev=rev+1 WHERE id=?1",
@@ -135,43 +146,52 @@ bool row_replace(struct store *store, const struct job_row *row, const struct jo
 }
 
 bool row_delete(struct store *store, int64_t id, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "DELETE FROM job WHERE id=?1", "i", id);
 }
 
 bool row_delete_range(struct store *store, int64_t from, int64_t to, struct error *error) {
+    row_want_end(store);
     return db_run(&store->db, error, "DELETE FROM job WHERE id>?1 AND id<=?2", "ii", from, to);
 }
 
 bool row_set_due(struct store *store, int64_t id, time_ms due, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET due=?2 WHERE id=?1", "ii", id, due);
 }
 
 bool row_set_retries(struct store *store, int64_t id, int32_t retries, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET retries=?2 WHERE id=?1", "in", id,
                   (int)retries);
 }
 
 bool row_set_payload(struct store *store, const struct job *job, int64_t id, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET payload=?2, rev=rev+1 WHERE id=?1", "ib", id,
                   job->payload, job->payload_size);
 }
 
 bool row_set_version(struct store *store, int64_t id, int64_t version, const char *payload,
                      struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error,
                   "UPDATE job SET execution=?2, payload=?3, rev=rev+1 WHERE id=?1", "iib", id,
                   version, payload, strlen(payload));
 }
 
 bool row_set_repeat(struct store *store, int64_t id, const char *repeat, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET repeat=?2 WHERE id=?1", "it", id, repeat);
 }
 
 bool row_set_next(struct store *store, int64_t id, int64_t next, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET repeat_done=?2 WHERE id=?1", "ii", id, next);
 }
 
 bool row_drop_key(struct store *store, int64_t id, struct error *error) {
+    row_forget(store, id);
     return db_run(&store->db, error, "UPDATE job SET unique_key=NULL WHERE id=?1", "i", id);
 }
 

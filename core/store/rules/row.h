@@ -56,11 +56,30 @@ struct job_row {
     int64_t token, owner; /* of its lock; 0: not locked */
 };
 
+/* The columns of a job j and its lock l that row_place reads. */
+#define ROW_PLACE                                                                                  \
+    "j.stream, j.priority, j.lane, j.due, j.created, j.place, j.retries, j.attempt,"               \
+    " j.crashes, j.suspended, l.token, l.owner, j.repeat IS NOT NULL,"                             \
+    " j.unique_key IS NOT NULL, j.batch, j.message IS NOT NULL, j.id"
+void row_place(struct row *found, struct job_row *row);
+
 /* NO: no such job. */
 enum answer row_load(struct store *store, int64_t id, struct job_row *row, struct error *error);
 /* The same of a job that the open transaction has taken out of its place: of any row there is. */
 enum answer row_load_placeless(struct store *store, int64_t id, struct job_row *row,
                                struct error *error);
+
+/* Says that the rows of these jobs are loaded next, one by one. An engine with sets reads them now,
+ * at once; the answers are the same. `placeless`: with row_load_placeless. It ends with the call of
+ * row_want_end, or with the transaction. */
+bool row_want(struct store *store, struct ids ids, bool placeless, struct error *error);
+void row_want_end(struct store *store);
+/* What was read ahead of a job follows: its row changes, and is forgotten; its lock goes. */
+void row_forget(struct store *store, int64_t id);
+void row_unlock(struct store *store, int64_t id);
+/* What was read ahead of the job; NULL: nothing. For row_load. */
+const struct job_row *row_ahead(const struct store *store, int64_t id, bool placeless);
+extern const struct txn_hook row_hook;
 
 /* The due date that a job gets where `due` was asked for: under ensure_due_date none is now. */
 time_ms row_due(const struct store *store, time_ms due, time_ms now);

@@ -146,6 +146,13 @@ struct prelock {
     struct job *last;        /* of the capacity's jobs */
 };
 
+/* What decides the places of many jobs, read ahead; see row_want. */
+struct rows_ahead {
+    struct job_row *rows; /* by id */
+    size_t count;
+    bool placeless;
+};
+
 /* Lanes that become free in the open transaction, all together; see places.h. */
 enum { RELEASES_KEPT = 1024 };
 struct releases {
@@ -180,6 +187,7 @@ struct store {
     struct patience patience;
     struct bulk bulk, endings; /* new jobs or locks; and ends */
     struct prelock prelock;
+    struct rows_ahead ahead;
     struct releases *releases; /* NULL: one by one */
     struct tally tally;
     struct filling filling;

@@ -56,8 +56,6 @@ struct db_driver {
     const char *(*text)(struct row *row, int column);
     const void *(*blob)(struct row *row, int column, size_t *size);
     int (*changes)(struct db *db, struct error *error); /* -1: the statement failed */
-    /* May be NULL: see db_want. */
-    bool (*want)(struct db *db, const int64_t *ids, size_t count, struct error *error);
     bool (*execute)(struct db *db, const char *sql, struct error *error);
     bool (*fail)(struct db *db, struct error *error);
     void (*watch)(struct db *db, bool on); /* ends what runs past db->deadline */
@@ -125,12 +123,6 @@ static inline enum row_type row_type(struct row *row, int column) {
 
 static inline bool row_null(struct row *row, int column) {
     return row_type(row, column) == ROW_NULL;
-}
-
-/* Says that the rows of these jobs are read next, one by one. A driver may read them now at once;
- * the answers are the same. */
-static inline bool db_want(struct db *db, const int64_t *ids, size_t count, struct error *error) {
-    return !db->driver->want || db->driver->want(db, ids, count, error);
 }
 
 /* Columns. NULL is 0, or no text. A text or blob lives until the next step or row_done. */

@@ -20,7 +20,7 @@ bool change_check(struct store *store, const struct change *change, struct ids i
     if (ids.count > COMMAND_IDS)
         return error_set(error, ERROR_INVALID, "%zu jobs at once (at most %d)", ids.count,
                          COMMAND_IDS);
-    if (!db_want(&store->db, ids.list, ids.count, error))
+    if (!row_want(store, ids, false, error))
         return false;
     for (size_t i = 0; i < ids.count; i++)
         if (!change_load(store, ids.list[i], &row, error) ||
@@ -92,7 +92,9 @@ bool change_run(struct store *store, const struct change *change, struct ids ids
     bool own = false;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
-    return unit_end(store, own, change_all(store, change, ids, error), error);
+    bool done = change_all(store, change, ids, error);
+    row_want_end(store);
+    return unit_end(store, own, done, error);
 }
 
 bool change_move(struct store *store, const struct job_row *old, struct job_row *row, time_ms now,

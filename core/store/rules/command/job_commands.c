@@ -238,7 +238,7 @@ static bool ids_known(struct store *store, const struct command *command, struct
     struct job_row row;
     if (!command->ignore_missing || ids->count > COMMAND_IDS)
         return true;
-    if (!db_want(&store->db, ids->list, ids->count, error))
+    if (!row_want(store, *ids, false, error))
         return false;
     for (size_t i = 0; i < ids->count; i++) {
         enum answer found = row_load(store, ids->list[i], &row, error);
@@ -263,9 +263,11 @@ bool commands_check(struct store *store, const struct command *command, struct i
                     struct error *error) {
     int64_t known[COMMAND_IDS];
     struct change change;
-    return change_read(store, command, command->verb, &change, now, error) &&
-           ids_known(store, command, &ids, known, error) &&
-           change_check(store, &change, ids, error);
+    bool done = change_read(store, command, command->verb, &change, now, error) &&
+                ids_known(store, command, &ids, known, error) &&
+                change_check(store, &change, ids, error);
+    row_want_end(store);
+    return done;
 }
 
 /* ---- parts of larger commands ---- */

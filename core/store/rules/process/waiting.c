@@ -34,6 +34,8 @@ static bool waiting_living(struct store *store, struct ids *ids, int64_t *list,
                            struct error *error) {
     size_t count = 0;
     struct job_row row;
+    if (!row_want(store, *ids, false, error))
+        return false;
     for (size_t i = 0; i < ids->count; i++) {
         enum answer found = row_load(store, list[i], &row, error);
         if (found == FAILED)

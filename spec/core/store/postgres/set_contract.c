@@ -1,0 +1,54 @@
+/* set_contract.c - a command on many jobs waits for the server a few times, not once a job. Run
+ * with spec/postgres/contracts. */
+#include "../contract.h"
+#include "store/postgres/connection.h"
+
+#define MANY 1000
+#define FEW 40 /* waits of a whole command: a flight has some hundred statements */
+
+static bool make(struct contract *c, struct job job) {
+    bool fine = store_begin(c->store, STORE_COMMAND, &c->error);
+    for (int i = 0; fine && i < MANY; i++)
+        fine = create(c, c->store, job, NOW) != 0;
+    return fine && store_commit(c->store, &c->error);
+}
+
+/* How often a command on all jobs waits; -1: it has not touched all of them. */
+static int64_t waits(struct contract *c, json_t *command) {
+    struct command_run run = {0};
+    const struct session *session = &postgres_of(c->store)->session;
+    int64_t before = session->waits;
+    json_object_set_new(command, "query", json_object());
+    bool done = store_command(c->store, command, &run, NOW, &c->error);
+    json_decref(command);
+    json_decref(run.rest);
+    return done && run.touched == MANY ? session->waits - before : -1;
+}
+
+#define WAITS_FEW(...)                                                                             \
+    do {                                                                                           \
+        int64_t count = waits(c, json_pack(__VA_ARGS__));                                          \
+        EXPECT(count > 0 && count <= FEW);                                                         \
+    } while (0)
+
+static void plain(struct contract *c) {
+    EXPECT(make(c, (struct job){.retries = 3}));
+    WAITS_FEW("{ss}", "verb", "suspend");
+    EXPECT(matches(c, "{\"suspended\":true}") == MANY);
+    WAITS_FEW("{ss}", "verb", "activate");
+    EXPECT(matches(c, "{\"suspended\":true}") == 0);
+    WAITS_FEW("{ss,si}", "verb", "set_priority", "priority", 7);
+    WAITS_FEW("{ss,si}", "verb", "set_retries", "retries", 5);
+    WAITS_FEW("{ss,ss}", "verb", "set_due", "due", "2030-01-01T00:00:00Z");
+    EXPECT(matches(c, "{\"state\":\"scheduled\"}") == MANY);
+    WAITS_FEW("{ss}", "verb", "delete");
+    EXPECT(matches(c, "{}") == 0);
+}
+
+static const struct check checks[] = {
+    {"the commands of operators on jobs", plain},
+};
+
+int main(void) {
+    return contract_run(checks, sizeof checks / sizeof *checks, false);
+}
