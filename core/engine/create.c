@@ -72,15 +72,12 @@ static bool spec_complete(struct engine *engine, struct job_spec *spec,
 static bool write_jobs(struct engine *engine, struct job_spec *specs, void *arg,
                        struct error *error) {
     (void)arg;
-    if (!specs->next) {
-        bool done = store_enqueue(engine->store, specs, engine_now(engine), error);
-        if (done)
-            engine_tidy(engine);
-        return done;
-    }
-    return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_create(engine->store, specs, 0, engine_now(engine), error),
-                      error);
+    time_ms now = engine_now(engine);
+    bool done = specs->next ? store_create(engine->store, specs, 0, now, error)
+                            : store_enqueue(engine->store, specs, now, error);
+    if (done)
+        engine_tidy(engine);
+    return done;
 }
 
 /* Which of them the store refused; `count`: none. */

@@ -38,9 +38,9 @@ static inline void store_budget(struct store *store, time_ms until);
 const char *store_name(const struct store *store);
 enum store_kind store_kind(const struct store *store);
 
-/* What a transaction is for: many turns and creations may run at once, a command runs alone. A turn
- * that reaps, or settles a run with effects, is a command. */
-enum store_purpose { STORE_TURN, STORE_COMMAND };
+/* What a transaction is for. Creations that write only what is their own may run beside each other;
+ * the others run alone. A turn that reaps, or settles a run with effects, is a command. */
+enum store_purpose { STORE_TURN, STORE_COMMAND, STORE_CREATION };
 
 /* One write transaction. */
 static inline bool store_begin(struct store *store, enum store_purpose purpose,

@@ -36,6 +36,13 @@ struct direct {
     time_ms tried; /* monotonic: to connect again */
 };
 
+/* Ids that this connection alone may give. */
+struct drawn {
+    int64_t next, end;
+    int last;            /* how many were drawn */
+    unsigned generation; /* of the connection */
+};
+
 struct postgres {
     struct store store; /* first */
     struct session session;
@@ -51,6 +58,8 @@ struct postgres {
     struct direct direct;
     struct signs signs;
     struct left left;
+    struct drawn drawn;
+    bool shares; /* the open transaction is a creation beside others */
     struct releases releases;
     int bell, heard; /* descriptors, see executor.c; -1: none */
     struct watched watched[WATCHED];
@@ -63,8 +72,8 @@ static inline struct postgres *postgres_of(const struct store *store) {
 /* Kinds of locks of the database, as pg_advisory_lock(class, number) has them. */
 enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up, by their ids */
 
-/* Waits for the gate, in the transaction that has begun. */
-bool postgres_gate(struct store *store, struct error *error);
+/* Waits for the gate, in the transaction that has begun: alone, or beside others that share it. */
+bool postgres_gate(struct store *store, bool shared, struct error *error);
 /* Connects again after a loss, and takes what the session had held. */
 bool postgres_reconnect(struct store *store, struct error *error);
 /* The parts of it: the signs of life, and the executor's lock and bell. */

@@ -52,6 +52,9 @@ extern const struct verify_rule postgres_verify[];
 bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                    struct error *error);
 
+/* transaction.c */
+bool postgres_draw_ids(struct store *store, int count, struct error *error);
+
 /* set.c */
 bool postgres_set(struct store *store, struct set *set, struct error *error);
 

@@ -97,6 +97,7 @@ static const struct store_engine engine = {
     .ahead = 2048,
     .ready_page = postgres_ready_page,
     .set = postgres_set,
+    .draw_ids = postgres_draw_ids,
     .bulk = postgres_bulk,
     .leave_row = postgres_leave_row,
     .left_point = postgres_left_point,

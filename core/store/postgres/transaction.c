@@ -31,9 +31,13 @@ static bool connected(struct store *store, struct error *error) {
     return true;
 }
 
-bool postgres_gate(struct store *store, struct error *error) {
-    return db_run(&store->db, error, "SELECT pg_advisory_xact_lock(?1::int, ?2::int)", "nn",
-                  postgres_of(store)->class, (int)LOCK_GATE);
+bool postgres_gate(struct store *store, bool shared, struct error *error) {
+    const int class = postgres_of(store)->class, gate = LOCK_GATE;
+    return shared
+               ? db_run(&store->db, error, "SELECT pg_advisory_xact_lock_shared(?1::int, ?2::int)",
+                        "nn", class, gate)
+               : db_run(&store->db, error, "SELECT pg_advisory_xact_lock(?1::int, ?2::int)", "nn",
+                        class, gate);
 }
 
 /* Ends what is open, whatever has become of it. */
@@ -96,17 +100,32 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
 
 /* ---- writing ---- */
 
-static bool begin_flight(struct store *store, bool writing, time_ms begun, struct error *error) {
-    return db_run(&store->db, error, writing ? begin_sql : look_sql, "") &&
-           (!writing || postgres_gate(store, error)) && read_begun(store, writing, begun, error);
+/* How a transaction begins. */
+enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
+
+static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
+                         struct error *error) {
+    return db_run(&store->db, error, how == LOOKING ? look_sql : begin_sql, "") &&
+           (how == LOOKING || postgres_gate(store, how == BESIDE_CREATIONS, error)) &&
+           read_begun(store, how != LOOKING, begun, error);
+}
+
+/* A creation that has no ids drawn on this connection runs alone. */
+static enum beginning beginning_of(const struct postgres *postgres, enum store_purpose purpose) {
+    bool drawn = postgres->drawn.generation == postgres->session.generation;
+    return purpose == STORE_CREATION && drawn ? BESIDE_CREATIONS : ALONE;
 }
 
 /* A connection that turns out to be lost is made anew, once: nothing was under way on it. */
-static bool begin_any(struct store *store, bool writing, time_ms begun, struct error *error) {
-    struct session *session = &postgres_of(store)->session;
+static bool begin_any(struct store *store, bool writing, enum store_purpose purpose, time_ms begun,
+                      struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    struct session *session = &postgres->session;
     for (int tries = 0; connected(store, error); tries++) {
+        enum beginning how = writing ? beginning_of(postgres, purpose) : LOOKING;
+        postgres->shares = how == BESIDE_CREATIONS;
         session_enter(session);
-        if (begin_flight(store, writing, begun, error))
+        if (begin_flight(store, how, begun, error))
             return true;
         abandon(store);
         if (!session->lost || tries)
@@ -116,14 +135,13 @@ static bool begin_any(struct store *store, bool writing, time_ms begun, struct e
 }
 
 bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
-    (void)purpose; /* there is one writer at a time */
     struct postgres *postgres = postgres_of(store);
     if (!transaction_may_begin(store, error))
         return false;
     struct error reason = {ERROR_NONE, ""};
     time_ms begun = clock_monotonic();
     postgres->session.patience = transaction_patience(store, begun);
-    bool done = begin_any(store, true, begun, &reason);
+    bool done = begin_any(store, true, purpose, begun, &reason);
     postgres->session.patience = 0;
     if (clock_monotonic() - begun >= LONG_WAIT)
         transaction_waited(store);
@@ -131,10 +149,62 @@ bool postgres_begin(struct store *store, enum store_purpose purpose, struct erro
         return reason.code == ERROR_INTERRUPTED ? transaction_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
     store->writing = true;
-    if (meta_read(store, error))
+    if (!meta_read(store, error)) {
+        store_rollback(store);
+        return false;
+    }
+    if (postgres->shares)
+        store->meta.next_id = postgres->drawn.next;
+    return true;
+}
+
+/* ---- creations beside each other ---- */
+
+enum { DRAWN_MOST = 64 }; /* ids for single jobs, once a process has created some */
+
+/* In a transaction of its own, which need not be on the disk: what uses the ids is written behind
+ * it. */
+static bool draw(struct store *store, int count, int64_t *first, struct error *error) {
+    return db_run(&store->db, error, begin_sql, "") &&
+           db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "") &&
+           postgres_gate(store, true, error) &&
+           db_value(&store->db, error, first,
+                    "UPDATE meta SET value=value+?1 WHERE key='next_id' RETURNING value-?1", "n",
+                    count) == YES &&
+           db_run(&store->db, error, commit_sql, "") &&
+           session_land(&postgres_of(store)->session, NULL, error);
+}
+
+bool postgres_draw_ids(struct store *store, int count, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    struct drawn *drawn = &postgres->drawn;
+    int64_t first = 0;
+    if (!connected(store, error))
+        return false;
+    if (drawn->generation == postgres->session.generation && drawn->end - drawn->next >= count)
         return true;
-    store_rollback(store);
-    return false;
+    int more = drawn->last * 2 < DRAWN_MOST ? drawn->last * 2 : DRAWN_MOST;
+    more = more > count ? more : count;
+    session_enter(&postgres->session);
+    bool done = draw(store, more, &first, error);
+    if (!done)
+        abandon(store);
+    session_leave(&postgres->session);
+    if (done)
+        *drawn = (struct drawn){first, first + more, more, postgres->session.generation};
+    return done;
+}
+
+/* The ids of a creation are counted here, not in the table. */
+static bool count_drawn(struct store *store, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    if (!postgres->shares)
+        return true;
+    if (store->meta.next_id > postgres->drawn.end)
+        return error_set(error, ERROR_FAILED, "store \"%s\": more ids were given than drawn",
+                         store->db.name);
+    postgres->drawn.next = store->stored.next_id = store->meta.next_id;
+    return true;
 }
 
 /* One flight with all that has been queued. Where it is lost the store is asked what became of it.
@@ -156,8 +226,8 @@ bool postgres_commit(struct store *store, struct error *error) {
         return error_set(error, ERROR_FAILED, "store \"%s\": no transaction is open",
                          store->db.name);
     struct error reason = {ERROR_NONE, ""};
-    if (!transaction_before_commit(store, &reason) || !meta_write(store, &reason) ||
-        !commit_sent(store, &reason)) {
+    if (!transaction_before_commit(store, &reason) || !count_drawn(store, &reason) ||
+        !meta_write(store, &reason) || !commit_sent(store, &reason)) {
         store_rollback(store);
         return error_set(error, reason.code, "%s", reason.text);
     }
@@ -177,7 +247,7 @@ void postgres_rollback(struct store *store) {
 /* ---- reading ---- */
 
 bool postgres_look(struct store *store, struct error *error) {
-    return begin_any(store, false, clock_monotonic(), error);
+    return begin_any(store, false, STORE_TURN, clock_monotonic(), error);
 }
 
 void postgres_look_end(struct store *store) {

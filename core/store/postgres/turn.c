@@ -47,7 +47,7 @@ static bool ask(struct store *store, int64_t *turn, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     *turn = 0;
     session_enter(&postgres->session);
-    bool asked = db_run(&store->db, error, "BEGIN", "") && postgres_gate(store, error) &&
+    bool asked = db_run(&store->db, error, "BEGIN", "") && postgres_gate(store, false, error) &&
                  db_value(&store->db, error, turn, "SELECT n FROM turn WHERE session=?1", "i",
                           postgres->ticket) != FAILED &&
                  db_run(&store->db, error, "COMMIT", "") &&

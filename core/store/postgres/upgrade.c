@@ -20,7 +20,7 @@ int64_t upgrade_newest(void) {
 
 static bool begin(struct store *store, struct error *error) {
     return db_run(&store->db, error, "BEGIN", "") && db_run(&store->db, error, LOCK_WAIT, "") &&
-           postgres_gate(store, error);
+           postgres_gate(store, false, error);
 }
 
 static bool note(struct store *store, struct error *error) {

@@ -101,6 +101,10 @@ struct store_engine {
     /* Does what the set says. Only with `sets`. */
     bool (*set)(struct store *store, struct set *set, struct error *error);
 
+    /* Outside of a transaction: makes sure that the next STORE_CREATION can give so many ids. NULL:
+     * every transaction can, and each creation runs alone. */
+    bool (*draw_ids)(struct store *store, int count, struct error *error);
+
     /* Writes what `kind` says of the rows that a bulk offers. */
     bool (*bulk)(struct store *store, struct bulk *bulk, enum bulk_kind kind, struct error *error);
 

@@ -235,10 +235,56 @@ static bool create_one(struct store *store, struct job_spec *spec, int64_t deplo
            (!job->repeat || cycle_begin(store, spec, error));
 }
 
+/* ---- beside other creations ---- */
+
+/* True if creating it asks for no row that another creation may write, or writes one that another
+ * may ask for. A unique key is such a row: its index makes one of two creations wait. */
+static bool create_is_apart(struct store *store, const struct job_spec *spec, int64_t deployment) {
+    const struct job *job = &spec->job;
+    if (job->repeat || job->batch || job->instance_id || spec->schedule ||
+        spec->on_conflict == ON_CONFLICT_REPLACE)
+        return false;
+    if (!store->catalog.version) /* that is judged once definitions are known */
+        return true;
+    int64_t of = deployment ? deployment : create_deployment(store, job->handler);
+    const struct catalog_stream *stream = catalog_find(&store->catalog, job, of);
+    return stream && !stream->definition->process && !backlog_of(store, job->handler);
+}
+
+static bool create_are_apart(struct store *store, const struct job_spec *specs,
+                             int64_t deployment) {
+    bool apart = store->engine->draw_ids && !store->intake && !store->meta.fair &&
+                 !store->catalog.hooks && !store->open.capacity;
+    for (const struct job_spec *spec = specs; apart && spec; spec = spec->next)
+        apart = create_is_apart(store, spec, deployment) && !(specs->next && spec->job.unique_key);
+    return apart;
+}
+
+static int create_count(const struct job_spec *specs) {
+    int count = 0;
+    for (const struct job_spec *spec = specs; spec; spec = spec->next)
+        count += !spec->job.id;
+    return count;
+}
+
+/* What is known of definitions may be old: with what is so now the creation is judged again. */
+static bool create_begin(struct store *store, const struct job_spec *specs, int64_t deployment,
+                         bool *own, struct error *error) {
+    if (store->writing || !specs || !create_are_apart(store, specs, deployment))
+        return unit_begin(store, STORE_TURN, own, error);
+    if (!store->engine->draw_ids(store, create_count(specs), error) ||
+        !unit_begin(store, STORE_CREATION, own, error))
+        return false;
+    if (create_are_apart(store, specs, deployment))
+        return true;
+    store_rollback(store);
+    return unit_begin(store, STORE_TURN, own, error);
+}
+
 bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct error *error) {
     bool own = false, done = true;
-    if (!unit_begin(store, STORE_TURN, &own, error))
+    if (!create_begin(store, specs, deployment, &own, error))
         return false;
     bool keeps = store->prelock.keeps;
     store->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
