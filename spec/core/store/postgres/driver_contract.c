@@ -274,7 +274,7 @@ static void lost_before_count(struct contract *c) {
         sent && db_run(&server.db, &c->error, "SELECT pg_terminate_backend(pg_backend_pid())", "");
     bool counted = db_count(&server.db, &count, &other);
     server_close(&server);
-    EXPECT(sent && !counted && other.code == ERROR_BUSY);
+    EXPECT(sent && !counted && other.code == ERROR_UNAVAILABLE);
 }
 
 /* Nothing may go on as if such a commit had not taken place. */
