@@ -100,7 +100,7 @@ local writers = {
   occurrence = { rules "schedule/occurrence", rules "schedule/schedule" },
 
   -- Its keys belong to different nouns; the counters are those of state.c.
-  meta = { rules "state", engine "purge", rules "history", rules "fair_share",
+  meta = { server "transaction", rules "state", engine "purge", rules "history", rules "fair_share",
     rules "process/trail", rules "fleet/retire",
     rules "fleet/deployment", engine "statements" },
 }
