@@ -20,6 +20,12 @@
                                                                                          "* FROM " \
                                                                                          "t) AS h"
 
+#define SHOWN                                                                                      \
+    ", gone AS (DELETE FROM parked WHERE ctid=ANY(ARRAY(" HEADS                                    \
+    ")) RETURNING stream, rank, place, id, lane)"                                                  \
+    " INSERT INTO ready(stream, rank, place, id, lane) SELECT * FROM gone"                         \
+    " ON CONFLICT DO NOTHING RETURNING stream, rank, place, id, lane"
+
 #define ROWS(table)                                                                                \
     "SELECT " ROW_PLACE " FROM unnest(?) AS k(id) CROSS JOIN LATERAL"                              \
     " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN locked l ON l.id=j.id"
@@ -36,13 +42,13 @@ static const struct {
                    1, ARRAY_INT8},
     [SET_HOLD] = {"INSERT INTO lane(id, token, owner) SELECT * FROM unnest(?, ?, ?)", 3,
                   ARRAY_INT8},
+    [SET_EXPOSE] = {"WITH free AS (SELECT DISTINCT k.id FROM unnest(?) AS k(id)"
+                    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=k.id))" SHOWN,
+                    1, ARRAY_INT8},
     [SET_RELEASE] = {"WITH free AS (DELETE FROM lane WHERE ctid=ANY(ARRAY"
                      "(SELECT l.ctid FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
                      " (SELECT ctid FROM lane WHERE id=k.id AND token=k.token OFFSET 0) AS l))"
-                     " RETURNING id), gone AS (DELETE FROM parked WHERE ctid=ANY(ARRAY(" HEADS
-                     ")) RETURNING stream, rank, place, id, lane)"
-                     " INSERT INTO ready(stream, rank, place, id, lane) SELECT * FROM gone"
-                     " ON CONFLICT DO NOTHING RETURNING stream, rank, place, id, lane",
+                     " RETURNING id)" SHOWN,
                      2, ARRAY_INT8},
     [SET_ROWS] = {ROWS("live"), 1, ARRAY_INT8},
     [SET_ROWS_PLACELESS] = {ROWS("job"), 1, ARRAY_INT8},

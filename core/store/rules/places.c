@@ -257,7 +257,7 @@ bool place_release(struct store *store, int64_t lane, int64_t token, struct erro
            (CRASH_POINT("lane_released") && lane_show_heads(store, lane, error));
 }
 
-bool place_expose(struct store *store, int64_t lane, struct error *error) {
+bool place_expose_now(struct store *store, int64_t lane, struct error *error) {
     int64_t running = 0;
     if (!lane)
         return true;

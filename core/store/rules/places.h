@@ -122,6 +122,8 @@ extern const struct txn_hook releases_hook;
 
 /* Makes the first job of every (stream, rank) that is parked visible, unless the lane runs: after a
  * visible job of the lane was taken away. `lane` 0: nothing. */
+bool place_expose_now(struct store *store, int64_t lane, struct error *error);
+/* The same, later and with others where the engine takes sets, as place_release_later. */
 bool place_expose(struct store *store, int64_t lane, struct error *error);
 
 #endif

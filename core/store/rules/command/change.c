@@ -92,7 +92,10 @@ bool change_run(struct store *store, const struct change *change, struct ids ids
     bool own = false;
     if (!unit_begin(store, STORE_COMMAND, &own, error))
         return false;
-    bool done = change_all(store, change, ids, error);
+    struct configured configured = {0};
+    struct change whole = *change;
+    whole.configured = &configured;
+    bool done = change_all(store, &whole, ids, error);
     row_want_end(store);
     return unit_end(store, own, done, error);
 }

@@ -24,6 +24,13 @@ struct change {
     bool silent;                   /* part of another command, which writes the log's entry */
     const struct command *command; /* what else it says; NULL: a silent one */
     time_ms due, now;
+    struct configured *configured; /* what `apply` has read last */
+};
+
+/* The retries that a definition says. */
+struct configured {
+    int64_t definition; /* 0: none has been read */
+    int32_t retries;
 };
 
 /* In the open transaction, or one of its own. */

@@ -39,16 +39,32 @@ static void retries_show(const struct job_row *row, char *text) {
     snprintf(text, CHANGE_TEXT, "%d", (int)row->retries);
 }
 
+/* What the definition of the job says, read once for jobs of one definition in a row. */
+static bool retries_read(struct store *store, const struct change *change, int64_t stream,
+                         int32_t *retries, struct error *error) {
+    const struct catalog_stream *of = catalog_stream(&store->catalog, stream);
+    struct configured *last = change->configured;
+    struct defined defined = {0};
+    *retries = 0;
+    if (!of)
+        return true;
+    if (last->definition != of->definition->id) {
+        if (!defined_read(store, of->definition->name, &defined, error))
+            return false;
+        *last = (struct configured){of->definition->id, defined.retries};
+    }
+    *retries = last->retries;
+    return true;
+}
+
 static bool retry_apply(struct store *store, const struct change *change, struct job_row *row,
                         struct error *error) {
-    const struct catalog_stream *stream = catalog_stream(&store->catalog, row->stream);
     struct change configured = *change;
-    struct defined defined = {0};
-    if (!change->value && stream) {
-        if (!defined_read(store, stream->definition->name, &defined, error))
-            return false;
-        configured.value = defined.retries;
-    }
+    int32_t retries = 0;
+    if (!change->value && !retries_read(store, change, row->stream, &retries, error))
+        return false;
+    if (!change->value)
+        configured.value = retries;
     if (configured.value < 1)
         configured.value = store->settings->retries;
     return retries_apply(store, &configured, row, error);

@@ -1,4 +1,4 @@
-/* releases.c - lanes that become free together (places.h). */
+/* releases.c - lanes that become free, or show what is next, together (places.h). */
 #include "store/rules/places.h"
 
 /* The first job of each (stream, rank) stands in `ready` now. */
@@ -13,16 +13,27 @@ static bool read_shown(struct set *set, struct store *store, struct row *row, st
     return step == NO;
 }
 
-bool places_released(struct store *store, struct error *error) {
-    struct releases *releases = store->releases;
-    if (!releases || !releases->count)
-        return true;
+static bool release(struct store *store, struct releases *releases, struct error *error) {
     struct set set = {.kind = SET_RELEASE,
                       .columns = {releases->lanes, releases->tokens},
                       .count = releases->count,
                       .read = read_shown};
     releases->count = 0;
-    return store->engine->set(store, &set, error);
+    return !set.count || store->engine->set(store, &set, error);
+}
+
+static bool expose(struct store *store, struct releases *releases, struct error *error) {
+    struct set set = {.kind = SET_EXPOSE,
+                      .columns = {releases->exposed},
+                      .count = releases->exposed_count,
+                      .read = read_shown};
+    releases->exposed_count = 0;
+    return !set.count || store->engine->set(store, &set, error);
+}
+
+bool places_released(struct store *store, struct error *error) {
+    struct releases *releases = store->releases;
+    return !releases || (release(store, releases, error) && expose(store, releases, error));
 }
 
 bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error) {
@@ -36,9 +47,22 @@ bool place_release_later(struct store *store, int64_t lane, int64_t token, struc
     return true;
 }
 
+/* Jobs of one lane often come one behind the other. */
+bool place_expose(struct store *store, int64_t lane, struct error *error) {
+    struct releases *releases = store->releases;
+    if (!lane || !releases)
+        return place_expose_now(store, lane, error);
+    if (releases->exposed_count && releases->exposed[releases->exposed_count - 1] == lane)
+        return true;
+    if (releases->exposed_count == RELEASES_KEPT && !places_released(store, error))
+        return false;
+    releases->exposed[releases->exposed_count++] = lane;
+    return true;
+}
+
 static void releases_forget(struct store *store) {
     if (store->releases)
-        store->releases->count = 0;
+        store->releases->count = store->releases->exposed_count = 0;
 }
 
 const struct txn_hook releases_hook = {.before_commit = places_released,

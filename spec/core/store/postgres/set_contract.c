@@ -45,7 +45,27 @@ static void plain(struct contract *c) {
     EXPECT(matches(c, "{}") == 0);
 }
 
+static void dead(struct contract *c) {
+    EXPECT(make(c, (struct job){.retries = 3}));
+    WAITS_FEW("{ss}", "verb", "dead_letter");
+    EXPECT(matches(c, "{\"state\":\"dead\"}") == MANY);
+    WAITS_FEW("{ss}", "verb", "retry");
+    EXPECT(matches(c, "{\"state\":\"ready\"}") == MANY);
+    WAITS_FEW("{ss}", "verb", "cancel");
+    EXPECT(matches(c, "{}") == 0);
+}
+
+static void lanes(struct contract *c) {
+    EXPECT(make(c, (struct job){.retries = 3, .lane = "one"}));
+    WAITS_FEW("{ss}", "verb", "suspend");
+    WAITS_FEW("{ss}", "verb", "activate");
+    WAITS_FEW("{ss}", "verb", "delete");
+    EXPECT(matches(c, "{}") == 0);
+}
+
 static const struct check checks[] = {
+    {"those that end or revive jobs", dead},
+    {"those on jobs of a lane", lanes},
     {"the commands of operators on jobs", plain},
 };
 
