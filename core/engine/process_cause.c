@@ -292,6 +292,10 @@ bool process_cause_read(struct process_cause *cause, struct engine *engine, cons
         return error_no_memory(error);
     if (!reader->read(cause, engine, command, error))
         return false;
-    return !cause->instance || json_put(cause->object, "instance", json_integer(cause->instance)) ||
+    if (!cause->instance)
+        return true;
+    bool waits = cause->activity[0] != '\0';
+    return (json_put(cause->object, "instance", json_integer(cause->instance)) &&
+            (!waits || json_put_text(cause->object, "activity", cause->activity))) ||
            error_no_memory(error);
 }

@@ -61,19 +61,36 @@ static bool read_frame(struct process_walk *walk, struct engine *engine, struct 
                                      (long long)walk->cause.instance));
 }
 
+/* Reads the frame as it is now, and what the command means by now: a task that another command has
+ * done is open no longer. */
+static bool read_again(struct process_walk *walk, struct engine *engine, struct error *error) {
+    struct process_cause now = {0};
+    bool fine = read_frame(walk, engine, error) &&
+                process_cause_read(&now, engine, walk->command, error) &&
+                (now.instance == walk->cause.instance ||
+                 error_set(error, ERROR_CONFLICT, "instance %lld does not wait for it any more",
+                           (long long)walk->cause.instance));
+    if (!fine) {
+        process_cause_clear(&now);
+        return false;
+    }
+    process_cause_clear(&walk->cause);
+    walk->cause = now;
+    return true;
+}
+
 /* Finds the frame behind a run of the instance that has begun. The end of an instance does not
  * wait: what runs loses its lock. */
 bool process_walk_meet(struct process_walk *walk, struct engine *engine, struct error *error) {
-    const struct process_cause *cause = &walk->cause;
     bool waited = false;
-    if (!cause->instance)
+    if (!walk->cause.instance)
         return true;
-    if ((!walk->frame || walk->walks) && !read_frame(walk, engine, error))
+    if ((!walk->frame || walk->walks) && !read_again(walk, engine, error))
         return false;
     if (!walk->lane.instance)
-        process_lane_begin(&walk->lane, engine, cause->instance, number_of(walk, "root"));
-    return cause->ends || (process_lane_wait(&walk->lane, engine, &waited, error) &&
-                           (!waited || read_frame(walk, engine, error)));
+        process_lane_begin(&walk->lane, engine, walk->cause.instance, number_of(walk, "root"));
+    return walk->cause.ends || (process_lane_wait(&walk->lane, engine, &waited, error) &&
+                                (!waited || read_again(walk, engine, error)));
 }
 
 /* ---- one walk ---- */
@@ -113,8 +130,23 @@ static struct job *job_of(struct process_walk *walk, time_ms now) {
     });
 }
 
-static bool refuse_failure(const struct outcome *outcome, struct error *error) {
+/* True, with the error that says so, if what the command names has gone beside the walk. */
+static bool gone_meanwhile(const struct process_walk *walk, struct engine *engine,
+                           struct error *error) {
+    struct process_cause now = {0};
+    bool gone = walk->outcome->permanent && walk->cause.instance &&
+                !process_cause_read(&now, engine, walk->command, error) &&
+                error->code == ERROR_NOT_FOUND;
+    process_cause_clear(&now);
+    return gone;
+}
+
+static bool refuse_failure(const struct process_walk *walk, struct engine *engine,
+                           struct error *error) {
+    const struct outcome *outcome = walk->outcome;
     const char *text = outcome->message ? outcome->message : "";
+    if (gone_meanwhile(walk, engine, error))
+        return false;
     if (outcome->kind == OUTCOME_FAILURE)
         return error_set(error, ERROR_FAILED, "%s", text);
     return error_set(error, ERROR_CONFLICT, "the command did not come to its end: %s", text);
@@ -158,7 +190,7 @@ bool process_walk_go(struct process_walk *walk, struct engine *engine, struct er
         return error_no_memory(error);
     take_lines(walk);
     return (walk->outcome->kind == OUTCOME_SUCCESS && walk->outcome->unit) ||
-           refuse_failure(walk->outcome, error);
+           refuse_failure(walk, engine, error);
 }
 
 /* Another change came first once more. */

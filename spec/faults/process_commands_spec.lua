@@ -147,6 +147,17 @@ describe("a command beside the jobs of its instance", function()
     assert.equal(".\n", place.log "calls")
   end)
 
+  it("is refused if another one has completed its task meanwhile", function()
+    open "PT10M"
+    local id = assert(engine:start("stubborn", { variables = { n = 0 } }))
+    local task = engine:tasks():one().id
+    local command = process.command("task", "complete", tostring(task), "command=:", "-C",
+      place.path, "--store", place.url) .. " >/dev/null"
+    assert.same({ ("no task %d that is open"):format(task), "not_found" },
+      { select(2, engine:complete(task, { command = command })) })
+    assert.same({ command = ":", n = 1 }, engine:instance(id).variables)
+  end)
+
   it("takes the lane after ten changes that came first, so that it ends", function()
     open "PT10M"
     local id = assert(engine:start("stubborn", { variables = { n = 0 } }))

@@ -110,11 +110,13 @@ local function meant(w)
   return inst, cause.token and frame.find(inst.frame, cause.token)
 end
 
--- The same for a token that must wait in one of these states.
+-- The same for a token that must wait in one of these states, at the activity that the cause names:
+-- it may have gone on meanwhile, and wait for another task or message.
 local function waiting(w, what, ...)
   local inst, token = meant(w)
+  local at = token and (w.cause.activity or token.at)
   for _, state in ipairs { ... } do
-    if token and token.state == state then
+    if token and token.state == state and token.at == at then
       variables.set_all_transient(inst, w.cause.transient)
       return inst, token
     end

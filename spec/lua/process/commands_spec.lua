@@ -76,6 +76,14 @@ describe("a command", function()
       { kind = "message", instance = id, token = 9 }))
   end)
 
+  it("is refused where its token has gone on to another activity", function()
+    local d = store({ u = "user", v = "user" }, { "s -> u -> v -> e" })
+    local id = d:start("p")
+    local cause = { kind = "complete", instance = id, token = d:token(id, "u"), activity = "u" }
+    d:command(cause)
+    assert.equal(("instance 1: the task %d waits no longer"):format(cause.token), refusal(d, cause))
+  end)
+
   it("cancels an instance with all that waits for it", function()
     local d = store({ f = "parallel", u = "user", t = { kind = "catch", event = { kind = "timer",
       timer = { kind = "duration", text = "PT1M" } } }, m = { kind = "receive",
