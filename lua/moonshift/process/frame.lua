@@ -214,6 +214,9 @@ end
 
 -- decode(text, decode) -> frame. Raises if it is none of a shape that is known.
 function frame.decode(text, decode)
+  if not text then
+    bad "its row is gone"
+  end
   local row, message = decode(text)
   if type(row) ~= "table" then
     bad(tostring(message))

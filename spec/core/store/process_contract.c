@@ -2,10 +2,10 @@
 #include "job/unit.h"
 #include "process_site.h"
 
-/* Frames of a shape that the store does not look into. */
-#define F1 "{\"f\":1}"
-#define F2 "{\"f\":2}"
-#define F3 "{\"f\":3}"
+/* Frames of a later program: the store does not look into their shape. */
+#define F1 "{\"v\":9,\"f\":1}"
+#define F2 "{\"v\":9,\"f\":2}"
+#define F3 "{\"v\":9,\"f\":3}"
 
 #define INSTANCE(id, key, text)                                                                    \
     EXPECT(strcmp(answer(c, ASK_INSTANCE, json_of("{'id': %d}", (int)(id)), key), text) == 0)
@@ -124,7 +124,7 @@ static void begins(struct contract *c) {
 static bool begin_large(struct contract *c, int64_t of, int size) {
     char frame[2048];
     int64_t id = store_reserve_ids(c->store, 1, &c->error);
-    int at = snprintf(frame, sizeof frame, "{\"f\":%lld,\"x\":\"", (long long)id);
+    int at = snprintf(frame, sizeof frame, "{\"v\":9,\"f\":%lld,\"x\":\"", (long long)id);
     memset(frame + at, 'x', (size_t)(size - at - 2));
     memcpy(frame + size - 2, "\"}", 3);
     struct step step = step_of(id, of, 0, frame);
@@ -387,6 +387,8 @@ static void verified(struct contract *c) {
     EXPECT(problems(c, of, frame, "waits at token 4 for a task that is gone") == 1);
     snprintf(frame, sizeof frame, SHAPE1, "", "[4,1,\"all\",\"join\"]");
     EXPECT(problems(c, of, frame, "has no token 3, yet a job waits for it") == 1);
+    snprintf(frame, sizeof frame, SHAPE1, "", "[3,1,\"ship\",\"join\"]");
+    EXPECT(problems(c, of, frame, "waits at token 3 for something else than its job") == 1);
     snprintf(body, sizeof body, BODY, 1, 1, 1);
     snprintf(frame, sizeof frame, SHAPE1, body, "");
     EXPECT(problems(c, of, frame, NULL) == 0);
@@ -396,6 +398,7 @@ static void verified(struct contract *c) {
     snprintf(frame, sizeof frame, SHAPE1, "", "[3,1,\"ship\",\"before\",null,null,{\"big\":7}]");
     EXPECT(problems(c, of, frame, "the variable big has no row") == 1);
     EXPECT(problems(c, of, "nothing", "has a frame that cannot be read") == 1);
+    EXPECT(problems(c, of, "{}", "has a frame that cannot be read") == 1);
 }
 
 /* What the unit creates for its own lane runs next, with the frame that the unit leaves. */

@@ -115,10 +115,16 @@ static bool add_turns(json_t *places, const json_t *scope, const json_t *scopes)
     return true;
 }
 
+/* A later program may have written a frame of another shape. */
+static bool has_lists(const json_t *whole) {
+    return json_integer_value(json_object_get(whole, "v")) > 1 ||
+           json_is_array(json_object_get(whole, "tokens"));
+}
+
 static bool add_all(json_t *places, const json_t *whole) {
     const json_t *token, *scope, *scopes = json_object_get(whole, "scopes");
     size_t i;
-    bool done = true;
+    bool done = has_lists(whole);
     json_array_foreach(json_object_get(whole, "tokens"), i, token)
         done = done && json_array_append_new(places, place_of(token, scopes)) == 0;
     json_array_foreach(scopes, i, scope)
@@ -135,6 +141,6 @@ json_t *frame_places(const char *frame, struct error *error) {
         return places;
     json_decref(places);
     if (read)
-        error_set(error, ERROR_DAMAGED, "frame: a token has not its fields");
+        error_set(error, ERROR_DAMAGED, "frame: it has no tokens, or one without its fields");
     return NULL;
 }

@@ -100,12 +100,23 @@ static const char *name_of(unsigned what) {
     return what == UNIT_TASK ? "task" : "subscription";
 }
 
-static void say(json_t *found, int64_t instance, int64_t token, unsigned what, bool lacks) {
+enum wrong { ROW_GONE, NO_TOKEN, OTHER_WAIT };
+
+static json_t *sentence(json_int_t instance, json_int_t token, unsigned what, enum wrong wrong) {
+    const char *row = name_of(what);
+    if (wrong == ROW_GONE)
+        return json_sprintf("instance %lld waits at token %lld for a %s that is gone", instance,
+                            token, row);
+    if (wrong == NO_TOKEN)
+        return json_sprintf("instance %lld has no token %lld, yet a %s waits for it", instance,
+                            token, row);
+    return json_sprintf("instance %lld waits at token %lld for something else than its %s",
+                        instance, token, row);
+}
+
+static void say(json_t *found, int64_t instance, int64_t token, unsigned what, enum wrong wrong) {
     if (json_array_size(found) < SAY)
-        json_array_append_new(
-            found, json_sprintf(lacks ? "instance %lld waits at token %lld for a %s that is gone"
-                                      : "instance %lld has no token %lld, yet a %s waits for it",
-                                (long long)instance, (long long)token, name_of(what)));
+        json_array_append_new(found, sentence(instance, token, what, wrong));
 }
 
 /* Holds the tokens that have rows of a kind against the waits. A stretch with fewer rows than
@@ -121,15 +132,15 @@ static bool rows_compare(struct store *store, const struct frame_waits *waits, s
     while ((step = db_step(&store->db, rows, error)) == YES) {
         int64_t token = row_int(rows, 0);
         const struct stretch *stretch = stretch_of(waits, token);
-        if (stretch)
+        if (stretch && stretch->what == what)
             met[stretch - waits->list]++;
         else
-            say(found, waits->instance, token, what, false);
+            say(found, waits->instance, token, what, stretch ? OTHER_WAIT : NO_TOKEN);
     }
     for (size_t i = 0; step == NO && i < waits->count; i++) {
         const struct stretch *stretch = &waits->list[i];
         if (stretch->what == what && met[i] < stretch->last - stretch->first + 1)
-            say(found, waits->instance, stretch->first, what, true);
+            say(found, waits->instance, stretch->first, what, ROW_GONE);
     }
     free(met);
     return step == NO;
@@ -159,10 +170,11 @@ static bool waits_compare(struct store *store, const struct frame_waits *waits, 
 static bool frame_verify(struct store *store, int64_t id, json_t *frame, json_t *found,
                          struct error *error) {
     struct frame_waits waits = {.instance = id};
-    if (!frame && json_array_size(found) < SAY)
+    json_int_t shape = json_integer_value(json_object_get(frame, "v"));
+    if (shape < 1 && json_array_size(found) < SAY)
         json_array_append_new(
             found, json_sprintf("instance %lld has a frame that cannot be read", (long long)id));
-    if (json_integer_value(json_object_get(frame, "v")) != 1)
+    if (shape != 1) /* a later program may have written it */
         return true;
     bool done = waits_read(&waits, frame) ? waits_compare(store, &waits, found, error)
                                           : db_no_memory(&store->db, error);

@@ -159,7 +159,7 @@ static void step_make(struct step *step, int64_t id, int64_t version, int64_t re
                                        .version = version,
                                        .rev = rev,
                                        .started = NOW,
-                                       .frame = rev ? "{\"f\":2}" : "{\"f\":1}"},
+                                       .frame = rev ? "{\"v\":9,\"f\":2}" : "{\"v\":9,\"f\":1}"},
                           .waits = {id, 3, version, "message", "paid", "k", "wait"},
                           .trail = {id, "[[\"s\",1]]"},
                           .entry = {"start", "process \"order\"", NULL, "instance", id}};
@@ -209,7 +209,7 @@ static void together(struct contract *c) {
         fine = waitpid(children[i], &status, 0) == children[i] && status == 0 && fine;
     }
     EXPECT(fine);
-    EXPECT(contract_number(c, "SELECT count(*) FROM instance WHERE frame='{\"f\":2}'") ==
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance WHERE frame='{\"v\":9,\"f\":2}'") ==
            (int64_t)CROWD * CALLS);
     EXPECT(contract_number(c, "SELECT count(*) FROM trail") == (int64_t)CROWD * CALLS * 2);
     EXPECT(contract_number(c, "SELECT count(*) FROM operation WHERE verb='start'") ==
@@ -275,7 +275,8 @@ static void behind(struct contract *c) {
     EXPECT(pair_write(c, &pair) == YES && pair_answer(&pair) && pair_answer(&pair)->behind);
     pair_close(&pair);
     EXPECT(contract_number(c, "SELECT count(*) FROM instance") == 3);
-    EXPECT(contract_number(c, "SELECT count(*) FROM instance WHERE frame='{\"f\":2}'") == 0);
+    EXPECT(contract_number(c, "SELECT count(*) FROM instance WHERE frame='{\"v\":9,\"f\":2}'") ==
+           0);
     EXPECT(contract_number(c, "SELECT count(*) FROM operation") == 3);
 }
 
@@ -298,7 +299,7 @@ static void too_large(struct contract *c) {
     static char frame[MAILBOX_LETTER + 1];
     struct pair pair;
     memset(frame, ' ', sizeof frame - 1);
-    memcpy(frame, "{}", 2);
+    memcpy(frame, "{\"v\":9}", 7);
     EXPECT(pair_open(c, &pair));
     step_make(&pair.ours, pair.id, pair.version, 0);
     pair.ours.instance.frame = frame;
