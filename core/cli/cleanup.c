@@ -67,7 +67,7 @@ static bool status_print(const json_t *status, bool jobs, struct error *error) {
 
 /* With --dry-run, of a cleaning: what may go, without the jobs that will do it. */
 static bool status_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct engine *engine = setup_reader(cli, flags, error);
+    struct engine *engine = setup_replica(cli, flags, error);
     json_t *status = engine ? engine_ask(engine, ASK_HISTORY, NULL, error) : NULL;
     engine_close(engine);
     if (!status)

@@ -51,7 +51,7 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
     struct engine *engine = NULL;
     json_t *rows = NULL;
     bool fine = list_read(&list, flags, &listing, LIST_FILTERS, error) &&
-                (engine = setup_reader(cli, flags, error)) &&
+                (engine = setup_replica(cli, flags, error)) &&
                 (rows = list_ask(&list, engine, error));
     for (size_t i = 0; fine && !cli->json && i < json_array_size(rows); i++)
         fine = counts_write(json_array_get(rows, i)) || error_no_memory(error);

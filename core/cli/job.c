@@ -68,7 +68,7 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
     struct engine *engine = NULL;
     json_t *rows = NULL;
     bool fine = list_read(&list, flags, &listing, LIST_FILTERS, error) &&
-                (engine = setup_reader(cli, flags, error)) &&
+                (engine = setup_replica(cli, flags, error)) &&
                 (rows = list_ask(&list, engine, error));
     fine = fine && list_print(cli, &list, progress_write(cli, rows),
                               list_total(cli, engine, &list, rows), error);

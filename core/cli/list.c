@@ -329,7 +329,7 @@ bool list_run(struct cli *cli, const struct flags *flags, const struct listing *
     struct engine *engine = NULL;
     bool fine = (filters ? list_read(&list, flags, listing, filters, error)
                          : list_read_columns(&list, flags, listing, error)) &&
-                (engine = setup_reader(cli, flags, error)) &&
+                (engine = setup_replica(cli, flags, error)) &&
                 list_print(cli, &list, list_ask(&list, engine, error), 0, error);
     engine_close(engine);
     list_clear(&list);

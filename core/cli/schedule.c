@@ -85,7 +85,7 @@ static bool next_run(struct cli *cli, const struct flags *flags, struct error *e
     struct list list;
     struct engine *engine = NULL;
     bool fine = list_read_columns(&list, flags, &coming, error) &&
-                count_read(flags, &count, error) && (engine = setup_reader(cli, flags, error));
+                count_read(flags, &count, error) && (engine = setup_replica(cli, flags, error));
     if (fine) {
         json_object_set_new(list.question, "name", json_string(flags->words[0]));
         json_object_set_new(list.question, "count", json_integer(count));

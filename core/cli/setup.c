@@ -1,8 +1,10 @@
 #include "cli/setup.h"
 #include "base/text.h"
+#include "cli/output.h"
 #include "engine/config.h"
 #include "engine/home.h"
 #include "engine/stored_folder.h"
+#include "job/store_url.h"
 #include "script/folder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +144,22 @@ struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum sto
 
 struct engine *setup_reader(struct cli *cli, const struct flags *flags, struct error *error) {
     return setup_engine(cli, flags, STORE_READ, false, error);
+}
+
+struct engine *setup_replica(struct cli *cli, const struct flags *flags, struct error *error) {
+    struct settings *settings = &cli->settings;
+    if (!setup_settings(cli, flags, error))
+        return NULL;
+    if (!settings->read_url || !store_url_server(settings->store))
+        return setup_open(cli, STORE_READ, false, error);
+    char *store = settings->store;
+    settings->store = settings->read_url; /* messages name what was asked */
+    settings->read_url = store;
+    struct engine *engine = setup_open(cli, STORE_READ, false, error);
+    const time_ms lag = engine ? engine_lag(engine) : TIME_NONE;
+    if (lag != TIME_NONE)
+        output_note("asked of a replica, %.1f s behind", (double)lag / 1000);
+    return engine;
 }
 
 void setup_clear(struct cli *cli) {

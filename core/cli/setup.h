@@ -45,6 +45,10 @@ struct engine *setup_engine(struct cli *cli, const struct flags *flags, enum sto
 /* The same for questions alone: nothing is loaded or written. */
 struct engine *setup_reader(struct cli *cli, const struct flags *flags, struct error *error);
 
+/* The same for lists and counts, which may be a little old: the replica of the setting read_url is
+ * asked, if there is one, and how far it is behind is said on standard error. */
+struct engine *setup_replica(struct cli *cli, const struct flags *flags, struct error *error);
+
 /* The engine alone, once the settings are there. */
 struct engine *setup_open(struct cli *cli, enum store_mode mode, bool scripts, struct error *error);
 

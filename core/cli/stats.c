@@ -118,7 +118,7 @@ static bool stats_print(const json_t *stats, struct error *error) {
 }
 
 static bool stats_run(struct cli *cli, const struct flags *flags, struct error *error) {
-    struct engine *engine = setup_reader(cli, flags, error);
+    struct engine *engine = setup_replica(cli, flags, error);
     json_t *stats = engine ? engine_ask(engine, ASK_STATS, NULL, error) : NULL;
     if (stats)
         executors_none_say(cli, engine);

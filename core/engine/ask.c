@@ -32,6 +32,10 @@ const char *engine_path(const struct engine *engine) {
     return store_name(engine->store);
 }
 
+time_ms engine_lag(struct engine *engine) {
+    return store_lag(engine->store);
+}
+
 bool engine_has_deployed(struct engine *engine, const char *handler) {
     int64_t deployment = 0;
     struct error ignored = {0};

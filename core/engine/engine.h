@@ -94,6 +94,8 @@ void engine_tail_free(struct store_tail *tail);
 
 /* The path of the store's file; NULL: it is in memory. */
 const char *engine_path(const struct engine *engine);
+/* How many ms its store is behind, if that is a replica; else TIME_NONE. */
+time_ms engine_lag(struct engine *engine);
 /* True if the store has the handler from an earlier deployment. */
 bool engine_has_deployed(struct engine *engine, const char *handler);
 

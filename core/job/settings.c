@@ -21,6 +21,7 @@
 static const struct setting table[] = {
     {"store", SETTING_STORE, FIELD(store), 1, 4096, "sqlite:moonshift.db"},
     {"listen_url", SETTING_STORE, FIELD(listen_url), 1, 4096, NULL},
+    {"read_url", SETTING_STORE, FIELD(read_url), 1, 4096, NULL},
     {"name", SETTING_TEXT, FIELD(name), 1, JOB_NAME_MAX, NULL},
     {"who", SETTING_TEXT, FIELD(who), 1, JOB_NAME_MAX, NULL},
     {"zone", SETTING_TEXT, FIELD(zone), 1, 255, "UTC"},
@@ -140,6 +141,7 @@ bool settings_init(struct settings *settings, struct error *error) {
 void settings_clear(struct settings *settings) {
     free(settings->store);
     free(settings->listen_url);
+    free(settings->read_url);
     free(settings->name);
     free(settings->who);
     free(settings->zone);

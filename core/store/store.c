@@ -36,6 +36,10 @@ bool store_grants(const struct settings *settings, const struct store_roles *rol
         store_url_show(settings->store, shown));
 }
 
+time_ms store_lag(struct store *store) {
+    return store_kind(store) == STORE_SERVER ? postgres_lag(store) : TIME_NONE;
+}
+
 bool store_drop(struct store *store, struct error *error) {
     bool done = store_kind(store) != STORE_SERVER || postgres_drop(store, error);
     store_close(store);

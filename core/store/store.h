@@ -37,6 +37,8 @@ static inline void store_budget(struct store *store, time_ms until);
 /* How messages call it; a file: its path; NULL: in memory. Owned by the store. */
 const char *store_name(const struct store *store);
 enum store_kind store_kind(const struct store *store);
+/* How many ms the store is behind, if it is a replica; TIME_NONE: it is none. */
+time_ms store_lag(struct store *store);
 
 /* What a transaction is for. Creations that write only what is their own may run beside each other;
  * the others run alone. A turn that reaps, or settles a run with effects, is a command. */

@@ -531,6 +531,7 @@ function Clock:is_virtual() end
 ---@field request_time_to_live? moonshift.span
 ---@field patience? moonshift.span
 ---@field listen_url? string
+---@field read_url? string
 ---@field payload_limit? integer|string
 
 --- Options of `moonshift.open`: any setting, and these.

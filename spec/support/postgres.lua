@@ -56,11 +56,29 @@ function postgres.restart(server)
 end
 
 function postgres.stop(server)
+  for _, standby in ipairs(server.standbys or {}) do
+    pcall(run, standby, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(standby.folder))
+  end
   for _, path in ipairs(server.pools or {}) do
     os.execute(("kill $(cat %s) 2>/dev/null"):format(path))
   end
   pcall(run, server, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(server.folder))
   os.execute("rm -rf " .. server.folder)
+end
+
+-- A standby of the server, in a folder inside its own. Returns what postgres.url and postgres.psql
+-- take; it ends with the server.
+function postgres.standby(server)
+  local folder = server.folder .. "/s"
+  os.execute(("mkdir %s && chmod 777 %s"):format(folder, folder))
+  local standby = { programs = server.programs, folder = folder }
+  run(standby, ("pg_basebackup -h %s -U owner -D %s/data -R -X stream -c fast"):format(
+    server.folder, folder))
+  run(standby, ("pg_ctl -D %s/data -w -t 600 -o %s start -l %s/log"):format(folder,
+    quoted(SETTINGS:format(folder)), folder))
+  server.standbys = server.standbys or {}
+  table.insert(server.standbys, standby)
+  return standby
 end
 
 local POOL = [[

@@ -16,6 +16,8 @@ struct text;
 bool postgres_grants(const char *url, const struct store_roles *roles, struct text *text,
                      struct error *error);
 
+time_ms postgres_lag(struct store *store); /* replica.c; see store/store.h */
+
 /* scratch.c; see store/provision.h. */
 int64_t postgres_backend(struct store *store);
 bool postgres_drop(struct store *store, struct error *error);

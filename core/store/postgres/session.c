@@ -152,6 +152,8 @@ static void keep_rows(struct session *session, const struct sent *sent, struct s
 static void note_refusal(struct session *session, const PGresult *result) {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    if (state && strcmp(state, "25006") == 0)
+        text = "the server is read only (expected the primary)";
     note_failure(session, state ? state : "08000", text ? text : PQresultErrorMessage(result));
 }
 
