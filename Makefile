@@ -39,7 +39,8 @@ CONTRACT_FILES := $(wildcard spec/*/*/*_contract.c spec/*/*/*/*_contract.c)
 CONTRACTS := $(CONTRACT_FILES:%.c=$(BUILD)/%)
 FUZZED   := $(patsubst %.c,$(BUILD)/%.o,spec/fuzz/fuzz.c $(wildcard spec/fuzz/targets/*.c))
 C_FILES  := $(wildcard core/*.[ch] core/*/*.[ch] core/*/*/*.[ch] core/*/*/*/*.[ch] spec/*/*.[ch] spec/*/*/*.[ch] spec/*/*/*/*.[ch])
-LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examples spec spec/run examples/orders/report \
+LUA_FILES := core/base/embed.lua core/bench docs/reference.lua lua scripts examples spec spec/run \
+	spec/postgres/specs examples/orders/report \
 	examples/orders/generate examples/nightly/night examples/thumbnails/generate \
 	examples/thumbnails/report examples/api-client/generate examples/api-client/report \
 	examples/order-process/report
@@ -76,10 +77,13 @@ QUICK := CUTS=500 HISTORIES=5 SPEC_HITS=0 SPEC_FAULTS=1
 WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100 SPEC_INSTANCES=10000 SPEC_SEED=$(shell date +%s)
 
 check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
-	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20
+	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20 TWICE=spec/life
 
 check-all: check-deps ## the same with everything at full length
-	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180
+	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180 TWICE="$(STORED)"
+
+# Specs that open stores: they hold over PostgreSQL as well.
+STORED := spec/life spec/lua
 
 # Twice as many steps at a time as there are processors: half of them wait for something.
 # A step is no part of this make: a process that a spec leaves behind would hold its job server open,
@@ -99,6 +103,8 @@ checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.
 	    "$(STEP_MAKE) postgres-check" \
 	  --step "PostgreSQL keeps the contracts of the store" \
 	    "$(LUA) spec/postgres/contracts $(SERVED)" \
+	  --step "the same over PostgreSQL: $(TWICE)" \
+	    "BUILD=$(BUILD) LUA=$(LUA) spec/postgres/specs --jobs 2 $(TWICE)" \
 	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
 	  --step "the soak's checker sees what it should" \
 	    "python3 -B spec/soak/checker_test.py" \
@@ -116,6 +122,9 @@ QUESTIONS := $(BUILD)/questions
 ASKING := $(addprefix $(BUILD)/spec/core/store/,query_contract why_contract batch_contract logtail_contract deployment_contract searched_contract)
 
 # Contracts ask the questions that are made of filters; they are remembered on the way.
+postgres-specs: all ## run the specs that open stores over PostgreSQL, where it is installed (SPECS=)
+	@BUILD=$(BUILD) LUA=$(LUA) spec/postgres/specs --jobs $$(nproc) $(or $(SPECS),$(STORED))
+
 postgres-check: $(QUESTIONS).so $(ASKING) ## PostgreSQL, where it is installed, prepares every statement of the rules
 	@rm -f $(QUESTIONS) && touch $(QUESTIONS)
 	@$(foreach one,$(ASKING),HISTORIES=1 QUESTIONS=$(QUESTIONS) LD_PRELOAD=$(QUESTIONS).so $(one) >/dev/null &&) true
@@ -374,7 +383,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	@mkdir -p $(@D)
 	@$(LUA) core/base/embed.lua $(EMBED) > $@.new && mv $@.new $@
 
-.PHONY: postgres-check postgres-contracts all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
+.PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o

@@ -133,7 +133,7 @@ describe("the depth of a payload", function()
       assert.same({ "0" }, process.sql(place.store, "SELECT count(*) FROM job"))
     end)
 
-    it("is a second result for programs", function()
+    it("is a second result for programs #file", function()
       local engine = assert(moonshift.open { store = "sqlite:" .. place.store })
       local rows, left = engine:jobs({ payload = { n = 3 } }):list()
       assert.equal(1, #rows)

@@ -298,7 +298,7 @@ describe("an executor of several engines", function()
     assert.equal("node-1", a:executors()[1].name)
   end)
 
-  it("refuses to add what cannot be started, and goes on", function()
+  it("refuses to add what cannot be started, and goes on #file", function()
     local a <close> = engines.durable(noop)
     local executor <close> = moonshift.executor { engines = { a }, workers = 1 }
     assert(executor:start())

@@ -140,7 +140,7 @@ describe("fair share", function()
       { ok, (message:gsub("^.-:%d+: ", "")) })
   end)
 
-  it("refuses an executor with aging where the store has it", function()
+  it("refuses an executor with aging where the store has it #file", function()
     local folder = engines.folder(FILES)
     local moonshift = require "moonshift"
     local given = { store = "sqlite:" .. folder .. "/jobs.db", scripts = folder,

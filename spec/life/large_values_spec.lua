@@ -83,16 +83,17 @@ describe("a large variable of an instance", function()
   end)
 
   it("leaves nothing in the store", function()
-    local store = folder .. "/own.db"
+    local place = folder .. "/own.db"
+    local store = "sqlite:" .. place
     local function run(...)
       return select(2, assert(process.moonshift(...)))
     end
     run("process", "start", "scan", "bytes=5000", "-C", folder, "--store", store)
     run("run", folder, "--drain", "--store", store, "--log-level", "error")
     assert.same({ "picture|5002" },
-      process.sql(store, "SELECT name, length(data) FROM large_value"))
+      process.sql(place, "SELECT name, length(data) FROM large_value"))
     run("instance", "cancel", "1", "-C", folder, "--store", store)
     run("cleanup", "-C", folder, "--store", store)
-    assert.same({ "1" }, process.sql(store, "SELECT count(*) FROM large_value"))
+    assert.same({ "1" }, process.sql(place, "SELECT count(*) FROM large_value"))
   end)
 end)

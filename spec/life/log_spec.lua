@@ -175,7 +175,7 @@ describe("the log", function()
     assert.same({ full = 4, failures = 1, none = 0 }, counts)
   end)
 
-  it("is the same before and after its index is written behind", function()
+  it("is the same before and after its index is written behind #file", function()
     local durable, folder = engines.durable { ["handlers/fine.lua"] = "return function() end" }
     local id = durable:enqueue("fine")
     durable:drain()

@@ -48,7 +48,7 @@ describe("metrics", function()
     assert.equal(3, metrics("fail").acquired)
   end)
 
-  it("count looks for work, also those in vain", function()
+  it("count looks for work, also those in vain #looks", function()
     engine:drain()
     engine:enqueue("fine")
     engine:drain()

@@ -37,7 +37,7 @@ describe("a timer beside an activity, with a cycle", function()
   -- The store's check finds a wait that nothing ends.
   local function check()
     engine:close()
-    local status, output, errors = place.run("check", "--store")
+    local status, output, errors = place.run("check", "--store", "sqlite:" .. place.store)
     assert.equal(0, status, output .. errors)
   end
 

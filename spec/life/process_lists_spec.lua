@@ -130,7 +130,7 @@ describe("a list of commands to processes", function()
   end)
 
   it("is walked again where another change comes first, and calls no handler twice", function()
-    local place, calls, second = folder .. "/jobs.db", 0, nil
+    local place, calls, second = "sqlite:" .. folder .. "/jobs.db", 0, nil
     local first = testing.engine { scripts = folder, store = place, missing = function(_, job)
       calls = calls + 1
       if calls == 2 then

@@ -81,7 +81,7 @@ describe("an instance that waits", function()
       .. '"look"', why(id), 1, true)
   end)
 
-  it("for a job says when it is due again, what failed, and how many retries are left", function()
+  it("for a job says when it is due again, what failed, the retries left #memory", function()
     local id = assert(engine:start "work")
     engine:drain()
     local job = engine:jobs():one().id

@@ -269,11 +269,11 @@ return {
     assert.same({ 1, "replaced" }, { engine:enqueue("sync", { account = 7, new = true }) })
     assert.same({ 1, "kept" },
       { engine:enqueue("sync", { account = 7 }, { on_conflict = "keep" }) })
-    assert.same({ 2, "created" }, { engine:enqueue("sync") })
+    assert.equal("created", select(2, engine:enqueue("sync")))
     engine:drain()
     assert.same({ 1, "kept" }, { engine:enqueue("sync", { account = 7 }) })
     engine:advance("PT1H")
-    assert.same({ 3, "created" }, { engine:enqueue("sync", { account = 7 }) })
+    assert.equal("created", select(2, engine:enqueue("sync", { account = 7 })))
   end)
 
   it("is asked where a job creates others", function()

@@ -50,7 +50,7 @@ describe("executor", function()
     assert.equal(60, executor:turn().wait)
   end)
 
-  it("cannot be started on a store in memory", function()
+  it("cannot be started on a store in memory #memory", function()
     local executor = moonshift.executor { engines = { testing.engine() } }
     local ok, message, code = executor:start()
     assert.is_nil(ok)

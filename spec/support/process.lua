@@ -1,5 +1,7 @@
 -- Real processes for the fault specs: start, signal, wait, read. Everything is started through the
 -- shell; nothing here knows how moonshift works inside.
+local stores = require "spec.support.stores"
+
 local statuses = {} -- by pid: the folder in which it will stand
 local births = {} -- by pid: when the process was started that has it here, false: it had ended
 local process = { environment = "" } -- environment: "NAME=value" words for what is started
@@ -12,11 +14,11 @@ function process.quote(word)
   return "'" .. tostring(word):gsub("'", "'\\''") .. "'"
 end
 
--- A command line of the program; arguments are quoted.
+-- A command line of the program; arguments are quoted. Stores are where the specs have theirs.
 function process.command(...)
   local words = { process.quote(program) }
   for _, word in ipairs({ ... }) do
-    words[#words + 1] = process.quote(word)
+    words[#words + 1] = process.quote(stores.url(word))
   end
   return table.concat(words, " ")
 end
@@ -171,6 +173,10 @@ end
 
 -- Rows of a question put to the database by its own command line tool, not by our code.
 function process.sql(store, question)
+  local there = stores.sql(store, question)
+  if there then
+    return there
+  end
   local _, output = process.run(("sqlite3 -cmd '.timeout 60000' -readonly %s %s"):format(
     process.quote(store), process.quote(question)))
   local rows = {}

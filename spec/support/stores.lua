@@ -1,0 +1,137 @@
+-- The stores of the specs over PostgreSQL. Specs name stores of SQLite; where SPEC_STORE is given,
+-- "postgres://…?schema={}", each of them is a schema instead: "sqlite::memory:" a fresh one,
+-- "sqlite:PATH" the one of that path. `spec/postgres/specs` starts the server and makes what
+-- `stores.prepare` says. Loaded as busted's helper, it turns what the module opens.
+--
+-- Making a schema takes a tenth of a second, emptying one some milliseconds. So a schema is given
+-- out again when no session has it open and the folder of its path is gone.
+local stores = { template = os.getenv("SPEC_STORE") }
+
+-- spec.fresh(kept) empties a schema that is not in use, makes it what the schema "template" is, and
+-- gives its name. Where there is none, it gives the name of one that is still to be made. The
+-- session that asked has it from then on. A session of the program is named as its schema is.
+stores.prepare = [[
+CREATE SCHEMA spec;
+CREATE SEQUENCE spec.number;
+CREATE FUNCTION spec.empty(name text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE one record; value record;
+BEGIN
+  FOR one IN SELECT c.relname, c.relkind FROM pg_class c
+    WHERE c.relnamespace='template'::regnamespace AND c.relkind IN ('r', 'S') LOOP
+    IF one.relkind='r' THEN
+      EXECUTE format('DELETE FROM %I.%I', name, one.relname);
+      EXECUTE format('INSERT INTO %I.%I SELECT * FROM template.%I', name, one.relname, one.relname);
+    ELSE
+      EXECUTE format('SELECT * FROM template.%I', one.relname) INTO value;
+      PERFORM setval(format('%I.%I', name, one.relname)::regclass, value.last_value,
+        value.is_called);
+    END IF;
+  END LOOP;
+END $$;
+CREATE FUNCTION spec.fresh(kept text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found text;
+BEGIN
+  FOR found IN SELECT n.nspname FROM pg_namespace n WHERE starts_with(n.nspname, 'spec_')
+    AND n.nspname <> ALL(kept)
+    AND EXISTS(SELECT 1 FROM pg_class c WHERE c.relnamespace=n.oid AND c.relname='schema_version')
+    AND NOT EXISTS(SELECT 1 FROM pg_stat_activity a WHERE a.application_name=n.nspname)
+    ORDER BY n.oid LOOP
+    IF pg_try_advisory_lock(hashtext(found)::bigint) THEN
+      PERFORM spec.empty(found);
+      RETURN found;
+    END IF;
+  END LOOP;
+  found := 'spec_' || nextval('spec.number');
+  PERFORM pg_advisory_lock(hashtext(found)::bigint);
+  RETURN found;
+END $$;
+]]
+
+local session -- of psql, for the whole spec file
+local schemas = {} -- by path
+
+-- A psql that lives as long as this process; what it says comes through a pipe with a name.
+local function connect()
+  local host = stores.template:match("host=([^&]+)")
+  local name = os.tmpname()
+  os.remove(name)
+  os.execute("mkfifo " .. name)
+  local writer = assert(io.popen(("exec psql -X -q -A -t -h %s -U owner -d postgres >%s 2>&1")
+    :format(host, name), "w"))
+  session = { writer = writer, reader = assert(io.open(name)) }
+  os.remove(name)
+end
+
+-- Rows of a question as texts with "|" between their columns.
+local function ask(question)
+  if not session then
+    connect()
+  end
+  session.writer:write(question, ";\nSELECT '(end)';\n")
+  session.writer:flush()
+  local rows = {}
+  for line in session.reader:lines() do
+    if line == "(end)" then
+      return rows
+    end
+    rows[#rows + 1] = line
+  end
+  error("psql has ended: " .. table.concat(rows, "\n"))
+end
+
+-- Schemas of paths whose folder is there still.
+local function kept()
+  local names = {}
+  for path, name in pairs(schemas) do
+    local folder = path:match("^(.*)/") or "."
+    if os.rename(folder, folder) then
+      names[#names + 1] = ("'%s'"):format(name)
+    else
+      schemas[path] = nil
+    end
+  end
+  return table.concat(names, ",")
+end
+
+local function fresh()
+  local name = ask(("SELECT spec.fresh(ARRAY[%s]::text[])"):format(kept()))[1]
+  assert(name and name:find("^spec_%d+$"), name)
+  return name
+end
+
+-- The schema of a path; it is made the first time that it is asked for.
+local function of(path)
+  schemas[path] = schemas[path] or fresh()
+  return schemas[path]
+end
+
+-- The URL that stands for one of SQLite; every other word is given back.
+function stores.url(url)
+  local path = stores.template and type(url) == "string" and url:match("^sqlite:(.+)$")
+  if not path then
+    return url
+  end
+  local name = path == ":memory:" and fresh() or of(path)
+  return (stores.template:gsub("{}", name))
+end
+
+-- Rows of the store of this path, put to the database by its own tool; nil: it is a file.
+function stores.sql(path, question)
+  if schemas[path] then
+    return ask(("SET search_path=%s; %s; SET search_path=public"):format(schemas[path],
+      (question:gsub(";%s*$", ""))))
+  end
+end
+
+if stores.template then
+  local core = require "moonshift.core"
+  local open = core.open
+  core.open = function(given)
+    if given.settings and given.settings.store then
+      given.settings.store = stores.url(given.settings.store)
+    end
+    return open(given)
+  end
+end
+
+return stores
