@@ -1,5 +1,6 @@
 /* processes.c - what instances of each kind of process cost. processes.lua says which there are.
- * They are started and run by processes of their own: so their memory is its own. */
+ * They are started and run by processes of their own: so their memory is its own. Several clients
+ * may start them, each a share. */
 #include "base/json.h"
 #include "base/log.h"
 #include "bench/client_group.h"
@@ -10,15 +11,17 @@
 #include <sys/mman.h>
 
 #define PROGRAM "core/bench/processes.lua"
-enum { FILES_MAX = 4 };
+enum { FILES_MAX = 4, CLIENTS_MAX = 8 };
 
 struct flow {
     struct bench *bench;
     const json_t *row; /* as processes.lua has it */
     int64_t instances, jobs;
     struct rig rig;
+    struct client_group *group; /* of the client that this process is; NULL: it is none */
+    int client;
     struct found { /* shared with the child processes */
-        struct meter started, ran;
+        struct meter started[CLIENTS_MAX], ran;
     } * found;
 };
 
@@ -30,9 +33,13 @@ static int64_t number_of(const struct flow *flow, const char *key) {
     return json_integer_value(json_object_get(flow->row, key));
 }
 
+/* A client is told to begin as it says that it has done nothing. The first one tells of all. */
 static bool goes_on(void *arg, int64_t done) {
     const struct flow *flow = arg;
-    rig_tell(&flow->rig, name_of(flow), done, flow->instances);
+    if (flow->group && done == 0)
+        client_group_ready(flow->group);
+    if (flow->client == 0)
+        rig_tell(&flow->rig, name_of(flow), done * number_of(flow, "clients"), flow->instances);
     return place_goes_on(NULL);
 }
 
@@ -42,10 +49,11 @@ static bool goes_on(void *arg, int64_t done) {
 static bool program(struct flow *flow, const char *step, struct meter *used, struct error *error) {
     const struct rig *rig = &flow->rig;
     json_t *asked = json_pack(
-        "{ss ss ss ss sO sI sI sI}", "step", step, "store", rig->settings.store, "scripts",
+        "{ss ss ss ss sO sI sI sI sI si}", "step", step, "store", rig->settings.store, "scripts",
         flow->bench->place.path, "kind", name_of(flow), "process",
         json_object_get(flow->row, "process"), "instances", (json_int_t)flow->instances, "commands",
-        (json_int_t)number_of(flow, "commands"), "list", (json_int_t)number_of(flow, "list"));
+        (json_int_t)number_of(flow, "commands"), "list", (json_int_t)number_of(flow, "list"),
+        "clients", (json_int_t)number_of(flow, "clients"), "client", flow->client);
     struct lua_program run = {.path = PROGRAM, .asked = asked, .tell = goes_on, .arg = flow};
     struct meter from = meter_read();
     json_t *answer = asked ? lua_program_run(&run, error) : NULL;
@@ -57,9 +65,33 @@ static bool program(struct flow *flow, const char *step, struct meter *used, str
     return fine && place_goes_on(error);
 }
 
-static bool start(void *arg, struct error *error) {
+static bool start(struct client_group *group, int index, void *arg, struct error *error) {
     struct flow *flow = arg;
-    return program(flow, "start", &flow->found->started, error);
+    flow->group = group;
+    flow->client = index;
+    return program(flow, "start", &flow->found->started[index], error);
+}
+
+static bool start_all(struct flow *flow, struct error *error) {
+    struct client_group *group = client_group_new((int)number_of(flow, "clients"), error);
+    bool fine = group && client_group_fork(group, start, flow, error);
+    client_group_free(group);
+    return fine;
+}
+
+/* What all clients took, and the time of the slowest. */
+static struct meter started(const struct flow *flow) {
+    struct meter all = {0};
+    for (int i = 0; i < number_of(flow, "clients"); i++) {
+        const struct meter *one = &flow->found->started[i];
+        all.at = one->at > all.at ? one->at : all.at;
+        all.peak = one->peak > all.peak ? one->peak : all.peak;
+        all.cpu += one->cpu;
+        all.writes.syncs += one->writes.syncs;
+        all.writes.commits += one->writes.commits;
+        all.writes.log += one->writes.log;
+    }
+    return all;
 }
 
 static bool run(void *arg, struct error *error) {
@@ -78,7 +110,7 @@ static bool prove(void *arg, struct error *error) {
 
 /* Where there are jobs they are what is measured, else the commands. */
 static bool put(const struct flow *flow, json_t *list) {
-    const struct meter *used = flow->jobs ? &flow->found->ran : &flow->found->started;
+    struct meter began = started(flow), *used = flow->jobs ? &flow->found->ran : &began;
     int64_t commands = flow->instances * number_of(flow, "commands");
     int64_t units = flow->jobs ? flow->jobs : commands;
     double instances = (double)flow->instances;
@@ -92,7 +124,7 @@ static bool put(const struct flow *flow, json_t *list) {
            (used->server == 0 || meter_put(row, "server_cpu_us", used->server * 1e6 / instances)) &&
            meter_put(row, "log_bytes", (double)used->writes.log / instances) &&
            meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / instances) &&
-           meter_put(row, "commands_per_second", meter_rate(commands, flow->found->started.at)) &&
+           meter_put(row, "commands_per_second", meter_rate(commands, began.at)) &&
            meter_put(row, "peak_kb", (double)used->peak);
     return json_array_append_new(list, row) == 0 && fine;
 }
@@ -112,8 +144,7 @@ static bool work(struct flow *flow, struct error *error) {
         !rig_open(&flow->rig, flow->bench, flow->instances + flow->jobs, error))
         return false;
     rig_release(&flow->rig);
-    return client_group_alone(start, flow, error) &&
-           (!flow->jobs || client_group_alone(run, flow, error)) &&
+    return start_all(flow, error) && (!flow->jobs || client_group_alone(run, flow, error)) &&
            client_group_alone(prove, flow, error);
 }
 

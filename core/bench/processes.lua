@@ -3,14 +3,17 @@
 local asked = ... or {}
 
 -- jobs: of each instance; commands: of each, its start included. Without jobs all is in the calls.
--- process: that of the kind's name, unless it says another. list: so many commands a call.
+-- process: that of the kind's name, unless it says another. list: so many commands a call. clients:
+-- processes that give the commands at the same time, each for its share; at most eight.
 local kinds = {
   { kind = "async1", what = "start, async task, end", jobs = 1 },
   { kind = "five", what = "five async tasks in a row", jobs = 5 },
   { kind = "fork", what = "fork and join, two async branches", jobs = 2 },
   { kind = "timer", what = "a timer that is due at once", jobs = 1 },
   { kind = "ten", what = "ten async turns side by side", jobs = 10, share = 0.2 },
-  { kind = "message", what = "no job: a wait, a correlated message", jobs = 0, commands = 2 },
+  { kind = "message", what = "no job: a wait, a correlated message; four clients", jobs = 0,
+    commands = 2, clients = 4 },
+  { kind = "alone", what = "the same by one client", jobs = 0, commands = 2, process = "message" },
   { kind = "lists", what = "the same, a hundred in a transaction", jobs = 0, commands = 2,
     process = "message", list = 100 },
 }
@@ -44,12 +47,16 @@ end
 
 local function start(tell, now)
   local engine <close> = open()
-  local from, size = now(), asked.list > 1 and asked.list or 100
-  for first = 1, asked.instances, size do
-    local last = math.min(first + size - 1, asked.instances)
-    local some = asked.list > 1 and start_list or start_each
+  local size = asked.list > 1 and asked.list or 100
+  local some = asked.list > 1 and start_list or start_each
+  local before = asked.instances * asked.client // asked.clients
+  local upto = asked.instances * (asked.client + 1) // asked.clients
+  tell(0) -- returns when all clients are here
+  local from = now()
+  for first = before + 1, upto, size do
+    local last = math.min(first + size - 1, upto)
     some(engine, first, last, asked.commands == 2)
-    if not tell(last) then
+    if not tell(last - before) then
       break
     end
   end
@@ -75,7 +82,7 @@ elseif asked.step == "prove" then
   return prove()
 end
 for _, kind in ipairs(kinds) do
-  kind.commands, kind.list = kind.commands or 1, kind.list or 1
+  kind.commands, kind.list, kind.clients = kind.commands or 1, kind.list or 1, kind.clients or 1
   kind.process = kind.process or kind.kind
   kind.files = { "handlers/noop.lua", ("processes/%s.lua"):format(kind.process) }
 end

@@ -128,7 +128,7 @@ describe("bench", function()
       end
     end
     assert.same({ "async1 20", "five 20", "fork 20", "timer 20", "ten 4", "message 20",
-      "lists 20" }, found)
+      "alone 20", "lists 20" }, found)
   end)
 
   it("makes syncs take longer", function()
