@@ -137,7 +137,7 @@ function Causes.job(w)
     w.unit.gone, w.order = true, {}
     return
   end
-  w.job_token = token
+  w.job_token, inst.alone = token, #inst.frame.list == 2 -- beside the scope of the instance
   if index then
     variables.put(inst, token, "loopCounter", index)
   end

@@ -140,11 +140,13 @@ end
 
 -- ---- ending ----
 
--- Ends an instance: how is "completed", "cancelled" or "terminated".
+-- Ends an instance: how is "completed", "cancelled" or "terminated". What waits for it goes: if it
+-- stood in one place alone, only jobs can, such as a command on its way.
 function scopes.finish(w, inst, how, reason)
   inst.ended, inst.reason = how, reason
   if inst.rev > 0 then
-    w.unit.left[#w.unit.left + 1] = { instance = inst.id, token = 0, what = "all" }
+    local what = inst.alone and "job" or "all"
+    w.unit.left[#w.unit.left + 1] = { instance = inst.id, token = 0, what = what }
   end
 end
 

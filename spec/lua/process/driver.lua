@@ -178,6 +178,15 @@ function Driver:check(id)
   end
 end
 
+-- Nothing waits for an instance that has ended.
+local function check_ended(self, id)
+  for _, kind in ipairs { "jobs", "subscriptions", "tasks" } do
+    for _, row in ipairs(self[kind]) do
+      assert(row.instance ~= id, "one of the " .. kind .. " is left of an instance that has ended")
+    end
+  end
+end
+
 -- Looks after each unit, or after some of them where many jobs wait.
 local function check_written(self, unit)
   if #self.jobs > 100 and self.units % 100 > 0 then
@@ -186,6 +195,8 @@ local function check_written(self, unit)
   for _, row in ipairs(unit.instances) do
     if self.instances[row.id] then
       self:check(row.id)
+    else
+      check_ended(self, row.id)
     end
   end
 end

@@ -46,6 +46,26 @@ describe("the walk", function()
     assert.equal("completed", d:ended(id))
   end)
 
+  it("says what may wait for an instance that ends: jobs only, if it stood in one place", function()
+    local function left_of(flows, nodes)
+      local d, left = store(nodes, flows), nil
+      local write = d.write
+      function d:write(unit, cause)
+        left = unit.left
+        return write(self, unit, cause)
+      end
+      d:start("p")
+      while d.jobs[1] do
+        d:run(d.jobs[1])
+      end
+      return left[#left].what
+    end
+    local a, b = { kind = "task", before = true }, { kind = "task", before = true }
+    assert.equal("job", left_of({ "s -> a -> e" }, { a = a }))
+    local stop = { kind = "end", event = { kind = "terminate" } }
+    assert.equal("all", left_of({ "s -> a -> e", "s -> b -> e2" }, { a = a, b = b, e = stop }))
+  end)
+
   it("makes a job for each flow behind an activity", function()
     local d = store({ a = { kind = "task", after = true } }, { "s -> a -> e1", "a -> e2" })
     local id = d:start("p")

@@ -75,24 +75,39 @@ static bool unit_renew(struct store *store, struct outcome *outcome, struct erro
     return frames_attach(store, &outcome->newer, error);
 }
 
-enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error) {
-    struct unit *unit = outcome->unit;
-    enum answer held = lock_held(store, outcome->job, error);
-    if (held != YES)
-        return held == NO ? UNIT_STALE : UNIT_FAILED;
+static enum unit_guarded guard_frames(struct store *store, struct outcome *outcome,
+                                      struct error *error) {
+    const struct unit *unit = outcome->unit;
     for (size_t i = 0; i < unit->instance_count; i++) {
         enum answer there = instance_there(store, &unit->instances[i], error);
         outcome->undone = there == FAILED; /* nothing was written for it */
         if (there != YES)
-            return there == NO && unit_renew(store, outcome, error) ? UNIT_BEHIND : UNIT_FAILED;
+            return there == NO ? UNIT_BEHIND : UNIT_FAILED;
     }
     bool may =
         (outcome->job->id || command_may(store, unit, error)) && messages_may(store, unit, error);
     outcome->undone = !may;
-    if (!may)
-        return UNIT_FAILED;
+    return may ? UNIT_FINE : UNIT_FAILED;
+}
+
+/* Whatever speaks against a unit, it is stale if its lock is lost. Of a unit that is fine the fence
+ * finds that out. */
+static enum unit_guarded guard_lock(struct store *store, struct outcome *outcome,
+                                    enum unit_guarded guarded, struct error *error) {
+    enum answer held = lock_held(store, outcome->job, error);
+    if (held != YES) {
+        outcome->undone = false;
+        return held == NO ? UNIT_STALE : UNIT_FAILED;
+    }
+    return guarded == UNIT_BEHIND && unit_renew(store, outcome, error) ? UNIT_BEHIND : UNIT_FAILED;
+}
+
+enum unit_guarded unit_guard(struct store *store, struct outcome *outcome, struct error *error) {
+    enum unit_guarded guarded = guard_frames(store, outcome, error);
+    if (guarded != UNIT_FINE)
+        return guard_lock(store, outcome, guarded, error);
     CRASH_POINT("unit_guarded");
-    unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
+    outcome->unit->rev = outcome->job->id ? outcome->job->token : meta_token(store);
     return UNIT_FINE;
 }
 
@@ -120,11 +135,19 @@ static bool write_left(struct store *store, const struct unit_wait *left, int64_
            user_tasks_remove(store, left->instance, left->token, error);
 }
 
+/* What may wait for an instance that ends: as the unit says, else all. */
+static unsigned waits_of(const struct unit *unit, int64_t instance) {
+    for (size_t i = unit->left_count; i-- > 0;)
+        if (unit->left[i].instance == instance && !unit->left[i].token)
+            return unit->left[i].what;
+    return UNIT_JOB | UNIT_SUBSCRIPTION | UNIT_TASK;
+}
+
 /* Of an instance that began in this unit there was never a row; of another, the row says when it
  * began. */
-static bool write_end(struct store *store, const struct unit_instance *one, int64_t running,
-                      time_ms now, struct error *error) {
-    const struct unit_wait all = {one->id, 0, UNIT_JOB | UNIT_SUBSCRIPTION | UNIT_TASK};
+static bool write_end(struct store *store, const struct unit *unit, const struct unit_instance *one,
+                      int64_t running, time_ms now, struct error *error) {
+    const struct unit_wait all = {one->id, 0, waits_of(unit, one->id)};
     if (!past_write(store, one, now, error))
         return false;
     if (one->rev &&
@@ -139,7 +162,7 @@ static bool write_instances(struct store *store, const struct unit *unit, int64_
     for (size_t i = 0; done && i < unit->instance_count; i++) {
         const struct unit_instance *one = &unit->instances[i];
         done = one->frame ? instance_write(store, one, unit->rev, error)
-                          : write_end(store, one, running, now, error);
+                          : write_end(store, unit, one, running, now, error);
     }
     return done;
 }
