@@ -181,6 +181,7 @@ static struct script *script_load(const struct script_options *options, struct e
     program_end_all(&script->state);
     if (!options->borrowed)
         state_hook_mode(&script->state, options->hook);
+    script->state.blocks.open = true; /* what was loaded stays, and would only fill their room */
     return script;
 }
 

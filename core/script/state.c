@@ -27,13 +27,13 @@ static void *allocate(void *arg, void *block, size_t old_size, size_t size) {
     struct state *state = arg;
     size_t before = block ? old_size : 0;
     if (size == 0) {
-        free(block);
+        blocks_free(&state->blocks, block, before);
         state->used -= before;
         return NULL;
     }
     if (size > before && state->depth > 0 && state->used - before + size > state->limit)
         return refuse(state, block, size);
-    void *fresh = realloc(block, size);
+    void *fresh = blocks_resize(&state->blocks, block, before, size);
     if (!fresh)
         return NULL;
     state->used = state->used - before + size;
@@ -237,6 +237,7 @@ void state_close(struct state *state) {
         luaL_unref(L, LUA_REGISTRYINDEX, state->box);
     }
     free(state->traceback);
+    blocks_close(&state->blocks);
     *state = (struct state){0};
 }
 

@@ -7,6 +7,7 @@
 #define MOONSHIFT_SCRIPT_STATE_H
 
 #include "base/clock.h"
+#include "script/blocks.h"
 #include "script/script.h"
 #include "script/seen.h"
 #include <lauxlib.h>
@@ -27,6 +28,7 @@ struct state {
     int depth; /* of state_call; 0: no user code runs, no limits */
     /* memory */
     size_t used, limit;        /* bytes */
+    struct blocks blocks;      /* small ones; opened once the script is loaded */
     const void *refused;       /* the block that could not grow, until something else could */
     size_t refused_size;       /* 0: none */
     int refusals;              /* in the outermost call */
