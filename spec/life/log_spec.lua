@@ -12,6 +12,9 @@ describe("the log", function()
       job:log("on the way")
       return { sum = 5 }
     end,
+    plain = function()
+      return { sum = 5 }
+    end,
     fail = function()
       error("no luck", 0)
     end,
@@ -40,6 +43,19 @@ describe("the log", function()
     local id = engine:enqueue("fine")
     engine:drain()
     assert.same({ "successful", "created" }, told(engine:log { job = id }, "outcome"))
+  end)
+
+  it("tells of each of many jobs that end together what it returned, and when", function()
+    for _ = 1, 5 do
+      engine:enqueue("plain")
+    end
+    engine:drain()
+    local entries = engine:log({ outcome = "successful" }):list()
+    assert.equal(5, #entries)
+    for _, entry in ipairs(entries) do
+      assert.same({ { sum = 5 }, engines.START, engines.START },
+        { entry.result, entry.started, entry.at })
+    end
   end)
 
   it("is walked in the order of its list, also from page to page", function()

@@ -8,8 +8,9 @@
 
 #define NAME(member, type, key, source, column, ...) #column ", "
 #define COLUMNS                                                                                    \
-    "CREATE TABLE bulk(" JOB_FIELDS(NAME) "rank, place, lane, plain, "                             \
+    "CREATE TABLE bulk(" JOB_FIELDS(NAME) "rank, place, lane, plain, spot, "                       \
                                           "started, ended, result)"
+_Static_assert(BULK_RESULT == JOB_FIELD_COUNT + 7, "COLUMNS names those of enum bulk_column");
 
 struct table {
     sqlite3_vtab base;
