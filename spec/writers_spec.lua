@@ -30,7 +30,8 @@ end
 -- Every table with all files that write it. Where a table has several, each has its own reason.
 local writers = {
   ready = with(many, server "set"), timer = many, parked = with(both, server "set"),
-  locked = with(many, server "set"), limited = both, lane = { rules "places", server "set" },
+  locked = with(many, server "set"), limited = with(both, server "set"),
+  lane = { rules "places", server "set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place, purged as ranges.
   job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge",

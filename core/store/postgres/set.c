@@ -45,6 +45,11 @@ static const struct {
     [SET_EXPOSE] = {"WITH free AS (SELECT DISTINCT k.id FROM unnest(?) AS k(id)"
                     " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=k.id))" SHOWN,
                     1, ARRAY_INT8},
+    [SET_UNCOUNT] = {"DELETE FROM limited WHERE ctid=ANY(ARRAY(SELECT l.ctid"
+                     " FROM unnest(?, ?) AS k(definition, token) CROSS JOIN LATERAL"
+                     " (SELECT ctid FROM limited WHERE definition=k.definition AND token=k.token"
+                     " OFFSET 0) AS l))",
+                     2, ARRAY_INT8},
     [SET_RELEASE] = {"WITH free AS (DELETE FROM lane WHERE ctid=ANY(ARRAY"
                      "(SELECT l.ctid FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
                      " (SELECT ctid FROM lane WHERE id=k.id AND token=k.token OFFSET 0) AS l))"

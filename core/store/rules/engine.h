@@ -64,6 +64,7 @@ enum set_kind {
     SET_RELEASE, /* lanes, tokens: those of them that run with this token are free; the first parked
                     job of each (stream, rank) becomes ready: a row (stream, rank, place, id, lane)
                   */
+    SET_UNCOUNT, /* definitions, tokens: these runs count against no limit any more */
     SET_EXPOSE,  /* lanes: the same of those that do not run; the same rows */
     SET_FENCE, /* ids, tokens, owners: locks whose rows no command has edited end: a row (token) */
     SET_ROWS,  /* ids: a row (ROW_PLACE) for each job that is there, */

@@ -99,6 +99,9 @@ static inline bool place_uncount(struct store *store, int64_t stream, int64_t to
                                  struct error *error) {
     return !store->catalog.limited || place_uncount_run(store, stream, token, error);
 }
+/* The same with others, as place_release_later; only where the store has releases. */
+bool place_uncount_later(struct store *store, int64_t definition, int64_t token,
+                         struct error *error);
 /* Stops counting the runs of an executor that is gone, but for those that are still locked. A
  * permit stays while any job of the definition does. */
 bool place_uncount_owner(struct store *store, int64_t owner, struct error *error);

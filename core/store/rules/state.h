@@ -153,13 +153,14 @@ struct rows_ahead {
     bool placeless;
 };
 
-/* Lanes that become free in the open transaction, and those whose visible jobs have gone, all
- * together; see places.h. */
+/* Lanes that become free in the open transaction, those whose visible jobs have gone, and runs
+ * that count against a limit no more, all together; see places.h. */
 enum { RELEASES_KEPT = 1024 };
 struct releases {
     int64_t lanes[RELEASES_KEPT], tokens[RELEASES_KEPT];
     int64_t exposed[RELEASES_KEPT];
-    size_t count, exposed_count;
+    int64_t definitions[RELEASES_KEPT], runs[RELEASES_KEPT];
+    size_t count, exposed_count, run_count;
 };
 
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own

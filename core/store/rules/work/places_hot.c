@@ -99,14 +99,25 @@ bool place_unlock_range(struct store *store, const struct place_range *range, st
                   store->self.id);
 }
 
+/* *counted false: it did not count. Where an answer is a wait, none is asked for. */
+static bool uncount(struct store *store, int64_t definition, int64_t token, bool *counted,
+                    struct error *error) {
+    if (store->releases)
+        return place_uncount_later(store, definition, token, error);
+    bool done = db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND token=?2",
+                       "ii", definition, token);
+    *counted = done && db_changes(&store->db) > 0;
+    return done;
+}
+
 bool place_uncount_run(struct store *store, int64_t stream, int64_t token, struct error *error) {
     const struct catalog_definition *of = limit_of(store, stream);
+    bool counted = true;
     if (!of)
         return true;
-    if (!db_run(&store->db, error, "DELETE FROM limited WHERE definition=?1 AND token=?2", "ii",
-                of->id, token))
+    if (!uncount(store, of->id, token, &counted, error))
         return false;
-    if (!db_changes(&store->db))
+    if (!counted)
         return true;
     capacity_blind(store);
     if (!store->open.capacity || of->cluster_limit) {

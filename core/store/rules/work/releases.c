@@ -1,4 +1,5 @@
-/* releases.c - lanes that become free, or show what is next, together (places.h). */
+/* releases.c - lanes that become free, or show what is next, and runs that end under a limit,
+ * together (places.h). */
 #include "store/rules/places.h"
 
 /* The first job of each (stream, rank) stands in `ready` now. */
@@ -31,9 +32,18 @@ static bool expose(struct store *store, struct releases *releases, struct error 
     return !set.count || store->engine->set(store, &set, error);
 }
 
+static bool uncount(struct store *store, struct releases *releases, struct error *error) {
+    struct set set = {.kind = SET_UNCOUNT,
+                      .columns = {releases->definitions, releases->runs},
+                      .count = releases->run_count};
+    releases->run_count = 0;
+    return !set.count || store->engine->set(store, &set, error);
+}
+
 bool places_released(struct store *store, struct error *error) {
     struct releases *releases = store->releases;
-    return !releases || (release(store, releases, error) && expose(store, releases, error));
+    return !releases || (release(store, releases, error) && expose(store, releases, error) &&
+                         uncount(store, releases, error));
 }
 
 bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error) {
@@ -60,9 +70,19 @@ bool place_expose(struct store *store, int64_t lane, struct error *error) {
     return true;
 }
 
+bool place_uncount_later(struct store *store, int64_t definition, int64_t token,
+                         struct error *error) {
+    struct releases *releases = store->releases;
+    if (releases->run_count == RELEASES_KEPT && !places_released(store, error))
+        return false;
+    releases->definitions[releases->run_count] = definition;
+    releases->runs[releases->run_count++] = token;
+    return true;
+}
+
 static void releases_forget(struct store *store) {
     if (store->releases)
-        store->releases->count = store->releases->exposed_count = 0;
+        store->releases->count = store->releases->exposed_count = store->releases->run_count = 0;
 }
 
 const struct txn_hook releases_hook = {.before_commit = places_released,

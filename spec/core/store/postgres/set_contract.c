@@ -1,5 +1,5 @@
-/* set_contract.c - a command on many jobs waits for the server a few times, not once a job. Run
- * with spec/postgres/contracts. */
+/* set_contract.c - a command on many jobs, and a turn that settles many, wait for the server a few
+ * times, not once a job. Run with spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/connection.h"
 
@@ -63,7 +63,55 @@ static void lanes(struct contract *c) {
     EXPECT(matches(c, "{}") == 0);
 }
 
+/* "work" may run so many times at once. */
+static bool limit(struct contract *c, int runs) {
+    static char name[] = "work", file[] = "handlers/work.lua";
+    struct definition declared = {
+        .name = name, .file = file, .limit = runs, .properties = json_object()};
+    struct definitions definitions = {.count = 1, .list = &declared};
+    struct store_deployment deployment = {.name = "x", .hash = "h", .definitions = &definitions};
+    int64_t id = 0;
+    bool done = store_deploy(c->store, &deployment, NULL, NOW, &id, &c->error);
+    json_decref(declared.properties);
+    return done;
+}
+
+/* How often a turn waits that settles these jobs; -1: it has not settled all of them. */
+static int64_t settle_waits(struct contract *c, struct job *jobs) {
+    static struct outcome outcomes[MANY];
+    const struct session *session = &postgres_of(c->store)->session;
+    int64_t before = session->waits, count = 0;
+    enum settled settled = SETTLED;
+    for (struct job *job = jobs; job && count < MANY; job = job->next, count++) {
+        outcomes[count] = (struct outcome){.job = job, .started = NOW, .ended = NOW};
+        outcomes[count].next = job->next ? &outcomes[count + 1] : NULL;
+    }
+    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+                store_settle_bulk(c->store, outcomes, &c->error);
+    for (int64_t i = 0; done && i < count; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+    done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
+    return done && count > FEW ? session->waits - before : -1;
+}
+
+static void limited(struct contract *c) {
+    struct acquire all = everything;
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    EXPECT(limit(c, MANY));
+    EXPECT(make(c, (struct job){.handler = "work"}));
+    all.want = 500;
+    EXPECT(store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error));
+    EXPECT(count == 500);
+    int64_t waits = settle_waits(c, jobs);
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(matches(c, "{}") == MANY - 500);
+}
+
 static const struct check checks[] = {
+    {"the ends of runs under a limit", limited},
     {"those that end or revive jobs", dead},
     {"those on jobs of a lane", lanes},
     {"the commands of operators on jobs", plain},
