@@ -19,6 +19,16 @@ local files = {
     return { step "send" { async = true, run = function(job)
       job:correlate("parcel", { key = "o-7", keep = "PT1H", variables = { from = job.instance } })
     end } }]],
+  ["processes/two.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.receive "left" { message = "left" },
+      process.receive "right" { message = "right" } }]],
+  ["processes/twice.lua"] = [[
+    local step = require "moonshift.process".words()
+    return { step "send" { async = true, run = function(job)
+      job:correlate "left"
+      job:correlate "left"
+    end } }]],
   ["processes/wrong.lua"] = [[
     local step = require "moonshift.process".words()
     return { step "send" { async = true, run = function(job)
@@ -146,5 +156,14 @@ describe("a message that is kept", function()
     wait_for_parcel "o-7"
     local _, message, code = engine:correlate("parcel", { key = "o-7", keep = "PT1H" })
     assert.equal("conflict", code, message)
+  end)
+
+  it("goes to no receiver behind its own: the second of two fails visibly", function()
+    local id = assert(engine:start "two")
+    assert(engine:start "twice")
+    engine:drain()
+    assert.same({ "right" }, engine:at(id))
+    local job = engine:jobs({ instance = id }):one()
+    assert.matches("^instance %d+: the subscription %d+ waits no longer$", job.message)
   end)
 end)

@@ -77,8 +77,9 @@ static json_t *cause_of(const struct unit_message *one, const json_t *receiver) 
                             : NULL;
     int64_t instance = number_of(receiver, "instance");
     if (instance)
-        return json_pack("{ss sI sO so*}", "kind", "message", "instance", (json_int_t)instance,
-                         "token", json_object_get(receiver, "token"), "variables", variables);
+        return json_pack("{ss sI sO sO so*}", "kind", "message", "instance", (json_int_t)instance,
+                         "token", json_object_get(receiver, "token"), "activity",
+                         json_object_get(receiver, "activity"), "variables", variables);
     return json_pack("{ss sO sO so*}", "kind", "start", "version",
                      json_object_get(receiver, "version"), "at",
                      json_object_get(receiver, "activity"), "variables", variables);
