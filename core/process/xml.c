@@ -1,8 +1,11 @@
 #include "process/xml.h"
 #include "base/text.h"
+#include <endian.h>
 #include <expat.h>
+#include <iconv.h>
 #include <lauxlib.h>
 #include <stdio.h>
+#include <strings.h>
 
 #define READER "moonshift.xml.reader"
 #define SEPARATOR ' ' /* between a namespace and a name; no namespace may hold it */
@@ -133,6 +136,51 @@ static void on_doctype(void *arg, const char *name, const char *system, const ch
     refuse(arg, "a document type is not allowed (expected a file without <!DOCTYPE)");
 }
 
+/* ---- encodings that expat does not know ---- */
+
+/* Only those of one byte a character: a name from a file goes no further than this. */
+static bool is_one_byte(const char *name) {
+    static const char *const families[] = {"windows-125", "cp125", "iso-8859-"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        size_t size = strlen(families[i]);
+        if (strncasecmp(name, families[i], size) == 0)
+            return strspn(name + size, "0123456789") == strlen(name + size);
+    }
+    return false;
+}
+
+/* The character of a byte; -1: none. */
+static int character_of(iconv_t table, int byte) {
+    char in = (char)byte, *from = &in;
+    uint32_t character = 0;
+    char *to = (char *)&character;
+    size_t left = 1, room = sizeof character;
+    bool found = iconv(table, &from, &left, &to, &room) != (size_t)-1 && room == 0;
+    iconv(table, NULL, NULL, NULL, NULL);
+    return found ? (int)le32toh(character) : -1;
+}
+
+static int on_encoding(void *arg, const char *name, XML_Encoding *encoding) {
+    struct reader *reader = arg;
+    iconv_t table = is_one_byte(name) ? iconv_open("UCS-4LE", name) : (iconv_t)-1;
+    if (table == (iconv_t)-1) {
+        char problem[sizeof reader->refusal];
+        snprintf(problem, sizeof problem,
+                 "encoding \"%.24s\" is not known (expected UTF-8, UTF-16, an ISO-8859 or a "
+                 "windows-125x)",
+                 name);
+        refuse(reader, problem);
+        return XML_STATUS_ERROR;
+    }
+    for (int byte = 0; byte < 256; byte++)
+        encoding->map[byte] = character_of(table, byte);
+    encoding->data = NULL;
+    encoding->convert = NULL;
+    encoding->release = NULL;
+    iconv_close(table);
+    return XML_STATUS_OK;
+}
+
 static struct reader *reader_new(lua_State *L) {
     struct reader *reader = lua_newuserdatauv(L, sizeof *reader, 0);
     memset(reader, 0, sizeof *reader);
@@ -146,6 +194,7 @@ static struct reader *reader_new(lua_State *L) {
     XML_SetElementHandler(reader->parser, on_start, on_end);
     XML_SetCharacterDataHandler(reader->parser, on_text);
     XML_SetStartDoctypeDeclHandler(reader->parser, on_doctype);
+    XML_SetUnknownEncodingHandler(reader->parser, on_encoding, reader);
     return reader;
 }
 

@@ -39,7 +39,7 @@ static void refuses(const char *sentence, const char *text, size_t size, const c
     char code[512];
     snprintf(code, sizeof code,
              "local e, m, l, c = xml.read(...) "
-             "if e == nil and m == \"%s\" and l == %d and c == %d then return true end "
+             "if e == nil and m == [[%s]] and l == %d and c == %d then return true end "
              "error(('%%s at %%s:%%s'):format(m, l, c))",
              refusal, line, column);
     check(sentence, lua_says(text, size, code));
@@ -85,6 +85,10 @@ static void reads(void) {
     says("text is UTF-8, whatever the file is written in",
          "<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE4</a>",
          "return xml.read(...).text == '\\u{e4}'");
+    says("so is one of windows-1252",
+         "<?xml version='1.0' encoding='windows-1252'?><a b='\x80'>\x93\xE4</a>",
+         "local e = xml.read(...) "
+         "return e.text == '\\u{201c}\\u{e4}' and e.attributes.b == '\\u{20ac}'");
     says("comments and instructions are nothing", "<!-- x --><a><!-- y --><?z?></a>",
          "local e = xml.read(...) return e.text == '' and #e.children == 0");
 }
@@ -96,6 +100,11 @@ static void refuses_what_is_wrong(void) {
                  doctype, 1, 40);
     refuses_text("so are entities of one's own", "\n<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>",
                  doctype, 2, 13);
+    refuses_text("an unknown encoding is refused",
+                 "<?xml version='1.0' encoding='EBCDIC-INT'?><a/>",
+                 "encoding \"EBCDIC-INT\" is not known (expected UTF-8, UTF-16, an ISO-8859 or a "
+                 "windows-125x)",
+                 1, 1);
     refuses_text("an unknown entity is refused", "<a>\n &nbsp;</a>", "undefined entity", 2, 2);
     refuses_text("a wrong end is refused", "<a>\n<b></a>", "mismatched tag", 2, 6);
     refuses_text("an unknown prefix is refused", "<x:a/>", "unbound prefix", 1, 1);
