@@ -82,7 +82,7 @@ static int64_t next_day(const struct cron *cron, int64_t from, bool *found) {
     int month, day;
     civil_from_days(from, &year, &month, &day);
     for (; year <= 9999; day = 1) {
-        if (cron->months & day_bit(month)) {
+        if (cron->months & day_bit(month) && cron_has_year(cron, year)) {
             int match = lowest(cron_month_days(cron, year, month), day);
             if (match >= 0) {
                 *found = true;

@@ -1,10 +1,11 @@
-/* cron.h - cron expressions: five fields, or six with the seconds first (rules §14). Pure.
+/* cron.h - cron expressions: five fields, six with the seconds first, or seven with the year last
+ * (rules §14). Pure.
  *
  * Names (JAN, MON; in any case), ranges (1-5, FRI-SUN; 22-2 is refused), lists, steps (a/n, *,
  * a-b/n), L, L-n, nW, LW, d#n, dL, ? as *, and @yearly @annually @monthly @weekly @daily @midnight
  * @hourly. Day of week 0-7, 0 and 7 are Sunday. With both days set, five fields mean or (cron), six
- * mean and (Spring, Quartz). A day that a month does not have (31, 31W, L-30, MON#5) is left out in
- * it. */
+ * and seven mean and (Spring, Quartz). A day that a month does not have (31, 31W, L-30, MON#5) is
+ * left out in it. */
 #ifndef MOONSHIFT_TIME_CRON_H
 #define MOONSHIFT_TIME_CRON_H
 
@@ -21,10 +22,21 @@ struct cron {
     bool last_near;            /* LW */
     bool any_day, any_weekday; /* the field is *, ? or * in steps of 1 */
     bool both;                 /* six fields: both days must match */
+    bool some_years; /* seven: only those of `years`, bit n: the year CRON_YEAR_FIRST + n */
+    uint64_t years[3];
 };
 
+enum { CRON_YEAR_FIRST = 1970, CRON_YEAR_LAST = 2099 };
+
+static inline bool cron_has_year(const struct cron *cron, int64_t year) {
+    if (!cron->some_years)
+        return true;
+    int64_t at = year - CRON_YEAR_FIRST;
+    return year <= CRON_YEAR_LAST && at >= 0 && cron->years[at / 64] >> at % 64 & 1;
+}
+
 /* Errors name the text, the field and the position: `cron "61 * * * *": minute 61 is not in 0-59
- * (position 1)`. Seven fields and more, and expressions that never match (30 February), are
+ * (position 1)`. Eight fields and more, and expressions that never match (30 February), are
  * refused. */
 bool cron_parse(const char *text, struct cron *cron, struct error *error);
 

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
-enum field { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY };
+enum field { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, YEAR };
 
-enum { FIELDS = WEEKDAY + 1 };
+enum { FIELDS = YEAR + 1 };
 
 static const struct {
     const char *name;
@@ -21,6 +21,7 @@ static const struct {
                "expected a month (1-12 or JAN-DEC)"},
     [WEEKDAY] = {"weekday", 0, 7, "SUNMONTUEWEDTHUFRISAT",
                  "expected a weekday (0-7 or SUN-SAT, FRIL, FRI#2)"},
+    [YEAR] = {"year", CRON_YEAR_FIRST, CRON_YEAR_LAST, "", "expected a year (1970-2099)"},
 };
 
 static const struct {
@@ -115,6 +116,10 @@ static void set_values(struct reader *reader, int from, int to, int step) {
             break;
         case WEEKDAY:
             cron->weekdays |= UINT32_C(1) << value % 7;
+            break;
+        case YEAR:
+            cron->years[(value - CRON_YEAR_FIRST) / 64] |= UINT64_C(1)
+                                                           << (value - CRON_YEAR_FIRST) % 64;
         }
     }
 }
@@ -261,27 +266,27 @@ static const char *skip_blanks(const char *at) {
 
 /* The number of fields, or 0 after an error at the first that is missing or too many. */
 static int count_fields(const struct reader *reader) {
-    char problem[80];
+    char problem[100];
     int count = 0;
-    const char *at = skip_blanks(reader->at), *seventh = NULL;
+    const char *at = skip_blanks(reader->at), *eighth = NULL;
     for (; *at; at = skip_blanks(at), count++) {
         if (count == FIELDS)
-            seventh = at;
+            eighth = at;
         while (*at && !is_blank(*at))
             at++;
     }
-    if (count == 5 || count == 6)
+    if (count >= 5 && count <= FIELDS)
         return count;
-    snprintf(problem, sizeof problem, "expected 5 fields, or 6 with the seconds first, not %d",
-             count);
-    refuse(reader, seventh ? seventh : at, problem);
+    snprintf(problem, sizeof problem,
+             "expected 5 fields, 6 with the seconds first or 7 with the year last, not %d", count);
+    refuse(reader, eighth ? eighth : at, problem);
     return 0;
 }
 
 /* The calendar repeats itself after 400 years, weekdays included. */
 static bool matches_ever(const struct cron *cron) {
-    for (int64_t year = 2000; year < 2400; year++)
-        for (int month = 1; month <= 12; month++)
+    for (int64_t year = CRON_YEAR_FIRST; year < CRON_YEAR_FIRST + 400; year++)
+        for (int month = 1; month <= 12 && cron_has_year(cron, year); month++)
             if (cron->months >> month & 1 && cron_month_days(cron, year, month))
                 return true;
     return false;
@@ -292,9 +297,11 @@ static bool read_fields(struct reader *reader) {
     const char *day = reader->at;
     if (count == 0)
         return false;
-    reader->cron->both = count == 6;
+    const int first = count == 5 ? MINUTE : SECOND;
+    reader->cron->both = count >= 6;
     reader->cron->seconds = count == 5; /* without the field: second 0 */
-    for (int i = FIELDS - count; i < FIELDS; i++) {
+    reader->cron->some_years = count == FIELDS;
+    for (int i = first; i < first + count; i++) {
         reader->at = skip_blanks(reader->at);
         if (i == DAY)
             day = reader->at;

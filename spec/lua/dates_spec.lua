@@ -30,7 +30,8 @@ describe("dates", function()
   end)
 
   it("are not given for bad input", function()
-    assert.equal('cron "x": expected 5 fields, or 6 with the seconds first, not 1 (position 2)',
+    assert.equal('cron "x": expected 5 fields, 6 with the seconds first or '
+      .. '7 with the year last, not 1 (position 2)',
       refusal "x")
     assert.equal('zone "Europe/Berln": unknown (did you mean "Europe/Berlin"?)',
       refusal("@daily", { zone = "Europe/Berln" }))

@@ -12,9 +12,22 @@ local function same(one, other)
   assert.same(assert(rules.dates(one, nil, after, 50)), assert(rules.dates(other, nil, after, 50)))
 end
 
+local FIELDS = "expected 5 fields, 6 with the seconds first or 7 with the year last, not %d"
+  .. " (position %d)"
+
 describe("a cron text", function()
   it("has five fields, or six with the seconds first", function()
     same("30 8 * * *", "0 30 8 * * *")
+  end)
+
+  it("may have years behind them", function()
+    same("30 8 * * *", "0 30 8 * * * *")
+    local dates = assert(rules.dates("0 0 0 1 6 ? 2027,2030/20", nil, rules.time "2026-01-01", 9))
+    local years = {}
+    for i, date in ipairs(dates) do
+      years[i] = os.date("!%Y", date // 1000)
+    end
+    assert.same({ "2027", "2030", "2050", "2070", "2090" }, years)
   end)
 
   it("may be indented and spaced with blanks and tabs", function()
@@ -59,11 +72,13 @@ describe("a cron text", function()
   end)
 
   for text, problem in pairs {
-    [""] = "expected 5 fields, or 6 with the seconds first, not 0 (position 1)",
-    ["  "] = "expected 5 fields, or 6 with the seconds first, not 0 (position 3)",
-    ["* * * *"] = "expected 5 fields, or 6 with the seconds first, not 4 (position 8)",
-    ["0 0 0 * * * 2026"] = "expected 5 fields, or 6 with the seconds first, not 7 (position 13)",
-    ["0 0 0 * * * * *"] = "expected 5 fields, or 6 with the seconds first, not 8 (position 13)",
+    [""] = FIELDS:format(0, 1),
+    ["  "] = FIELDS:format(0, 3),
+    ["* * * *"] = FIELDS:format(4, 8),
+    ["0 0 0 * * * 2100"] = "year 2100 is not in 1970-2099 (position 13)",
+    ["0 0 0 * * * * *"] = FIELDS:format(8, 15),
+    ["0 0 0 30 2 * *"] = "there is no such date (position 7)",
+    ["0 0 0 29 2 * 2027"] = "there is no such date (position 7)",
     ["60 * * * *"] = "minute 60 is not in 0-59 (position 1)",
     ["60 0 * * * *"] = "second 60 is not in 0-59 (position 1)",
     ["0 24 * * *"] = "hour 24 is not in 0-23 (position 3)",

@@ -166,7 +166,8 @@ describe("a cycle", function()
   end
 
   it("is taken for cron if it is nothing else", function()
-    assert.equal('cron "every day": expected 5 fields, or 6 with the seconds first, not 2 '
+    assert.equal('cron "every day": expected 5 fields, 6 with the seconds first or '
+      .. '7 with the year last, not 2 '
       .. "(position 10)", refusal "every day")
   end)
 end)
