@@ -121,7 +121,7 @@ describe("a pool of connections", function()
   end)
 
   it("in transaction mode keeps the contract of a store", function()
-    for _, name in ipairs { "store", "verbs", "batch" } do
+    for _, name in ipairs { "store", "verbs" } do
       local store = ("%s&port=%d&pool=transaction"):format(postgres.url(server, name .. "_{}"),
         ports.transaction)
       local status, output = process.run(("CONTRACT_STORE='%s' %s/spec/core/store/%s_contract")
