@@ -101,7 +101,9 @@ static enum error_code sqlite_error_code(int code, int system) {
 static int sqlite_file_errno(sqlite3 *handle, int which) {
     sqlite3_file *file = NULL;
     int system = 0;
-    if (sqlite3_file_control(handle, "main", which, &file) == SQLITE_OK && file && file->pMethods)
+    if (sqlite3_file_control(handle, "main", which, &file) != SQLITE_OK || !file)
+        return 0;
+    if (file->pMethods && file->pMethods->xFileControl) /* a journal in memory has none */
         file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system);
     return system;
 }
