@@ -57,6 +57,12 @@ local function cycle_of(recent)
   return table.concat(names, " -> ")
 end
 
+-- "file:line: " of a step; "" for a graph that was read from no file
+local function place_of(inst, step)
+  local path, line = inst.plan.graph.path, step.node.line
+  return path and line and ("%s:%d: "):format(path, line) or ""
+end
+
 local function count_step(w, inst, step)
   w.steps = w.steps + 1
   local over = w.steps - w.settings.unit_steps
@@ -65,8 +71,8 @@ local function count_step(w, inst, step)
     w.recent[#w.recent + 1] = step.id
   end
   if over > 0 then
-    error(("process %s: more than %d activities without a wait state: %s"):format(inst.plan.key,
-      w.settings.unit_steps, cycle_of(w.recent)), 0)
+    error(("%sprocess %s: more than %d activities without a wait state: %s"):format(
+      place_of(inst, step), inst.plan.key, w.settings.unit_steps, cycle_of(w.recent)), 0)
   end
 end
 

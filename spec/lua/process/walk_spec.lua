@@ -297,6 +297,14 @@ describe("the walk", function()
       (message:gsub("walk: %w -> ", "")))
   end)
 
+  it("says in which file and line a cycle without a wait state stands", function()
+    local d = store({ b = { kind = "task", line = 7 } }, { "s -> b -> b" },
+      { path = "processes/p.bpmn" })
+    local _, message = pcall(d.start, d, "p")
+    assert.equal("processes/p.bpmn:7: process p: more than 10000 activities without a wait state: "
+      .. "b -> b", message)
+  end)
+
   it("refuses a frame that is too large, and names the largest variables", function()
     local d = store({ a = "user" }, { "s -> a -> e" })
     d.settings.frame_max = 200
