@@ -8,6 +8,13 @@ local extension, extension_text = elements.extension, elements.extension_text
 
 -- ---- what stands beside the processes ----
 
+-- 'the escalation "late" has no id', by its name or code; "an escalation has no id" without either
+local function refuse_nameless(report, element, word, code)
+  local name = element.attributes.name or (code and element.attributes[code])
+  report:refuse(element, name and ('the %s "%s" has no id'):format(element.name, name)
+    or ("%s %s has no id"):format(word, element.name))
+end
+
 local function read_messages(root, known)
   for _, message in ipairs(elements.children(root, "message")) do
     if message.attributes.id then
@@ -21,7 +28,7 @@ local function read_signals(root, known, report)
   for _, signal in ipairs(elements.children(root, "signal")) do
     local id, name = signal.attributes.id, signal.attributes.name
     if not id then
-      report:refuse(signal, "a signal has no id")
+      refuse_nameless(report, signal, "a")
     elseif not name or name == "" then
       report:refuse(signal, "the signal has no name")
     elseif names[name] then
@@ -37,7 +44,7 @@ local function read_errors(root, known, report)
   for _, one in ipairs(elements.children(root, "error")) do
     local id, code = one.attributes.id, one.attributes.errorCode
     if not id or id == "" then
-      report:refuse(one, "an error has no id")
+      refuse_nameless(report, one, "an", "errorCode")
     elseif code == "" then
       report:refuse(one, "the errorCode is empty")
     else
@@ -50,7 +57,7 @@ local function read_escalations(root, known, report)
   for _, one in ipairs(elements.children(root, "escalation")) do
     local id = one.attributes.id
     if not id or id == "" then
-      report:refuse(one, "an escalation has no id")
+      refuse_nameless(report, one, "an", "escalationCode")
     else
       known.escalation[id] = { code = one.attributes.escalationCode }
     end
