@@ -2,7 +2,7 @@
 local engines = require "spec.support.engines"
 local process = require "spec.support.process"
 
-describe("a dry run", function()
+describe("a dry run #file", function()
   local engine, folder
 
   before_each(function()
