@@ -25,12 +25,11 @@ MUTANTS = [
      "breaks": "who creates a job is told so before it is committed",
      "changes": [
          ("core/engine/create.c", """
-    return store_begin(engine->store, STORE_TURN, error) &&
-           engine_end(engine, store_create(engine->store, specs, 0, engine_now(engine), error),
-                      error);
+    bool done = specs->next ? store_create(engine->store, specs, 0, now, error)
+                            : store_enqueue(engine->store, specs, now, error);
 """, """
-    return store_begin(engine->store, STORE_TURN, error) &&
-           store_create(engine->store, specs, 0, engine_now(engine), error);
+    bool done = store_begin(engine->store, STORE_TURN, error) &&
+                store_create(engine->store, specs, 0, now, error);
 """),
          (TRANSACTION, """
     if (!transaction_may_begin(store, error))
@@ -547,11 +546,11 @@ MUTANTS = [
     {"name": "incident-twice", "by": "I10",
      "breaks": "a job that dies opens two incidents",
      "changes": [("core/store/rules/incident.c", """
-                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"
-                 " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"
-                 " AND i.type<>'" INCIDENT_HANDLER_STUCK "')",
+    " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"                 \\
+    " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"                                \\
+    " AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
 """, """
-                 " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1",
+    " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1"
 """), (PLACES, """
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
 """, """

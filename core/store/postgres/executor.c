@@ -5,6 +5,7 @@
  * with an answer has not been heard. */
 #include "base/log.h"
 #include "store/postgres/connection.h"
+#include "store/rules/mark.h"
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -93,6 +94,8 @@ void postgres_bell_empty(struct store *store) {
 
 bool postgres_has_changes(struct store *store) {
     bool rang = bell_rang(store), changed = store->changed;
+    if (rang)
+        marks_forget(store);
     store->changed = false;
     return rang || changed;
 }

@@ -4,6 +4,7 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/mark.h"
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
@@ -18,10 +19,10 @@
  * written is noted in memory, signs of life go, and others are notified while the capacity is still
  * known. */
 static const struct txn_hook *const hooks[] = {
-    &catalog_hook,       &fleet_hook,         &instance_hook, &tell_hook,
-    &batch_hook,         &releases_hook,      &bulk_hook,     &postgres_left_hook,
-    &postgres_sign_hook, &rate_limit_hook,    &notify_hook,   &capacity_hook,
-    &prelock_hook,       &postgres_bell_hook, &row_hook,      NULL};
+    &catalog_hook,    &fleet_hook,  &instance_hook, &tell_hook,          &batch_hook,
+    &releases_hook,   &marks_hook,  &bulk_hook,     &postgres_left_hook, &postgres_sign_hook,
+    &rate_limit_hook, &notify_hook, &capacity_hook, &prelock_hook,       &postgres_bell_hook,
+    &row_hook,        NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -185,6 +186,7 @@ void postgres_close(struct store *store) {
     peers_clear(&store->peers);
     free(postgres->signs.list);
     free(postgres->left.ids);
+    free(store->marks.list);
     free(store->config.text);
     id_set_clear(&store->filling.ids);
     free(store->unserved);

@@ -1,5 +1,6 @@
 #include "store/rules/merge.h"
 #include "store/rules/fleet/serves.h"
+#include "store/rules/mark.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/row.h"
 #include <stdlib.h>
@@ -137,12 +138,16 @@ static bool page_row(struct merge_page *page, struct store *store, struct row *r
 static bool page_read(struct ready_page *of, struct store *store, struct row *row,
                       struct error *error) {
     struct merge_page *page = (struct merge_page *)of;
-    enum answer step = NO;
-    while ((step = db_step(&store->db, row, error)) == YES)
+    const int64_t begun = clock_monotonic_us();
+    enum answer step = db_step(&store->db, row, error);
+    const int64_t took = clock_monotonic_us() - begun;
+    int rows = 0;
+    for (; step == YES; step = db_step(&store->db, row, error), rows++)
         if (!page_row(page, store, row, error)) {
             row_done(row);
             return false;
         }
+    marks_judge(store, took, rows);
     return step == NO;
 }
 
@@ -155,6 +160,14 @@ static int64_t page_quota(const struct store *store, int64_t wanted) {
     quota += quota / 4 + 8;
     quota = quota < bound ? quota : bound;
     return quota < wanted ? quota : wanted;
+}
+
+static struct ready_list page_from(const struct store *store, const struct merge *merge,
+                                   int64_t stream, int64_t quota) {
+    const struct mark *mark = marks_find(store, stream);
+    if (mark && mark->rank >= merge->rank_min)
+        return (struct ready_list){stream, quota, mark->rank, mark->place, mark->id};
+    return (struct ready_list){stream, quota, merge->rank_min, INT64_MIN, INT64_MIN};
 }
 
 static bool page_list(struct merge_page *page, struct store *store, const struct serves *serves,
@@ -170,8 +183,7 @@ static bool page_list(struct merge_page *page, struct store *store, const struct
         if (open == FAILED)
             return false;
         if (open == YES)
-            page->lists[page->page.count++] =
-                (struct ready_list){stream->id, quota, merge->rank_min, INT64_MIN, INT64_MIN};
+            page->lists[page->page.count++] = page_from(store, merge, stream->id, quota);
     }
     return true;
 }

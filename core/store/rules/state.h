@@ -163,6 +163,19 @@ struct releases {
     size_t count, exposed_count, run_count;
 };
 
+/* How far streams have been taken; see mark.h. */
+struct mark {
+    int64_t stream, rank, place, id; /* the last job that has left `ready`, */
+    bool passed;                     /* if there is one */
+    bool stays;                      /* the next one is still there */
+};
+struct marks {
+    struct mark *list;
+    size_t count;
+    int64_t placed; /* store->placed, as the list began */
+    time_ms until;  /* monotonic; 0: none are kept */
+};
+
 /* An open store, as far as the rules know it. An engine embeds it as the first member of its own
  * struct. */
 struct store {
@@ -191,6 +204,7 @@ struct store {
     struct bulk bulk, endings; /* new jobs or locks; and ends */
     struct prelock prelock;
     struct rows_ahead ahead;
+    struct marks marks;
     struct releases *releases; /* NULL: one by one */
     struct tally tally;
     struct filling filling;

@@ -2,6 +2,7 @@
 #include "base/crash_point.h"
 #include "store/rules/batch/batch.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/mark.h"
 #include "store/rules/places.h"
 #include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
@@ -375,11 +376,21 @@ static bool taking_follows(const struct taking *taking, const struct store *stor
     return lane && (!store->engine->sets || lane_set_has_parked(&taking->known, lane));
 }
 
+/* Jobs that were passed, or wait for a place or their rate, are still ready. */
+static void taking_mark(struct store *store, const struct cursor *cursor, enum verdict verdict) {
+    bool left = verdict == TOOK || verdict == SHARED || verdict == PARKED;
+    if (store->marks.until && left)
+        marks_pass(store, cursor);
+    else if (store->marks.until)
+        marks_stay(store, cursor);
+}
+
 static bool taking_next(struct taking *taking, struct store *store, struct error *error) {
     struct cursor best = *merge_best(&taking->merge);
     enum verdict verdict = taking_head(taking, store, &best, error);
     if (verdict == PARKED && best.lane) /* the item is full */
         return merge_drop(&taking->merge);
+    taking_mark(store, &best, verdict);
     if (verdict == STARVED || verdict == FULL) {
         taking->starved = taking->starved || verdict == STARVED;
         merge_leave(&taking->merge, store, best.stream);
