@@ -9,9 +9,9 @@ static bool matches(const struct cron *cron, int64_t second) {
     int64_t day = divide_down(second, 86400), year;
     int month, of_month, of_day = (int)(second - day * 86400);
     civil_from_days(day, &year, &month, &of_month);
-    return cron->months >> month & 1 && cron_month_days(cron, year, month) >> of_month & 1 &&
-           cron->hours >> of_day / 3600 & 1 && cron->minutes >> of_day / 60 % 60 & 1 &&
-           cron->seconds >> of_day % 60 & 1;
+    return cron_has_year(cron, year) && cron->months >> month & 1 &&
+           cron_month_days(cron, year, month) >> of_month & 1 && cron->hours >> of_day / 3600 & 1 &&
+           cron->minutes >> of_day / 60 % 60 & 1 && cron->seconds >> of_day % 60 & 1;
 }
 
 /* Zones of whole hours apart: what UTC has must be there, and nothing else. */
