@@ -1,4 +1,5 @@
 #include "store/rules/limit.h"
+#include "store/rules/places.h"
 #include "store/rules/rate_limit.h"
 #include <stdlib.h>
 
@@ -20,6 +21,8 @@ int64_t limit_free(struct store *store, const struct catalog_definition *definit
     int64_t own = 0, all = 0;
     if (!limited(definition))
         return INT64_MAX;
+    if (!places_uncounted(store, error))
+        return -1;
     if (definition->limit &&
         db_value(&store->db, error, &own,
                  "SELECT count(*) FROM limited WHERE definition=?1 AND owner=?2", "ii",

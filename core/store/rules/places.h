@@ -102,6 +102,8 @@ static inline bool place_uncount(struct store *store, int64_t stream, int64_t to
 /* The same with others, as place_release_later; only where the store has releases. */
 bool place_uncount_later(struct store *store, int64_t definition, int64_t token,
                          struct error *error);
+/* Writes what place_uncount_later has kept: before the places under a limit are counted. */
+bool places_uncounted(struct store *store, struct error *error);
 /* Stops counting the runs of an executor that is gone, but for those that are still locked. A
  * permit stays while any job of the definition does. */
 bool place_uncount_owner(struct store *store, int64_t owner, struct error *error);

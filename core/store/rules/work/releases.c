@@ -32,18 +32,21 @@ static bool expose(struct store *store, struct releases *releases, struct error 
     return !set.count || store->engine->set(store, &set, error);
 }
 
-static bool uncount(struct store *store, struct releases *releases, struct error *error) {
+bool places_uncounted(struct store *store, struct error *error) {
+    struct releases *releases = store->releases;
+    if (!releases || !releases->run_count)
+        return true;
     struct set set = {.kind = SET_UNCOUNT,
                       .columns = {releases->definitions, releases->runs},
                       .count = releases->run_count};
     releases->run_count = 0;
-    return !set.count || store->engine->set(store, &set, error);
+    return store->engine->set(store, &set, error);
 }
 
 bool places_released(struct store *store, struct error *error) {
     struct releases *releases = store->releases;
     return !releases || (release(store, releases, error) && expose(store, releases, error) &&
-                         uncount(store, releases, error));
+                         places_uncounted(store, error));
 }
 
 bool place_release_later(struct store *store, int64_t lane, int64_t token, struct error *error) {
