@@ -28,7 +28,7 @@ local function run(server, command, programs)
 end
 
 local SETTINGS = "-k %s -c listen_addresses='' -c fsync=off -c full_page_writes=off" ..
-  " -c max_connections=200 -c deadlock_timeout=100ms -c autovacuum_naptime=5s"
+  " -c max_connections=200 -c deadlock_timeout=100ms"
 
 -- A running server { folder, programs }, whose owner is "owner". End it with stop.
 function postgres.start()

@@ -45,34 +45,44 @@ static bool refuse_foreign(struct store *store, const char *table, struct error 
                      store->db.name, table);
 }
 
-/* Tables of the schema: NO: it is empty, or is not there. */
-static enum answer find_tables(struct store *store, bool *ours, struct error *error) {
+/* NO: the schema is empty, or is not there. A table of another program is found by a walk through
+ * all tables of the database, as no index knows their schemas. */
+static enum answer find_foreign(struct store *store, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT c.relname, (SELECT count(*) FROM pg_catalog.pg_class o"
-                 " WHERE o.relnamespace=n.oid AND o.relname='schema_version')"
-                 " FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c"
+                 "SELECT c.relname FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c"
                  " ON c.relnamespace=n.oid WHERE n.nspname=?1 AND c.relkind IN ('r', 'p', 'v')"
                  " ORDER BY c.relname LIMIT 1",
                  "t", postgres_of(store)->address.schema);
     enum answer step = db_step(&store->db, row, error);
-    *ours = step == YES && row_int(row, 1) > 0;
-    if (step == YES && !*ours) {
+    if (step == YES) {
         refuse_foreign(store, row_text(row, 0), error);
+        row_done(row);
         step = FAILED;
     }
-    if (row)
-        row_done(row);
     return step;
+}
+
+/* Tables of a store. An owner has every right to what it has made. */
+static enum answer find_tables(struct store *store, bool *own, struct error *error) {
+    int64_t owner = 0;
+    enum answer found =
+        db_value(&store->db, error, &owner,
+                 "SELECT pg_has_role(c.relowner, 'USAGE')::int::bigint FROM pg_catalog.pg_class c"
+                 " JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
+                 " WHERE n.nspname=?1 AND c.relname='schema_version'",
+                 "t", postgres_of(store)->address.schema);
+    *own = owner != 0;
+    return found == NO ? find_foreign(store, error) : found;
 }
 
 /* YES: there is a store of a version that this program works with. */
 static enum answer look_version(struct store *store, struct error *error) {
-    bool ours = false;
-    enum answer found = find_tables(store, &ours, error);
+    bool own = false;
+    enum answer found = find_tables(store, &own, error);
     if (found != YES)
         return found;
-    if (!postgres_rights(store, error))
+    if (!own && !postgres_rights(store, error))
         return FAILED;
     if (!postgres_schema_read(store, error) || !postgres_version_fits(store, error))
         return FAILED;
