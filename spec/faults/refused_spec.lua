@@ -31,11 +31,7 @@ describe("a server that refuses", function()
   end)
 
   local function psql(text)
-    local path = server.folder .. "/statements.sql"
-    local file = assert(io.open(path, "w"))
-    file:write(text)
-    file:close()
-    assert.equal("", postgres.psql(server, path))
+    assert.equal("", postgres.say(server, text))
   end
 
   -- The URL with something else in it.

@@ -27,14 +27,6 @@ describe("a replica", function()
     postgres.stop(server)
   end)
 
-  local function psql(which, text)
-    local path = which.folder .. "/statements.sql"
-    local file = assert(io.open(path, "w"))
-    file:write(text)
-    file:close()
-    return postgres.psql(which, path)
-  end
-
   -- Status, output and errors of a verb that knows the replica.
   local function ask(...)
     return process.run(("MOONSHIFT_READ_URL=%s %s"):format(
@@ -50,9 +42,9 @@ describe("a replica", function()
     process.await("the standby has the jobs", 2, function()
       return count() == 3
     end)
-    psql(standby, "SELECT pg_wal_replay_pause();")
+    postgres.say(standby, "SELECT pg_wal_replay_pause();")
     process.await("the standby stands still", 2, function()
-      return psql(standby, "\\pset tuples_only\nSELECT pg_get_wal_replay_pause_state();\n")
+      return postgres.say(standby, "\\pset tuples_only\nSELECT pg_get_wal_replay_pause_state();\n")
         :find("paused", 1, true)
     end)
     place.enqueue("work", 4)

@@ -28,11 +28,7 @@ describe("a running executor", function()
   end)
 
   local function psql(text)
-    local path = server.folder .. "/statements.sql"
-    local file = assert(io.open(path, "w"))
-    file:write("SET search_path TO jobs;\n", text)
-    file:close()
-    assert.equal("", postgres.psql(server, path))
+    assert.equal("", postgres.say(server, "SET search_path TO jobs;\n" .. text))
   end
 
   local function start()

@@ -143,4 +143,13 @@ function postgres.psql(server, file)
     server.programs, quoted(server.folder), quoted(file))))
 end
 
+-- The same of a text.
+function postgres.say(server, text)
+  local path = server.folder .. "/statements.sql"
+  local file = assert(io.open(path, "w"))
+  file:write(text)
+  file:close()
+  return postgres.psql(server, path)
+end
+
 return postgres

@@ -76,12 +76,7 @@ describe("the roles of a server", function()
   end)
 
   local function psql(text)
-    local path = server.folder .. "/statements.sql"
-    local file = assert(io.open(path, "w"))
-    file:write(text)
-    file:close()
-    local said = postgres.psql(server, path)
-    assert.equal("", said)
+    assert.equal("", postgres.say(server, text))
   end
 
   local function url(role, schema)

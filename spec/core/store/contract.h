@@ -169,6 +169,14 @@ static inline int contract_run_of_file(const struct check *checks, size_t count,
     return getenv("CONTRACT_STORE") ? 0 : contract_run(checks, count, in_memory);
 }
 
+/* The same of what a store on a server has alone. */
+static inline int contract_run_of_server(const struct check *checks, size_t count) {
+    if (getenv("CONTRACT_STORE"))
+        return contract_run(checks, count, false);
+    printf("  pending no server: run it with spec/postgres/contracts\n0 passed, 0 failed\n");
+    return 0;
+}
+
 /* ---- builders ---- */
 
 /* The same with the handler and the due date that most jobs have. */
