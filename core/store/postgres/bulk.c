@@ -8,7 +8,7 @@
 #define F(member) JOB_FIELD_##member
 #define INDEX(member, type, key, source, ...) JOB_WRITTEN_##source(F(member), )
 #define COLUMN(member, type, key, source, column, ...) JOB_WRITTEN_##source(#column ", ")
-#define MARK(member, type, key, source, ...) JOB_WRITTEN_##source("?, ")
+#define MARK(member, type, key, source, ...) JOB_WRITTEN_##source("unnest(?), ")
 
 enum { COLUMNS_MAX = 48 };
 
@@ -29,34 +29,37 @@ static const int ended_plain[] = {ENDED, MORE, -1};
 static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
                                   F(lane), -1};
 
-#define SET(marks) " SELECT * FROM unnest(" marks ")"
+/* Arrays side by side become rows. In FROM they would be put aside as a table first. */
+#define EACH       "unnest(?)"
+#define EACH4      EACH ", " EACH ", " EACH ", " EACH
+#define ENDED_EACH EACH4 ", " EACH4 ", " EACH
+#define MORE_EACH  EACH ", " EACH ", " EACH
 #define ENDED_COLUMNS "job, stream, executor, started, at, retries, attempt, created, priority"
-#define INSERT_ENDED(more, marks)                                                                  \
-    "INSERT INTO ended(" ENDED_COLUMNS more ", outcome) SELECT *, 1 FROM unnest(" marks ")"
+#define INSERT_ENDED(more, each)                                                                   \
+    "INSERT INTO ended(" ENDED_COLUMNS more ", outcome) SELECT " ENDED_EACH each ", 1"
 
 static const struct {
     const char *sql;
     const int *columns;
 } kinds[] = {
     [BULK_JOBS_SHORT] = {"INSERT INTO job(id, stream, priority, created, place, retries, payload)"
-                         SET("?, ?, ?, ?, ?, ?, ?"), jobs_short},
+                         " SELECT " EACH4 ", " MORE_EACH, jobs_short},
     [BULK_JOBS] = {"INSERT INTO job(" JOB_FIELDS(COLUMN) "place, lane)"
-                   SET(JOB_FIELDS(MARK) "?, ?"), jobs},
+                   " SELECT " JOB_FIELDS(MARK) EACH ", " EACH, jobs},
     [BULK_READY] = {"INSERT INTO ready(stream, rank, place, id, lane, plain)"
-                    SET("?, ?, ?, ?, ?, ?"), ready},
-    [BULK_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)" SET("?, ?, ?, ?, ?"), timer},
-    [BULK_LOCKED] = {"INSERT INTO locked(id, token, owner, stream, lane)"
-                     SET("?, ?, ?, ?, ?"), locked},
+                    " SELECT " EACH4 ", " EACH ", " EACH, ready},
+    [BULK_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane) SELECT " EACH4 ", " EACH,
+                    timer},
+    [BULK_LOCKED] = {"INSERT INTO locked(id, token, owner, stream, lane) SELECT " EACH4 ", " EACH,
+                     locked},
     [BULK_TAKEN] = {"DELETE FROM ready r USING unnest(?, ?, ?, ?) AS k(stream, rank, place, id)"
                     " WHERE r.stream=k.stream AND r.rank=k.rank AND r.place=k.place"
                     " AND r.id=k.id", taken},
     [BULK_TAKEN_SPOTS] = {"DELETE FROM ready WHERE ctid=ANY(?)", spots},
-    [BULK_ENDED_SHORT] = {INSERT_ENDED("", "?, ?, ?, ?, ?, ?, ?, ?, ?"), ended_short},
-    [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch",
-                                       "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"), ended_plain},
+    [BULK_ENDED_SHORT] = {INSERT_ENDED("", ""), ended_short},
+    [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch", ", " MORE_EACH), ended_plain},
     [BULK_ENDED_WHOLE] = {INSERT_ENDED(", result, due, batch, " BELONGS,
-                                       "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"),
-                          ended_whole},
+                                       ", " MORE_EACH ", " EACH4 ", " EACH), ended_whole},
 };
 /* clang-format on */
 
