@@ -81,6 +81,21 @@ function postgres.standby(server)
   return standby
 end
 
+-- What is written from here on does not come to the standby.
+function postgres.hold_back(standby)
+  local path = standby.folder .. "/hold_back.sql"
+  local file = assert(io.open(path, "w"))
+  file:write("ALTER SYSTEM SET primary_conninfo='';\nSELECT pg_reload_conf();\n")
+  file:close()
+  postgres.psql(standby, path)
+end
+
+-- The server is gone as after a crash, and the standby is the primary.
+function postgres.promote(server, standby)
+  run(server, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(server.folder))
+  run(standby, ("pg_ctl -D %s/data -w -t 600 promote"):format(standby.folder))
+end
+
 local POOL = [[
 [databases]
 postgres = host=%s dbname=postgres
@@ -124,6 +139,16 @@ end
 -- The store of this schema.
 function postgres.url(server, schema)
   return ("postgres://owner@/postgres?host=%s&schema=%s"):format(server.folder, schema)
+end
+
+-- The same of several servers, of which one is the primary.
+function postgres.urls(servers, schema)
+  local folders = {}
+  for i, server in ipairs(servers) do
+    folders[i] = server.folder
+  end
+  return ("postgres://owner@/postgres?host=%s&schema=%s&target_session_attrs=read-write"):format(
+    table.concat(folders, ","), schema)
 end
 
 -- Rows of a statement on a store, as texts with "|" between their columns.

@@ -43,6 +43,16 @@ struct drawn {
     unsigned generation; /* of the connection */
 };
 
+/* Which server this is, and what this process knows of the one before; timeline.c. */
+struct timeline {
+    int64_t server;      /* as the open transaction has read it; 0: of a standby */
+    int64_t known;       /* of the last transaction; 0: there was none */
+    unsigned generation; /* of the connection for which that was found out */
+    int64_t id, token;   /* the counters as this process has last committed them, */
+    time_ms committed;   /* at this monotonic instant */
+    int64_t lost;        /* transactions of this process that the server lacks: to be told */
+};
+
 struct postgres {
     struct store store; /* first */
     struct session session;
@@ -55,6 +65,7 @@ struct postgres {
     time_ms round;        /* measured by this round trip, */
     time_ms measured;     /* at this monotonic instant; 0: never */
     int64_t ticket, turn; /* under which the store notes its commits, and how many; see turn.h */
+    struct timeline timeline;
     struct direct direct;
     struct signs signs;
     struct left left;
@@ -74,6 +85,8 @@ enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up,
 
 /* Waits for the gate, in the transaction that has begun: alone, or beside others that share it. */
 bool postgres_gate(struct store *store, bool shared, struct error *error);
+/* Begins to write, whatever the server's timeline. */
+bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
 /* Connects again after a loss, and takes what the session had held. */
 bool postgres_reconnect(struct store *store, struct error *error);
 /* The parts of it: the signs of life, and the executor's lock and bell. */

@@ -3,6 +3,7 @@
  * The gate is a lock of the database that goes with the transaction. It is asked for in the message
  * that begins it, and what is read afterwards is what the last holder has committed. */
 #include "store/postgres/connection.h"
+#include "store/postgres/timeline.h"
 #include "store/postgres/turn.h"
 #include <string.h>
 
@@ -81,8 +82,8 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
     struct row *row = db_query(
         &store->db, error,
         "SELECT version, oldest, floor(extract(epoch FROM clock_timestamp())*1000)::bigint,"
-        " pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"
-        " FROM schema_version",
+        " pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
+        " CASE WHEN pg_is_in_recovery() THEN 0 ELSE " TIMELINE " END FROM schema_version",
         "");
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
@@ -92,6 +93,7 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
     if (step == YES)
         note_clock(store, begun, row_int(row, 2));
     bool read_only = step == YES && row_int(row, 3);
+    postgres_of(store)->timeline.server = step == YES ? row_int(row, 4) : 0;
     row_done(row);
     if (writing && read_only)
         return refuse_read_only(store, error);
@@ -134,7 +136,7 @@ static bool begin_any(struct store *store, bool writing, enum store_purpose purp
     return false;
 }
 
-bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
+bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     if (!transaction_may_begin(store, error))
         return false;
@@ -158,19 +160,35 @@ bool postgres_begin(struct store *store, enum store_purpose purpose, struct erro
     return true;
 }
 
+bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
+    for (int tries = 0; tries < TIMELINE_TRIES; tries++) {
+        if (!postgres_begin_anyway(store, purpose, error))
+            return false;
+        if (timeline_is_known(store))
+            return true;
+        store_rollback(store);
+        if (!timeline_follow(store, error))
+            return false;
+    }
+    return error_set(error, ERROR_BUSY, "store \"%s\": the server is another one again and again",
+                     store->db.name);
+}
+
 /* ---- creations beside each other ---- */
 
 enum { DRAWN_MOST = 64 }; /* ids for single jobs, once a process has created some */
 
 /* In a transaction of its own, which need not be on the disk: what uses the ids is written behind
- * it. */
+ * it. *first 0: none are drawn, the server is not the one that wrote last. */
 static bool draw(struct store *store, int count, int64_t *first, struct error *error) {
     return db_run(&store->db, error, begin_sql, "") &&
            db_run(&store->db, error, "SET LOCAL synchronous_commit TO off", "") &&
            postgres_gate(store, true, error) &&
            db_value(&store->db, error, first,
-                    "UPDATE meta SET value=value+?1 WHERE key='next_id' RETURNING value-?1", "n",
-                    count) == YES &&
+                    "UPDATE meta SET value=value+?1 WHERE key='next_id'"
+                    " AND EXISTS(SELECT 1 FROM meta WHERE key='timeline' AND value=" TIMELINE ")"
+                    " RETURNING value-?1",
+                    "n", count) != FAILED &&
            db_run(&store->db, error, commit_sql, "") &&
            session_land(&postgres_of(store)->session, NULL, error);
 }
@@ -191,6 +209,8 @@ bool postgres_draw_ids(struct store *store, int count, struct error *error) {
         abandon(store);
     session_leave(&postgres->session);
     if (done)
+        *drawn = (struct drawn){0};
+    if (done && first)
         *drawn = (struct drawn){first, first + more, more, postgres->session.generation};
     return done;
 }
@@ -232,6 +252,7 @@ bool postgres_commit(struct store *store, struct error *error) {
         return error_set(error, reason.code, "%s", reason.text);
     }
     turn_written(store);
+    timeline_committed(store);
     session_leave(&postgres_of(store)->session);
     transaction_committed(store);
     return true;

@@ -8,7 +8,6 @@
     30000 /* ms; longer than a server takes to start again, or a standby to take over */
 #define PAUSE_FIRST 20 /* ms between two attempts to connect, doubled each time */
 #define PAUSE_MOST 500
-#define KEPT (7 * INT64_C(86400000)) /* ms after which nobody can still ask */
 
 /* Not 0, and the same for as long as the store is open. */
 static bool draw(struct postgres *postgres, struct error *error) {
@@ -39,38 +38,42 @@ void turn_forget(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     if (postgres->turn && !postgres->session.lost)
         db_run(&store->db, NULL, "DELETE FROM turn WHERE session=?1 OR at<?2", "ii",
-               postgres->ticket, clock_now(clock_system()) - KEPT);
+               postgres->ticket, clock_now(clock_system()) - TURN_KEPT);
+}
+
+bool turn_read(struct store *store, int64_t *turn, struct error *error) {
+    enum answer found = db_value(&store->db, error, turn, "SELECT n FROM turn WHERE session=?1",
+                                 "i", postgres_of(store)->ticket);
+    *turn = found == YES ? *turn : 0;
+    return found != FAILED;
+}
+
+/* A standby may be promoted without what it has not replayed yet, so it cannot tell. */
+static bool is_primary(struct store *store, struct error *error) {
+    int64_t primary = 0;
+    return db_value(&store->db, error, &primary, "SELECT 1 WHERE NOT pg_is_in_recovery()", "") ==
+           YES;
 }
 
 /* The transaction may still be under way on the old connection: it holds the gate until it ends. */
 static bool ask(struct store *store, int64_t *turn, struct error *error) {
     struct postgres *postgres = postgres_of(store);
-    *turn = 0;
     session_enter(&postgres->session);
     bool asked = db_run(&store->db, error, "BEGIN", "") && postgres_gate(store, false, error) &&
-                 db_value(&store->db, error, turn, "SELECT n FROM turn WHERE session=?1", "i",
-                          postgres->ticket) != FAILED &&
-                 db_run(&store->db, error, "COMMIT", "") &&
-                 session_land(&postgres->session, NULL, error);
+                 is_primary(store, error) && turn_read(store, turn, error);
+    asked = asked && db_run(&store->db, error, "COMMIT", "") &&
+            session_land(&postgres->session, NULL, error);
     session_leave(&postgres->session);
     return asked;
 }
 
+/* If earlier transactions are lost as well, the next one that begins says so; see timeline.h. */
 static enum answer judge(struct store *store, int64_t turn, struct error *error) {
-    struct postgres *postgres = postgres_of(store);
-    if (turn == postgres->turn + 1)
+    if (turn == postgres_of(store)->turn + 1)
         return YES;
-    if (turn == postgres->turn) {
-        error_set(error, ERROR_BUSY,
-                  "store \"%s\": the connection was lost before a commit took place",
-                  store->db.name);
-        return NO;
-    }
-    error_set(error, ERROR_IO,
-              "store \"%s\": the store went back: the server has transaction %lld of this process,"
-              " which has seen %lld committed",
-              store->db.name, (long long)turn, (long long)postgres->turn);
-    return FAILED;
+    error_set(error, ERROR_BUSY, "store \"%s\": the connection was lost before a commit took place",
+              store->db.name);
+    return NO;
 }
 
 enum answer turn_recall(struct store *store, struct error *error) {

@@ -1,12 +1,13 @@
 /* turn.h - did a commit take place whose answer was lost?
  *
  * Each transaction that writes leaves its number behind, under a number drawn for the open store.
- * After a loss that row tells: a failover to a server that lacks the transaction is told as well.
+ * After a loss that row tells. It tells as well that the server has lost earlier ones (timeline.h).
  */
 #ifndef MOONSHIFT_STORE_POSTGRES_TURN_H
 #define MOONSHIFT_STORE_POSTGRES_TURN_H
 
 #include "base/error.h"
+#include <stdint.h>
 
 struct store;
 
@@ -15,9 +16,15 @@ struct store;
 bool turn_write(struct store *store, struct error *error);
 void turn_written(struct store *store);
 
+/* In a transaction: the number of the last one of this process that the server has; 0: none. */
+bool turn_read(struct store *store, int64_t *turn, struct error *error);
+
 /* The connection was lost during the commit: connects again, for half a minute at most. YES: it
- * took place. NO: it did not, and `error` says so. FAILED: nobody knows, or the store went back. */
+ * took place. NO: it did not, or not on the server that is the primary now, and `error` says so.
+ * FAILED: nobody knows. */
 enum answer turn_recall(struct store *store, struct error *error);
+
+#define TURN_KEPT (7 * INT64_C(86400000)) /* ms after which the number may be gone */
 
 /* The number goes with the store that is closed. */
 void turn_forget(struct store *store);

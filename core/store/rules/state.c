@@ -37,8 +37,10 @@ bool meta_read(struct store *store, struct error *error) {
                   {"sweep_from", &meta->purge_from},
                   {"sweep_to", &meta->purge_to},
                   {"cuts", &meta->cuts},
-                  {"ended", &meta->ended}};
+                  {"ended", &meta->ended},
+                  {"timeline", &meta->timeline}};
     meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = meta->ended = 0;
+    meta->timeline = 0;
     struct row *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
@@ -70,9 +72,10 @@ bool meta_write(struct store *store, struct error *error) {
     bool done = meta_put(store, "next_id", meta->next_id, stored->next_id, error) &&
                 meta_put(store, "next_token", meta->next_token, stored->next_token, error) &&
                 meta_put(store, "catalog", meta->catalog, stored->catalog, error);
-    return done && meta_put(store, "executors", meta->executors, stored->executors, error) &&
-           meta_add(store, "cuts", meta->cuts, stored->cuts, error) &&
-           meta_add(store, "ended", meta->ended, stored->ended, error);
+    done = done && meta_put(store, "executors", meta->executors, stored->executors, error) &&
+           meta_add(store, "cuts", meta->cuts, stored->cuts, error);
+    return done && meta_add(store, "ended", meta->ended, stored->ended, error) &&
+           meta_add(store, "timeline", meta->timeline, stored->timeline, error);
 }
 
 int64_t store_cuts(struct store *store, bool ask) {

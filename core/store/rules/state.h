@@ -20,6 +20,7 @@ struct meta {
         purge_to;  /* ids among which tombstones are searched for; 0: none; see purge.h */
     int64_t cuts;  /* how often a verb has taken a lock from a run */
     int64_t ended; /* the number of the newest entry of the history, if that was removed; else 0 */
+    int64_t timeline; /* of the server that has written last; 0: none, or the store is a file */
 };
 
 /* How far the turns that are over have been looked for. */

@@ -7,6 +7,7 @@ INSERT INTO meta(key, value) VALUES
   ('next_id', 1), ('next_token', 1),
   ('catalog', 1),     -- moves when a definition or stream changes
   ('executors', 1);   -- moves when an executor joins, leaves or is reaped
+  -- timeline: of the server that wrote last, where the store is on one
   -- fair_by and turn, where turns began: once tenants or lanes take turns
   -- last_deployment: the newest that was removed, once one was
   -- sweep_from, sweep_to: while tombstones of executors that are gone are searched for between these ids

@@ -60,13 +60,17 @@ static void behind(struct contract *c) {
     EXPECT(jobs(c) == 2);
 }
 
+/* It is said of the commit, and of the earlier ones by the next transaction. */
 static void went_back(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
     EXPECT(begin_one(c));
     postgres_of(c->store)->turn += 5; /* as if the server had lost so many */
     EXPECT(cut(c));
     EXPECT(!store_commit(c->store, &c->error));
-    EXPECT(c->error.code == ERROR_IO && strstr(c->error.text, "the store went back"));
+    EXPECT(c->error.code == ERROR_BUSY);
+    EXPECT(!store_begin(c->store, STORE_TURN, &c->error));
+    EXPECT(strstr(c->error.text, "the store went back: the server lacks the last 5 transactions"));
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
 }
 
 /* An executor holds its lock again, so that nobody takes it for dead, and is rung. */

@@ -1,0 +1,173 @@
+#include "store/postgres/timeline.h"
+#include "base/log.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/turn.h"
+#include "store/rules/command/operation.h"
+#include "store/rules/locks.h"
+#include "store/rules/mark.h"
+#include <stdio.h>
+
+#define GAP INT64_C(1000000) /* more than a lost tail has handed out */
+
+static unsigned shown(int64_t timeline) {
+    return (unsigned)(timeline & UINT32_MAX);
+}
+
+bool timeline_is_known(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    struct timeline *timeline = &postgres->timeline;
+    const unsigned generation = postgres->session.generation;
+    if (!store->meta.timeline) /* a new store */
+        store->meta.timeline = timeline->server;
+    bool same = timeline->known == timeline->server && timeline->generation == generation;
+    if (store->meta.timeline != timeline->server || (postgres->turn && !same) || timeline->lost)
+        return false;
+    timeline->known = timeline->server;
+    timeline->generation = generation;
+    return true;
+}
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+void timeline_committed(struct store *store) {
+    struct timeline *timeline = &postgres_of(store)->timeline;
+    timeline->id = larger(timeline->id, store->meta.next_id);
+    timeline->token = larger(timeline->token, store->meta.next_token);
+    timeline->committed = clock_monotonic();
+}
+
+/* ---- no number is handed out twice ---- */
+
+static bool move_sequences(struct store *store, struct error *error) {
+    int64_t moved = 0;
+    return db_value(&store->db, error, &moved,
+                    "SELECT count(setval(s.oid, coalesce(pg_sequence_last_value(s.oid), 0)+?2))"
+                    " FROM pg_catalog.pg_class s"
+                    " JOIN pg_catalog.pg_namespace n ON n.oid=s.relnamespace"
+                    " WHERE n.nspname=?1 AND s.relkind='S'",
+                    "ti", postgres_of(store)->address.schema, GAP) == YES;
+}
+
+/* What other processes keep in memory they read anew, as its number has moved. */
+static void move_counters(struct store *store) {
+    const struct timeline *timeline = &postgres_of(store)->timeline;
+    struct meta *meta = &store->meta;
+    meta->next_id = larger(meta->next_id, timeline->id) + GAP;
+    meta->next_token = larger(meta->next_token, timeline->token) + GAP;
+    meta->catalog += GAP;
+    meta->executors += GAP;
+    meta->cuts += GAP;
+    meta->timeline = timeline->server;
+}
+
+static bool move_on(struct store *store, time_ms now, struct error *error) {
+    char from[40], to[40];
+    snprintf(from, sizeof from, "timeline %u", shown(store->meta.timeline));
+    snprintf(to, sizeof to, "timeline %u", shown(postgres_of(store)->timeline.server));
+    move_counters(store);
+    store->ring.everybody = true;
+    return move_sequences(store, error) &&
+           operation_write(store, "failover", "server", 1, from, to, now, error);
+}
+
+/* Another process that followed first may have seen less. */
+static void raise_counters(struct store *store) {
+    const struct timeline *timeline = &postgres_of(store)->timeline;
+    struct meta *meta = &store->meta;
+    if (meta->next_id < timeline->id)
+        meta->next_id = timeline->id + GAP;
+    if (meta->next_token < timeline->token)
+        meta->next_token = timeline->token + GAP;
+}
+
+/* ---- what this process has lost ---- */
+
+/* After a long rest the number may have been cleaned up. */
+static bool count_lost(struct store *store, struct error *error) {
+    struct postgres *postgres = postgres_of(store);
+    struct timeline *timeline = &postgres->timeline;
+    int64_t turn = 0;
+    if (!turn_read(store, &turn, error))
+        return false;
+    bool recent = clock_monotonic() - timeline->committed < TURN_KEPT / 2;
+    if (turn < postgres->turn && (turn || recent))
+        timeline->lost += postgres->turn - turn;
+    postgres->turn = turn;
+    return true;
+}
+
+/* Without its row the others take its place, and without its folder nobody knows its handlers. */
+static enum answer is_registered(struct store *store, struct error *error) {
+    int64_t any = 0;
+    return db_value(&store->db, error, &any,
+                    "SELECT 1 FROM executor WHERE id=?1"
+                    " AND (?2=0 OR EXISTS(SELECT 1 FROM deployment WHERE id=?2))",
+                    "ii", store->self.id, store->deployed);
+}
+
+/* Jobs that have ended for this executor, and are locked by it in the store, would never end. */
+static bool drop_all(struct store *store, time_ms now, struct error *error) {
+    char entity[JOB_NAME_MAX + 48];
+    const struct locks_free all = {.owner = store->self.id, .now = now};
+    const int64_t lost = postgres_of(store)->timeline.lost;
+    snprintf(entity, sizeof entity, "executor %s", store->self.owner);
+    store->meta.cuts++;
+    return (!store->self.id || locks_free(store, &all, error)) &&
+           operation_write(store, "lose_commits", store->self.id ? entity : "program", (int)lost,
+                           NULL, NULL, now, error);
+}
+
+static bool refuse(struct store *store, enum answer registered, struct error *error) {
+    struct timeline *timeline = &postgres_of(store)->timeline;
+    const bool over = store->self.id && registered == NO;
+    const long long lost = timeline->lost;
+    timeline->lost = 0;
+    log_event(LOG_ERROR, "store went back", "store:s lost:l timeline:l", store->db.name,
+              (int64_t)lost, (int64_t)shown(timeline->server));
+    return error_set(error, store->self.id && !over ? ERROR_BUSY : ERROR_IO,
+                     "store \"%s\": the store went back: the server lacks the last %lld"
+                     " transactions of this process%s",
+                     store->db.name, lost, over ? ", and with them its registration" : "");
+}
+
+/* ---- all of it ---- */
+
+static bool follow(struct store *store, bool *moves, enum answer *registered, struct error *error) {
+    struct timeline *timeline = &postgres_of(store)->timeline;
+    const time_ms now = postgres_now(store, clock_now(clock_system()));
+    *moves = store->meta.timeline != timeline->server;
+    if ((*moves && !move_on(store, now, error)) || !count_lost(store, error))
+        return false;
+    raise_counters(store);
+    if (!timeline->lost)
+        return true;
+    *registered = store->self.id ? is_registered(store, error) : YES;
+    return *registered != FAILED && drop_all(store, now, error);
+}
+
+/* Ids drawn ahead, and marks, are of the server before. */
+static void followed(struct store *store) {
+    struct postgres *postgres = postgres_of(store);
+    postgres->drawn = (struct drawn){0};
+    postgres->timeline.known = postgres->timeline.server;
+    postgres->timeline.generation = postgres->session.generation;
+    marks_forget(store);
+}
+
+bool timeline_follow(struct store *store, struct error *error) {
+    struct timeline *timeline = &postgres_of(store)->timeline;
+    enum answer registered = YES;
+    bool moves = false;
+    if (!postgres_begin_anyway(store, STORE_COMMAND, error))
+        return false;
+    const unsigned before = shown(store->meta.timeline);
+    if (!unit_end(store, true, follow(store, &moves, &registered, error), error))
+        return false;
+    followed(store);
+    if (moves)
+        log_event(LOG_WARN, "another server", "store:s timeline:l before:l", store->db.name,
+                  (int64_t)shown(timeline->server), (int64_t)before);
+    return !timeline->lost || refuse(store, registered, error);
+}

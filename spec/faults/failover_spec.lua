@@ -1,0 +1,154 @@
+-- Executors of a server whose standby takes over. An asynchronous one lacks the last commits.
+local executors = require "spec.support.executors"
+local postgres = require "spec.support.postgres"
+local process = require "spec.support.process"
+
+-- A line for each run, as it begins. A job that is told to waits for a file.
+local work = [[
+return { run = function(job)
+  local file = assert(io.open("PLACE/runs", "a"))
+  file:write(job.id, " ", job.token, "\n")
+  file:close()
+  if job.payload == "wait" then
+    os.execute("until [ -e PLACE/go ] || [ ! -e PLACE ]; do sleep 0.05; done")
+  end
+end }
+]]
+
+describe("a failover", function()
+  if not postgres.programs() then
+    it("to an asynchronous standby is noticed", function()
+      return pending("no initdb in /usr/lib/postgresql")
+    end)
+    return
+  end
+
+  local server, standby, place
+
+  before_each(function()
+    server = postgres.start()
+    standby = postgres.standby(server)
+    place = executors.place {}
+    place.url = postgres.urls({ server, standby }, "jobs")
+    place.write("handlers/work.lua", (work:gsub("PLACE", place.path)))
+    place.write("runs", "")
+  end)
+
+  after_each(function()
+    place.remove()
+    postgres.stop(server)
+  end)
+
+  -- The ids that have run, and how many lines and tokens there are.
+  local function runs()
+    local ids, tokens, lines, different = {}, {}, 0, 0
+    for id, token in place.log("runs"):gmatch("(%d+) (%d+)\n") do
+      lines = lines + 1
+      different = different + (tokens[token] and 0 or 1)
+      ids[id], tokens[token] = true, true
+    end
+    return ids, lines, different
+  end
+
+  local function await_runs(count)
+    process.await(count .. " runs", 60, function()
+      return select(2, runs()) >= count
+    end)
+  end
+
+  local function await_standby()
+    process.await("the standby has all", 60, function()
+      local rows = postgres.rows(server, "jobs", "SELECT count(*) FROM pg_stat_replication"
+        .. " WHERE replay_lsn=pg_current_wal_lsn()")
+      return rows[1] == "1"
+    end)
+  end
+
+  local function await_none(which)
+    process.await("no job is left", 60, function()
+      return postgres.rows(which, "jobs", "SELECT count(*) FROM job")[1] == "0"
+    end)
+  end
+
+  local function hold_back()
+    postgres.hold_back(standby)
+    process.await("the standby hears nothing", 60, function()
+      return postgres.rows(server, "jobs", "SELECT count(*) FROM pg_stat_replication")[1] == "0"
+    end)
+  end
+
+  local function operations()
+    return postgres.rows(standby, "jobs",
+      "SELECT verb FROM operation WHERE verb IN ('failover', 'lose_commits') ORDER BY id")
+  end
+
+  it("to a standby that lacks the last commits gives no id and no token a second time", function()
+    local pid = place.executor()
+    local known = place.enqueue("work", 20)
+    await_runs(20)
+    local waiting = place.enqueue("work", 2, '"wait"')
+    await_runs(22)
+    await_standby()
+    hold_back()
+    place.write("go", "")
+    local lost = place.enqueue("work", 30)
+    await_runs(52)
+    await_none(server) -- for the executor all have ended
+    postgres.promote(server, standby)
+    local new = place.enqueue("work", 40)
+    await_runs(94) -- those of the standby's locks again
+    await_none(standby)
+
+    local before, ids = {}, runs()
+    for _, list in ipairs { known, waiting, lost } do
+      for _, id in ipairs(list) do
+        before[id] = true
+      end
+    end
+    for _, id in ipairs(new) do
+      assert.is_nil(before[id])
+      assert.truthy(ids[id])
+    end
+    local _, lines, tokens = runs()
+    assert.equal(94, lines)
+    assert.equal(lines, tokens)
+    assert.same({ "failover", "lose_commits" }, operations())
+    assert.truthy(place.log():find('event="store went back"', 1, true), place.log())
+    assert.truthy(process.alive(pid))
+    assert.truthy(place.moonshift("check"):find("nothing is wrong", 1, true))
+  end)
+
+  it("to a standby that has all commits loses nothing", function()
+    place.executor()
+    place.enqueue("work", 2, '"wait"')
+    await_runs(2)
+    await_standby()
+    postgres.promote(server, standby)
+    place.write("go", "")
+    place.enqueue("work", 20)
+    await_runs(22)
+    await_none(standby)
+    local _, lines = runs()
+    assert.equal(22, lines)
+    assert.same({ "failover" }, operations())
+    assert.is_nil(place.log():find("went back", 1, true))
+    assert.truthy(place.moonshift("check"):find("nothing is wrong", 1, true))
+  end)
+
+  it("before which the executor had joined ends it, and the next one works", function()
+    place.enqueue("work", 3)
+    await_standby()
+    hold_back()
+    local pid = place.executor()
+    await_runs(3)
+    postgres.promote(server, standby)
+    process.await_end(pid, 60)
+    assert.truthy(place.log():find("and with them its registration", 1, true), place.log())
+    place.executor()
+    await_runs(6)
+    await_none(standby)
+    local _, lines, tokens = runs()
+    assert.equal(6, lines)
+    assert.equal(6, tokens)
+  end)
+end)
