@@ -225,6 +225,7 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
     bool fine = question && take(question, "name", command, "message") &&
                 take(question, "key", command, "key") &&
                 take(question, "instance", command, "instance") &&
+                take(question, "token", command, "token") &&
                 take(question, "business_key", command, "business_key");
     json_t *rows = ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
     size_t count = json_array_size(rows);

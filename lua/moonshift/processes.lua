@@ -25,8 +25,17 @@ end
 
 local START = { variables = true, transient = true, types = true, key = true, version = true,
   tag = true, tenant = true }
-local MESSAGE = { key = true, instance = true, business_key = true, variables = true,
-  transient = true, types = true, keep = true }
+local MESSAGE = { key = true, instance = true, token = true, business_key = true,
+  variables = true, transient = true, types = true, keep = true }
+
+-- An id that may be missing: a number, or its decimal text as handlers have it.
+local function id_of(value, what, level)
+  local id = math.tointeger(tonumber(value))
+  if value ~= nil and not id then
+    error(("%s is %s (expected the number of one)"):format(what, show(value)), level + 1)
+  end
+  return id
+end
 
 -- Each makes a command of two values; misuse is told `level` callers up, behind `where`.
 local function start_command(process, given, where, level)
@@ -43,9 +52,13 @@ local function message_command(message, given, where, level)
   if given.keep ~= nil and (given.transient ~= nil or given.types ~= nil) then
     error(where .. "correlate: a message that may be kept has neither transient variables nor "
       .. "types", level + 1)
+  elseif given.token ~= nil and (given.instance == nil or given.keep ~= nil) then
+    error(where .. "correlate: a token without its instance, or beside keep (expected the token "
+      .. "of a subscription and its instance)", level + 1)
   end
   return { kind = "message", message = check_name(message, where .. "message", level),
-    key = given.key, instance = given.instance, business_key = given.business_key,
+    key = given.key, instance = id_of(given.instance, where .. "instance", level + 1),
+    token = id_of(given.token, where .. "token", level + 1), business_key = given.business_key,
     variables = check_variables(given.variables, level), keep = given.keep,
     transient = check_variables(given.transient, level, "transient"),
     types = check_variables(given.types, level, "types") }

@@ -229,4 +229,34 @@ describe("an instance of a process", function()
     assert.equal("no task 99 that is open", message(engine:complete(99)))
     assert.equal('message "parcel": nothing waits for it', message(engine:correlate "parcel"))
   end)
+
+  it("gives a message to the token that is meant, where several of an instance wait", function()
+    process.remove(folder)
+    folder = process.folder { ["processes/count.lua"] = [[
+      local _, _, _, _, each, receive = require "moonshift.process".words()
+      return { each "item" { times = 3, parallel = true, receive "counted" { message = "ok" } } }
+    ]] }
+    engine = testing.engine { scripts = folder }
+    local id = assert(engine:start "count")
+    local function correlate(given)
+      return engine:correlate("ok", given)
+    end
+    assert.equal("conflict", (select(3, correlate { instance = id })))
+    local tokens = {}
+    for i, one in ipairs(engine:subscriptions({ instance = id }):list()) do
+      tokens[i] = one.token
+    end
+    assert.equal(id, assert(correlate { instance = id, token = tokens[2] }))
+    assert.equal("not_found", (select(3, correlate { instance = id, token = tokens[2] })))
+    assert.equal(id, assert(correlate { instance = tostring(id), token = tokens[1] }))
+    assert.equal(tokens[3], engine:subscriptions({ instance = id }):one().token)
+    assert.error_matches(function()
+      correlate { token = tokens[3] }
+    end, "a token without its instance")
+    assert.error_matches(function()
+      correlate { instance = "the first" }
+    end, 'instance is the string "the first" %(expected the number of one%)')
+    assert.equal(id, assert(correlate { instance = id, token = tokens[3] }))
+    assert.equal("completed", past(id).how)
+  end)
 end)

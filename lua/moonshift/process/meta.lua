@@ -359,6 +359,7 @@ function Process.gateway(name) end
 ---@class moonshift.message_options
 ---@field key? string of its subscription
 ---@field instance? integer
+---@field token? integer of its subscription, beside `instance`: one of several receivers
 ---@field business_key? string
 ---@field variables? table set in the receiver
 ---@field transient? table variables of the receiver that last until it waits

@@ -57,6 +57,7 @@ static json_t *receivers(struct store *store, const struct question *question,
         .name = question->name,
         .key = json_string_value(json_object_get(question->object, "key")),
         .instance = json_integer_value(json_object_get(question->object, "instance")),
+        .token = json_integer_value(json_object_get(question->object, "token")),
         .business_key = json_string_value(json_object_get(question->object, "business_key"))};
     bool own = false;
     if (!look_begin(store, &own, error))

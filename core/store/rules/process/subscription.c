@@ -41,8 +41,10 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
                  " FROM subscription s JOIN instance i ON i.id=s.instance JOIN process_version v "
                  "ON v.id=s.version WHERE s.kind='message'"
                  " AND s.name=?1 AND s.key IN ('', ?2) AND s.instance>0 AND (?3=0 OR"
-                 " s.instance=?3) AND (i.key=?4 OR CAST(?4 AS TEXT) IS NULL) LIMIT 100",
-        starts ? "tti" : "ttit", to->name, to->key ? to->key : "", to->instance, to->business_key);
+                 " s.instance=?3) AND (?4=0 OR s.token=?4)"
+                 " AND (i.key=?5 OR CAST(?5 AS TEXT) IS NULL) LIMIT 100",
+        starts ? "tti" : "ttiit", to->name, to->key ? to->key : "", to->instance, to->token,
+        to->business_key);
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
         json_array_append_new(list, receiver_read(rows));

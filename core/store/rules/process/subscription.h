@@ -16,6 +16,7 @@ bool subscriptions_remove(struct store *store, int64_t instance, int64_t token,
 struct message_to {
     const char *name, *key;   /* key NULL or "": only receivers of any key */
     int64_t instance;         /* 0: any */
+    int64_t token;            /* of that instance; 0: any */
     const char *business_key; /* NULL: any */
 };
 /* [{ instance, token, version, process, activity, key, business_key }]: those that wait; else the
