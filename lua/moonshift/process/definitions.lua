@@ -17,14 +17,15 @@ local function plain(retry)
   return type(retry) == "string" and not expression.is(retry) and retry or nil
 end
 
+-- `more.own` is what has the priority: the node, or the table of its repetition for the body.
 local function add(list, graph, node, suffix, kind, more)
+  local own = more.own or node
   list[#list + 1] = {
     name = ("process/%s/%s%s"):format(graph.key, node.id, suffix),
     line = node.line,
     retry = expression.is(more.retry) and more.retry or nil,
     declared = {
-      priority = more.body and constant(graph.priority)
-        or constant(node.priority) or node.priority == nil and constant(graph.priority) or nil,
+      priority = constant(own.priority) or own.priority == nil and constant(graph.priority) or nil,
       retry = plain(more.retry),
       properties = {
         process = graph.key,
@@ -58,7 +59,7 @@ end
 
 local function add_body(list, graph, node)
   local multi = node.multi or {}
-  local more = { body = true, retry = multi.retry }
+  local more = { own = multi, retry = multi.retry }
   if multi.before then
     add(list, graph, node, "#multiInstanceBody", "async-before", more)
   end

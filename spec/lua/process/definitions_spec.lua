@@ -46,6 +46,16 @@ describe("the definitions of a process", function()
       targetRef="m"/></process>]]))
   end)
 
+  it("of a body have no priority of the activity, whose turns have it", function()
+    assert.same({
+      "process/p/x#multiInstanceBody async-before async-before - -",
+      "process/p/x async-before async-before 7 -",
+      "process/p:command command - - -",
+    }, told(models.line [[<task id="x" c:asyncBefore="true" c:jobPriority="7">
+      <multiInstanceLoopCharacteristics c:asyncBefore="true"><loopCardinality>2</loopCardinality>
+      </multiInstanceLoopCharacteristics></task>]]))
+  end)
+
   it("know the kinds of timers", function()
     assert.same({
       "process/p/s:timer timer-start-event CYCLE: R/PT1H - -",
