@@ -40,9 +40,13 @@ static bool join_insert(struct store *store, const struct store_executor *execut
     return done;
 }
 
-/* Rows of executors long gone; what they counted is kept under the number 0. */
-static bool join_prune(struct store *store, int64_t id, struct error *error) {
-    int64_t last = id - EXECUTORS_KEPT;
+/* Rows of executors long gone; what they counted is kept under the number 0. Ids may have gaps. */
+static bool join_prune(struct store *store, struct error *error) {
+    int64_t last = 0;
+    if (db_value(&store->db, error, &last,
+                 "SELECT id FROM executor ORDER BY id DESC LIMIT 1 OFFSET ?1", "n",
+                 EXECUTORS_KEPT) == FAILED)
+        return false;
     return db_run(&store->db, error,
                   "INSERT INTO metric(executor, definition, name, value)"
                   " SELECT 0, definition, name, sum(value) FROM metric"
@@ -82,7 +86,7 @@ bool work_join(struct store *store, struct store_executor *executor, time_ms now
     bool done =
         join_aging(store, executor, error) && join_insert(store, executor, now, lease, &id, error);
     CRASH_POINT("join_inserted");
-    done = done && join_prune(store, id, error) &&
+    done = done && join_prune(store, error) &&
            store->engine->enter(store, id, executor->workers, error) &&
            CRASH_POINT("join_files_made");
     store->meta.executors++;
