@@ -33,14 +33,16 @@ local writers = {
   locked = with(many, server "set"), limited = with(both, server "set"),
   lane = { rules "places", server "set" },
 
-  -- The wide row: inserted one by one or as a set, changed in one place, purged as ranges.
+  -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
+  -- runs, purged as ranges.
   job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge",
     server "left" },
   conflicts = { rules "row" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },
   ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
-  attempt = history, line = history, snooze = history,
+  -- On a server failed runs are written as a set.
+  attempt = with(history, server "bulk"), line = history, snooze = history,
   -- Said by a run; ends with the job, also with those that died or were purged.
   progress = { rules "history", rules "work/settle", rules "command/job_commands",
     rules "work/executor",

@@ -8,6 +8,7 @@ are those that the soak begins with: what the mutant needs to show itself.
 """
 
 SETTLE = "core/store/rules/work/settle.c"
+FENCE = "core/store/rules/work/fence.c"
 LOCKS = "core/store/rules/locks.c"
 CYCLE = "core/store/rules/schedule/cycle.c"
 ACQUIRE = "core/store/rules/work/acquire.c"
@@ -203,7 +204,7 @@ MUTANTS = [
                   "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND token BETWEEN ?3 AND ?4"
 """, """
                   "DELETE FROM locked WHERE id BETWEEN ?1 AND ?2 AND ?3<=?4"
-"""), (SETTLE, """
+"""), (FENCE, """
     *whole = *whole && db_changes(&store->db) == run->count;
 """, """
     *whole = *whole && db_changes(&store->db) >= run->count;

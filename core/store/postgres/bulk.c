@@ -24,6 +24,12 @@ static const int locked[] = {F(id), F(token), F(owner), F(stream), F(lane_id), -
 #define MORE  BULK_RESULT, F(due), F(batch)
 static const int taken[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), -1};
 static const int spots[] = {BULK_SPOT, -1};
+static const int attempts[] = {F(id), F(attempt), BULK_ENDED, F(stream), F(owner), BULK_STARTED,
+                               F(retries), F(due), F(priority), BULK_REASON, BULK_CAUSE, BULK_STACK,
+                               F(batch), F(instance), F(root), F(activity), F(tenant), F(lane), -1};
+static const int failed[] = {F(id), BULK_LEFT, BULK_AGAIN, BULK_PLACE, BULK_MESSAGE, -1};
+static const int failed_ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), -1};
+static const int failed_timer[] = {BULK_AGAIN, F(id), F(stream), BULK_RANK, F(lane_id), -1};
 static const int ended_short[] = {ENDED, -1};
 static const int ended_plain[] = {ENDED, MORE, -1};
 static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
@@ -60,11 +66,24 @@ static const struct {
     [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch", ", " MORE_EACH), ended_plain},
     [BULK_ENDED_WHOLE] = {INSERT_ENDED(", result, due, batch, " BELONGS,
                                        ", " MORE_EACH ", " EACH4 ", " EACH), ended_whole},
+    [BULK_ATTEMPTS] = {"INSERT INTO attempt(" ATTEMPT ") SELECT " EACH4 ", " EACH4 ", " EACH4 ", "
+                       EACH4 ", " EACH ", " EACH " " ATTEMPT_AGAIN, attempts},
+    [BULK_FAILED] = {"UPDATE job SET retries=k.retries, due=k.due, place=k.place,"
+                     " message=k.message, attempt=attempt+1, rev=rev+1 FROM"
+                     " (SELECT " EACH " AS id, " EACH " AS retries, " EACH " AS due, " EACH
+                     " AS place, " EACH " AS message) AS k CROSS JOIN LATERAL"
+                     " (SELECT ctid AS spot FROM job WHERE id=k.id OFFSET 0) AS j"
+                     " WHERE job.ctid=j.spot", failed},
+    [BULK_FAILED_READY] = {"INSERT INTO ready(stream, rank, place, id, lane)"
+                           " SELECT " EACH4 ", " EACH, failed_ready},
+    [BULK_FAILED_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)"
+                           " SELECT " EACH4 ", " EACH, failed_timer},
 };
 /* clang-format on */
 
 static enum array_type column_type(int column) {
-    if (column == BULK_RESULT)
+    if (column == BULK_RESULT || column == BULK_MESSAGE || column == BULK_CAUSE ||
+        column == BULK_STACK)
         return ARRAY_TEXT;
     if (column == BULK_SPOT)
         return ARRAY_TID;
@@ -85,8 +104,6 @@ static void add_value(struct array *array, const struct bulk_value *value) {
         array_add_int(array, value->number);
         break;
     case BULK_TEXT:
-        array_add_bytes(array, value->data, strlen(value->data));
-        break;
     case BULK_BLOB:
         array_add_bytes(array, value->data, value->size);
         break;

@@ -182,6 +182,7 @@ void postgres_close(struct store *store) {
     row_want_end(store);
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
+    bulk_clear(&store->failures);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     free(postgres->signs.list);

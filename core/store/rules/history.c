@@ -110,16 +110,8 @@ bool history_failed(struct store *store, const struct outcome *outcome,
     const struct job *job = outcome->job;
     return store->settings->history == HISTORY_NONE ||
            db_run(&store->db, error,
-                  "INSERT INTO attempt(job, n, at, stream, executor, started, retries,"
-                  " due, priority, reason, message, stack, batch, " BELONGS ") VALUES(?1, ?2, ?3,"
-                  " ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
-                  " ON CONFLICT(job, n) DO UPDATE SET at=excluded.at, stream=excluded.stream,"
-                  " executor=excluded.executor, started=excluded.started,"
-                  " retries=excluded.retries, due=excluded.due, priority=excluded.priority,"
-                  " reason=excluded.reason, message=excluded.message, stack=excluded.stack,"
-                  " batch=excluded.batch, instance=excluded.instance,"
-                  " root_instance=excluded.root_instance, activity=excluded.activity,"
-                  " tenant=excluded.tenant, lane_key=excluded.lane_key",
+                  "INSERT INTO attempt(" ATTEMPT ") VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                  " ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) " ATTEMPT_AGAIN,
                   "iniizTnTinttzttttt", before->id, before->attempt, outcome->ended, before->stream,
                   outcome->job->owner, outcome->started, before->retries, before->due,
                   before->priority, (int)outcome->reason, outcome->message, outcome->stack,

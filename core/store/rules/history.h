@@ -11,6 +11,18 @@
 #define BELONGS_ROW                                                                                \
     "coalesce(instance, CAST(instance_id AS TEXT)), root, activity, tenant, lane_key"
 
+/* The columns of a failed attempt; and what becomes of an earlier one with its number. */
+#define ATTEMPT                                                                                    \
+    "job, n, at, stream, executor, started, retries, due, priority, reason, message, stack,"       \
+    " batch, " BELONGS
+#define ATTEMPT_AGAIN                                                                              \
+    "ON CONFLICT(job, n) DO UPDATE SET at=excluded.at, stream=excluded.stream,"                    \
+    " executor=excluded.executor, started=excluded.started, retries=excluded.retries,"             \
+    " due=excluded.due, priority=excluded.priority, reason=excluded.reason,"                       \
+    " message=excluded.message, stack=excluded.stack, batch=excluded.batch,"                       \
+    " instance=excluded.instance, root_instance=excluded.root_instance,"                           \
+    " activity=excluded.activity, tenant=excluded.tenant, lane_key=excluded.lane_key"
+
 /* In the column ended.outcome. */
 enum history_end { ENDED_SUCCESSFUL = 1, ENDED_DELETED, ENDED_CANCELLED };
 const char *history_end_name(int end);

@@ -45,15 +45,29 @@ static struct place_key row_key(const struct job_row *row) {
     return (struct place_key){row->stream, ~row->priority, row->place, row->id, row->lane};
 }
 
+static bool row_waits(const struct job_row *row, time_ms now) {
+    return row->due != TIME_NONE && row->due > now;
+}
+
 bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error) {
     if (row->retries <= 0)
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
     if (row->suspended)
         return true;
-    if (row->due != TIME_NONE && row->due > now)
+    if (row_waits(row, now))
         return place_timer(store, row, error);
     const struct place_key key = row_key(row);
     return place_ready(store, &key, error);
+}
+
+bool place_row_later(struct store *store, const struct job_row *row, time_ms now) {
+    const struct place_key key = row_key(row);
+    bool waits = row_waits(row, now);
+    if (waits)
+        ring_note(&store->ring, row->stream, row->priority);
+    else
+        place_ready_later(store, &key);
+    return waits;
 }
 
 static bool timer_delete(struct store *store, const struct job_row *row, struct error *error) {

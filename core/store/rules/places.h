@@ -31,6 +31,9 @@ static inline bool place_is_plain(const struct job *job) {
 
 /* Puts an unlocked job where its row says: dead (opens an incident), suspended, timer or ready. */
 bool place_row(struct store *store, const struct job_row *row, time_ms now, struct error *error);
+/* The same of a job that is alive and not suspended, but for the row of its place, which is written
+ * later. True: that is one of `timer`. */
+bool place_row_later(struct store *store, const struct job_row *row, time_ms now);
 /* Takes a job that is not locked out of its place. */
 bool place_remove(struct store *store, const struct job_row *row, struct error *error);
 

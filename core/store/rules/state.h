@@ -202,7 +202,7 @@ struct store {
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
     struct patience patience;
-    struct bulk bulk, endings; /* new jobs or locks; and ends */
+    struct bulk bulk, endings, failures; /* new jobs or locks; ends of jobs; and failed runs */
     struct prelock prelock;
     struct rows_ahead ahead;
     struct marks marks;

@@ -101,7 +101,7 @@ static int bulk_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int c
         sqlite3_result_int64(result, value.number);
         break;
     case BULK_TEXT:
-        sqlite3_result_text(result, value.data, -1, SQLITE_STATIC);
+        sqlite3_result_text(result, value.data, (int)value.size, SQLITE_STATIC);
         break;
     case BULK_BLOB:
         sqlite3_result_blob64(result, value.data, value.size, SQLITE_STATIC);

@@ -246,6 +246,7 @@ void sqlite_close(struct store *store) {
     location_leave(store);
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
+    bulk_clear(&store->failures);
     gate_close(&sqlite_of(store)->gate);
     gather_clear(&sqlite_of(store)->writes);
     gather_clear(&sqlite_of(store)->reads);

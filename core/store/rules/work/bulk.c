@@ -1,5 +1,6 @@
 #include "store/rules/work/bulk.h"
 #include "base/crash_point.h"
+#include "base/text.h"
 #include "store/rules/cursor.h"
 #include "store/rules/history.h"
 #include "store/rules/places.h"
@@ -23,7 +24,16 @@ static struct bulk_value number_if(bool is_there, int64_t number) {
 }
 
 static struct bulk_value text_of(const char *text) {
-    return (struct bulk_value){.type = text ? BULK_TEXT : BULK_NULL, .data = text};
+    return (struct bulk_value){
+        .type = text ? BULK_TEXT : BULK_NULL, .data = text, .size = text ? strlen(text) : 0};
+}
+
+/* The message as its job keeps it. */
+static struct bulk_value message_of(const char *text) {
+    struct bulk_value value = text_of(text);
+    if (text)
+        value.size = utf8_prefix(text, JOB_MESSAGE_MAX);
+    return value;
 }
 
 static struct bulk_value field_value(const struct job *job, const struct job_field *field) {
@@ -67,6 +77,18 @@ static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column
         return number_if(row->outcome->started != TIME_NONE, row->outcome->started);
     case BULK_ENDED:
         return number_if(true, row->outcome->ended);
+    case BULK_LEFT:
+        return number_if(true, row->retries);
+    case BULK_AGAIN:
+        return number_if(row->due != TIME_NONE, row->due);
+    case BULK_REASON:
+        return number_if(true, row->outcome->reason);
+    case BULK_MESSAGE:
+        return message_of(row->outcome->message);
+    case BULK_CAUSE:
+        return text_of(row->outcome->message);
+    case BULK_STACK:
+        return text_of(row->outcome->stack);
     case BULK_RESULT:
         break;
     }
@@ -130,6 +152,14 @@ static enum kind row_kind(const struct job *job) {
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* In the order of the key of `ready`, but for the id. */
+static int ready_compare(const struct bulk_row *a, const struct bulk_row *b) {
+    int order = ORDER(a->job->stream, b->job->stream);
+    if (order == 0)
+        order = ORDER(~a->job->priority, ~b->job->priority);
+    return order ? order : ORDER(a->place, b->place);
+}
+
 /* In the order of the keys of `ready`, `timer` and `locked`. */
 static int row_compare(const void *left, const void *right) {
     const struct bulk_row *a = left, *b = right;
@@ -138,11 +168,7 @@ static int row_compare(const void *left, const void *right) {
     if (order == 0 && kind == KIND_TIMER)
         order = ORDER(a->job->due, b->job->due);
     if (order == 0 && kind == KIND_READY)
-        order = ORDER(a->job->stream, b->job->stream);
-    if (order == 0 && kind == KIND_READY)
-        order = ORDER(~a->job->priority, ~b->job->priority);
-    if (order == 0 && kind == KIND_READY)
-        order = ORDER(a->place, b->place);
+        order = ready_compare(a, b);
     return order ? order : ORDER(a->job->id, b->job->id);
 }
 
@@ -275,6 +301,58 @@ bool bulk_settle(struct store *store, const struct outcome *outcome, struct erro
     return bulk_keep(&store->endings, row, &full, error) && (!full || bulk_settled(store, error));
 }
 
+/* ---- failures ---- */
+
+/* First those that are ready, in the order of the key of `ready`; then timers in theirs. */
+static int failed_compare(const void *left, const void *right) {
+    const struct bulk_row *a = left, *b = right;
+    int order = ORDER(a->waits, b->waits);
+    if (order == 0 && a->waits)
+        order = ORDER(a->due, b->due);
+    else if (order == 0)
+        order = ready_compare(a, b);
+    return order ? order : ORDER(a->job->id, b->job->id);
+}
+
+static bool failed_write(struct store *store, struct bulk *bulk, size_t to, enum bulk_kind kind,
+                         struct error *error) {
+    bulk->from = bulk->to;
+    bulk->to = to;
+    return bulk->from == bulk->to || bulk_write(store, bulk, kind, error);
+}
+
+bool bulk_failed(struct store *store, struct error *error) {
+    struct bulk *bulk = &store->failures;
+    size_t count = bulk->count, ready = 0;
+    if (!count)
+        return true;
+    bulk->count = bulk->to = 0;
+    qsort(bulk->rows, count, sizeof *bulk->rows, failed_compare);
+    while (ready < count && !bulk->rows[ready].waits)
+        ready++;
+    if (store->settings->history != HISTORY_NONE &&
+        !failed_write(store, bulk, count, BULK_ATTEMPTS, error))
+        return false;
+    bulk->to = 0;
+    if (!failed_write(store, bulk, count, BULK_FAILED, error))
+        return false;
+    bulk->to = 0;
+    return failed_write(store, bulk, ready, BULK_FAILED_READY, error) &&
+           failed_write(store, bulk, count, BULK_FAILED_TIMER, error);
+}
+
+bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
+               bool waits, struct error *error) {
+    const struct bulk_row kept = {.job = outcome->job,
+                                  .outcome = outcome,
+                                  .place = row->place,
+                                  .due = row->due,
+                                  .retries = row->retries,
+                                  .waits = waits};
+    bool full = false;
+    return bulk_keep(&store->failures, kept, &full, error) && (!full || bulk_failed(store, error));
+}
+
 /* ---- the transaction ---- */
 
 /* Of the entries that are kept back the first one is written alone where its number is not simply
@@ -288,13 +366,16 @@ static bool bulk_number(struct store *store, struct error *error) {
     return history_ended(store, first, ENDED_SUCCESSFUL, error);
 }
 
+static bool bulk_ended(struct store *store, struct error *error) {
+    return bulk_settled(store, error) && bulk_failed(store, error);
+}
+
 static bool bulk_before_commit(struct store *store, struct error *error) {
-    return bulk_number(store, error) && bulk_flush(store, true, error) &&
-           bulk_settled(store, error);
+    return bulk_number(store, error) && bulk_flush(store, true, error) && bulk_ended(store, error);
 }
 
 static void bulk_rolled_back(struct store *store) {
-    store->bulk.count = store->endings.count = 0;
+    store->bulk.count = store->endings.count = store->failures.count = 0;
 }
 
 const struct txn_hook bulk_hook = {.before_commit = bulk_before_commit,

@@ -11,13 +11,17 @@
 
 enum { BULK_ROWS = 4096 };
 
-struct head; /* cursor.h */
+struct head;    /* cursor.h */
+struct job_row; /* row.h */
 
 struct bulk_row {
     const struct job *job; /* filled in; must stay until the bulk is flushed */
     time_ms place;
     int64_t spot;                  /* of a taken job: where its row of `ready` is; 0: not known */
-    const struct outcome *outcome; /* of a job that has succeeded */
+    const struct outcome *outcome; /* of a run that has ended */
+    time_ms due;                   /* behind one that failed; TIME_NONE: none */
+    int32_t retries;
+    bool waits; /* until it is due */
 };
 
 struct bulk {
@@ -40,11 +44,18 @@ enum bulk_kind {
     BULK_TAKEN_SPOTS,
     BULK_ENDED_SHORT, /* entries of the history; plain: also due date, batch and result */
     BULK_ENDED_PLAIN,
-    BULK_ENDED_WHOLE /* also what the job belonged to */
+    BULK_ENDED_WHOLE, /* also what the job belonged to */
+    /* Of failed runs, for an engine with `sets`: attempts, what becomes of the rows of `job`, and
+       where the jobs wait. */
+    BULK_ATTEMPTS,
+    BULK_FAILED,
+    BULK_FAILED_READY,
+    BULK_FAILED_TIMER
 };
 
 /* The columns of a kept row: the fields of its job by their numbers (job/job.h), then what is made
- * of them or of the outcome. lane: as the job's row has it; lane_id: as the narrow rows have it. */
+ * of them or of the outcome. lane: as the job's row has it; lane_id: as the narrow rows have it.
+ * left, again: retries and due date behind a failure, of which `cause` is the whole message. */
 enum bulk_column {
     BULK_RANK = JOB_FIELD_COUNT,
     BULK_PLACE,
@@ -53,14 +64,20 @@ enum bulk_column {
     BULK_SPOT,
     BULK_STARTED,
     BULK_ENDED,
-    BULK_RESULT
+    BULK_RESULT,
+    BULK_LEFT,
+    BULK_AGAIN,
+    BULK_REASON,
+    BULK_MESSAGE,
+    BULK_CAUSE,
+    BULK_STACK
 };
 
 struct bulk_value {
     enum { BULK_NULL, BULK_NUMBER, BULK_TEXT, BULK_BLOB } type;
     int64_t number;
     const char *data; /* of a text, which ends with a NUL, or of a blob */
-    size_t size;      /* of a blob */
+    size_t size;      /* of both */
 };
 
 struct bulk_value bulk_value(const struct bulk_row *row, int column);
@@ -87,6 +104,12 @@ bool bulk_lock(struct store *store, struct error *error);
 /* Keeps what the history says of a success for later; and writes what is kept, in order. */
 bool bulk_settle(struct store *store, const struct outcome *outcome, struct error *error);
 bool bulk_settled(struct store *store, struct error *error);
+
+/* Keeps a failed run for later: no command has edited the row of its job, which becomes `row`.
+ * And writes what is kept. */
+bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
+               bool waits, struct error *error);
+bool bulk_failed(struct store *store, struct error *error);
 
 /* Before the commit all that is kept is written. */
 extern const struct txn_hook bulk_hook;

@@ -1,5 +1,5 @@
-/* settle.c - the end of a run (rules §8; §1: the fence, also of many at once; §4: its lane is
- * released), written whole. */
+/* settle.c - the end of a run (rules §8; §1: the fence; §4: its lane is released), written whole.
+ */
 #include "base/crash_point.h"
 #include "base/text.h"
 #include "store/rules/admission.h"
@@ -21,8 +21,14 @@
 #include "store/rules/tell.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
-#include <stdlib.h>
 #include <string.h>
+
+/* Writes what is kept back: an outcome may ask for it. */
+static bool settle_flush(struct store *store, struct error *error) {
+    if (!bulk_flush(store, true, error) || !bulk_failed(store, error))
+        return false;
+    return left_remove(store, error) && places_released(store, error);
+}
 
 /* Ends the series of conflicts, if the job has one. */
 static bool settle_calm(struct store *store, const struct job *job, struct error *error) {
@@ -192,10 +198,40 @@ static bool settle_again(struct store *store, struct outcome *outcome, struct jo
     return error_set(error, ERROR_FAILED, "job %lld: an end leaves no row", (long long)row->id);
 }
 
+/* What decides the place of a job whose row is as it was taken. */
+static struct job_row settle_row(const struct job *job) {
+    return (struct job_row){.id = job->id,
+                            .stream = job->stream,
+                            .priority = job->priority,
+                            .lane = job->lane_id,
+                            .due = job->due,
+                            .created = job->created,
+                            .retries = job->retries,
+                            .attempt = job->attempt};
+}
+
+/* A failed run whose lock has ended with others. With retries left it is written with them, too. */
+static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
+                                      struct error *error) {
+    struct job_row row = settle_row(outcome->job);
+    outcome_decide(outcome, store->settings->failed_job_wait, now);
+    settle_merge(outcome, &row);
+    if (row.retries == 0)
+        return settle_flush(store, error) ? NO : FAILED;
+    bool done = fair_share_place(store, NULL, &row, now, error) &&
+                (outcome->told || tell_failure(store, outcome, row.retries, now, error));
+    bool waits = done && place_row_later(store, &row, now);
+    return done && bulk_fail(store, outcome, &row, waits, error) ? YES : FAILED;
+}
+
 /* Settles a job that goes on: after a failure, a snooze, a conflict, or unrun. */
 static bool settle_back(struct store *store, struct outcome *outcome, time_ms now,
                         enum settled *settled, struct error *error) {
     struct job_row row;
+    bool fails = outcome->fenced && outcome->kind == OUTCOME_FAILURE;
+    enum answer with_others = fails ? settle_with_others(store, outcome, now, error) : NO;
+    if (with_others != NO)
+        return with_others == YES;
     enum answer found = row_load_placeless(store, outcome->job->id, &row, error);
     if (found == NO)
         error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: locked job %lld has no row",
@@ -350,225 +386,17 @@ static bool settle_carefully(struct store *store, struct outcome *outcome, time_
 /* True if settling this outcome reads no other job's row, so its writes may be kept back. */
 static bool settle_is_plain(const struct store *store, const struct outcome *outcome) {
     const struct job *job = outcome->job;
+    if (outcome->kind == OUTCOME_FAILURE)
+        return outcome->fenced;
     return store->open.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
            !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream) &&
            (!outcome->unit || unit_is_plain(outcome->unit));
 }
 
-/* ---- many at once: one statement ends their locks, where the result is the same ---- */
-
-enum { RUN_LEAST = 4 }; /* fewer locks go one by one */
-enum { SPREAD = 8 };    /* tokens looked at for each outcome, and locks of others, at most */
-
-/* A table of outcomes by their tokens, from `first` on. */
-struct passing {
-    int64_t first, room;
-    struct outcome **list;
-};
-
-/* True if no earlier outcome asks whether this job is locked, and nothing of it can be refused. */
-static bool fence_plain(const struct store *store, const struct outcome *outcome) {
-    const struct job *job = outcome->job;
-    return outcome->kind == OUTCOME_SUCCESS && !outcome->lines && !outcome->warning &&
-           job->owner == store->self.id && (!job->lane_id || store->engine->sets) &&
-           !outcome->unit && !job->batch && !job->repeat && !job->unique_key && !job->crashes &&
-           !backlog_counts(store, job->stream);
-}
-
-/* True if the outcome must not be settled with others: its verbs may concern any job of the list,
- * or a created job may be refused. */
-static bool fence_alone(const struct store *store, const struct outcome *outcome) {
-    if (outcome->effects)
-        return true;
-    for (const struct job_spec *spec = outcome->created; spec; spec = spec->next)
-        if (spec->job.unique_key || backlog_of(store, spec->job.handler))
-            return true;
-    return false;
-}
-
-/* The ids of a run of tokens without a gap. */
-struct run {
-    int64_t token, last_token, count, id, last_id;
-};
-
-static struct run run_of(const struct passing *passing, int64_t at) {
-    const struct job *job = passing->list[at]->job;
-    struct run run = {.token = job->token, .id = job->id, .last_id = job->id};
-    for (; at < passing->room && passing->list[at]; at++, run.count++) {
-        job = passing->list[at]->job;
-        run.id = job->id < run.id ? job->id : run.id;
-        run.last_id = job->id > run.last_id ? job->id : run.last_id;
-        run.last_token = job->token;
-    }
-    return run;
-}
-
-/* YES: few other locks lie between its ids. */
-static enum answer run_narrow(struct store *store, const struct run *run, struct error *error) {
-    int64_t one = 0;
-    enum answer found =
-        db_value(&store->db, error, &one,
-                 "SELECT 1 FROM locked WHERE id BETWEEN ?1 AND ?2 LIMIT 1 OFFSET ?3", "iii",
-                 run->id, run->last_id, SPREAD * run->count);
-    return answer_not(found);
-}
-
-/* Every lock with one of its tokens is that of one of its outcomes. *whole: all of them were there,
- * as they were taken. */
-static bool run_pass(struct store *store, const struct run *run, bool *whole, struct error *error) {
-    const struct place_range range = {run->id, run->last_id, run->token, run->last_token};
-    if (!place_unlock_range(store, &range, error))
-        return false;
-    *whole = *whole && db_changes(&store->db) == run->count;
-    return true;
-}
-
-static bool passing_all(struct store *store, struct passing *passing, bool *whole,
-                        struct error *error) {
-    for (int64_t at = 0; *whole && at < passing->room; at++) {
-        if (!passing->list[at])
-            continue;
-        struct run run = run_of(passing, at);
-        enum answer narrow = run.count < RUN_LEAST ? NO : run_narrow(store, &run, error);
-        if (narrow == FAILED || (narrow == YES && !run_pass(store, &run, whole, error)))
-            return false;
-        for (int64_t i = 0; i < run.count; i++)
-            passing->list[at + i]->fenced = narrow == YES;
-        at += run.count;
-    }
-    return true;
-}
-
-static void passing_forget(struct passing *passing) {
-    for (int64_t at = 0; at < passing->room; at++)
-        if (passing->list[at])
-            passing->list[at]->fenced = false;
-}
-
-/* Ends all locks, or none if one of the runs has lost its lock: then each is asked by itself. */
-static bool passing_try(struct store *store, struct passing *passing, struct error *error) {
-    bool whole = true;
-    if (!db_run(&store->db, error, "SAVEPOINT fence", "") ||
-        !passing_all(store, passing, &whole, error))
-        return false;
-    if (!whole)
-        passing_forget(passing);
-    return (whole || db_run(&store->db, error, "ROLLBACK TO fence", "")) &&
-           db_run(&store->db, error, "RELEASE fence", "");
-}
-
-/* Fills the table with the plain outcomes. It stays without room if the tokens lie too far apart.
- */
-static bool passing_fill(struct store *store, struct passing *passing, struct outcome *outcomes,
-                         int64_t count, struct error *error) {
-    int64_t last = INT64_MIN;
-    passing->first = INT64_MAX;
-    for (const struct outcome *outcome = outcomes; outcome; outcome = outcome->next) {
-        int64_t token = outcome->job->token;
-        passing->first = token < passing->first ? token : passing->first;
-        last = token > last ? token : last;
-    }
-    if (last - passing->first >= SPREAD * count)
-        return true;
-    passing->room = last - passing->first + 1;
-    passing->list = calloc((size_t)passing->room, sizeof(struct outcome *));
-    if (!passing->list)
-        return db_no_memory(&store->db, error);
-    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
-        if (fence_plain(store, outcome))
-            passing->list[outcome->job->token - passing->first] = outcome;
-    return true;
-}
-
-/* ---- the same where the engine tells which locks it has ended ---- */
-
-/* The plain outcomes, by their tokens. */
-struct fenced {
-    struct set set; /* first */
-    struct outcome **list;
-    int64_t *ids, *tokens, *owners;
-};
-
-static int by_token(const void *left, const void *right) {
-    const struct outcome *const *a = left, *const *b = right;
-    return ((*a)->job->token > (*b)->job->token) - ((*a)->job->token < (*b)->job->token);
-}
-
-static bool fenced_read(struct set *of, struct store *store, struct row *row, struct error *error) {
-    struct fenced *fenced = (struct fenced *)of;
-    enum answer step = NO;
-    while ((step = db_step(&store->db, row, error)) == YES) {
-        struct job job = {.token = row_int(row, 0)};
-        const struct outcome key = {.job = &job}, *pointer = &key;
-        struct outcome **found =
-            bsearch(&pointer, fenced->list, of->count, sizeof pointer, by_token);
-        if (found)
-            (*found)->fenced = true;
-    }
-    return step == NO;
-}
-
-static void fenced_fill(struct fenced *fenced, const struct store *store,
-                        struct outcome *outcomes) {
-    size_t *count = &fenced->set.count;
-    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next)
-        if (fence_plain(store, outcome))
-            fenced->list[(*count)++] = outcome;
-    qsort(fenced->list, *count, sizeof(struct outcome *), by_token);
-    for (size_t i = 0; i < *count; i++) {
-        fenced->ids[i] = fenced->list[i]->job->id;
-        fenced->tokens[i] = fenced->list[i]->job->token;
-        fenced->owners[i] = store->self.id;
-    }
-}
-
-static bool settle_set(struct store *store, struct outcome *outcomes, size_t count,
-                       struct error *error) {
-    struct fenced fenced = {.set = {.kind = SET_FENCE, .read = fenced_read}};
-    fenced.list = calloc(count, sizeof(struct outcome *));
-    fenced.set.columns[0] = fenced.ids = malloc(count * sizeof *fenced.ids);
-    fenced.set.columns[1] = fenced.tokens = malloc(count * sizeof *fenced.tokens);
-    fenced.set.columns[2] = fenced.owners = malloc(count * sizeof *fenced.owners);
-    bool done = (fenced.list && fenced.ids && fenced.tokens && fenced.owners) ||
-                db_no_memory(&store->db, error);
-    if (done)
-        fenced_fill(&fenced, store, outcomes);
-    done = done && (!fenced.set.count || store->engine->set(store, &fenced.set, error));
-    free(fenced.list);
-    free(fenced.ids);
-    free(fenced.tokens);
-    free(fenced.owners);
-    return done;
-}
-
-bool work_settle_bulk(struct store *store, struct outcome *outcomes, struct error *error) {
-    struct passing passing = {0};
-    int64_t count = 0;
-    bool alone = false;
-    for (struct outcome *outcome = outcomes; outcome; outcome = outcome->next, count++) {
-        outcome->fenced = false;
-        alone = alone || fence_alone(store, outcome);
-    }
-    if (alone || count < RUN_LEAST)
-        return true;
-    if (store->engine->sets)
-        return settle_set(store, outcomes, (size_t)count, error);
-    bool done = passing_fill(store, &passing, outcomes, count, error) &&
-                (!passing.room || passing_try(store, &passing, error));
-    free(passing.list);
-    return done;
-}
-
-/* ---- one after the other ---- */
-
-/* Writes what is kept back: an outcome may ask for it. */
-static bool settle_flush(struct store *store, struct error *error) {
-    return bulk_flush(store, true, error) && left_remove(store, error) &&
-           places_released(store, error);
-}
-
 bool work_settle_end(struct store *store, struct error *error) {
-    return bulk_flush(store, true, error) && places_released(store, error) &&
+    if (!bulk_flush(store, true, error) || !bulk_failed(store, error))
+        return false;
+    return places_released(store, error) &&
            (!store->engine->settled || store->engine->settled(store, error));
 }
 

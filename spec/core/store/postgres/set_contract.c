@@ -76,14 +76,17 @@ static bool limit(struct contract *c, int runs) {
     return done;
 }
 
-/* How often a turn waits that settles these jobs; -1: it has not settled all of them. */
-static int64_t settle_waits(struct contract *c, struct job *jobs) {
+/* How often a turn waits that settles these jobs, each as `end` describes it; -1: it has not
+ * settled all of them. */
+static int64_t settle_waits(struct contract *c, struct job *jobs, struct outcome end) {
     static struct outcome outcomes[MANY];
     const struct session *session = &postgres_of(c->store)->session;
     int64_t before = session->waits, count = 0;
     enum settled settled = SETTLED;
+    end.started = end.ended = NOW;
     for (struct job *job = jobs; job && count < MANY; job = job->next, count++) {
-        outcomes[count] = (struct outcome){.job = job, .started = NOW, .ended = NOW};
+        outcomes[count] = end;
+        outcomes[count].job = job;
         outcomes[count].next = job->next ? &outcomes[count + 1] : NULL;
     }
     bool done = store_begin(c->store, STORE_TURN, &c->error) &&
@@ -94,24 +97,87 @@ static int64_t settle_waits(struct contract *c, struct job *jobs) {
     return done && count > FEW ? session->waits - before : -1;
 }
 
-static void limited(struct contract *c) {
+/* Takes half of the jobs; NULL: not as many. */
+static struct job *take_half(struct contract *c, time_ms now) {
     struct acquire all = everything;
     struct job *jobs = NULL;
     int count = 0;
     bool more = false;
+    all.want = MANY / 2;
+    if (store_acquire(c->store, &all, now, &jobs, &count, &more, &c->error) && count == MANY / 2)
+        return jobs;
+    job_free_list(jobs);
+    return NULL;
+}
+
+static void limited(struct contract *c) {
     EXPECT(limit(c, MANY));
     EXPECT(make(c, (struct job){.handler = "work"}));
-    all.want = 500;
-    EXPECT(store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error));
-    EXPECT(count == 500);
-    int64_t waits = settle_waits(c, jobs);
+    struct job *jobs = take_half(c, NOW);
+    int64_t waits = settle_waits(c, jobs, (struct outcome){0});
     EXPECT(waits > 0 && waits <= FEW);
     job_free_list(jobs);
     EXPECT(matches(c, "{}") == MANY - 500);
 }
 
+/* How a run ends that is tried again after so many ms; -1: at once. */
+static struct outcome failure(int32_t retries, time_ms wait) {
+    static char message[] = "no answer", stack[] = "work.lua:1: no answer";
+    return (struct outcome){.kind = OUTCOME_FAILURE,
+                            .decided = true,
+                            .retries = retries,
+                            .due = wait < 0 ? TIME_NONE : NOW + wait,
+                            .message = message,
+                            .stack = stack,
+                            .lane_ends = true};
+}
+
+/* A statement is kept by the address of its text. */
+#define ROWS(of) rows(c, "SELECT count(*) FROM " of)
+static int64_t rows(struct contract *c, const char *sql) {
+    int64_t count = -1;
+    bool done = store_begin(c->store, STORE_COMMAND, &c->error) &&
+                db_value(&c->store->db, &c->error, &count, sql, "") == YES;
+    store_rollback(c->store);
+    return done ? count : -1;
+}
+
+static void tried_again(struct contract *c) {
+    struct command_run run = {0};
+    EXPECT(make(c, (struct job){.retries = 3}));
+    struct job *jobs = take_half(c, NOW);
+    json_t *command = json_pack("{ss, s[I], si}", "verb", "set_retries", "ids",
+                                (json_int_t)(jobs ? jobs->id : 0), "retries", 7);
+    EXPECT(jobs && store_command(c->store, command, &run, NOW, &c->error));
+    json_decref(command);
+    int64_t waits = settle_waits(c, jobs, failure(2, 60000));
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(matches(c, "{\"state\":\"scheduled\"}") == MANY / 2);
+    EXPECT(ROWS("job WHERE retries=2 AND attempt=2 AND rev=2") == MANY / 2 - 1);
+    EXPECT(ROWS("job WHERE retries=7 AND attempt=2 AND message='no answer'") == 1);
+    EXPECT(ROWS("job WHERE message='no answer'") == MANY / 2);
+    EXPECT(ROWS("attempt WHERE n=1 AND retries=3 AND message='no answer'"
+                " AND stack LIKE 'work.lua:1:%'") == MANY / 2 - 1);
+}
+
+static void tried_again_at_once(struct contract *c) {
+    EXPECT(make(c, (struct job){.retries = 3}));
+    struct job *jobs = take_half(c, NOW);
+    int64_t waits = settle_waits(c, jobs, failure(2, -1));
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(ROWS("job WHERE retries=2 AND due IS NULL") == MANY / 2);
+    EXPECT(matches(c, "{\"state\":\"scheduled\"}") == 0);
+    jobs = take_half(c, NOW);
+    EXPECT(jobs && jobs->attempt == 2);
+    job_free_list(jobs);
+}
+
 static const struct check checks[] = {
     {"the ends of runs under a limit", limited},
+    {"the ends of runs that failed", tried_again},
+    {"the ends of runs that failed and begin again at once", tried_again_at_once},
     {"those that end or revive jobs", dead},
     {"those on jobs of a lane", lanes},
     {"the commands of operators on jobs", plain},
