@@ -79,6 +79,13 @@ static bool take_instance(struct process_cause *cause, struct engine *engine, in
 
 /* ---- what is asked for ---- */
 
+/* Says who starts the instance: a process may keep the name in a variable. */
+static bool take_who(struct process_cause *cause, const struct engine *engine,
+                     struct error *error) {
+    const char *who = engine->options.settings->who;
+    return !who || json_put_text(cause->object, "who", who) || error_no_memory(error);
+}
+
 static bool start(struct process_cause *cause, struct engine *engine, const json_t *command,
                   struct error *error) {
     json_t *question = json_object();
@@ -87,7 +94,7 @@ static bool start(struct process_cause *cause, struct engine *engine, const json
                 take(question, "number", command, "version");
     fine = fine && take(question, "tag", command, "tag");
     json_t *row = ask(engine, ASK_VERSION, fine ? question : NULL, error);
-    return row && take_version(cause, row, error) &&
+    return row && take_version(cause, row, error) && take_who(cause, engine, error) &&
            ((take(cause->object, "key", command, "key") &&
              take(cause->object, "tenant", command, "tenant")) ||
             error_no_memory(error));
@@ -201,6 +208,7 @@ static bool take_receiver(struct process_cause *cause, struct engine *engine, co
                take_instance(cause, engine, id_of(row, "instance"), error);
     return (json_put_text(cause->object, "kind", "start") &&
             take(cause->object, "at", row, "activity")) &&
+           take_who(cause, engine, error) &&
            version_by_id(cause, engine, id_of(row, "version"), error);
 }
 

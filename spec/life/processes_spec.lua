@@ -1,5 +1,6 @@
 -- Processes: instances that start, wait, go on and end; what a failure leaves; versions.
 local engines = require "spec.support.engines"
+local models = require "spec.support.models"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
@@ -258,5 +259,24 @@ describe("an instance of a process", function()
     end, 'instance is the string "the first" %(expected the number of one%)')
     assert.equal(id, assert(correlate { instance = id, token = tokens[3] }))
     assert.equal("completed", past(id).how)
+  end)
+
+  it("has in a variable who started it, and a task with a name made of that", function()
+    process.remove(folder)
+    folder = process.folder { ["processes/trip.bpmn"] = models.process [[
+      <startEvent id="s" c:initiator="by"/><sequenceFlow id="f" sourceRef="s" targetRef="t"/>
+      <userTask id="t" name="Trip of ${by == null ? 'nobody' : by}" c:assignee="${by}"/>
+      <sequenceFlow id="g" sourceRef="t" targetRef="e"/><endEvent id="e"/>]],
+      ["processes/tour.lua"] = WORDS .. 'return { call "p" {} }' }
+    engine = testing.engine { scripts = folder, who = "ada" }
+    local id = assert(engine:start "p")
+    assert.same({ "Trip of ada", "ada" }, { task().name, task().assignee })
+    assert.equal("ada", engine:instance(id).variables.by)
+    assert(engine:complete(task().id))
+    assert(engine:start("p", { variables = { by = "eve" } }))
+    assert.equal("Trip of eve", task().name)
+    assert(engine:complete(task().id))
+    assert(engine:start "tour")
+    assert.equal("Trip of nobody", task().name)
   end)
 end)

@@ -148,7 +148,7 @@ function Causes.start(w)
   local cause = w.cause
   local inst = scopes.begin(w, { id = cause.id or w.context.next_instance(),
     version = cause.version, key = cause.key, tenant = cause.tenant, variables = cause.variables,
-    transient = cause.transient, types = cause.types, at = cause.at })
+    transient = cause.transient, types = cause.types, at = cause.at, who = cause.who })
   w.unit.result = inst.id
 end
 

@@ -201,6 +201,7 @@ end
 
 local function task_of(c, step, node)
   local candidates = node.candidates or {}
+  step.task_name = compile.value(c, node.name, node)
   step.assignee = compile.value(c, node.assignee, node)
   step.users = compile.value(c, candidates.users, node)
   step.groups = compile.value(c, candidates.groups, node)
@@ -273,7 +274,7 @@ local function make(graph)
   for _, step in ipairs(plan.order) do
     plan.joins = plan.joins or step.node.kind == "inclusive" and step.incoming > 1
   end
-  plan.events = steps_named(plan, graph.events)
+  plan.events, plan.initiator = steps_named(plan, graph.events), graph.initiator
   plan.start = plan.steps[graph.start]
   for _, name in ipairs(graph.search or {}) do
     plan.search = plan.search or {}

@@ -6,6 +6,7 @@
 --       start = id of its none or timer start, events = { ids of its event sub-processes },
 --       listeners = { start = { behaviour, … }, ["end"] = { … } },
 --       search = { names of variables that instances are found by }, nil for none,
+--       initiator = name of the variable that gets who has started an instance, nil for none,
 --     }
 --     node = {
 --       id, name, kind, scope = id of the sub-process around it (nil: the process), line, column,

@@ -151,6 +151,7 @@ function Process.gateway(name) end
 ---@field retry? moonshift.value of the jobs of its instances
 ---@field history_time_to_live? string how long ended instances are kept
 ---@field search? string[] variables that instances are found by
+---@field initiator? string the variable that gets who has started an instance
 ---@field external_priority? moonshift.value
 ---@field on_start? moonshift.listeners
 ---@field on_end? moonshift.listeners

@@ -3,6 +3,7 @@ local calls = require "moonshift.process.calls"
 local frame = require "moonshift.process.frame"
 local instance = require "moonshift.process.instance"
 local kept = require "moonshift.process.kept"
+local rules = require "moonshift.rules"
 local variables = require "moonshift.process.variables"
 local walk = require "moonshift.process.walk"
 
@@ -107,12 +108,15 @@ local function way_of(w, row)
 end
 
 -- begin(w, row) -> an instance that stands at its start event. row = { id, version, key, tenant,
--- variables, transient, types, at, parent, root, from = { inst, token } }.
+-- variables, transient, types, at, who, parent, root, from = { inst, token } }.
 function scopes.begin(w, row)
   row.way = way_of(w, row)
   local inst = instance.new(w, row)
   w:keep_instance(inst)
   local outer = inst.frame.outer
+  if inst.plan.initiator then
+    variables.put(inst, outer, inst.plan.initiator, row.who or rules.null)
+  end
   variables.set_all_transient(inst, row.transient)
   variables.set_given(inst, outer, row, variables.set_local)
   local step = row.at and inst.plan.steps[row.at] or inst.plan.start

@@ -37,7 +37,8 @@ local function new_graph(value, key, path, report)
   local at = { line = 1 }
   local graph = graphs.new {
     key = value.key or key, name = value.name, path = path, line = 1, tag = value.tag,
-    history_time_to_live = value.history_time_to_live, listeners = {},
+    history_time_to_live = value.history_time_to_live, initiator = value.initiator,
+    listeners = {},
   }
   options.check("process", value, at, report)
   options.values(graph, value, at, report, "priority retry external_priority")

@@ -27,6 +27,7 @@ local choose, finish, start, step, task =
 return {
   key = "p",
   priority = "${rank}",
+  initiator = "by",
   search = { "amount", "sku" },
   start "start" {},
   step "reserve" { run = "reserve", async = true, retry = "R5/PT5M", input = { sku = "${sku}" } },
@@ -37,7 +38,7 @@ return {
   },
   finish "end" {},
 }
-]], (of_lua [[return { priority = "${rank}", search = { "sku", "amount" },
+]], (of_lua [[return { priority = "${rank}", search = { "sku", "amount" }, initiator = "by",
   step "reserve" { run = "reserve", input = { sku = "${sku}" }, async = true, retry = "R5/PT5M" },
   choose "ask" { { when = "${amount > 1000}", task "approve" { assignee = "boss" } },
     { otherwise = true } } }]]))

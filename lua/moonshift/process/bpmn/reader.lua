@@ -69,6 +69,16 @@ local function search_of(element)
   return names[1] and names
 end
 
+-- The variable that gets who has started an instance: the attribute of a start event.
+local function initiator_of(element)
+  for _, start in ipairs(elements.children(element, "startEvent")) do
+    local name = elements.extension_text(start, "initiator")
+    if name then
+      return name
+    end
+  end
+end
+
 local function read_process(element, path, context)
   local given = element.attributes
   local graph = graph_of.new {
@@ -80,6 +90,7 @@ local function read_process(element, path, context)
     tag = elements.extension_text(element, "versionTag"),
     history_time_to_live = time_to_live(element, context.report),
     search = search_of(element),
+    initiator = initiator_of(element),
     priority = elements.extension_text(element, "jobPriority"),
     external_priority = elements.extension_text(element, "taskPriority"),
     listeners = extensions.listeners(element, context.report) or {},

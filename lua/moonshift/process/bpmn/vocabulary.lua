@@ -267,13 +267,14 @@ attributes("formRef formRefBinding formRefVersion", "kept", "userTask startEvent
 attributes("followUpDate", "kept", "userTask")
 attributes("collection elementVariable", "used", "multiInstanceLoopCharacteristics")
 attributes("versionTag historyTimeToLive", "used", "process")
+attributes("initiator", "used", "startEvent")
 attributes("taskPriority", "kept", "process serviceTask sendTask businessRuleTask "
   .. "messageEventDefinition")
 attributes("errorCodeVariable errorMessageVariable", "used", "errorEventDefinition")
 attributes("errorMessage", "used", "error")
 attributes("escalationCodeVariable", "used", "escalationEventDefinition")
 attributes("variableName variableEvents", "used", "conditionalEventDefinition")
-attributes("initiator formHandlerClass businessCalendarName skipExpression category owner "
+attributes("formHandlerClass businessCalendarName skipExpression category owner "
   .. "isStartableInTasklist candidateStarterUsers candidateStarterGroups elementIndexVariable "
   .. "autoStoreVariables useLocalScopeForResultVariable storeResultVariableAsTransient "
   .. "useLocalScopeForOutParameters processInstanceName processInstanceIdVariableName "

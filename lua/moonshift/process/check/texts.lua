@@ -177,6 +177,7 @@ function Texts:task(node)
   self:value(node, node.assignee, "the assignee")
   self:value(node, node.due, "the due date")
   self:value(node, node.follow_up, "the follow-up date")
+  self:value(node, node.kind == "user" and node.name or nil, "the task's name")
   self:value(node, node.task_priority, "the task's priority")
   self:fields(node, node.candidates, "the candidate")
 end

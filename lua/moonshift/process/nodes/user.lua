@@ -25,10 +25,16 @@ local function list_of(value)
   return list
 end
 
+-- The name that people read; nil for none.
+local function name_of(w, inst, token, step)
+  local name = w:ask(inst, token, step.task_name)
+  return name ~= nil and tostring(name) or nil
+end
+
 local function row_of(w, inst, token, step)
   local users, groups = w:ask(inst, token, step.users), w:ask(inst, token, step.groups)
   return {
-    activity = step.id, name = step.name and w:ask(inst, token, { constant = step.name }),
+    activity = step.id, name = name_of(w, inst, token, step),
     assignee = w:ask(inst, token, step.assignee),
     due = due_of(w, step, w:ask(inst, token, step.due)),
     priority = math.tointeger(tonumber(w:ask(inst, token, step.task_priority))), form = step.form,
@@ -51,9 +57,9 @@ end
 
 function user.proceed(w, inst, token, step)
   variables.set_given(inst, token, w.cause)
-  local row = { activity = step.id, name = step.name }
-  if step.on_complete
-    and not walk.listen(w, inst, token, step, step.on_complete, "complete", row) then
+  local row = step.on_complete
+    and { activity = step.id, name = name_of(w, inst, token, step) }
+  if row and not walk.listen(w, inst, token, step, step.on_complete, "complete", row) then
     return
   end
   w:waited(inst, token)

@@ -18,7 +18,7 @@ local EVENT = " message key after at every error error_message code_variable mes
 
 local KNOWN = {
   process = "key name tag priority retry history_time_to_live search external_priority"
-    .. " on_start on_end",
+    .. " initiator on_start on_end",
   step = ACTIVITY .. BEHAVIOUR, send = ACTIVITY .. BEHAVIOUR, rule = ACTIVITY .. BEHAVIOUR,
   script = ACTIVITY .. BEHAVIOUR, manual = ACTIVITY, pass = ACTIVITY,
   task = ACTIVITY .. " assignee candidates due follow_up task_priority form description on_create"
@@ -52,7 +52,7 @@ end
 -- What an option may be; those that are not here are values, or are checked where they are read.
 local TYPES = {
   string = "name tag result id kind on handler start form description binding language as"
-    .. " code_variable message_variable error_message link map",
+    .. " code_variable message_variable error_message link map initiator",
   table = "search properties fields input output event with back mapping each within"
     .. " every on_error on_message",
   boolean = "transaction compensates terminate otherwise default parallel",

@@ -255,7 +255,7 @@ end
 function options.graph(graph)
   local list = {}
   for _, name in ipairs { "key", "name", "tag", "priority", "retry", "history_time_to_live",
-    "external_priority", "search" } do
+    "external_priority", "initiator", "search" } do
     add(list, name, graph[name])
   end
   options.listeners(list, graph.listeners)

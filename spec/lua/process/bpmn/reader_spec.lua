@@ -33,15 +33,15 @@ describe("a graph", function()
   it("has the process, its nodes in order and the flows between them", function()
     local graph = models.graph(models.definitions [[
 <process id="order" name="Order" c:versionTag="v2" c:historyTimeToLive="90" c:jobPriority="10">
-  <startEvent id="s"/>
+  <startEvent id="s" c:initiator="by"/>
   <sequenceFlow id="f" sourceRef="s" targetRef="e"/>
   <endEvent id="e" name="Done"/>
 </process>]])
     local flow = { id = "f", from = "s", to = "e", line = 7, column = 3 }
     assert.same({
       key = "order", name = "Order", path = "processes/p.bpmn", line = 5, column = 1, tag = "v2",
-      history_time_to_live = "P90D", priority = "10", listeners = {}, start = "s", events = {},
-      order = { "s", "e" },
+      history_time_to_live = "P90D", initiator = "by", priority = "10", listeners = {},
+      start = "s", events = {}, order = { "s", "e" },
       nodes = {
         s = { id = "s", kind = "start", event = { kind = "none" }, line = 6, column = 3,
           out = { flow }, into = {} },
