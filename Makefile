@@ -77,10 +77,10 @@ QUICK := CUTS=500 HISTORIES=5 SPEC_HITS=0 SPEC_FAULTS=1
 WHOLE := LIMIT=7200 CUTS=10000 HISTORIES=25 SPEC_FAULTS=4 SPEC_KILLS=100 SPEC_INSTANCES=10000 SPEC_SEED=$(shell date +%s)
 
 check: check-deps ## install what is missing, build with gcc, check with clang, lint, run every spec
-	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20 TWICE=spec/life
+	@$(MAKE) --no-print-directory checked LENGTH="$(QUICK)" SOAKED=20
 
 check-all: check-deps ## the same with everything at full length
-	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180 TWICE="$(STORED)"
+	@$(MAKE) --no-print-directory checked LENGTH="$(WHOLE)" SOAKED=180
 
 # Specs that open stores: they hold over PostgreSQL as well.
 STORED := spec/life spec/lua
@@ -103,8 +103,8 @@ checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.
 	    "$(STEP_MAKE) postgres-check" \
 	  --step "PostgreSQL keeps the contracts of the store" \
 	    "$(LUA) spec/postgres/contracts $(SERVED)" \
-	  --step "the same over PostgreSQL: $(TWICE)" \
-	    "BUILD=$(BUILD) LUA=$(LUA) spec/postgres/specs --jobs 2 $(TWICE)" \
+	  --step "the same over PostgreSQL: $(STORED)" \
+	    "BUILD=$(BUILD) LUA=$(LUA) spec/postgres/specs --jobs 2 $(STORED)" \
 	  --step spec/bench/yardstick.c "$(BUILD)/yardstick -q -n 1000 -l 5 -f $(BUILD)/yardstick.db" \
 	  --step "the soak's checker sees what it should" \
 	    "python3 -B spec/soak/checker_test.py" \
