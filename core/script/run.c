@@ -254,13 +254,23 @@ static void fail_by_conflict(struct script *script, struct outcome *outcome) {
     outcome->warning = line.data;
 }
 
+#define LATER_WAIT 10000 /* ms */
+
+/* A newer program of the cluster knows what to do with the job, and may be faster. */
+static void put_off(struct outcome *outcome) {
+    outcome->kind = OUTCOME_SNOOZE;
+    outcome->due = outcome->ended + LATER_WAIT;
+}
+
 static void fail_by_error(struct script *script, struct outcome *outcome) {
     keep_raised(script, script->state.current);
     struct failure failure = failure_describe(&script->state);
     outcome->message = failure.message;
     outcome->stack = failure.stack;
     outcome->permanent = failure.permanent;
-    if (failure.conflict || script->run->lost)
+    if (failure.later)
+        put_off(outcome);
+    else if (failure.conflict || script->run->lost)
         fail_by_conflict(script, outcome);
 }
 

@@ -58,6 +58,17 @@ describe("a run", function()
     assert.same({ "moved", 1 }, { job.message, job.conflicts })
   end)
 
+  it("that a newer program alone understands is no failure and waits a while", function()
+    local engine, id = one_job(function()
+      error { later = true, message = "shape 2" }
+    end, { retries = 2 })
+    engine:turn()
+    local job = engine:job(id)
+    assert.same({ 2, 1, "scheduled" }, { job.retries, job.attempt, job.state })
+    assert.equal(10000, moonshift.time(job.due) - moonshift.time(engine.clock:now()))
+    assert.equal("snoozed", engine:log({ job = id }):list()[1].outcome)
+  end)
+
   -- Runs it again and again, each time when it is due: the seconds that it waited.
   local function waits_of(engine, id, count)
     local waits = {}

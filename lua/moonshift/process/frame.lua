@@ -152,6 +152,11 @@ local function bad(what)
   error(UNREADABLE .. what, 0)
 end
 
+-- Nothing has failed: the job waits for a program that can read it.
+local function later(what)
+  error({ later = true, message = UNREADABLE .. what }, 0)
+end
+
 -- Whether an error is one of `bad`. Any other comes from rows of another form.
 local function is_bad(message)
   return type(message) == "string" and message:sub(1, #UNREADABLE) == UNREADABLE
@@ -212,7 +217,8 @@ local function fill(f, row)
   link(f)
 end
 
--- decode(text, decode) -> frame. Raises if it is none of a shape that is known.
+-- decode(text, decode) -> frame. Raises if it is none of a shape that is known; that of a newer
+-- program puts the job off.
 function frame.decode(text, decode)
   if not text then
     bad "its row is gone"
@@ -220,8 +226,10 @@ function frame.decode(text, decode)
   local row, message = decode(text)
   if type(row) ~= "table" then
     bad(tostring(message))
-  elseif math.type(row.v) ~= "integer" or row.v > SHAPE then
-    bad(("shape %s (this program knows 1 to %d)"):format(tostring(row.v), SHAPE))
+  elseif math.type(row.v) ~= "integer" then
+    bad(("shape %s"):format(tostring(row.v)))
+  elseif row.v > SHAPE then
+    later(("shape %s (this program knows 1 to %d)"):format(tostring(row.v), SHAPE))
   end
   local f = { next = row.next, root = row.root, journal = row.journal, list = {}, by = {} }
   local ok, wrong = pcall(fill, f, row)
