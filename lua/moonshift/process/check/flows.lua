@@ -11,10 +11,18 @@ local function check_flow_of_many(node, flow, has_default, report)
   end
 end
 
--- One flow without a condition is taken for the default, as Camunda does.
-local function assume_default(node, flow, report)
-  flow.default = true
-  report:warn(node, ('the flow "%s" has no condition: it is taken for the default'):format(flow.id))
+-- One flow without a condition is true where its turn comes, as in Camunda, Flowable and Activiti:
+-- the last one is the default, one before others hides them.
+local function assume_condition(node, flow, report)
+  if flow == node.out[#node.out] then
+    flow.default = true
+    report:warn(node, ('the flow "%s" has no condition: it is taken for the default'):format(
+      flow.id))
+    return
+  end
+  flow.when = "${true}"
+  report:warn(node, ('the flow "%s" has no condition: those behind it are never taken'):format(
+    flow.id))
 end
 
 local function check_exclusive(node, report)
@@ -32,7 +40,7 @@ local function check_exclusive(node, report)
       check_flow_of_many(node, flow, has_default or #bare > 1, report)
     end
     if not has_default and #bare == 1 then
-      assume_default(node, bare[1], report)
+      assume_condition(node, bare[1], report)
     end
   end
 end

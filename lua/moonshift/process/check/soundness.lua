@@ -112,7 +112,7 @@ local function check_default(node, report)
     return
   end
   for _, flow in ipairs(node.out) do
-    if flow.default or flow.when == nil then
+    if flow.default or flow.when == nil or flow.when == "${true}" then
       return
     end
   end

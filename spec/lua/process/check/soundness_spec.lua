@@ -31,6 +31,11 @@ describe("soundness", function()
       '"g": the flow "g_d" has no condition: it is taken for the default')
   end)
 
+  it("names a flow without a condition that hides those behind it", function()
+    warns("s start, g exclusive, c user, d task, e end", "s>g g>d g>c? c>e d>e",
+      '"g": the flow "g_d" has no condition: those behind it are never taken')
+  end)
+
   it("names what nothing leads to", function()
     warns("s start, e end, a task", "s>e a>e", '"a": nothing leads to it')
   end)
@@ -85,7 +90,7 @@ describe("soundness", function()
     for i = 1, count do
       nodes[#nodes + 1] = ("x# exclusive, a# task, b# task, y# exclusive, f# parallel, c# task, "
         .. "d# task, j# parallel"):gsub("#", i)
-      flows[#flows + 1] = ("x#>a# x#>b#? a#>y# b#>y# y#>f# f#>c# f#>d# c#>j# d#>j# j#>%s")
+      flows[#flows + 1] = ("x#>a#? x#>b# a#>y# b#>y# y#>f# f#>c# f#>d# c#>j# d#>j# j#>%s")
         :format(i < count and "x" .. i + 1 or "l"):gsub("#", i)
     end
     return table.concat(nodes, ", "), table.concat(flows, " ")
