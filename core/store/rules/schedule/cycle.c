@@ -169,6 +169,8 @@ bool cycle_follow(struct store *store, struct job *job, time_ms now, struct erro
 static bool waiting_late(const struct waiting *waiting, const struct job *job, time_ms now) {
     if (waiting->misfire != MISFIRE_SKIP || job->due != waiting_due(waiting, waiting->date))
         return false; /* an operator's date is not missed */
+    if (job->instance_id && waiting_future(waiting, now) == TIME_NEVER)
+        return false; /* a token waits for the last one */
     time_ms next = cycle_next(&waiting->cycle, waiting->date);
     return now - job->due > SKIP_LATE || (next != TIME_NEVER && waiting_due(waiting, next) <= now);
 }
