@@ -546,12 +546,11 @@ MUTANTS = [
 """)]},
     {"name": "incident-twice", "by": "I10",
      "breaks": "a job that dies opens two incidents",
-     "changes": [("core/store/rules/incident.c", """
-    " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"                 \\
-    " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"                                \\
-    " AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
+     "changes": [("core/store/rules/incident.h", """
+    " FROM job j WHERE j.id=" job " AND NOT EXISTS (SELECT 1 FROM incident i WHERE i.job=" job     \\
+    " AND i.ended IS NULL AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
 """, """
-    " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1"
+    " FROM job j WHERE j.id=" job
 """), (PLACES, """
         return incident_open(store, row->id, INCIDENT_FAILED_JOB, now, error);
 """, """

@@ -3,6 +3,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/driver.h"
 #include "store/rules/history.h"
+#include "store/rules/incident.h"
 #include <stdlib.h>
 
 #define F(member) JOB_FIELD_##member
@@ -30,6 +31,7 @@ static const int attempts[] = {F(id), F(attempt), BULK_ENDED, F(stream), F(owner
 static const int failed[] = {F(id), BULK_LEFT, BULK_AGAIN, BULK_PLACE, BULK_MESSAGE, -1};
 static const int failed_ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), -1};
 static const int failed_timer[] = {BULK_AGAIN, F(id), F(stream), BULK_RANK, F(lane_id), -1};
+static const int incidents[] = {F(id), BULK_INCIDENT, BULK_NOW, -1};
 static const int ended_short[] = {ENDED, -1};
 static const int ended_plain[] = {ENDED, MORE, -1};
 static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
@@ -78,12 +80,23 @@ static const struct {
                            " SELECT " EACH4 ", " EACH, failed_ready},
     [BULK_FAILED_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)"
                            " SELECT " EACH4 ", " EACH, failed_timer},
+    [BULK_INCIDENTS] = {"INSERT INTO incident(" INCIDENT_COLUMNS ") SELECT i.* FROM (SELECT " EACH
+                        " AS job, " EACH " AS type, " EACH " AS now) AS k CROSS JOIN LATERAL"
+                        " (" INCIDENT_OF ", j.activity, k.type, k.job, k.now"
+                        INCIDENT_FROM("k.job") " OFFSET 0) AS i", incidents},
 };
 /* clang-format on */
 
+static bool is_text(int column) {
+    static const int texts[] = {BULK_RESULT, BULK_MESSAGE, BULK_CAUSE, BULK_STACK, BULK_INCIDENT};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i] == column)
+            return true;
+    return false;
+}
+
 static enum array_type column_type(int column) {
-    if (column == BULK_RESULT || column == BULK_MESSAGE || column == BULK_CAUSE ||
-        column == BULK_STACK)
+    if (is_text(column))
         return ARRAY_TEXT;
     if (column == BULK_SPOT)
         return ARRAY_TID;

@@ -1,7 +1,6 @@
 #include "store/rules/incident.h"
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "job/notify.h"
 #include "store/rules/command/commands.h"
 #include "store/rules/command/operation.h"
 #include "store/rules/tell.h"
@@ -12,7 +11,7 @@
 static bool incident_tell(struct store *store, int64_t job, const char *type, time_ms now,
                           struct error *error) {
     int64_t id = 0;
-    if (!notify_incident(store->settings->notify))
+    if (incident_untold(store))
         return true;
     enum answer found = db_value(
         &store->db, error, &id,
@@ -34,22 +33,13 @@ static bool incident_insert(struct store *store, struct row *row, int64_t job, c
            CRASH_POINT("incident_inserted");
 }
 
-#define INCIDENT_OF                                                                                \
-    "SELECT s.definition, j.activity, j.message, coalesce(j.instance,"                             \
-    " CAST(j.instance_id AS TEXT)), j.root, j.tenant, j.lane_key, j.instance_id"
-#define INCIDENT_FROM                                                                              \
-    " FROM job j LEFT JOIN stream s ON s.id=j.stream WHERE j.id=?1 AND NOT EXISTS"                 \
-    " (SELECT 1 FROM incident i WHERE i.job=?1 AND i.ended IS NULL"                                \
-    " AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
-
 /* Where nobody is told of it, no answer is needed. */
 static bool incident_open_unasked(struct store *store, int64_t job, const char *type, time_ms now,
                                   struct error *error) {
     store->incidents = 1;
     return db_run(&store->db, error,
-                  "INSERT INTO incident(definition, activity, message, instance, root_instance,"
-                  " tenant, lane_key, instance_id, failed_activity, type, job, created)"
-                  " " INCIDENT_OF ", j.activity, ?2, ?1, ?3" INCIDENT_FROM,
+                  "INSERT INTO incident(" INCIDENT_COLUMNS ") " INCIDENT_OF
+                  ", j.activity, ?2, ?1, ?3" INCIDENT_FROM("?1"),
                   "iti", job, type, now);
 }
 
@@ -58,9 +48,9 @@ bool incident_open(struct store *store, int64_t job, const char *type, time_ms n
                    struct error *error) {
     if (!store->settings->incidents)
         return true;
-    if (store->engine->sets && !notify_incident(store->settings->notify))
+    if (store->engine->sets && incident_untold(store))
         return incident_open_unasked(store, job, type, now, error);
-    struct row *row = db_query(&store->db, error, INCIDENT_OF INCIDENT_FROM, "i", job);
+    struct row *row = db_query(&store->db, error, INCIDENT_OF INCIDENT_FROM("?1"), "i", job);
     enum answer found = db_step(&store->db, row, error);
     if (found != YES)
         return found == NO;

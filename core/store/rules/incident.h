@@ -3,6 +3,7 @@
 #ifndef MOONSHIFT_STORE_RULES_INCIDENT_H
 #define MOONSHIFT_STORE_RULES_INCIDENT_H
 
+#include "job/notify.h"
 #include "store/rules/state.h"
 
 #define INCIDENT_FAILED_JOB "failedJob"
@@ -10,11 +11,33 @@
 #define INCIDENT_MISSING_HANDLER "missingHandler" /* of a definition, not of a job */
 #define INCIDENT_HANDLER_STUCK "handlerStuck" /* of a job's runs: it outlives the job (stuck.h) */
 
+/* Of a job whose last run has failed. */
+static inline const char *incident_of(const struct outcome *outcome) {
+    return outcome->reason == REASON_WORKER_DIED ? INCIDENT_WORKER_DIED : INCIDENT_FAILED_JOB;
+}
+
+/* One of the job j, unless it has an open one; a statement gives type, job and instant. */
+#define INCIDENT_COLUMNS                                                                           \
+    "definition, activity, message, instance, root_instance, tenant, lane_key, instance_id,"       \
+    " failed_activity, type, job, created"
+#define INCIDENT_OF                                                                                \
+    "SELECT (SELECT definition FROM stream WHERE id=j.stream), j.activity, j.message,"             \
+    " coalesce(j.instance, CAST(j.instance_id AS TEXT)), j.root, j.tenant, j.lane_key,"            \
+    " j.instance_id"
+#define INCIDENT_FROM(job)                                                                         \
+    " FROM job j WHERE j.id=" job " AND NOT EXISTS (SELECT 1 FROM incident i WHERE i.job=" job     \
+    " AND i.ended IS NULL AND i.type<>'" INCIDENT_HANDLER_STUCK "')"
+
 enum incident_end { INCIDENT_RESOLVED = 1, INCIDENT_DELETED };
 
 /* Nothing happens if the job has an open one, or with `incidents` off. */
 bool incident_open(struct store *store, int64_t job, const char *type, time_ms now,
                    struct error *error);
+/* True if nobody is told of incidents: then no answer of the statement that writes them is needed.
+ */
+static inline bool incident_untold(const struct store *store) {
+    return !notify_incident(store->settings->notify);
+}
 /* Ends the job's open incident, if there is one. */
 bool incident_end_open(struct store *store, int64_t job, enum incident_end how, time_ms now,
                        struct error *error);

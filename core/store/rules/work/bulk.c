@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "store/rules/cursor.h"
 #include "store/rules/history.h"
+#include "store/rules/incident.h"
 #include "store/rules/places.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,10 @@ static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column
         return text_of(row->outcome->message);
     case BULK_STACK:
         return text_of(row->outcome->stack);
+    case BULK_INCIDENT:
+        return text_of(incident_of(row->outcome));
+    case BULK_NOW:
+        return number_if(true, row->now);
     case BULK_RESULT:
         break;
     }
@@ -306,49 +311,54 @@ bool bulk_settle(struct store *store, const struct outcome *outcome, struct erro
 /* First those that are ready, in the order of the key of `ready`; then timers in theirs. */
 static int failed_compare(const void *left, const void *right) {
     const struct bulk_row *a = left, *b = right;
-    int order = ORDER(a->waits, b->waits);
-    if (order == 0 && a->waits)
+    int order = ORDER(a->goes, b->goes);
+    if (order == 0 && a->goes == GOES_TIMER)
         order = ORDER(a->due, b->due);
     else if (order == 0)
         order = ready_compare(a, b);
     return order ? order : ORDER(a->job->id, b->job->id);
 }
 
-static bool failed_write(struct store *store, struct bulk *bulk, size_t to, enum bulk_kind kind,
-                         struct error *error) {
+/* Of all rows those that go there, which are the next ones. */
+static bool failed_place(struct store *store, size_t count, enum bulk_goes goes,
+                         enum bulk_kind kind, struct error *error) {
+    struct bulk *bulk = &store->failures;
     bulk->from = bulk->to;
-    bulk->to = to;
+    while (bulk->to < count && bulk->rows[bulk->to].goes == goes)
+        bulk->to++;
     return bulk->from == bulk->to || bulk_write(store, bulk, kind, error);
+}
+
+static bool failed_places(struct store *store, size_t count, struct error *error) {
+    store->failures.to = 0;
+    return failed_place(store, count, GOES_READY, BULK_FAILED_READY, error) &&
+           failed_place(store, count, GOES_TIMER, BULK_FAILED_TIMER, error) &&
+           (!store->settings->incidents ||
+            failed_place(store, count, GOES_DEAD, BULK_INCIDENTS, error));
 }
 
 bool bulk_failed(struct store *store, struct error *error) {
     struct bulk *bulk = &store->failures;
-    size_t count = bulk->count, ready = 0;
+    size_t count = bulk->count;
     if (!count)
         return true;
-    bulk->count = bulk->to = 0;
     qsort(bulk->rows, count, sizeof *bulk->rows, failed_compare);
-    while (ready < count && !bulk->rows[ready].waits)
-        ready++;
-    if (store->settings->history != HISTORY_NONE &&
-        !failed_write(store, bulk, count, BULK_ATTEMPTS, error))
-        return false;
-    bulk->to = 0;
-    if (!failed_write(store, bulk, count, BULK_FAILED, error))
-        return false;
-    bulk->to = 0;
-    return failed_write(store, bulk, ready, BULK_FAILED_READY, error) &&
-           failed_write(store, bulk, count, BULK_FAILED_TIMER, error);
+    bulk->from = bulk->count = 0;
+    bulk->to = count;
+    return (store->settings->history == HISTORY_NONE ||
+            bulk_write(store, bulk, BULK_ATTEMPTS, error)) &&
+           bulk_write(store, bulk, BULK_FAILED, error) && failed_places(store, count, error);
 }
 
 bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
-               bool waits, struct error *error) {
+               enum bulk_goes goes, time_ms now, struct error *error) {
     const struct bulk_row kept = {.job = outcome->job,
                                   .outcome = outcome,
                                   .place = row->place,
                                   .due = row->due,
                                   .retries = row->retries,
-                                  .waits = waits};
+                                  .goes = goes,
+                                  .now = now};
     bool full = false;
     return bulk_keep(&store->failures, kept, &full, error) && (!full || bulk_failed(store, error));
 }

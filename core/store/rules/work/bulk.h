@@ -21,7 +21,8 @@ struct bulk_row {
     const struct outcome *outcome; /* of a run that has ended */
     time_ms due;                   /* behind one that failed; TIME_NONE: none */
     int32_t retries;
-    bool waits; /* until it is due */
+    enum bulk_goes { GOES_READY, GOES_TIMER, GOES_DEAD } goes; /* the job, then, */
+    time_ms now;                                               /* at this instant */
 };
 
 struct bulk {
@@ -45,12 +46,13 @@ enum bulk_kind {
     BULK_ENDED_SHORT, /* entries of the history; plain: also due date, batch and result */
     BULK_ENDED_PLAIN,
     BULK_ENDED_WHOLE, /* also what the job belonged to */
-    /* Of failed runs, for an engine with `sets`: attempts, what becomes of the rows of `job`, and
-       where the jobs wait. */
+    /* Of failed runs, for an engine with `sets`: attempts, what becomes of the rows of `job`,
+       where the jobs wait, and incidents of the dead. */
     BULK_ATTEMPTS,
     BULK_FAILED,
     BULK_FAILED_READY,
-    BULK_FAILED_TIMER
+    BULK_FAILED_TIMER,
+    BULK_INCIDENTS
 };
 
 /* The columns of a kept row: the fields of its job by their numbers (job/job.h), then what is made
@@ -70,7 +72,9 @@ enum bulk_column {
     BULK_REASON,
     BULK_MESSAGE,
     BULK_CAUSE,
-    BULK_STACK
+    BULK_STACK,
+    BULK_INCIDENT,
+    BULK_NOW
 };
 
 struct bulk_value {
@@ -108,7 +112,7 @@ bool bulk_settled(struct store *store, struct error *error);
 /* Keeps a failed run for later: no command has edited the row of its job, which becomes `row`.
  * And writes what is kept. */
 bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
-               bool waits, struct error *error);
+               enum bulk_goes goes, time_ms now, struct error *error);
 bool bulk_failed(struct store *store, struct error *error);
 
 /* Before the commit all that is kept is written. */

@@ -210,18 +210,29 @@ static struct job_row settle_row(const struct job *job) {
                             .attempt = job->attempt};
 }
 
-/* A failed run whose lock has ended with others. With retries left it is written with them, too. */
+static enum bulk_goes settle_goes(struct store *store, const struct job_row *row, time_ms now) {
+    if (row->retries == 0) {
+        store->incidents = 1;
+        return GOES_DEAD;
+    }
+    return place_row_later(store, row, now) ? GOES_TIMER : GOES_READY;
+}
+
+/* A failed run whose lock has ended with others. It is written with them, unless somebody is told
+ * of its incident. */
 static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
-                                      struct error *error) {
+                                      enum settled *settled, struct error *error) {
     struct job_row row = settle_row(outcome->job);
     outcome_decide(outcome, store->settings->failed_job_wait, now);
     settle_merge(outcome, &row);
-    if (row.retries == 0)
+    *settled = row.retries == 0 ? SETTLED_DEAD : SETTLED;
+    if (row.retries == 0 && !incident_untold(store))
         return settle_flush(store, error) ? NO : FAILED;
-    bool done = fair_share_place(store, NULL, &row, now, error) &&
-                (outcome->told || tell_failure(store, outcome, row.retries, now, error));
-    bool waits = done && place_row_later(store, &row, now);
-    return done && bulk_fail(store, outcome, &row, waits, error) ? YES : FAILED;
+    if (!fair_share_place(store, NULL, &row, now, error) ||
+        (!outcome->told && !tell_failure(store, outcome, row.retries, now, error)))
+        return FAILED;
+    enum bulk_goes goes = settle_goes(store, &row, now);
+    return bulk_fail(store, outcome, &row, goes, now, error) ? YES : FAILED;
 }
 
 /* Settles a job that goes on: after a failure, a snooze, a conflict, or unrun. */
@@ -229,7 +240,7 @@ static bool settle_back(struct store *store, struct outcome *outcome, time_ms no
                         enum settled *settled, struct error *error) {
     struct job_row row;
     bool fails = outcome->fenced && outcome->kind == OUTCOME_FAILURE;
-    enum answer with_others = fails ? settle_with_others(store, outcome, now, error) : NO;
+    enum answer with_others = fails ? settle_with_others(store, outcome, now, settled, error) : NO;
     if (with_others != NO)
         return with_others == YES;
     enum answer found = row_load_placeless(store, outcome->job->id, &row, error);

@@ -82,7 +82,8 @@ static int64_t settle_waits(struct contract *c, struct job *jobs, struct outcome
     static struct outcome outcomes[MANY];
     const struct session *session = &postgres_of(c->store)->session;
     int64_t before = session->waits, count = 0;
-    enum settled settled = SETTLED;
+    bool dies = end.kind == OUTCOME_FAILURE && end.retries == 0;
+    enum settled settled = SETTLED, wanted = dies ? SETTLED_DEAD : SETTLED;
     end.started = end.ended = NOW;
     for (struct job *job = jobs; job && count < MANY; job = job->next, count++) {
         outcomes[count] = end;
@@ -92,7 +93,7 @@ static int64_t settle_waits(struct contract *c, struct job *jobs, struct outcome
     bool done = store_begin(c->store, STORE_TURN, &c->error) &&
                 store_settle_bulk(c->store, outcomes, &c->error);
     for (int64_t i = 0; done && i < count; i++)
-        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == wanted;
     done = done && store_settle_end(c->store, &c->error) && store_commit(c->store, &c->error);
     return done && count > FEW ? session->waits - before : -1;
 }
@@ -174,9 +175,36 @@ static void tried_again_at_once(struct contract *c) {
     job_free_list(jobs);
 }
 
+static void failed_for_good(struct contract *c) {
+    EXPECT(make(c, (struct job){.retries = 1, .tenant = "t"}));
+    struct job *jobs = take_half(c, NOW);
+    int64_t waits = settle_waits(c, jobs, failure(0, -1));
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(matches(c, "{\"state\":\"dead\"}") == MANY / 2);
+    EXPECT(ROWS("attempt WHERE n=1 AND retries=1 AND tenant='t'") == MANY / 2);
+    EXPECT(ROWS("incident i JOIN job j ON j.id=i.job JOIN stream s ON s.id=j.stream"
+                " WHERE i.type='failedJob' AND i.ended IS NULL AND i.message='no answer'"
+                " AND i.tenant='t' AND i.definition=s.definition") == MANY / 2);
+}
+
+static void died(struct contract *c) {
+    struct outcome end = failure(0, -1);
+    end.reason = REASON_WORKER_DIED;
+    EXPECT(make(c, (struct job){.retries = 1}));
+    struct job *jobs = take_half(c, NOW);
+    int64_t waits = settle_waits(c, jobs, end);
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(ROWS("incident WHERE type='workerDied'") == MANY / 2);
+    EXPECT(ROWS("incident") == MANY / 2);
+}
+
 static const struct check checks[] = {
     {"the ends of runs under a limit", limited},
     {"the ends of runs that failed", tried_again},
+    {"the ends of runs that failed for good", failed_for_good},
+    {"the ends of runs whose workers died", died},
     {"the ends of runs that failed and begin again at once", tried_again_at_once},
     {"those that end or revive jobs", dead},
     {"those on jobs of a lane", lanes},
