@@ -114,8 +114,9 @@ bool engine_command(struct engine *engine, json_t *command, struct command_run *
  * `kind` decides what else it needs, and may have:
  *   - start: process; version or tag, variables, key, tenant;
  *   - complete: task; variables;
- *   - message: message; key, instance, token, business_key, variables, keep (a span: if nothing
- *     waits for it, it is kept so long for what will; the answer is 0);
+ *   - message: message; key, instance, token, business_key, starts (true: only start events),
+ *     variables, keep (a span: if nothing waits for it, it is kept so long for what will; the
+ *     answer is 0);
  *   - trigger: instance; activity, variables;
  *   - cancel: instance; reason;
  *   - set: instance; variables.

@@ -234,7 +234,8 @@ static bool message(struct process_cause *cause, struct engine *engine, const js
                 take(question, "key", command, "key") &&
                 take(question, "instance", command, "instance") &&
                 take(question, "token", command, "token") &&
-                take(question, "business_key", command, "business_key");
+                take(question, "business_key", command, "business_key") &&
+                take(question, "starts", command, "starts");
     json_t *rows = ask(engine, ASK_RECEIVERS, fine ? json_incref(question) : NULL, error);
     size_t count = json_array_size(rows);
     bool done = rows != NULL;

@@ -402,7 +402,7 @@ json_t *store_suspended_instances(struct store *store, const json_t *filters,
  *   - of schedules and dates: name, count; of where instances stand: name, the key of a process;
  *   - of executors: all;
  *   - of a frame: instance; of a version: id, or key and one of number, tag, deployment; of the
- *     receivers of a message: name, key, instance, token, business_key;
+ *     receivers of a message: name, key, instance, token, business_key, starts;
  *   - of any: budget. From now on questions end after so many ms.
  * A new reference or NULL. */
 json_t *store_ask(struct store *store, enum ask_kind kind, const json_t *question, time_ms now,

@@ -26,7 +26,7 @@ end
 local START = { variables = true, transient = true, types = true, key = true, version = true,
   tag = true, tenant = true }
 local MESSAGE = { key = true, instance = true, token = true, business_key = true,
-  variables = true, transient = true, types = true, keep = true }
+  starts = true, variables = true, transient = true, types = true, keep = true }
 
 -- An id that may be missing: a number, or its decimal text as handlers have it.
 local function id_of(value, what, level)
@@ -55,11 +55,15 @@ local function message_command(message, given, where, level)
   elseif given.token ~= nil and (given.instance == nil or given.keep ~= nil) then
     error(where .. "correlate: a token without its instance, or beside keep (expected the token "
       .. "of a subscription and its instance)", level + 1)
+  elseif given.starts ~= nil and (type(given.starts) ~= "boolean" or given.instance ~= nil
+    or given.business_key ~= nil or given.keep ~= nil) then
+    error(where .. "correlate: starts is true or false, without instance, business_key and keep",
+      level + 1)
   end
   return { kind = "message", message = check_name(message, where .. "message", level),
     key = given.key, instance = id_of(given.instance, where .. "instance", level + 1),
     token = id_of(given.token, where .. "token", level + 1), business_key = given.business_key,
-    variables = check_variables(given.variables, level), keep = given.keep,
+    starts = given.starts, variables = check_variables(given.variables, level), keep = given.keep,
     transient = check_variables(given.transient, level, "transient"),
     types = check_variables(given.types, level, "types") }
 end

@@ -279,4 +279,19 @@ describe("an instance of a process", function()
     assert(engine:start "tour")
     assert.equal("Trip of nobody", task().name)
   end)
+
+  it("is begun by a message although another one waits for it, if that is said", function()
+    process.remove(folder)
+    folder = process.folder { ["processes/claim.lua"] = WORDS .. [[
+      return { require("moonshift.process").start "asked" { message = "claim" },
+        receive "more" { message = "claim" } }]] }
+    engine = testing.engine { scripts = folder }
+    local first = assert(engine:correlate "claim")
+    local second = assert(engine:correlate("claim", { starts = true }))
+    assert.same({ first, second }, engine:instances():ids())
+    assert.equal("conflict", (select(3, engine:correlate "claim")))
+    assert.error_matches(function()
+      engine:correlate("claim", { starts = true, instance = first })
+    end, "starts is true or false, without instance")
+  end)
 end)

@@ -58,7 +58,8 @@ static json_t *receivers(struct store *store, const struct question *question,
         .key = json_string_value(json_object_get(question->object, "key")),
         .instance = json_integer_value(json_object_get(question->object, "instance")),
         .token = json_integer_value(json_object_get(question->object, "token")),
-        .business_key = json_string_value(json_object_get(question->object, "business_key"))};
+        .business_key = json_string_value(json_object_get(question->object, "business_key")),
+        .starts = json_is_true(json_object_get(question->object, "starts"))};
     bool own = false;
     if (!look_begin(store, &own, error))
         return NULL;

@@ -48,7 +48,10 @@ static bool refuse(const struct unit_message *one, const json_t *list, struct er
  * FAILED: error, or it is refused. */
 static enum answer receiver_of(struct store *store, const struct unit_message *one,
                                json_t **receiver, struct error *error) {
-    const struct message_to to = {one->name, one->key, one->instance, 0, one->business_key};
+    const struct message_to to = {.name = one->name,
+                                  .key = one->key,
+                                  .instance = one->instance,
+                                  .business_key = one->business_key};
     json_t *list = subscription_receivers(store, &to, error);
     size_t count = json_array_size(list);
     enum answer found = count ? YES : NO;

@@ -56,6 +56,8 @@ static json_t *receivers(struct store *store, const struct message_to *to, bool 
 
 json_t *subscription_receivers(struct store *store, const struct message_to *to,
                                struct error *error) {
+    if (to->starts)
+        return receivers(store, to, true, error);
     json_t *found = receivers(store, to, false, error);
     if (!found || json_array_size(found))
         return found;

@@ -18,6 +18,7 @@ struct message_to {
     int64_t instance;         /* 0: any */
     int64_t token;            /* of that instance; 0: any */
     const char *business_key; /* NULL: any */
+    bool starts;              /* only start events, whatever waits */
 };
 /* [{ instance, token, version, process, activity, key, business_key }]: those that wait; else the
  * start events of that name, with instance 0. At most a hundred. */
