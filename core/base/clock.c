@@ -9,7 +9,8 @@
 struct clock {
     bool is_virtual;
     _Atomic int owners;
-    _Atomic time_ms now; /* of a virtual clock */
+    _Atomic time_ms now;   /* of a virtual clock */
+    _Atomic time_ms ahead; /* of clock_since_boot; 0: it is as the system's */
 };
 
 static struct clock system_clock;
@@ -18,24 +19,35 @@ struct clock *clock_system(void) {
     return &system_clock;
 }
 
+struct clock *clock_real_new(void) {
+    struct clock *clock = calloc(1, sizeof *clock);
+    if (clock)
+        atomic_init(&clock->owners, 1);
+    return clock;
+}
+
 struct clock *clock_virtual_new(time_ms start) {
-    struct clock *clock = malloc(sizeof *clock);
+    struct clock *clock = clock_real_new();
     if (!clock)
         return NULL;
     clock->is_virtual = true;
-    atomic_init(&clock->owners, 1);
     atomic_init(&clock->now, start);
     return clock;
 }
 
+void clock_follow(struct clock *clock, time_ms ahead) {
+    if (clock != &system_clock)
+        atomic_store(&clock->ahead, ahead);
+}
+
 struct clock *clock_retain(struct clock *clock) {
-    if (clock->is_virtual)
+    if (clock != &system_clock)
         atomic_fetch_add(&clock->owners, 1);
     return clock;
 }
 
 void clock_release(struct clock *clock) {
-    if (clock && clock->is_virtual && atomic_fetch_sub(&clock->owners, 1) == 1)
+    if (clock && clock != &system_clock && atomic_fetch_sub(&clock->owners, 1) == 1)
         free(clock);
 }
 
@@ -50,7 +62,10 @@ static int64_t read_us(clockid_t id) {
 }
 
 time_ms clock_now(const struct clock *clock) {
-    return clock->is_virtual ? atomic_load(&clock->now) : read_us(CLOCK_REALTIME) / 1000;
+    if (clock->is_virtual)
+        return atomic_load(&clock->now);
+    time_ms ahead = atomic_load(&clock->ahead);
+    return ahead ? clock_since_boot() + ahead : read_us(CLOCK_REALTIME) / 1000;
 }
 
 void clock_advance(struct clock *clock, time_ms span) {

@@ -13,8 +13,8 @@ typedef int64_t time_ms;
 /* "Never" / "for ever", when a wait has no end. */
 #define TIME_NEVER INT64_MAX
 
-/* A clock is the system's, or a virtual one that moves only when it is told to (specs).
- * A virtual clock may be read and moved from any thread. */
+/* A clock is the system's, one that may follow another machine's, or a virtual one that moves only
+ * when it is told to (specs). The last two may be read and moved from any thread. */
 struct clock;
 
 /* The system's clock; shared, never freed. */
@@ -24,7 +24,13 @@ struct clock *clock_system(void);
  */
 struct clock *clock_virtual_new(time_ms start);
 
-/* One owner more / less of a virtual clock; no effect on the system's. */
+/* A clock that is as the system's until clock_follow. Released like a virtual one. NULL: no memory.
+ */
+struct clock *clock_real_new(void);
+/* From now on `clock` is so many ms ahead of clock_since_boot, whatever the system's clock says. */
+void clock_follow(struct clock *clock, time_ms ahead);
+
+/* One owner more / less of a clock; no effect on the system's. */
 struct clock *clock_retain(struct clock *clock);
 void clock_release(struct clock *clock);
 

@@ -115,6 +115,8 @@ static bool open_store(struct engine *engine, struct error *error) {
     engine->store = store_open(options->settings->store, options->mode, options->settings, error);
     if (!engine->store)
         return false;
+    if (!clock_is_virtual(options->clock))
+        store_set_clock(engine->store, options->clock);
     if (options->hurries) {
         store_set_impatient(engine->store, options->hurries);
         store_budget(engine->store, 1);
@@ -136,6 +138,12 @@ static bool begin(struct engine *engine, struct error *error) {
     return (first || load(engine, options->folder, &first, error)) && take(engine, first, error);
 }
 
+/* Its own, which goes as that of its store; a virtual one is the caller's. */
+static struct clock *clock_of(const struct engine_options *options) {
+    const bool is_virtual = options->clock && clock_is_virtual(options->clock);
+    return is_virtual ? clock_retain(options->clock) : clock_real_new();
+}
+
 struct engine *engine_open(const struct engine_options *options, struct error *error) {
     json_setup();
     struct engine *engine = calloc(1, sizeof *engine);
@@ -144,9 +152,9 @@ struct engine *engine_open(const struct engine_options *options, struct error *e
         return NULL;
     }
     engine->options = *options;
-    engine->options.clock = clock_retain(options->clock ? options->clock : clock_system());
+    engine->options.clock = clock_of(options);
     engine->options.folder = options->folder ? folder_retain(options->folder) : NULL;
-    engine->services = job_services_direct(engine);
+    engine->services = engine->options.clock ? job_services_direct(engine) : NULL;
     if (engine->services ? begin(engine, error) : error_no_memory(error))
         return engine;
     engine_close(engine);

@@ -44,6 +44,8 @@ static bool open_engine(struct runner *runner, struct error *error) {
     runner->engine = engine_open(&options, error);
     if (!runner->engine)
         return false;
+    clock_release(runner->options.clock);
+    runner->options.clock = clock_retain(engine_clock(runner->engine));
     runner->store = engine_store(runner->engine);
     generation_tell(engine_generations(runner->engine)->list[0]);
     return store_kind(runner->store) != STORE_MEMORY ||

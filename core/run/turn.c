@@ -158,8 +158,7 @@ static bool must_look_for_missing(const struct turns *turns, const struct work *
 static bool plan(struct turns *turns, const struct turn *turn, struct work *work) {
     time_ms requests_at = turn->requests ? job_requests_due(turn->requests) : TIME_NEVER;
     bool room = turn->acquiring && turn->room > 0;
-    *work = (struct work){.now = store_now(turns->store, clock_now(turns->clock)),
-                          .at = clock_monotonic()};
+    *work = (struct work){.now = clock_now(turns->clock), .at = clock_monotonic()};
     work->settles = turns_pending(turns);
     work->requests = requests_at != TIME_NEVER;
     bool steady = lease_in_step(&turns->lease, work->now, work->at);

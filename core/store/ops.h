@@ -21,7 +21,7 @@ struct store_backup;
        (store, purpose, error))                                                                    \
     OP(bool, commit, (struct store *store, struct error *error), (store, error))                   \
     DO(rollback, (struct store *store), (store))                                                   \
-    OP(time_ms, now, (struct store *store, time_ms own), (store, own))                             \
+    DO(set_clock, (struct store *store, struct clock *clock), (store, clock))                      \
     OP(bool, tend, (struct store *store, enum store_chore chore, int limit, bool *more,            \
         struct error *error), (store, chore, limit, more, error))                                  \
     DO(set_impatient, (struct store *store, bool (*hurried)(void)), (store, hurried))              \

@@ -51,8 +51,9 @@ static inline bool store_begin(struct store *store, enum store_purpose purpose,
 static inline bool store_commit(struct store *store, struct error *error);
 static inline void store_rollback(struct store *store);
 
-/* The time by which leases and due dates are decided; `own`: this machine's. */
-static inline time_ms store_now(struct store *store, time_ms own);
+/* From now on this clock goes as the one by which leases and due dates are decided: on a server its
+ * own. Borrowed; not a virtual one. */
+static inline void store_set_clock(struct store *store, struct clock *clock);
 
 /* What an engine does for itself when there is time. */
 enum store_chore {

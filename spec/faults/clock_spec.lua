@@ -1,4 +1,6 @@
 -- The machine's clock is set while executors run: libfaketime shows them another wall clock.
+local executors = require "spec.support.executors"
+local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
 
 local library = "/usr/lib/" .. io.popen("gcc -print-multiarch"):read("l")
@@ -137,4 +139,95 @@ describe("a wall clock that is set", function()
       assert.falsy(process.read(dir .. "/log"):find("stale", 1, true))
     end)
   end
+end)
+
+-- A line at the beginning of each run: the job, and the server's time in ms.
+local noting = [[
+return function(job)
+  os.execute("echo " .. job.id .. " $(env -u LD_PRELOAD date +%s%3N) >>PLACE/runs")
+  if job.payload == "long" then
+    os.execute("env -u LD_PRELOAD sleep 5")
+  end
+end
+]]
+
+describe("machines on one server whose clocks are wrong", function()
+  local server, place
+
+  before_each(function()
+    server = postgres.programs() and postgres.start()
+    place = executors.place {}
+    place.write("handlers/note.lua", (noting:gsub("PLACE", place.path)))
+    place.write("runs", "")
+    place.url = server and postgres.url(server, "jobs")
+  end)
+
+  after_each(function()
+    process.environment = ""
+    place.remove()
+    if server then
+      postgres.stop(server)
+    end
+  end)
+
+  -- What is started from here on has the clock of this machine.
+  local function on(machine)
+    process.environment = ("LD_PRELOAD=%s FAKETIME_TIMESTAMP_FILE=%s/%s FAKETIME_NO_CACHE=1"
+      .. " FAKETIME_DONT_FAKE_MONOTONIC=1"):format(library, place.path, machine)
+  end
+
+  local function set(machine, offset)
+    place.write(machine, offset .. "\n")
+  end
+
+  local function now()
+    return tonumber(io.popen("date +%s%3N"):read("l"))
+  end
+
+  local function runs()
+    local started, count = {}, 0
+    for id, at in place.log("runs"):gmatch("(%d+) (%d+)\n") do
+      started[id], count = tonumber(at), count + 1
+    end
+    return count, started
+  end
+
+  it("run nothing early or late, and take nothing from each other", function()
+    if sanitized or not server then
+      return pending("needs a server, and a program that takes another clock")
+    end
+    set("ahead", "+5m")
+    set("behind", "-5m")
+    for _, machine in ipairs { "ahead", "behind" } do
+      on(machine)
+      place.executor("--name", machine, "--lock-time", "PT9S", "--workers", "2")
+    end
+    local due = {}
+    for _, machine in ipairs { "ahead", "behind" } do
+      on(machine)
+      local before = now()
+      local status, id, errors = process.run(("env %s %s"):format(process.environment,
+        process.command("enqueue", "note", "--in", "3", "-C", place.path, "--store", place.url)))
+      assert.equal(0, status, errors)
+      due[id:match("%d+")] = { before + 3000, now() + 3000 }
+    end
+    place.enqueue("note", 4, '"long"')
+    process.await("the long runs", 30, function()
+      return runs() >= 4
+    end)
+    set("ahead", "-5m") -- while they run
+    set("behind", "+5m")
+    process.await("all ends", 60, function()
+      return postgres.rows(server, "jobs", "SELECT count(*) FROM ended WHERE outcome=1")[1] == "6"
+    end)
+    local count, started = runs()
+    assert.equal(6, count)
+    for id, span in pairs(due) do
+      assert.truthy(started[id] >= span[1], "early")
+      assert.truthy(started[id] < span[2] + 120000, "late")
+    end
+    local log = place.log()
+    assert.falsy(log:find("stale", 1, true) or log:find("dead executor", 1, true), log)
+    assert.equal(2, select(2, log:gsub("this machine's clock is wrong", "")))
+  end)
 end)

@@ -43,6 +43,13 @@ struct drawn {
     unsigned generation; /* of the connection */
 };
 
+/* The server's clock, as it was measured; server_clock.c. */
+struct server_clock {
+    bool measured;
+    time_ms ahead; /* of clock_since_boot, */
+    time_ms round; /* measured by this round trip */
+};
+
 /* Which server this is, and what this process knows of the one before; timeline.c. */
 struct timeline {
     int64_t server;      /* as the open transaction has read it; 0: of a standby */
@@ -61,10 +68,9 @@ struct postgres {
     int64_t program;      /* the version of the schema that this program knows */
     bool outdated;        /* the schema is narrower than this program can work with */
     bool parting;         /* no more is written than what gives its locks back */
-    time_ms offset;       /* of the server's clock to this machine's, */
-    time_ms round;        /* measured by this round trip, */
-    time_ms measured;     /* at this monotonic instant; 0: never */
     int64_t ticket, turn; /* under which the store notes its commits, and how many; see turn.h */
+    struct server_clock server_clock;
+    struct clock *clock; /* that goes as the server's; NULL: none */
     struct timeline timeline;
     struct direct direct;
     struct signs signs;
@@ -85,6 +91,13 @@ enum { LOCK_GATE = 1, LOCK_TAKER, LOCK_SCHEMA, LOCK_EXECUTORS = 16 }; /* and up,
 
 /* Waits for the gate, in the transaction that has begun: alone, or beside others that share it. */
 bool postgres_gate(struct store *store, bool shared, struct error *error);
+/* SQL: the server's clock in ms. */
+#define SERVER_NOW "floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+/* The server's clock was so in a flight that began at this monotonic instant. */
+void postgres_note_clock(struct store *store, time_ms begun, time_ms server);
+/* Warns if this machine's is another one. */
+void postgres_tell_clock(const struct store *store);
+
 /* Begins to write, whatever the server's timeline. */
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
 /* Connects again after a loss, and takes what the session had held. */

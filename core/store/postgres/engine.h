@@ -28,7 +28,7 @@ void postgres_close(struct store *store);
 bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error);
 bool postgres_commit(struct store *store, struct error *error);
 void postgres_rollback(struct store *store);
-time_ms postgres_now(struct store *store, time_ms own);
+void postgres_set_clock(struct store *store, struct clock *clock);
 bool postgres_tend(struct store *store, enum store_chore chore, int limit, bool *more,
                    struct error *error);
 void postgres_purge_behind(struct store *store);

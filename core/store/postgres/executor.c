@@ -142,6 +142,7 @@ bool postgres_enter(struct store *store, int64_t id, int workers, struct error *
 }
 
 bool postgres_entered(struct store *store, struct error *error) {
+    postgres_tell_clock(store);
     return bell_make(store, store->self.id, error);
 }
 

@@ -27,14 +27,18 @@ bool postgres_version_fits(struct store *store, struct error *error) {
 }
 
 bool postgres_schema_read(struct store *store, struct error *error) {
-    struct row *row = db_query(&store->db, error, "SELECT version, oldest FROM schema_version", "");
+    const time_ms begun = clock_monotonic();
+    struct row *row = db_query(&store->db, error,
+                               "SELECT version, oldest, " SERVER_NOW " FROM schema_version", "");
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
         return false;
     store->schema.version = step == YES ? row_int(row, 0) : 0;
     store->schema.oldest = step == YES ? row_int(row, 1) : 0;
-    if (step == YES)
-        row_done(row);
+    if (step != YES)
+        return true;
+    postgres_note_clock(store, begun, row_int(row, 2));
+    row_done(row);
     return true;
 }
 
@@ -148,9 +152,8 @@ bool postgres_migrate(struct store *store, struct error *error) {
         return upgrade_run(store, error);
     if (found != NO)
         return found == YES;
-    store->schema.version = store->schema.oldest = postgres_of(store)->program;
     if (store->mode == STORE_CREATE)
-        return make(store, error);
+        return make(store, error) && postgres_schema_read(store, error);
     return error_set(error, ERROR_NOT_FOUND,
                      "store \"%s\": empty (create it with \"moonshift run\" or \"moonshift "
                      "enqueue\")",

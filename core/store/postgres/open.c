@@ -68,7 +68,7 @@ static bool all_of_them(struct store *store, struct query *query, const json_t *
 static const struct store_ops ops = {.close = postgres_close,
                                      .begin = postgres_begin,
                                      .commit = postgres_commit,
-                                     .now = postgres_now,
+                                     .set_clock = postgres_set_clock,
                                      .tend = postgres_tend,
                                      .has_pending_purge = postgres_has_pending_purge,
                                      .enqueue = postgres_enqueue,

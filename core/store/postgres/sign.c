@@ -17,7 +17,6 @@ static bool sign_own(const struct store *store, int64_t sign) {
     return false;
 }
 
-#define SERVER_NOW "floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
 #define DATED "(" SERVER_NOW "+600000)::text" /* ten minutes */
 
 static bool note_sign(struct store *store, int64_t sign, struct error *error) {

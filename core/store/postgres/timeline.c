@@ -136,7 +136,7 @@ static bool refuse(struct store *store, enum answer registered, struct error *er
 
 static bool follow(struct store *store, bool *moves, enum answer *registered, struct error *error) {
     struct timeline *timeline = &postgres_of(store)->timeline;
-    const time_ms now = postgres_now(store, clock_now(clock_system()));
+    const time_ms now = postgres_of(store)->server_clock.ahead + clock_since_boot();
     *moves = store->meta.timeline != timeline->server;
     if ((*moves && !move_on(store, now, error)) || !count_lost(store, error))
         return false;

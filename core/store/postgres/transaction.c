@@ -7,9 +7,7 @@
 #include "store/postgres/turn.h"
 #include <string.h>
 
-#define LONG_WAIT 5      /* ms; who waits so long for the gate has met another writer */
-#define CLOCK_KEPT 60000 /* ms for which a measured offset of the clock counts */
-#define CLOCK_NEAR 10000 /* ms; a clock that is further away from the machine's is virtual */
+#define LONG_WAIT 5 /* ms; who waits so long for the gate has met another writer */
 
 static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED",
                   look_sql[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -50,25 +48,6 @@ static void abandon(struct store *store) {
         db_run(&store->db, NULL, rollback_sql, "");
 }
 
-/* ---- the server's clock ---- */
-
-/* The round trip that took least says most. */
-static void note_clock(struct store *store, time_ms begun, time_ms server) {
-    struct postgres *postgres = postgres_of(store);
-    time_ms now = clock_monotonic(), round = now - begun;
-    if (postgres->measured && round > postgres->round && now - postgres->measured < CLOCK_KEPT)
-        return;
-    postgres->offset = server - (clock_now(clock_system()) - round / 2);
-    postgres->round = round;
-    postgres->measured = now;
-}
-
-time_ms postgres_now(struct store *store, time_ms own) {
-    time_ms here = clock_now(clock_system());
-    bool real = own - here < CLOCK_NEAR && here - own < CLOCK_NEAR;
-    return real && store->self.steady ? own + postgres_of(store)->offset : own;
-}
-
 /* A standby, or a primary that was told so: another of the URL's servers may be the primary. */
 static bool refuse_read_only(struct store *store, struct error *error) {
     postgres_of(store)->session.lost = true;
@@ -79,19 +58,19 @@ static bool refuse_read_only(struct store *store, struct error *error) {
 
 /* Reads the version of the schema and the server's clock, in the flight that begins. */
 static bool read_begun(struct store *store, bool writing, time_ms begun, struct error *error) {
-    struct row *row = db_query(
-        &store->db, error,
-        "SELECT version, oldest, floor(extract(epoch FROM clock_timestamp())*1000)::bigint,"
-        " pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
-        " CASE WHEN pg_is_in_recovery() THEN 0 ELSE " TIMELINE " END FROM schema_version",
-        "");
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT version, oldest, " SERVER_NOW ","
+                 " pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
+                 " CASE WHEN pg_is_in_recovery() THEN 0 ELSE " TIMELINE " END FROM schema_version",
+                 "");
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
         return false;
     store->schema.version = step == YES ? row_int(row, 0) : 0;
     store->schema.oldest = step == YES ? row_int(row, 1) : 0;
     if (step == YES)
-        note_clock(store, begun, row_int(row, 2));
+        postgres_note_clock(store, begun, row_int(row, 2));
     bool read_only = step == YES && row_int(row, 3);
     postgres_of(store)->timeline.server = step == YES ? row_int(row, 4) : 0;
     row_done(row);

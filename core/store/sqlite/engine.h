@@ -32,7 +32,7 @@ bool sqlite_checkpoint(struct store *store, int pages, struct error *error);
 void sqlite_trim_cache(struct store *store);
 bool sqlite_intact(struct store *store, struct error *error);
 bool sqlite_purge(struct store *store, bool idle, struct error *error);
-time_ms sqlite_now(struct store *store, time_ms own);
+void sqlite_set_clock(struct store *store, struct clock *clock);
 bool sqlite_tend(struct store *store, enum store_chore chore, int limit, bool *more,
                  struct error *error);
 

@@ -129,7 +129,7 @@ static void engine_notify(struct store *store, int64_t executor) {
 static const struct store_ops ops = {.close = sqlite_close,
                                      .begin = sqlite_begin,
                                      .commit = sqlite_commit,
-                                     .now = sqlite_now,
+                                     .set_clock = sqlite_set_clock,
                                      .tend = sqlite_tend,
                                      .has_pending_purge = sqlite_has_pending_purge,
                                      .enqueue = sqlite_enqueue,

@@ -131,6 +131,14 @@ static void check_clock(void) {
     check("the system's clock does not listen", clock_now(clock_system()) < clock_now(clock));
     clock_release(clock_retain(clock));
     clock_release(clock);
+    clock = clock_real_new();
+    time_ms off = clock_now(clock) - clock_now(clock_system());
+    check("a new clock is as the system's", off >= 0 && off < 1000);
+    clock_follow(clock, 5 - clock_since_boot());
+    check("a clock that follows another machine's has its time",
+          clock_now(clock) >= 5 && clock_now(clock) < 1005);
+    check("such a clock goes on by itself", !clock_is_virtual(clock));
+    clock_release(clock);
 }
 
 static char line[4096];
