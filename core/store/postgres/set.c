@@ -5,6 +5,7 @@
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
 #include "store/rules/row.h"
+#include <string.h>
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */
 #define FIRST(where)                                                                               \
@@ -29,6 +30,8 @@
 #define ROWS(table)                                                                                \
     "SELECT " ROW_PLACE " FROM unnest(?) AS k(id) CROSS JOIN LATERAL"                              \
     " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN locked l ON l.id=j.id"
+
+enum { ARRAYS_MOST = 4 };
 
 static const struct {
     const char *sql;
@@ -66,28 +69,54 @@ static const struct {
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
                    " AND edited=0 OFFSET 0) AS l)) RETURNING token",
                    3, ARRAY_INT8},
+    [SET_CLAIM] = {"INSERT INTO unique_key(definition, job, until, key)"
+                   " SELECT unnest(?), unnest(?), unnest(?), unnest(?)"
+                   " ON CONFLICT DO NOTHING RETURNING job",
+                   3, ARRAY_INT8},
 };
 
 static bool fill(struct array *array, enum array_type type, const int64_t *list, size_t count) {
     array_begin(array, type);
     for (size_t i = 0; i < count; i++)
-        array_add_int(array, list[i]);
+        if (list[i] == TIME_NONE)
+            array_add_null(array);
+        else
+            array_add_int(array, list[i]);
     array_end(array);
     return !array->data.failed;
 }
 
-bool postgres_set(struct store *store, struct set *set, struct error *error) {
-    struct array arrays[3] = {0};
-    struct row *row = db_query(&store->db, error, kinds[set->kind].sql, "");
-    bool done = row != NULL;
-    for (int at = 0; done && at < kinds[set->kind].columns; at++) {
-        done = fill(&arrays[at], kinds[set->kind].type, set->columns[at], set->count) ||
-               db_no_memory(&store->db, error);
+static bool fill_texts(struct array *array, const char *const *list, size_t count) {
+    array_begin(array, ARRAY_TEXT);
+    for (size_t i = 0; i < count; i++)
+        array_add_bytes(array, list[i], strlen(list[i]));
+    array_end(array);
+    return !array->data.failed;
+}
+
+/* Binds the columns, and then the texts if there are any. */
+static bool bind(struct row *row, const struct set *set, struct array *arrays) {
+    int at = 0;
+    for (; at < kinds[set->kind].columns; at++) {
+        if (!fill(&arrays[at], kinds[set->kind].type, set->columns[at], set->count))
+            return false;
         statement_bind_array(row, at, &arrays[at]);
     }
+    if (!set->texts)
+        return true;
+    if (!fill_texts(&arrays[at], set->texts, set->count))
+        return false;
+    statement_bind_array(row, at, &arrays[at]);
+    return true;
+}
+
+bool postgres_set(struct store *store, struct set *set, struct error *error) {
+    struct array arrays[ARRAYS_MOST] = {0};
+    struct row *row = db_query(&store->db, error, kinds[set->kind].sql, "");
+    bool done = row && (bind(row, set, arrays) || db_no_memory(&store->db, error));
     if (done)
         done = set->read ? set->read(set, store, row, error) : db_run_row(&store->db, row, error);
-    for (int at = 0; at < 3; at++)
+    for (int at = 0; at < ARRAYS_MOST; at++)
         array_clear(&arrays[at]);
     return done;
 }

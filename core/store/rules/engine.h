@@ -70,10 +70,13 @@ enum set_kind {
     SET_ROWS,  /* ids: a row (ROW_PLACE) for each job that is there, */
     SET_ROWS_PLACELESS, /* or has a row */
     SET_PARK,           /* spots: these jobs go from `ready` to `parked` */
+    SET_CLAIM, /* definitions, jobs, instants and the keys as texts: of each key that no row has the
+                  first job claims it until then: a row (job), in this order */
 };
 struct set {
     enum set_kind kind;
-    const int64_t *columns[3];
+    const int64_t *columns[3]; /* an instant may be TIME_NONE */
+    const char *const *texts;  /* NULL: none are given */
     size_t count;
     /* Reads the rows, if there are any to read. */
     bool (*read)(struct set *set, struct store *store, struct row *row, struct error *error);

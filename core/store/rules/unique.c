@@ -3,7 +3,7 @@
 #include "store/rules/engine.h"
 #include "store/rules/intake.h"
 
-#define EXPIRED "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT 100"
+#define EXPIRED "SELECT definition, key FROM unique_key WHERE until<=?1 ORDER BY until LIMIT ?2"
 
 /* The holder is in no place yet: is it there for this store? NO: it never will be. */
 static enum answer unique_waits(struct store *store, const char *key, int64_t intake, bool released,
@@ -65,16 +65,16 @@ bool unique_refuse(const char *handler, const char *key, const struct unique_hol
 }
 
 /* Keys whose time is over: that of a job which is there needs none. */
-static bool unique_purge(struct store *store, time_ms now, struct error *error) {
+bool unique_purge(struct store *store, time_ms now, struct error *error) {
     return db_run(&store->db, error,
                   "DELETE FROM unique_key WHERE (definition, key) IN (" EXPIRED ")"
                   " AND NOT EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)"
                   " AND NOT " INTAKE_HAS("unique_key.job"),
-                  "i", now) &&
+                  "in", now, UNIQUE_PURGED) &&
            db_run(&store->db, error,
                   "UPDATE unique_key SET until=NULL WHERE (definition, key) IN (" EXPIRED ")"
                   " AND EXISTS(SELECT 1 FROM live j WHERE j.id=unique_key.job)",
-                  "i", now);
+                  "in", now, UNIQUE_PURGED);
 }
 
 enum answer unique_claim(struct store *store, const struct job *job, time_ms until, time_ms now,

@@ -21,6 +21,10 @@ struct unique_holder {
 enum answer unique_claim(struct store *store, const struct job *job, time_ms until, time_ms now,
                          struct error *error);
 
+/* Removes keys whose time is over, so many at most. */
+enum { UNIQUE_PURGED = 100 };
+bool unique_purge(struct store *store, time_ms now, struct error *error);
+
 /* NO: the key is free. YES: *job has held it, and may be gone. */
 enum answer unique_taken(struct store *store, int64_t definition, const char *key, int64_t *job,
                          struct error *error);

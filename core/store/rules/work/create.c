@@ -11,6 +11,7 @@
 #include "store/rules/stream.h"
 #include "store/rules/tell.h"
 #include "store/rules/unique.h"
+#include "store/rules/work/claims.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
 
@@ -87,8 +88,7 @@ static bool create_row(struct store *store, const struct job *job, time_ms place
         JOB_FIELDS(KIND) "iT", JOB_FIELDS(VALUE) place, lane);
 }
 
-/* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
-static int64_t create_deployment(const struct store *store, const char *handler) {
+int64_t create_deployment(const struct store *store, const char *handler) {
     const struct catalog_definition *definition = catalog_definition(&store->catalog, handler);
     return definition && !definition->reserved ? definition->deployment : 0;
 }
@@ -193,26 +193,29 @@ static enum answer create_held(struct store *store, int64_t definition, const st
 
 /* YES: it has the key that it asks for, or asks for none. Where a backlog may refuse the job, the
  * key is written behind it. */
-static enum answer create_claim(struct store *store, struct job_spec *spec, int64_t definition,
-                                time_ms now, struct error *error) {
+static enum answer create_claim(struct store *store, struct job_spec *spec,
+                                const struct claim *claim, int64_t definition, time_ms now,
+                                struct error *error) {
     struct job *job = &spec->job;
-    bool given = job->id != 0;
+    bool given = claim ? claim->given : job->id != 0;
     if (!job->unique_key)
         return YES;
     if (backlog_of(store, job->handler))
         return NO;
     job->definition = definition;
-    job->id = given ? job->id : meta_id(store);
-    enum answer claimed = unique_claim(store, job, spec->unique_until, now, error);
+    job->id = job->id ? job->id : meta_id(store);
+    enum answer claimed = claim && claim->asked && claim->claimed ? YES : NO;
+    if (!claim || !claim->asked)
+        claimed = unique_claim(store, job, spec->unique_until, now, error);
     if (claimed == NO && !given) {
         job->id = 0;
-        store->meta.next_id--;
+        store->meta.next_id -= !claim;
     }
     return claimed;
 }
 
-static bool create_one(struct store *store, struct job_spec *spec, int64_t deployment, time_ms now,
-                       struct error *error) {
+static bool create_one(struct store *store, struct job_spec *spec, const struct claim *claim,
+                       int64_t deployment, time_ms now, struct error *error) {
     struct job *job = &spec->job;
     struct unique_holder holder;
     if (!deployment)
@@ -221,7 +224,7 @@ static bool create_one(struct store *store, struct job_spec *spec, int64_t deplo
     if (!stream)
         return false;
     const struct catalog_definition *definition = stream->definition;
-    enum answer claimed = create_claim(store, spec, definition->id, now, error);
+    enum answer claimed = create_claim(store, spec, claim, definition->id, now, error);
     enum answer held =
         claimed == NO ? create_held(store, definition->id, job, now, &holder, error) : NO;
     if (claimed == FAILED)
@@ -283,17 +286,21 @@ static bool create_begin(struct store *store, const struct job_spec *specs, int6
 
 bool work_create(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct error *error) {
-    bool own = false, done = true;
+    bool own = false;
+    struct claims claims;
     if (!create_begin(store, specs, deployment, &own, error))
         return false;
     bool keeps = store->prelock.keeps;
     store->bulk.open = keeps || (specs && specs->next && !store->open.capacity);
-    for (struct job_spec *spec = specs; done && spec; spec = spec->next) {
+    bool done = claims_make(store, specs, deployment, now, &claims, error);
+    const struct claim *claim = claims.list;
+    for (struct job_spec *spec = specs; done && spec; spec = spec->next, claim += claim != NULL) {
         spec->reply = (struct created){0};
-        done = create_one(store, spec, deployment, now, error);
+        done = create_one(store, spec, claim, deployment, now, error);
         if (!done && error && error->code == ERROR_CONFLICT)
             spec->reply.creation = CREATION_REFUSED;
     }
+    claims_end(&claims);
     store->bulk.open = false;
     if (!keeps)
         done = bulk_flush(store, done, error);

@@ -82,7 +82,7 @@ static bool read_states(struct set *of, struct store *store, struct row *row, st
 
 static bool ask(struct lane_set *set, struct store *store, struct error *error) {
     int64_t *ids = malloc((set->count + 1) * sizeof *ids);
-    struct asked asked = {{SET_LANES, {ids}, 0, read_states}, set};
+    struct asked asked = {{.kind = SET_LANES, .columns = {ids}, .read = read_states}, set};
     if (!ids)
         return db_no_memory(&store->db, error);
     for (size_t i = 0; i < set->count; i++) {
@@ -148,8 +148,10 @@ bool lane_set_park(struct lane_set *set, struct store *store, const struct curso
 }
 
 bool lane_set_write(struct lane_set *set, struct store *store, struct error *error) {
-    struct set held = {SET_HOLD, {set->held, set->tokens, set->owners}, set->held_count, NULL};
-    struct set parked = {SET_PARK, {set->spots}, set->parked_count, NULL};
+    struct set held = {.kind = SET_HOLD,
+                       .columns = {set->held, set->tokens, set->owners},
+                       .count = set->held_count};
+    struct set parked = {.kind = SET_PARK, .columns = {set->spots}, .count = set->parked_count};
     set->held_count = set->parked_count = 0;
     return (!held.count || store->engine->set(store, &held, error)) &&
            (!parked.count || store->engine->set(store, &parked, error));

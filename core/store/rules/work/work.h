@@ -48,6 +48,9 @@ bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, stru
     .holds = work_holds, .ask_lost = work_ask_lost, .next = work_next,                             \
     .retries_wait = work_retries_wait
 
+/* The deployment that its definition came with; 0 for a handler that nobody has deployed. */
+int64_t create_deployment(const struct store *store, const char *handler);
+
 /* One more job of the same stream, like one that was there before; fills in what is new. */
 bool create_occurrence(struct store *store, struct job_spec *spec,
                        const struct catalog_stream *stream, time_ms now, struct error *error);

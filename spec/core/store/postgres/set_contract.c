@@ -200,12 +200,60 @@ static void died(struct contract *c) {
     EXPECT(ROWS("incident") == MANY / 2);
 }
 
+static char keys[MANY][16];
+
+/* A list of jobs with these keys, from this one on. */
+static struct job_spec *keyed(int from, enum on_conflict on_conflict) {
+    static struct job_spec specs[MANY];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(keys[i], sizeof keys[i], "key %d", from + i);
+        specs[i] = completed((struct job_spec){.job = {.unique_key = keys[i]}});
+        specs[i].on_conflict = on_conflict;
+        specs[i].next = i + 1 < MANY ? &specs[i + 1] : NULL;
+    }
+    return specs;
+}
+
+static int replies(const struct job_spec *specs, enum creation creation) {
+    int count = 0;
+    for (const struct job_spec *spec = specs; spec; spec = spec->next)
+        count += spec->reply.creation == creation && spec->reply.id > 0;
+    return count;
+}
+
+static void unique(struct contract *c) {
+    const struct session *session = &postgres_of(c->store)->session;
+    struct job first = {.handler = "work"}; /* the handler is known then */
+    EXPECT(create(c, c->store, first, NOW) != 0);
+    struct job_spec *specs = keyed(0, ON_CONFLICT_KEEP);
+    specs[7].job.unique_key = specs[3].job.unique_key;
+    specs[9].job.unique_key = NULL;
+    int64_t before = session->waits;
+    EXPECT(store_create(c->store, specs, 0, NOW, &c->error));
+    EXPECT(session->waits - before <= FEW);
+    EXPECT(replies(specs, CREATION_CREATED) == MANY - 1);
+    EXPECT(specs[7].reply.creation == CREATION_KEPT && specs[7].reply.id == specs[3].reply.id);
+    EXPECT(specs[8].reply.id < specs[9].reply.id && specs[9].reply.id < specs[10].reply.id);
+    EXPECT(ROWS("unique_key u JOIN job j ON j.id=u.job AND j.unique_key=u.key") == MANY - 2);
+    EXPECT(ROWS("ready") == MANY);
+    specs = keyed(MANY / 2, ON_CONFLICT_KEEP);
+    EXPECT(store_create(c->store, specs, 0, NOW, &c->error));
+    EXPECT(replies(specs, CREATION_KEPT) == MANY / 2 &&
+           replies(specs, CREATION_CREATED) == MANY / 2);
+    EXPECT(ROWS("ready") == MANY + MANY / 2);
+    specs = keyed(MANY, ON_CONFLICT_REFUSE);
+    EXPECT(!store_create(c->store, specs, 0, NOW, &c->error));
+    EXPECT(specs[0].reply.creation == CREATION_REFUSED);
+    EXPECT(ROWS("ready") == MANY + MANY / 2);
+}
+
 static const struct check checks[] = {
     {"the ends of runs under a limit", limited},
     {"the ends of runs that failed", tried_again},
     {"the ends of runs that failed for good", failed_for_good},
     {"the ends of runs whose workers died", died},
     {"the ends of runs that failed and begin again at once", tried_again_at_once},
+    {"the creation of jobs with unique keys", unique},
     {"those that end or revive jobs", dead},
     {"those on jobs of a lane", lanes},
     {"the commands of operators on jobs", plain},
