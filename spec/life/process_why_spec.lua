@@ -1,5 +1,6 @@
 -- What an instance says that it waits for, in every kind of waiting.
 local engines = require "spec.support.engines"
+local models = require "spec.support.models"
 local process = require "spec.support.process"
 local testing = require "moonshift.testing"
 
@@ -79,6 +80,33 @@ describe("an instance that waits", function()
     local id = assert(engine:start "some")
     assert.matches('"some.join" waits for its other branches: 1 token has arrived, others are at '
       .. '"look"', why(id), 1, true)
+  end)
+
+  it("at joins that wait for each other says that nothing moves them", function()
+    process.remove(folder)
+    folder = process.folder { ["processes/round.bpmn"] = models.process [[
+      <startEvent id="s"/><sequenceFlow id="f1" sourceRef="s" targetRef="again"/>
+      <exclusiveGateway id="again"/><sequenceFlow id="f2" sourceRef="again" targetRef="fork"/>
+      <parallelGateway id="fork"/><sequenceFlow id="f3" sourceRef="fork" targetRef="join"/>
+      <sequenceFlow id="f4" sourceRef="fork" targetRef="some"/><inclusiveGateway id="some"/>
+      <sequenceFlow id="f5" sourceRef="some" targetRef="one"/>
+      <sequenceFlow id="f6" sourceRef="some" targetRef="two">
+      <conditionExpression>${false}</conditionExpression></sequenceFlow>
+      <userTask id="one"/><userTask id="two"/>
+      <sequenceFlow id="f7" sourceRef="one" targetRef="met"/>
+      <sequenceFlow id="f8" sourceRef="two" targetRef="met"/><inclusiveGateway id="met"/>
+      <sequenceFlow id="f9" sourceRef="met" targetRef="join"/><parallelGateway id="join"/>
+      <sequenceFlow id="f10" sourceRef="join" targetRef="again"/>]] }
+    engine = testing.engine { scripts = folder }
+    local id = assert(engine:start "p")
+    assert.matches('"join" waits for its other branches: 1 of 2 tokens have arrived, the second is '
+      .. 'at "one"', why(id), 1, true)
+    assert(engine:complete(engine:tasks():one().id))
+    local text, facts = engine:why_instance(id)
+    assert.equal('"join" is stuck: 1 of 2 tokens have arrived, and what may come waits for others '
+      .. 'itself, at "met"\n"met" is stuck: 1 token has arrived, and what may come waits for '
+      .. 'others itself, at "join"', text)
+    assert.same({ true, true }, { facts.why[1].stuck, facts.why[2].stuck })
   end)
 
   it("for a job says when it is due again, what failed, the retries left #memory", function()

@@ -244,6 +244,19 @@ static json_t *under_way(const struct looker *looker, const json_t *join, int64_
     return names;
 }
 
+/* True if whatever may still come to the join waits at joins itself, and nothing is watched for
+ * that could bring another token. */
+static bool waits_for_joins(const struct looker *looker, const json_t *join) {
+    size_t i;
+    const json_t *other;
+    json_array_foreach(looker->places, i, other) {
+        if (is_watch(other) ||
+            (may_come(join, other) && strcmp(text_of(other, "state"), "join") != 0))
+            return false;
+    }
+    return true;
+}
+
 /* "\"pack\", \"ship\" or \"weigh\"" */
 static void say_names(struct looker *looker, const json_t *names, const char *last) {
     size_t count = json_object_size(names), i = 0;
@@ -273,6 +286,16 @@ static void say_missing(struct looker *looker, const json_t *names, int64_t arri
     say_names(looker, names, one && coming > 1 ? " or " : ", ");
 }
 
+/* Why none is missing that will come: those that might wait at joins themselves. */
+static void say_none_comes(struct looker *looker, const json_t *names) {
+    if (json_object_size(names) == 0) {
+        text_add(&looker->text, ", and no other is on its way");
+        return;
+    }
+    text_add(&looker->text, ", and what may come waits for others itself, at ");
+    say_names(looker, names, " and ");
+}
+
 static bool say_join(struct looker *looker, const json_t *place) {
     size_t i;
     const json_t *other;
@@ -281,19 +304,21 @@ static bool say_join(struct looker *looker, const json_t *place) {
         arrived += same_join(place, other);
     }
     json_t *names = under_way(looker, place, &coming);
-    text_add(&looker->text, coming ? " waits for its other branches: " : " is stuck: ");
+    bool stuck = !coming || waits_for_joins(looker, place);
+    text_add(&looker->text, stuck ? " is stuck: " : " waits for its other branches: ");
     if (needed)
         text_add(&looker->text, "%lld of %lld tokens have arrived", (long long)arrived,
                  (long long)needed);
     else
         text_add(&looker->text, "%lld token%s arrived", (long long)arrived,
                  arrived == 1 ? " has" : "s have");
-    if (coming)
-        say_missing(looker, names, arrived, needed, coming);
+    if (stuck)
+        say_none_comes(looker, names);
     else
-        text_add(&looker->text, ", and no other is on its way");
+        say_missing(looker, names, arrived, needed, coming);
     json_decref(names);
-    return json_put(looker->row, "arrived", json_integer(arrived)) &&
+    return (!stuck || json_put(looker->row, "stuck", json_true())) &&
+           json_put(looker->row, "arrived", json_integer(arrived)) &&
            (!needed || json_put(looker->row, "needed", json_integer(needed)));
 }
 
