@@ -1,10 +1,8 @@
 -- The machine's clock is set while executors run: libfaketime shows them another wall clock.
 local executors = require "spec.support.executors"
+local library = require "spec.support.faketime"
 local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
-
-local library = "/usr/lib/" .. io.popen("gcc -print-multiarch"):read("l")
-  .. "/faketime/libfaketime.so.1"
 
 -- A sanitizer wants to be the first library itself.
 local sanitized = process.run("ldd " .. process.command() .. " | grep -q 'lib[at]san'") == 0

@@ -22,8 +22,8 @@ end
 local function run(server, command, programs)
   local user = output("getent passwd postgres") ~= "" and "postgres" or "nobody"
   local drop = output("id -u") == "0\n" and ("runuser -u %s -- "):format(user) or ""
-  local text, fine = output(("cd %s && %s%s/%s 2>&1"):format(server.folder, drop,
-    programs or server.programs, command))
+  local text, fine = output(("cd %s && %s%s%s/%s 2>&1"):format(server.folder, drop,
+    server.environment or "", programs or server.programs, command))
   assert(fine, text)
 end
 
@@ -67,13 +67,14 @@ function postgres.stop(server)
 end
 
 -- A standby of the server, in a folder inside its own. Returns what postgres.url and postgres.psql
--- take; it ends with the server.
-function postgres.standby(server)
+-- take; it ends with the server. `environment`: words before its programs.
+function postgres.standby(server, environment)
   local folder = server.folder .. "/s"
   os.execute(("mkdir %s && chmod 777 %s"):format(folder, folder))
   local standby = { programs = server.programs, folder = folder }
   run(standby, ("pg_basebackup -h %s -U owner -D %s/data -R -X stream -c fast"):format(
     server.folder, folder))
+  standby.environment = environment
   run(standby, ("pg_ctl -D %s/data -w -t 600 -o %s start -l %s/log"):format(folder,
     quoted(SETTINGS:format(folder)), folder))
   server.standbys = server.standbys or {}
