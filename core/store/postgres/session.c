@@ -100,6 +100,8 @@ static void cancel(struct session *session) {
 static time_ms wait_end(const struct session *session, time_ms begun) {
     if (session->patience)
         return session->patience;
+    if (session->db->patient)
+        return TIME_NEVER - ANSWER_WAIT;
     return session->db->deadline ? session->db->deadline : begun + STATEMENT_WAIT + LOOK_EVERY;
 }
 

@@ -42,6 +42,10 @@ const struct store_sql postgres_sql = {
     .get_note = "SELECT value FROM note WHERE key=?1",
     .drop_note = "DELETE FROM note WHERE key=?1",
     .payload_fits = "CASE WHEN payload_json(j.payload) IS NOT NULL",
+    .whole = "SELECT set_config('enable_seqscan', ?1, true),"
+             " set_config('enable_hashjoin', ?1, true),"
+             " set_config('enable_mergejoin', ?1, true), set_config('statement_timeout',"
+             " CASE ?1 WHEN 'on' THEN '0' ELSE '30000' END, true)",
 };
 
 const struct verify_rule postgres_verify[] = {

@@ -54,6 +54,7 @@ struct store_sql {
     const char *get_note; /* The text under the key ?1. */
     const char *drop_note;
     const char *payload_fits; /* CASE WHEN the payload of the job `j` can be searched */
+    const char *whole; /* ?1 "on": what comes reads whole tables, until "off". NULL: all the same */
 };
 
 /* What concerns many lanes at once, with what is given of each. */

@@ -23,6 +23,11 @@ void look_end(struct store *store, bool own) {
     store->looking = false;
 }
 
+bool look_whole(struct store *store, bool whole, struct error *error) {
+    const char *sql = store->engine->sql->whole;
+    return !sql || db_run(&store->db, error, sql, "t", whole ? "on" : "off");
+}
+
 bool meta_read(struct store *store, struct error *error) {
     struct meta *meta = &store->meta;
     const struct {

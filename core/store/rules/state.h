@@ -249,6 +249,8 @@ static inline bool unit_end(struct store *store, bool own, bool done, struct err
  * write transaction they have 5 s together. */
 bool look_begin(struct store *store, bool *own, struct error *error);
 void look_end(struct store *store, bool own);
+/* In between: what is asked next reads whole tables, or (false) does so no more. */
+bool look_whole(struct store *store, bool whole, struct error *error);
 
 /* In a transaction: growing numbers that are never handed out twice. */
 static inline int64_t meta_id(struct store *store) {

@@ -36,6 +36,12 @@ void db_question_end(struct db *db) {
     db->driver->watch(db, false);
     db->deadline = 0;
     db->question = NULL;
+    db->patient = false;
+}
+
+void db_question_patient(struct db *db) {
+    db_question_end(db);
+    db->patient = true;
 }
 
 /* ---- statements ---- */

@@ -34,6 +34,7 @@ struct db {
     time_ms budget;        /* ms that a question may take */
     bool (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
     time_ms deadline;      /* monotonic end of the present question; 0: none is put */
+    bool patient;          /* a question without one may take any time */
 };
 
 enum row_type { ROW_NULL, ROW_INTEGER, ROW_REAL, ROW_TEXT };
@@ -71,6 +72,8 @@ bool db_late(const struct db *db, struct error *error);
 /* Fills `error`; returns false. */
 bool db_no_memory(const struct db *db, struct error *error);
 
+/* Outside of that: the questions may take any time, until the next question_end. */
+void db_question_patient(struct db *db);
 /* From here on the questions together may take the budget. Beyond it they end with an error. */
 void db_question_begin(struct db *db);
 void db_question_end(struct db *db);

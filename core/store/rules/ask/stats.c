@@ -322,11 +322,22 @@ static bool stats_oldest(struct store *store, json_t *stats, time_ms now, struct
            json_put(stats, "oldest_ready_age", oldest == TIME_NONE ? NULL : json_real(age));
 }
 
+/* Every job is counted. */
+static json_t *stats_places_whole(struct store *store, json_t *total, time_ms now,
+                                  struct error *error) {
+    json_t *places =
+        look_whole(store, true, error) ? stats_places(store, total, 0, now, error) : NULL;
+    if (places && look_whole(store, false, error))
+        return places;
+    json_decref(places);
+    return NULL;
+}
+
 static bool stats_fill(struct store *store, json_t *stats, time_ms now, struct error *error) {
     int64_t incidents = 0;
     json_t *total = stats_zero();
     bool done = stats_put(stats, "jobs", total);
-    json_t *places = done ? stats_places(store, total, 0, now, error) : NULL;
+    json_t *places = done ? stats_places_whole(store, total, now, error) : NULL;
     done = places && stats_put(stats, "definitions", stats_definitions(store, places, error)) &&
            stats_oldest(store, stats, now, error) &&
            db_value(&store->db, error, &incidents,

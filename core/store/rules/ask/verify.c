@@ -180,8 +180,8 @@ json_t *store_verify(struct store *store, struct error *error) {
         json_decref(found);
         return NULL;
     }
-    bool done = true;
-    db_question_end(&store->db); /* it takes the time it takes */
+    db_question_patient(&store->db);
+    bool done = look_whole(store, true, error);
     for (const struct verify_rule *rule = store->engine->verify; done && rule->sql; rule++)
         done = verify_say(store, found, rule, error);
     for (size_t i = 0; done && i < sizeof rules / sizeof *rules; i++)
