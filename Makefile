@@ -55,6 +55,7 @@ SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
 PROGRAM  ?= $(BUILD)/moonshift
 SOAK     := python3 -B spec/soak/soak.py --program $(PROGRAM) --probe $(BUILD)/soak/probe.so \
 	--root $(BUILD)/soak/run
+SERVER_SOAK := $(SOAK)-server --server
 
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 
@@ -93,6 +94,7 @@ STEP_MAKE = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) -s --no-print-direct
 checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.so $(BUILD)/soak/probe.so
 	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$((2 * $$(nproc))) $(SPECS) \
 	  --step "a soak of $(SOAKED) seconds" "$(SOAK) --seconds $(SOAKED) --seed 2" \
+	  --step "a soak over PostgreSQL" "$(SERVER_SOAK) --seconds $$(($(SOAKED) / 2)) --seed 2" \
 	  $(foreach contract,$(CONTRACTS),--step $(contract:$(BUILD)/%=%.c) $(contract)) \
 	  --step "clang reads it without a warning" "$(STEP_MAKE) syntax CC=clang" \
 	  --step "clang-format and luacheck have nothing to say" \
@@ -171,6 +173,11 @@ soak: ## two executors under faults for SECONDS=180, then the records are checke
 	@$(call install-packages,$(SOAK_PACKAGES))
 	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
 	@$(SOAK) --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
+
+soak-server: ## four executors of a PostgreSQL server under faults for MINUTES=3 (SEED=, PROGRAM=)
+	@$(call install-packages,$(SOAK_PACKAGES) postgresql pgbouncer)
+	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
+	@$(SERVER_SOAK) --seconds $$((60 * $(or $(MINUTES),3))) $(if $(SEED),--seed $(SEED))
 
 # YARDSTICK= another program that takes the same flags and prints the same line.
 YARDSTICK ?= $(BUILD)/yardstick
@@ -385,7 +392,7 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 
 .PHONY: postgres-check postgres-contracts postgres-specs all help demo faults testing check check-all checked syntax asan tsan sanitized lint reference format deps check-deps install uninstall clean \
 	contracts FORCE
-.PHONY: bench yardstick fuzz fuzz-deps soak mutants power valgrind
+.PHONY: bench yardstick fuzz fuzz-deps soak soak-server mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
 -include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \

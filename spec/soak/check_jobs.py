@@ -229,7 +229,8 @@ def unbegun(evidence, job):
 
 
 def crashes(evidence, report):
-    """Counted for each job that ran when its process was killed, and for no other. A worker may be
+    """Counted for each job that ran when its process was killed, and for no other. Over a server
+    nothing is counted. A worker may be
     killed between the two: then nobody has written the run down."""
     guessed = collections.Counter()
     for job in evidence.jobs.values():
@@ -241,7 +242,7 @@ def crashes(evidence, report):
             if death is None or run.end is not None and run.end < death - SECOND // 5:
                 continue
             may += 1
-            must += run.word is None and run.pid in evidence.kills and \
+            must += not evidence.server and run.word is None and run.pid in evidence.kills and \
                 not evidence.hindered(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \

@@ -103,14 +103,14 @@ def resources(evidence, report):
 
 
 def excused(evidence, died):
-    """A start in a broken folder or on a full disk; a HUP before the program could mind it; or an
+    """A start in a broken folder, on a full disk or while the server is away; a HUP before the program could mind it; or an
     operator drained it while it held a run that does not end. Who runs already has to live on."""
     if died.attempt == 0 and "event=drained " in evidence.logs.get("%s.log" % died.node, ""):
         return True
     begun = max((e.t for e in evidence.by["N", "started"] if e.pid == died.pid), default=died.t)
     if died.node == "command" or died.t - begun > 2 * SECOND * evidence.slow:
         return False
-    return died.attempt in (78, -1) or died.attempt == 74 and any(
+    return died.attempt in (78, -1) or evidence.server and died.attempt == 69 or died.attempt == 74 and any(
         a < died.t and begun < b for _, a, b in evidence.full)
 
 

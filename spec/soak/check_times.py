@@ -1,10 +1,12 @@
 """When things happen: what must not overlap, what must not be early, who goes first."""
 import collections
 
+from executors import POOLED
 from evidence import GRACE, LOCK, MS, SECOND, milliseconds
 
 DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200, "planned": 250, "moody": 200, "asking": 400}  # ms, as the handlers say
 WINDOW = 0.5  # seconds that a more important job must have been there to be taken first
+NODES = ("north", "south", *POOLED)
 LATE = 5.0    # seconds after its date that the most important job may begin
 
 
@@ -119,6 +121,8 @@ def late(evidence, report):
 
 
 def serves(node, priority):
+    if node in POOLED:
+        return True
     return priority >= 20 if node == "north" else priority <= 60
 
 
@@ -145,7 +149,7 @@ def priority(evidence, report):
             first, since, taken = first_wait(job, answer.t)
             waits.append((first.priority, since, taken, first.node, job.id))
     for mine, _, taken, node, job in waits:
-        if node not in ("north", "south") or not evidence.calm(taken - window, taken):
+        if node not in NODES or not evidence.calm(taken - window, taken):
             continue
         report.look()
         worse = [other for level, since, then, _, other in waits if level > mine

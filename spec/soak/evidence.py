@@ -73,10 +73,12 @@ class Evidence:
         words = begun[0].note.split() if begun else []
         told = dict(zip(words[::2], words[1::2]))
         self.seed, self.slow = told.get("seed", "-"), float(told.get("slow", 1))
+        self.server = told.get("store") == "server"  # then each executor has another clock
+        self.base = begun[0].wall - begun[0].t // MS if begun else 0
         self.missing = [entry.note for entry in self.by["N", "missing"]]
         self._read_faults()
         self._read_runs()
-        self._date_rows(begun[0] if begun else None)
+        self._date_rows()
         self._read_jobs()
         self._read_verbs()
 
@@ -119,7 +121,9 @@ class Evidence:
         for event in ("exited", "died"):
             self.gone.update({e.pid: e.t for e in self.by["N", event] if e.pid not in self.gone})
         self.stops = self._pairs("stop", "cont", lambda e: e.pid)
-        self.full = self._pairs("filling", "emptied", lambda e: 0)
+        # When the store could not be written: the disk was full, or the server was away.
+        self.full = self._pairs("filling", "emptied", lambda e: 0) + \
+            self._pairs("outage", "back", lambda e: 0)
         self.jumps = self._pairs("jumping", "clock", lambda e: 0)
         self.offsets = [(0, 0)] + [(e.t, int(e.due)) for e in self.by["N", "clock"]]
         self.stalls = [(e.t, e.attempt) for e in self.by["N", "stalled"]]
@@ -128,12 +132,13 @@ class Evidence:
         self.troubles = [(a, b) for _, a, b in self.stops + self.full + self.jumps
                          + self._pairs("hup", "hup-done", lambda e: 0)]
         self.troubles += [(t - ms * MS, t) for t, ms in self.stalls]
-        for event in ("kill", "term", "died", "started"):
+        self.troubles += [(a, b) for _, a, b in self._pairs("delayed", "prompt", lambda e: e.node)]
+        for event in ("kill", "term", "died", "started", "broken", "stepped"):
             self.troubles += [(e.t, e.t) for e in self.by["N", event]]
         for t in drains:
             after = [r for r in resumes if r > t]
             self.troubles.append((t, after[0] if after else OPEN_ENDED))
-        begun = self.by["N", "started"][:2]
+        begun = {e.node: e for e in reversed(self.by["N", "started"])}.values()
         self.troubles = [(a, b) for a, b in self.troubles if a not in [e.t for e in begun]]
 
     def _read_runs(self):
@@ -142,6 +147,8 @@ class Evidence:
             if entry.source != "H":
                 continue
             key = (entry.pid, entry.job, entry.token)
+            if self.server:
+                entry = entry._replace(wall=entry.t // MS + self.base)
             if entry.event == "start":
                 run = opened[key] = Run(entry)
                 self.runs.append(run)
@@ -153,10 +160,9 @@ class Evidence:
             for entry in self.by["P", event]:
                 self.answers[entry.note.split()[0]] = entry
 
-    def _date_rows(self, begun):
+    def _date_rows(self):
         """When each row of the witness was written, by the clock of the lines: their order is that
         of the commits, so of the offsets that the clock has had, none comes again."""
-        self.base = begun.wall - begun.t // MS if begun else 0
         ends = [t for t, _ in self.offsets[1:]] + [OPEN_ENDED]
         at, last = 0, 0
         for row in self.dump["witness"]:

@@ -8,6 +8,8 @@ import time
 # Their ranges overlap: north alone takes 61 and more, south alone 19 and less.
 NAMES = {"north": ["--priority-range", "20:", "--deployment-aware", "false"],
          "south": ["--priority-range", ":60", "--deployment-aware", "true"]}
+POOLED = {"east": [], "west": []}  # behind pools of connections
+AHEAD = 300000  # ms by which an executor's own clock may differ
 
 
 class Executor:
@@ -31,7 +33,7 @@ class Executor:
             with open(self.stderr, "ab") as errors:
                 self.process = self.world.start(
                     "run", self.world.folder, "--name", self.name, "--log-format", "logfmt",
-                    *NAMES[self.name], node=self.name, stderr=errors, stdout=errors,
+                    *{**NAMES, **POOLED}[self.name], node=self.name, stderr=errors, stdout=errors,
                     stdin=subprocess.DEVNULL)
             self.wanted = True
             self.note("started")

@@ -11,6 +11,7 @@ import threading
 import time
 
 import world as here
+from executors import AHEAD
 
 BALLAST = 1 << 20
 CALM = 9  # seconds without faults, after every DECK of them
@@ -33,7 +34,7 @@ class Nemesis(threading.Thread):
         self.first = []  # kinds of faults that come before the first deck, in this order
 
     def run(self):
-        deck = [kind for kind in reversed(self.first) if kind not in self.world.missing]
+        deck = [kind for kind in reversed(self.first) if kind in self.kinds()]
         while not self.done.wait(self.rng.uniform(0.1, 2) * self.pace):
             if not deck:
                 deck = self.deck()
@@ -48,8 +49,12 @@ class Nemesis(threading.Thread):
             if not deck and not self.done.is_set():
                 self.rest()
 
+    def kinds(self):
+        return [kind for kind in FAULTS if kind not in self.world.missing
+                and FAULTS[kind][2] in ("any", self.world.store.kind)]
+
     def deck(self):
-        kinds = [kind for kind in FAULTS if kind not in self.world.missing]
+        kinds = self.kinds()
         deck = kinds + ["freeze", "term"]
         deck += self.rng.choices(kinds, [FAULTS[kind][0] for kind in kinds], k=DECK - len(deck))
         self.rng.shuffle(deck)
@@ -161,7 +166,7 @@ class Nemesis(threading.Thread):
         path = os.path.join(self.world.root, "backup.db")
         self.note("backup")
         try:
-            source = sqlite3.connect("file:%s?mode=ro" % self.world.store, uri=True, timeout=5)
+            source = sqlite3.connect("file:%s?mode=ro" % self.world.store.path, uri=True, timeout=5)
             copy = sqlite3.connect(path)
             source.backup(copy)
             source.close()
@@ -173,6 +178,73 @@ class Nemesis(threading.Thread):
             self.note("backup-done", note=fine)
         if os.path.exists(path):
             os.unlink(path)
+
+    # ---- of a server, and of the way to it
+
+    def backend(self):
+        """One process of the server is killed: then all of them start anew. Or it is told to end."""
+        pids = self.world.store.backends()
+        if not pids:
+            return
+        if self.rng.random() < .5:
+            self.note("broken")
+            self.world.ask("SELECT pg_terminate_backend(%d)" % self.rng.choice(pids))
+            return
+        self.note("outage")
+        try:
+            os.kill(self.rng.choice(pids), signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it has ended meanwhile
+        time.sleep(0.1)
+        self.world.store.await_answer()
+        self.note("back")
+
+    def crash(self):
+        """The server ends without a word, as by a crash, and starts again."""
+        self.note("outage")
+        self.world.store.restart()
+        self.world.store.await_answer()
+        self.note("back")
+
+    def partition(self):
+        """An executor hears nothing and is not heard; what it had said may arrive late."""
+        victim = self.executor()
+        proxy = self.world.store.proxies[victim.name]
+        self.bait.lay(24, 250)
+        victim.note("stop", note="partition")
+        proxy.say("hold")
+        time.sleep(LOCK * self.rng.choice([.3, 1.3, 2.5, 4]))
+        if self.rng.random() < .5:
+            proxy.say("cut")
+        proxy.say("pass")
+        victim.note("cont")
+
+    def breaks(self):
+        """Messages are lost or halved, and with them their connections."""
+        for _ in range(self.rng.choice([1, 5, 20])):
+            victim = self.executor()
+            victim.note("broken")
+            proxy = self.world.store.proxies[victim.name]
+            if self.rng.random() < .2:
+                proxy.say("cut")
+            else:
+                proxy.say(self.rng.choice(["swallow", "halve"]),
+                          self.rng.choice(["answer", "request"]))
+            time.sleep(self.rng.choice([0.02, 0.2, 0.7]))
+
+    def delays(self):
+        victim = self.executor()
+        victim.note("delayed")
+        self.world.store.proxies[victim.name].say("delay", self.rng.choice([1, 20, 200]))
+        time.sleep(self.rng.uniform(1, 3))
+        self.world.store.proxies[victim.name].say("pass")
+        victim.note("prompt")
+
+    def step(self):
+        """The clock of one executor is set."""
+        victim = self.executor()
+        victim.note("stepped")
+        self.world.set_clock_of(victim.name, self.rng.randint(-AHEAD, AHEAD))
 
     # ---- at the end all is well again
 
@@ -189,7 +261,11 @@ class Nemesis(threading.Thread):
             executor.signal(signal.SIGHUP, "hupped")
 
 
-FAULTS = {"kill": (5, Nemesis.kill), "term": (3, Nemesis.term), "stop": (2, Nemesis.stop),
-          "freeze": (3, Nemesis.freeze),
-          "clock": (2, Nemesis.jump), "full": (1, Nemesis.full), "hup": (2, Nemesis.hup),
-          "backup": (1, Nemesis.backup)}
+# How often, what is done, and for which stores.
+FAULTS = {"kill": (5, Nemesis.kill, "any"), "term": (3, Nemesis.term, "any"),
+          "stop": (2, Nemesis.stop, "any"), "freeze": (3, Nemesis.freeze, "any"),
+          "clock": (2, Nemesis.jump, "file"), "full": (1, Nemesis.full, "file"),
+          "hup": (2, Nemesis.hup, "any"), "backup": (1, Nemesis.backup, "file"),
+          "backend": (2, Nemesis.backend, "server"), "crash": (1, Nemesis.crash, "server"),
+          "partition": (3, Nemesis.partition, "server"), "break": (4, Nemesis.breaks, "server"),
+          "delay": (2, Nemesis.delays, "server"), "step": (1, Nemesis.step, "server")}

@@ -11,9 +11,10 @@ local function note(event, draft, job)
     draft[4].note)
 end
 
--- A full disk may have taken the job all the same.
+-- A full disk, or a server that is away now, may have taken the job all the same.
 local function refused(draft, code)
-  note(code == "full" and "unknown" or "nack", draft)
+  local unsure = code == "full" or code == "unavailable"
+  note(unsure and "unknown" or "nack", draft)
 end
 
 local engine, why = moonshift.open { scripts = folder, store = store }

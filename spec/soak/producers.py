@@ -14,6 +14,7 @@ import drafts
 import world as here
 
 TOO_MANY = 2500  # jobs that wait: the producers rest
+UNSURE = (69, 74)  # no server, or a full disk: the job may have been written all the same
 
 
 class Producer(threading.Thread):
@@ -46,14 +47,14 @@ class Producer(threading.Thread):
 
     def answer(self, made, process, killed, ids):
         """What the program's end says about what it was asked for."""
-        full = process.returncode == 74
+        unsure = process.returncode in UNSURE
         for index, draft in enumerate(made):
             if index < len(ids):
                 job, event = ids[index]
                 held = event == "ack" and draft.handler == "single" and len(made) > 1
                 self.note("held" if held else event, draft, job)
             else:
-                self.note("unknown" if killed or full else "nack", draft)
+                self.note("unknown" if killed or unsure else "nack", draft)
 
     def end(self, process):
         """Waits for a command; what it has said."""
@@ -171,7 +172,7 @@ class Module(Producer):
         mode = self.rng.choice(["one", "one+die", "many", "many+die"])
         process = subprocess.Popen(
             [self.world.interpreter(), os.path.join(here.HERE, "producer.lua"), mode, path,
-             self.world.folder, "sqlite:" + self.world.store],
+             self.world.folder, self.world.store.url()],
             env=self.world.environment("module"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         _, errors = self.end(process)
         if process.returncode not in (0, -signal.SIGKILL):

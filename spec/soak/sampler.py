@@ -45,7 +45,7 @@ class Sampler(threading.Thread):
         try:
             rss = int(read("/proc/%d/statm" % pid).split()[1]) * PAGE // 1024
             files = len(os.listdir("/proc/%d/fd" % pid))
-            log = os.path.getsize(self.world.store + "-wal")
+            log = self.world.store.log_size()
         except (OSError, IndexError, ValueError):
             return
         self.world.lines.write("N", "sample", node=name, pid=pid, attempt=rss, token=files,

@@ -9,6 +9,7 @@ Exit status: 0 nothing violated, 1 something was, 2 the soak itself could not be
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -27,11 +28,12 @@ QUIET = 40  # seconds until less is left, once nothing goes wrong any more
 class Soak:
     def __init__(self, options):
         self.options = options
-        self.world = here.World(options.root, options.program, options.probe)
+        self.world = here.World(options.root, options.program, options.probe,
+                                kind="server" if options.server else "file")
         self.rng = random.Random(options.seed)
         self.done = threading.Event()       # no more faults, no more verbs
         self.enough = threading.Event()     # no more jobs
-        self.executors = [executors.Executor(self.world, name) for name in executors.NAMES]
+        self.executors = []
 
     def own(self):
         return random.Random(self.rng.getrandbits(64))
@@ -41,11 +43,12 @@ class Soak:
 
     def run(self):
         self.world.make()
-        self.note("begun", note="seed %d seconds %d slow %d" % (
-            self.options.seed, self.options.seconds, self.world.slow))
+        self.note("begun", note="seed %d seconds %d slow %d store %s" % (
+            self.options.seed, self.options.seconds, self.world.slow, self.world.store.kind))
         for fault, why in self.world.missing.items():
             print("without the fault \"%s\": %s" % (fault, why), flush=True)
             self.note("missing", note="%s: %s" % (fault, why))
+        self.executors += [executors.Executor(self.world, name) for name in self.names()]
         for executor in self.executors:
             executor.start()
         watch = executors.Watch(self.executors)
@@ -58,6 +61,15 @@ class Soak:
         self.note("end")
         self.world.dump()
         self.world.leave()
+
+    def names(self):
+        """Of all executors; a clock of its own for each, where they may differ."""
+        names = list(executors.NAMES)
+        if self.world.store.kind == "server":
+            names += [name for name in executors.POOLED if name in self.world.store.proxies]
+            for name in names:
+                self.world.set_clock_of(name, self.rng.randint(-executors.AHEAD, executors.AHEAD))
+        return names
 
     def load(self):
         """A calm beginning, with a storm of jobs; then all together, until the time is over."""
@@ -122,6 +134,8 @@ def main():
     parser.add_argument("--root", default="build/soak/run")
     parser.add_argument("--seconds", type=int, default=180)
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--server", action="store_true",
+                        help="over a PostgreSQL server instead of a file")
     parser.add_argument("--first", metavar="FAULT,…", help="faults that begin: %s" % ", ".join(
         nemesis.FAULTS))
     options = parser.parse_args()
@@ -130,14 +144,19 @@ def main():
         parser.error("unknown faults: %s" % ", ".join(sorted(unknown)))
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 31)
+    if options.server and not here.stores.installed():
+        print("  pending no initdb in /usr/lib/postgresql: nothing was soaked over PostgreSQL")
+        sys.exit(0)
     print("soak: %d s, SEED=%d" % (options.seconds, options.seed), flush=True)
     soak = Soak(options)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))  # nothing is left running
     try:
         soak.run()
     finally:
         for executor in soak.executors:
             if executor.alive():
                 executor.process.kill()
+        soak.world.store.end()
     checker = os.path.join(here.HERE, "checker.py")
     sys.exit(subprocess.run([sys.executable, checker, options.root], check=False).returncode)
 

@@ -4,11 +4,11 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import time
 
 import line
+import stores
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DISK_MB = 192
@@ -16,13 +16,13 @@ FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 
 
 class World:
-    def __init__(self, root, program, probe, log=None):
+    def __init__(self, root, program, probe, log=None, kind="file"):
         self.root = os.path.abspath(root)
         self.program = os.path.abspath(program)
         self.probe = os.path.dirname(os.path.abspath(probe))
         self.folder = os.path.join(self.root, "folder")
         self.disk = os.path.join(self.root, "disk")
-        self.store = os.path.join(self.disk, "soak.db")
+        self.store = {"file": stores.File, "server": stores.Server}[kind](self)
         self.clock = os.path.join(self.root, "clock")
         self.path = log or os.path.join(self.root, "log")
         self.lines = None
@@ -47,13 +47,18 @@ class World:
         self.lines = line.Log(self.path)
         self.set_clock(0)
         self.forget_the_dead()
-        self._mount()
+        if self.store.kind == "file":
+            self._mount()
         if self.sanitized:
-            self.missing["clock"] = "a sanitized program takes no other clock"
+            self._no_clock("a sanitized program takes no other clock")
         elif not FAKETIME:
-            self.missing["clock"] = "libfaketime is not installed"
+            self._no_clock("libfaketime is not installed")
         shutil.copytree(os.path.join(HERE, "folder"), self.folder)
         self._make_store()
+
+    def _no_clock(self, why):
+        for fault in ("clock", "step"):
+            self.missing[fault] = why
 
     # A file system of its own in a file, so that it can fill up and that a sync takes time.
     def _mount(self):
@@ -70,13 +75,14 @@ class World:
             self.missing["full"] = "no file system of its own: " + why.strip().split("\n")[-1]
 
     def _make_store(self):
+        self.store.begin()
+        if self.store.kind == "server":
+            self.run("store", "create", check=True)
         self.run("deploy", self.folder, check=True)
-        store = sqlite3.connect(self.store)
-        with open(os.path.join(HERE, "witness.sql"), encoding="utf-8") as file:
-            store.executescript(file.read())
-        store.close()
+        self.store.watch()
 
     def leave(self):
+        self.store.end()
         self.forget_the_dead()
         if self.mounted:
             subprocess.run(["umount", self.disk], check=False)
@@ -85,11 +91,23 @@ class World:
     # ---- the clock that the program sees
 
     def set_clock(self, offset):
-        with open(self.clock + ".new", "w", encoding="ascii") as file:
-            file.write("%+.3f\n" % (offset / 1000))
-        os.rename(self.clock + ".new", self.clock)
+        self._write_clock(self.clock, offset)
         self.offset = offset
         self.farthest = max(self.farthest, offset)
+
+    def set_clock_of(self, node, offset):
+        """The clock of one executor, where each of them has its own."""
+        self._write_clock("%s-%s" % (self.clock, node), offset)
+
+    def clock_of(self, node):
+        own = "%s-%s" % (self.clock, node)
+        return own if os.path.exists(own) else self.clock
+
+    @staticmethod
+    def _write_clock(path, offset):
+        with open(path + ".new", "w", encoding="ascii") as file:
+            file.write("%+.3f\n" % (offset / 1000))
+        os.rename(path + ".new", path)
 
     def now(self):
         return time.time_ns() // 1000000 + self.offset
@@ -115,7 +133,7 @@ class World:
                            LUA_PATH="%s/lua/?.lua;%s/lua/?/init.lua;;" % (self.source(),
                                                                           self.source()))
         if "clock" not in self.missing:
-            environment.update(LD_PRELOAD=FAKETIME[0], FAKETIME_TIMESTAMP_FILE=self.clock,
+            environment.update(LD_PRELOAD=FAKETIME[0], FAKETIME_TIMESTAMP_FILE=self.clock_of(node),
                                FAKETIME_NO_CACHE="1", FAKETIME_DONT_FAKE_MONOTONIC="1")
         return environment
 
@@ -123,14 +141,14 @@ class World:
     def source():
         return os.path.dirname(os.path.dirname(HERE))
 
-    def command(self, *words):
-        return [self.program, *words, "--store", "sqlite:" + self.store]
+    def command(self, *words, node="cli"):
+        return [self.program, *words, "--store", self.store.url(node), *self.store.flags(node)]
 
     def start(self, *words, node="cli", **given):
-        return subprocess.Popen(self.command(*words), env=self.environment(node), **given)
+        return subprocess.Popen(self.command(*words, node=node), env=self.environment(node), **given)
 
     def run(self, *words, check=False, node="cli", timeout=60):
-        done = subprocess.run(self.command(*words), env=self.environment(node), text=True,
+        done = subprocess.run(self.command(*words, node=node), env=self.environment(node), text=True,
                               capture_output=True, timeout=timeout, check=False)
         if check and done.returncode != 0:
             raise RuntimeError("%s: %s" % (" ".join(words), done.stderr.strip()))
@@ -153,37 +171,12 @@ class World:
 
     def ask(self, sql, *values):
         """The rows, or None where the store cannot be asked now."""
-        try:
-            store = sqlite3.connect("file:%s?mode=ro" % self.store, uri=True, timeout=5)
-            try:
-                return store.execute(sql, values).fetchall()
-            finally:
-                store.close()
-        except sqlite3.Error:
-            return None
+        return self.store.ask(sql, *values)
 
     def dump(self):
-        """All tables and what SQLite says of the file, after everybody has gone."""
-        store = sqlite3.connect(self.store)
-        store.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        tables = [row[0] for row in store.execute(
-            "SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite_%'")]
-        dump = {"integrity": [row[0] for row in store.execute("PRAGMA integrity_check")],
-                "foreign": [list(row) for row in store.execute("PRAGMA foreign_key_check")]}
-        for table in tables:
-            if table in ("deployment_file", "line"):
-                continue
-            rows = store.execute("SELECT * FROM %s" % table)
-            names = [column[0] for column in rows.description]
-            dump[table] = [dict(zip(names, map(plain, row))) for row in rows]
-        store.close()
-        checked = subprocess.run([self.program, "check", "--store", "sqlite:" + self.store],
-                                 env=self.environment("cli"), text=True, capture_output=True,
-                                 check=False)
+        """What is in the store, and what the program says of it, after everybody has gone."""
+        dump = self.store.dump()
+        checked = self.run("check", timeout=None)
         dump["checked"] = {"status": checked.returncode, "text": checked.stdout + checked.stderr}
         with open(os.path.join(self.root, "dump.json"), "w", encoding="utf-8") as file:
             json.dump(dump, file)
-
-
-def plain(value):
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

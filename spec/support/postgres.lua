@@ -108,6 +108,7 @@ auth_file = %s/users
 pool_mode = %s
 default_pool_size = 4
 max_client_conn = 200
+server_login_retry = 1
 logfile = %s/pool-%s.log
 pidfile = %s/pool-%s.pid
 ]]
