@@ -72,7 +72,14 @@ class Single(Producer):
     """One job with each command; now and then killed, the moment it has said yes or before."""
 
     def create(self):
-        made = self.intend(1)
+        self.send(self.intend(1))
+
+    def twice(self):
+        """Two of one unique key, so that it is asked for while the first has it, or thereafter."""
+        for _ in range(2):
+            self.send(self.intend(1, lambda: self.drafts.make("single", {"ms": 150, "key": "key-0"})))
+
+    def send(self, made):
         process = self.world.start("enqueue", "-C", self.world.folder, *made[0].flags(), "--json",
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         fate = self.rng.random()

@@ -88,6 +88,7 @@ class Soak:
         watcher.start()
         makers[3].create()
         bulk.one_of_each()
+        makers[1].twice()
         bulk.storm(1200 // self.world.slow)
         for maker in makers:
             maker.start()
