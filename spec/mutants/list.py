@@ -750,23 +750,24 @@ MUTANTS = [
     {"name": "unique-ignored", "by": "I13c",
      "breaks": "a second job of a key is created while the first lives",
      "changes": [("core/store/rules/unique.c", """
-    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+    return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
 """, """
-    return holder->runs || (holder->until != TIME_NONE && holder->until > now);
+    return !found->intake && !holder->runs && (holder->until == TIME_NONE || holder->until <= now);
 """)]},
     {"name": "unique-until-it-runs", "by": "I13c",
      "breaks": "a key is free as soon as its job begins",
      "changes": [("core/store/rules/unique.c", """
-    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+    return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
 """, """
-    return (holder->there && !holder->runs) || (holder->until != TIME_NONE && holder->until > now);
+    return !found->intake && (!holder->there || holder->runs) &&
+           (holder->until == TIME_NONE || holder->until <= now);
 """)]},
     {"name": "unique-never-released", "by": "I13c",
      "breaks": "the key of a job that has ended is held for ever",
      "changes": [("core/store/rules/unique.c", """
-    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+    return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
 """, """
-    return YES;
+    return found->intake && now < 0;
 """), ("core/store/rules/unique.c", """
                   " AND (until IS NULL OR until<=?4)",
 """, """

@@ -5,6 +5,7 @@
 #include "store/postgres/array.h"
 #include "store/postgres/connection.h"
 #include "store/rules/row.h"
+#include "store/rules/unique.h"
 #include <string.h>
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */
@@ -69,9 +70,17 @@ static const struct {
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
                    " AND edited=0 OFFSET 0) AS l)) RETURNING token",
                    3, ARRAY_INT8},
+    [SET_HOLDERS] = {"SELECT k.at, " UNIQUE_HOLDER " FROM"
+                     " (SELECT unnest(?) AS definition, unnest(?) AS at, unnest(?) AS key) AS k"
+                     " CROSS JOIN LATERAL (SELECT job, until FROM unique_key"
+                     " WHERE definition=k.definition AND key=k.key OFFSET 0) AS u"
+                     " LEFT JOIN LATERAL (SELECT id FROM live WHERE id=u.job OFFSET 0) AS j ON true"
+                     " LEFT JOIN LATERAL (SELECT id FROM locked WHERE id=u.job OFFSET 0) AS l"
+                     " ON true LEFT JOIN LATERAL (SELECT id, released FROM intake"
+                     " WHERE u.job>reached AND u.job<=last LIMIT 1) AS i ON true",
+                     2, ARRAY_INT8},
     [SET_CLAIM] = {"INSERT INTO unique_key(definition, job, until, key)"
-                   " SELECT unnest(?), unnest(?), unnest(?), unnest(?)"
-                   " ON CONFLICT DO NOTHING RETURNING job",
+                   " SELECT unnest(?), unnest(?), unnest(?), unnest(?)",
                    3, ARRAY_INT8},
 };
 

@@ -71,8 +71,10 @@ enum set_kind {
     SET_ROWS,  /* ids: a row (ROW_PLACE) for each job that is there, */
     SET_ROWS_PLACELESS, /* or has a row */
     SET_PARK,           /* spots: these jobs go from `ready` to `parked` */
-    SET_CLAIM, /* definitions, jobs, instants and the keys as texts: of each key that no row has the
-                  first job claims it until then: a row (job), in this order */
+    SET_HOLDERS,        /* definitions, numbers, and unique keys as texts: a row (number,
+                           UNIQUE_HOLDER) for each key that has one */
+    SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until
+                  then */
 };
 struct set {
     enum set_kind kind;

@@ -28,12 +28,35 @@ enum answer unique_taken(struct store *store, int64_t definition, const char *ke
                     key);
 }
 
+struct unique_found unique_read(struct row *row, int first) {
+    return (struct unique_found){
+        .holder = {.job = row_int(row, first),
+                   .until = row_time(row, first + 1),
+                   .there = row_int32(row, first + 2) != 0,
+                   .runs = row_int32(row, first + 3) != 0},
+        .intake = row_int(row, first + 4),
+        .released = row_int32(row, first + 5) != 0,
+    };
+}
+
+bool unique_is_over(const struct unique_found *found, time_ms now) {
+    const struct unique_holder *holder = &found->holder;
+    return !found->intake && !holder->there && (holder->until == TIME_NONE || holder->until <= now);
+}
+
+enum answer unique_judge(struct store *store, const char *key, const struct unique_found *found,
+                         time_ms now, struct unique_holder *holder, struct error *error) {
+    *holder = found->holder;
+    if (found->intake)
+        return unique_waits(store, key, found->intake, found->released, holder, error);
+    return !unique_is_over(found, now);
+}
+
 enum answer unique_find(struct store *store, int64_t definition, const char *key, time_ms now,
                         struct unique_holder *holder, struct error *error) {
     struct row *row =
         db_query(&store->db, error,
-                 "SELECT u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
-                 " FROM unique_key u LEFT JOIN live j ON j.id=u.job"
+                 "SELECT " UNIQUE_HOLDER " FROM unique_key u LEFT JOIN live j ON j.id=u.job"
                  " LEFT JOIN locked l ON l.id=u.job"
                  " LEFT JOIN intake i ON u.job>i.reached AND u.job<=i.last"
                  " WHERE u.definition=?1 AND u.key=?2",
@@ -41,18 +64,9 @@ enum answer unique_find(struct store *store, int64_t definition, const char *key
     enum answer step = db_step(&store->db, row, error);
     if (step != YES)
         return step;
-    *holder = (struct unique_holder){
-        .job = row_int(row, 0),
-        .until = row_time(row, 1),
-        .there = row_int32(row, 2) != 0,
-        .runs = row_int32(row, 3) != 0,
-    };
-    int64_t intake = row_int(row, 4);
-    bool released = row_int32(row, 5) != 0;
+    const struct unique_found found = unique_read(row, 0);
     row_done(row);
-    if (intake)
-        return unique_waits(store, key, intake, released, holder, error);
-    return holder->there || (holder->until != TIME_NONE && holder->until > now);
+    return unique_judge(store, key, &found, now, holder, error);
 }
 
 bool unique_refuse(const char *handler, const char *key, const struct unique_holder *holder,

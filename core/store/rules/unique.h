@@ -16,6 +16,21 @@ struct unique_holder {
     bool own;      /* it was written in the intake that is being filled: in no place yet */
 };
 
+/* What is found of a key: in the rows u of unique_key, j of live, l of locked and i of intake. */
+#define UNIQUE_HOLDER "u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
+struct unique_found {
+    struct unique_holder holder;
+    int64_t intake; /* that writes it; 0: none */
+    bool released;
+};
+/* Reads it from the columns behind the first ones. */
+struct unique_found unique_read(struct row *row, int first);
+/* True if the key is free, though it has a row. */
+bool unique_is_over(const struct unique_found *found, time_ms now);
+/* As unique_find, of what was found. */
+enum answer unique_judge(struct store *store, const char *key, const struct unique_found *found,
+                         time_ms now, struct unique_holder *holder, struct error *error);
+
 /* YES: the job, which is created next, holds its key from now on, and until then. NO: the key has a
  * row of another one. */
 enum answer unique_claim(struct store *store, const struct job *job, time_ms until, time_ms now,

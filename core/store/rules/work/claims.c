@@ -1,6 +1,5 @@
 #include "store/rules/work/claims.h"
 #include "store/rules/backlog.h"
-#include "store/rules/unique.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,32 +10,24 @@ enum { LEAST = 2 }; /* one key is claimed by itself */
 struct asking {
     struct claim *claim;
     const struct job_spec *spec;
-    size_t at; /* in the list */
 };
 
-/* The question for all of them. */
+/* What is done for all of them. */
 struct question {
     struct set set; /* first */
     struct asking *list;
-    int64_t *definitions, *jobs, *untils;
+    size_t room;
+    int64_t *definitions, *numbers, *untils; /* columns of the set */
     const char **keys;
-    size_t read; /* so many have their answers */
 };
 
-/* ---- what is asked ---- */
+/* ---- which are asked for ---- */
 
-static int in_order(const void *left, const void *right) {
-    const struct asking *a = left, *b = right;
-    int64_t one = a->spec->job.definition, other = b->spec->job.definition;
-    int order = (one > other) - (one < other);
-    if (order == 0)
-        order = strcmp(a->spec->job.unique_key, b->spec->job.unique_key);
-    return order ? order : (a->at > b->at) - (a->at < b->at);
-}
-
-/* True if nothing but its key decides whether the job is created. */
-static bool asks(struct store *store, struct job *job, int64_t deployment) {
-    if (!job->unique_key || backlog_of(store, job->handler))
+/* True if nothing but its key may keep the job from being created. */
+static bool claim_is_plain(struct store *store, struct job *job, int64_t deployment) {
+    if (!job->unique_key)
+        return true;
+    if (backlog_of(store, job->handler))
         return false;
     int64_t of = deployment ? deployment : create_deployment(store, job->handler);
     const struct catalog_stream *stream = catalog_find(&store->catalog, job, of);
@@ -45,107 +36,168 @@ static bool asks(struct store *store, struct job *job, int64_t deployment) {
     return stream != NULL;
 }
 
-static void collect(struct store *store, struct job_spec *specs, int64_t deployment,
-                    struct claims *claims, struct question *question) {
-    size_t at = 0, count = 0;
-    for (struct job_spec *spec = specs; spec; spec = spec->next, at++) {
-        struct claim *claim = &claims->list[at];
-        claim->given = spec->job.id != 0;
-        if (!claim->given)
-            spec->job.id = meta_id(store);
-        claim->asked = asks(store, &spec->job, deployment);
-        if (claim->asked)
-            question->list[count++] = (struct asking){claim, spec, at};
+/* How many keys there are; 0: too few, or what becomes of a job is not known yet. */
+static size_t count_keys(struct store *store, struct job_spec *specs, int64_t deployment) {
+    size_t keys = 0;
+    for (struct job_spec *spec = specs; spec; spec = spec->next) {
+        if (!claim_is_plain(store, &spec->job, deployment))
+            return 0;
+        keys += spec->job.unique_key != NULL;
     }
-    question->set.count = count;
+    return keys < LEAST ? 0 : keys;
+}
+
+static int compare_keys(const struct asking *a, const struct asking *b) {
+    int64_t one = a->spec->job.definition, other = b->spec->job.definition;
+    int order = (one > other) - (one < other);
+    return order ? order : strcmp(a->spec->job.unique_key, b->spec->job.unique_key);
+}
+
+/* Of one key first the job that comes first. */
+static int in_order(const void *left, const void *right) {
+    const struct asking *a = left, *b = right;
+    int order = compare_keys(a, b);
+    return order ? order : (a->claim > b->claim) - (a->claim < b->claim);
+}
+
+/* Each key once. */
+static void collect(struct job_spec *specs, struct claims *claims, struct question *question) {
+    struct claim *claim = claims->list;
+    size_t count = 0, kept = 0;
+    for (struct job_spec *spec = specs; spec; spec = spec->next, claim++)
+        if (spec->job.unique_key)
+            question->list[count++] = (struct asking){claim, spec};
     qsort(question->list, count, sizeof *question->list, in_order);
+    for (size_t i = 0; i < count; i++)
+        if (!kept || compare_keys(&question->list[kept - 1], &question->list[i]) != 0)
+            question->list[kept++] = question->list[i];
+    for (size_t i = 0; i < kept; i++)
+        question->list[i].claim->state = CLAIM_DONE; /* unless it is held */
+    question->room = kept;
 }
 
-static void fill(struct question *question, time_ms now) {
-    for (size_t i = 0; i < question->set.count; i++) {
-        const struct job_spec *spec = question->list[i].spec;
-        question->definitions[i] = spec->job.definition;
-        question->jobs[i] = spec->job.id;
-        question->untils[i] = spec->unique_until > now ? spec->unique_until : TIME_NONE;
-        question->keys[i] = spec->job.unique_key;
-    }
-}
+/* ---- who holds them ---- */
 
-/* ---- asking ---- */
-
-/* The rows come in the order of the question. */
-static bool read_claimed(struct set *set, struct store *store, struct row *row,
+static bool read_holders(struct set *set, struct store *store, struct row *row,
                          struct error *error) {
-    struct question *question = (struct question *)set;
+    const struct question *question = (const struct question *)set;
     enum answer step = NO;
-    while ((step = db_step(&store->db, row, error)) == YES)
-        while (question->read < set->count) {
-            const struct asking *asking = &question->list[question->read++];
-            asking->claim->claimed = asking->spec->job.id == row_int(row, 0);
-            if (asking->claim->claimed)
-                break;
-        }
+    while ((step = db_step(&store->db, row, error)) == YES) {
+        struct claim *claim = question->list[row_int(row, 0)].claim;
+        claim->state = CLAIM_HELD;
+        claim->found = unique_read(row, 1);
+    }
     return step == NO;
 }
 
-/* Keys that are kept for a time are purged as often as one by one. */
-static bool purge(struct store *store, const struct question *question, time_ms now,
-                  struct error *error) {
+static bool ask(struct store *store, struct question *question, struct error *error) {
+    for (size_t i = 0; i < question->room; i++) {
+        question->definitions[i] = question->list[i].spec->job.definition;
+        question->numbers[i] = (int64_t)i;
+        question->keys[i] = question->list[i].spec->job.unique_key;
+    }
+    question->set = (struct set){.kind = SET_HOLDERS,
+                                 .columns = {question->definitions, question->numbers},
+                                 .texts = question->keys,
+                                 .count = question->room,
+                                 .read = read_holders};
+    return store->engine->set(store, &question->set, error);
+}
+
+/* ---- claiming the others ---- */
+
+/* In the order of the list, as when they are created. */
+static void give_ids(struct store *store, struct job_spec *specs, const struct claim *claim,
+                     time_ms now) {
+    for (struct job_spec *spec = specs; spec; spec = spec->next, claim++) {
+        bool created = claim->state == CLAIM_DONE ||
+                       (claim->state == CLAIM_HELD && unique_is_over(&claim->found, now)) ||
+                       !spec->job.unique_key;
+        if (created && !spec->job.id)
+            spec->job.id = meta_id(store);
+    }
+}
+
+static bool claim_free(struct store *store, struct question *question, time_ms now,
+                       struct error *error) {
     size_t count = 0;
-    for (size_t i = 0; i < question->set.count; i++)
-        count += question->untils[i] != TIME_NONE;
-    for (; count > 0; count = count > UNIQUE_PURGED ? count - UNIQUE_PURGED : 0)
-        if (!unique_purge(store, now, error))
+    for (size_t i = 0; i < question->room; i++) {
+        const struct job_spec *spec = question->list[i].spec;
+        if (question->list[i].claim->state != CLAIM_DONE)
+            continue;
+        question->definitions[count] = spec->job.definition;
+        question->numbers[count] = spec->job.id;
+        question->keys[count] = spec->job.unique_key;
+        question->untils[count++] = spec->unique_until > now ? spec->unique_until : TIME_NONE;
+    }
+    question->set =
+        (struct set){.kind = SET_CLAIM,
+                     .columns = {question->definitions, question->numbers, question->untils},
+                     .texts = question->keys,
+                     .count = count};
+    return !count || store->engine->set(store, &question->set, error);
+}
+
+/* Keys that are kept for a time are purged as often as one by one. */
+static bool purge(struct store *store, const struct job_spec *specs, time_ms now,
+                  struct error *error) {
+    int count = 0;
+    for (const struct job_spec *spec = specs; spec; spec = spec->next)
+        if (spec->job.unique_key && spec->unique_until > now && count++ % UNIQUE_PURGED == 0 &&
+            !unique_purge(store, now, error))
             return false;
     return true;
 }
 
-static bool ask(struct store *store, struct question *question, time_ms now, struct error *error) {
-    if (!question->set.count)
-        return true;
-    fill(question, now);
-    return purge(store, question, now, error) && store->engine->set(store, &question->set, error);
-}
+/* ---- the whole ---- */
 
-static bool question_room(struct question *question, size_t count) {
+static bool question_begin(struct question *question, size_t count) {
     question->list = calloc(count, sizeof *question->list);
     question->definitions = calloc(count, sizeof *question->definitions);
-    question->jobs = calloc(count, sizeof *question->jobs);
+    question->numbers = calloc(count, sizeof *question->numbers);
     question->untils = calloc(count, sizeof *question->untils);
     question->keys = calloc(count, sizeof *question->keys);
-    question->set = (struct set){
-        .kind = SET_CLAIM,
-        .columns = {question->definitions, question->jobs, question->untils},
-        .texts = question->keys,
-        .read = read_claimed,
-    };
-    return question->list && question->definitions && question->jobs && question->untils &&
+    return question->list && question->definitions && question->numbers && question->untils &&
            question->keys;
 }
 
 static void question_end(struct question *question) {
     free(question->list);
     free(question->definitions);
-    free(question->jobs);
+    free(question->numbers);
     free(question->untils);
     free(question->keys);
+}
+
+static bool make(struct store *store, struct job_spec *specs, time_ms now, struct claims *claims,
+                 struct question *question, struct error *error) {
+    collect(specs, claims, question);
+    /* A holder may be among those that are written later. */
+    if (!bulk_flush(store, true, error) || !purge(store, specs, now, error) ||
+        !ask(store, question, error))
+        return false;
+    give_ids(store, specs, claims->list, now);
+    return claim_free(store, question, now, error);
+}
+
+static size_t length(const struct job_spec *specs) {
+    size_t count = 0;
+    for (; specs; specs = specs->next)
+        count++;
+    return count;
 }
 
 bool claims_make(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct claims *claims, struct error *error) {
     struct question question = {0};
-    size_t count = 0, keyed = 0;
     *claims = (struct claims){0};
-    for (const struct job_spec *spec = specs; spec; spec = spec->next, count++)
-        keyed += spec->job.unique_key != NULL;
-    if (!store->engine->sets || keyed < LEAST)
+    size_t keys = store->engine->sets ? count_keys(store, specs, deployment) : 0;
+    if (!keys)
         return true;
-    claims->list = calloc(count, sizeof *claims->list);
+    claims->list = calloc(length(specs), sizeof *claims->list);
     bool done =
-        (question_room(&question, count) && claims->list) || db_no_memory(&store->db, error);
-    if (done)
-        collect(store, specs, deployment, claims, &question);
-    done = done && ask(store, &question, now, error);
+        (question_begin(&question, keys) && claims->list) || db_no_memory(&store->db, error);
+    done = done && make(store, specs, now, claims, &question, error);
     question_end(&question);
     if (!done)
         claims_end(claims);

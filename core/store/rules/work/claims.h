@@ -1,23 +1,25 @@
-/* claims.h - the unique keys of many new jobs, claimed together where an engine has sets (rules
- * §20).
+/* claims.h - the unique keys of many new jobs, asked for and claimed together where an engine has
+ * sets (rules §20).
  *
  * The result is that of claiming one after the other: of two jobs with one key the first has it. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_CLAIMS_H
 #define MOONSHIFT_STORE_RULES_WORK_CLAIMS_H
 
-#include "store/rules/state.h"
+#include "store/rules/unique.h"
 
-struct claim {  /* of a new job */
-    bool given; /* its id was there before */
-    bool asked, claimed;
+/* Of a new job. CLAIM_ITSELF: it has no key, or one of a job before it in the list. */
+enum claim_state { CLAIM_ITSELF, CLAIM_DONE, CLAIM_HELD };
+struct claim {
+    enum claim_state state;
+    struct unique_found found; /* of a key that is held */
 };
 
 struct claims {
     struct claim *list; /* in the order of the jobs; NULL: each job claims its key by itself */
 };
 
-/* Gives all jobs of the list their ids, and claims the keys. Left to themselves are jobs without a
- * stream so far, and those that a backlog may refuse. `deployment` as in store_create. */
+/* Claims the keys that no job holds. Jobs that will be created have their ids then. `deployment` as
+ * in store_create. */
 bool claims_make(struct store *store, struct job_spec *specs, int64_t deployment, time_ms now,
                  struct claims *claims, struct error *error);
 void claims_end(struct claims *claims);

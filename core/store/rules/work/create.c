@@ -180,9 +180,12 @@ static bool create_meet(struct store *store, struct job_spec *spec,
 }
 
 /* Does another job hold its key? That one may be among those that are written later. */
-static enum answer create_held(struct store *store, int64_t definition, const struct job *job,
-                               time_ms now, struct unique_holder *holder, struct error *error) {
+static enum answer create_held(struct store *store, const struct claim *claim, int64_t definition,
+                               const struct job *job, time_ms now, struct unique_holder *holder,
+                               struct error *error) {
     int64_t other = 0;
+    if (claim && claim->state == CLAIM_HELD)
+        return unique_judge(store, job->unique_key, &claim->found, now, holder, error);
     enum answer taken = unique_taken(store, definition, job->unique_key, &other, error);
     if (taken != YES)
         return taken;
@@ -197,19 +200,19 @@ static enum answer create_claim(struct store *store, struct job_spec *spec,
                                 const struct claim *claim, int64_t definition, time_ms now,
                                 struct error *error) {
     struct job *job = &spec->job;
-    bool given = claim ? claim->given : job->id != 0;
+    bool given = job->id != 0;
     if (!job->unique_key)
         return YES;
     if (backlog_of(store, job->handler))
         return NO;
+    if (claim && claim->state != CLAIM_ITSELF)
+        return claim->state == CLAIM_DONE ? YES : NO;
     job->definition = definition;
-    job->id = job->id ? job->id : meta_id(store);
-    enum answer claimed = claim && claim->asked && claim->claimed ? YES : NO;
-    if (!claim || !claim->asked)
-        claimed = unique_claim(store, job, spec->unique_until, now, error);
+    job->id = given ? job->id : meta_id(store);
+    enum answer claimed = unique_claim(store, job, spec->unique_until, now, error);
     if (claimed == NO && !given) {
         job->id = 0;
-        store->meta.next_id -= !claim;
+        store->meta.next_id--;
     }
     return claimed;
 }
@@ -226,7 +229,7 @@ static bool create_one(struct store *store, struct job_spec *spec, const struct 
     const struct catalog_definition *definition = stream->definition;
     enum answer claimed = create_claim(store, spec, claim, definition->id, now, error);
     enum answer held =
-        claimed == NO ? create_held(store, definition->id, job, now, &holder, error) : NO;
+        claimed == NO ? create_held(store, claim, definition->id, job, now, &holder, error) : NO;
     if (claimed == FAILED)
         return false;
     if (held != NO)

@@ -236,8 +236,12 @@ static void unique(struct contract *c) {
     EXPECT(specs[8].reply.id < specs[9].reply.id && specs[9].reply.id < specs[10].reply.id);
     EXPECT(ROWS("unique_key u JOIN job j ON j.id=u.job AND j.unique_key=u.key") == MANY - 2);
     EXPECT(ROWS("ready") == MANY);
+    int64_t last = specs[MANY - 1].reply.id;
     specs = keyed(MANY / 2, ON_CONFLICT_KEEP);
+    before = session->waits;
     EXPECT(store_create(c->store, specs, 0, NOW, &c->error));
+    EXPECT(session->waits - before <= FEW);
+    EXPECT(specs[MANY - 1].reply.id == last + MANY / 2);
     EXPECT(replies(specs, CREATION_KEPT) == MANY / 2 &&
            replies(specs, CREATION_CREATED) == MANY / 2);
     EXPECT(ROWS("ready") == MANY + MANY / 2);
