@@ -155,6 +155,7 @@ local function multi_of(c, node)
   return {
     parallel = multi.parallel, before = multi.before, after = multi.after,
     exclusive = multi.exclusive ~= false, retry = multi.retry, element = multi.element,
+    index = multi.index,
     count = compile.value(c, multi.count, node),
     collection = compile.value(c, multi.collection, node),
     ["until"] = compile.value(c, multi["until"], node),

@@ -18,8 +18,8 @@
 --       attached = id of the host and handler = id of what compensates (boundary events),
 --       properties = { [name] = value }, which nothing runs by,
 --       boundaries = { id, … } (hosts), compensates = true (isForCompensation),
---       multi = { parallel, count, collection, element, ["until"], before, after, exclusive,
---         retry },
+--       multi = { parallel, count, collection, element, index = name of the variable with the
+--         number of the turn, ["until"], before, after, exclusive, retry },
 --       call = { process, binding, version, key, into = { mapping, … }, back = { … }, mapping },
 --       assignee, candidates = { users, groups }, due, follow_up, task_priority, form, description,
 --       start = id, events = { ids } (sub-processes)

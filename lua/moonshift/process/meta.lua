@@ -256,6 +256,7 @@ function Process.gateway(name) end
 ---@class moonshift.words.each: moonshift.words.sub
 ---@field of? moonshift.value the variable that holds the list, or a value
 ---@field as? string the variable of the element; else the name of the activity
+---@field index? string the variable of the number of the turn, from 0, beside `loopCounter`
 ---@field times? moonshift.value so many turns
 ---@field stop? moonshift.value a condition that ends the turns early
 ---@field parallel? boolean all turns at once
@@ -332,6 +333,7 @@ function Process.gateway(name) end
 ---@class moonshift.words.turns
 ---@field of? moonshift.value the variable that holds the list, or a value
 ---@field as? string the variable of the element
+---@field index? string the variable of the number of the turn, from 0, beside `loopCounter`
 ---@field times? moonshift.value so many turns
 ---@field stop? moonshift.value a condition that ends the turns early
 ---@field parallel? boolean all turns at once

@@ -60,7 +60,12 @@ local function set(inst, holder, name, value)
   variables.put(inst, holder, name, value)
 end
 
-local function set_item(w, inst, body, holder, step, index)
+-- Sets what a turn knows of itself: its number, and its element.
+local function set_turn(w, inst, body, holder, step, index)
+  set(inst, holder, "loopCounter", index)
+  if step.multi.index then
+    set(inst, holder, step.multi.index, index)
+  end
   if step.multi.element then
     local list = list_of(w, inst, body, step)
     local item = list[index + 1]
@@ -92,8 +97,7 @@ end
 -- Begins a turn of a sequential body.
 function multi.turn(w, inst, token, step, index)
   local body = token.scope
-  set(inst, body, "loopCounter", index)
-  set_item(w, inst, body, body, step, index)
+  set_turn(w, inst, body, body, step, index)
   w:push(walk.arrive_inner, inst, token, step)
 end
 
@@ -114,8 +118,7 @@ local function make_tokens(w, inst, body, step, index, count)
   for i = 1, count do
     local token = frame.add(inst.frame, body, step.id, "run")
     kept.branch(inst, body, token)
-    set(inst, token, "loopCounter", index + i - 1)
-    set_item(w, inst, body, token, step, index + i - 1)
+    set_turn(w, inst, body, token, step, index + i - 1)
     tokens[i] = token
   end
   for i = count, 1, -1 do
@@ -134,7 +137,7 @@ function multi.make(w, inst, body, step)
     w:await_job(inst, seed, "seed", { name = step.multi.at, priority = step.multi.priority,
       exclusive = step.multi.exclusive })
   end
-  if step.before and not step.multi.element then
+  if step.before and not step.multi.element and not step.multi.index then
     return make_range(w, inst, body, step, index, count)
   end
   return make_tokens(w, inst, body, step, index, count)

@@ -38,6 +38,21 @@ describe("a multi-instance activity", function()
     assert.equal(2, d:history(id).a)
   end)
 
+  it("gives the number of a turn a name that it says, also to turns that begin in a job", function()
+    local seen = {}
+    local function a(before)
+      return { kind = "service", before = before, behaviour = { call = function(job)
+        seen[#seen + 1] = { job.variables.i, job.variables.loopCounter }
+      end } }
+    end
+    store({ count = 2, index = "i" }, a()):start("p")
+    store({ count = 2, index = "i", parallel = true }, a()):start("p")
+    local d = store({ count = 2, index = "i", parallel = true }, a(true))
+    d:start("p")
+    d:drain()
+    assert.same({ { 0, 0 }, { 1, 1 }, { 0, 0 }, { 1, 1 }, { 0, 0 }, { 1, 1 } }, seen)
+  end)
+
   it("goes through the list that an expression gives", function()
     local seen = {}
     local d = store({ parallel = true, collection = "${order.lines}", element = "line" },

@@ -398,6 +398,7 @@ local function read_loop(node, element, loop, report)
     count = count ~= "" and count or nil,
     collection = collection_of(loop),
     element = item and item.attributes.name or extension_text(loop, "elementVariable"),
+    index = extension_text(loop, "elementIndexVariable"),
     ["until"] = finish ~= "" and finish or nil,
     before = node.before,
     after = node.after,

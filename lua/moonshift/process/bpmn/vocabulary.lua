@@ -265,7 +265,8 @@ attributes("assignee candidateUsers candidateGroups dueDate priority formKey", "
 attributes("formKey", "used", "userTask startEvent:kept")
 attributes("formRef formRefBinding formRefVersion", "kept", "userTask startEvent")
 attributes("followUpDate", "kept", "userTask")
-attributes("collection elementVariable", "used", "multiInstanceLoopCharacteristics")
+attributes("collection elementVariable elementIndexVariable", "used",
+  "multiInstanceLoopCharacteristics")
 attributes("versionTag historyTimeToLive", "used", "process")
 attributes("initiator", "used", "startEvent")
 attributes("taskPriority", "kept", "process serviceTask sendTask businessRuleTask "
@@ -275,7 +276,7 @@ attributes("errorMessage", "used", "error")
 attributes("escalationCodeVariable", "used", "escalationEventDefinition")
 attributes("variableName variableEvents", "used", "conditionalEventDefinition")
 attributes("formHandlerClass businessCalendarName skipExpression category owner "
-  .. "isStartableInTasklist candidateStarterUsers candidateStarterGroups elementIndexVariable "
+  .. "isStartableInTasklist candidateStarterUsers candidateStarterGroups "
   .. "autoStoreVariables useLocalScopeForResultVariable storeResultVariableAsTransient "
   .. "useLocalScopeForOutParameters processInstanceName processInstanceIdVariableName "
   .. "processInstanceVariable "

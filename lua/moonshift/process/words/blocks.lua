@@ -25,7 +25,8 @@ local function sub(self, item, pending)
   return activities.read(self, item, pending, kind, function(node, content)
     if item.word == "each" then
       node.multi = hosts.turns(self, { of = content.of, as = content.as or (content.of and item.id),
-        times = content.times, stop = content.stop, parallel = content.parallel }, node)
+        index = content.index, times = content.times, stop = content.stop,
+        parallel = content.parallel }, node)
       body_options(node)
     end
     self:inside(node.id, function()

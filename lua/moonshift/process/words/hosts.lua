@@ -16,7 +16,7 @@ local function collection_of(of)
   return of
 end
 
-local TURNS = "of as times stop parallel async async_after exclusive retry priority"
+local TURNS = "of as index times stop parallel async async_after exclusive retry priority"
 local known_turns = {}
 for name in TURNS:gmatch "%S+" do
   known_turns[#known_turns + 1] = name
@@ -35,7 +35,7 @@ function hosts.turns(self, given, at)
   options.values(multi, { count = given.times, collection = collection_of(given.of),
     ["until"] = given.stop, priority = given.priority, retry = given.retry }, at, report,
     "count collection until priority retry")
-  multi.element = given.as
+  multi.element, multi.index = given.as, given.index
   multi.before, multi.after = given.async or nil, given.async_after or nil
   if given.exclusive == false then
     multi.exclusive = false

@@ -36,7 +36,7 @@ local KNOWN = {
   on = "id name interrupting stop key code_variable message_variable to flow async exclusive retry",
   to = "id when default name listeners",
 }
-KNOWN.each = KNOWN.sub .. " of as times stop parallel"
+KNOWN.each = KNOWN.sub .. " of as index times stop parallel"
 
 -- What people write, and what it is called here.
 local MEANT = { history = "history_time_to_live", due_date = "due", async_before = "async" }
@@ -51,7 +51,7 @@ end
 
 -- What an option may be; those that are not here are values, or are checked where they are read.
 local TYPES = {
-  string = "name tag result id kind on handler start form description binding language as"
+  string = "name tag result id kind on handler start form description binding language as index"
     .. " code_variable message_variable error_message link map initiator",
   table = "search properties fields input output event with back mapping each within"
     .. " every on_error on_message",

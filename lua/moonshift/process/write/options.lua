@@ -214,7 +214,8 @@ local function turns(list, multi)
     return
   end
   add(list, "each", {
-    times = multi.count, of = multi.collection, as = multi.element, stop = multi["until"],
+    times = multi.count, of = multi.collection, as = multi.element, index = multi.index,
+    stop = multi["until"],
     parallel = multi.parallel or nil, async = multi.before, async_after = multi.after,
     exclusive = multi.exclusive, retry = multi.retry, priority = multi.priority,
   })

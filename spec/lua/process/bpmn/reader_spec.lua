@@ -149,12 +149,12 @@ describe("a graph", function()
   it("has the attributes of the activity for the body, those of the loop for each turn", function()
     has({
       before = true, retry = "R2/PT1S",
-      multi = { parallel = false, collection = "${lines}", element = "line",
+      multi = { parallel = false, collection = "${lines}", element = "line", index = "i",
         ["until"] = "${done}", after = true, exclusive = false, retry = "R9/PT1M" },
     }, [[<task id="x" c:asyncAfter="true" c:exclusive="false"><extensionElements>
       <c:failedJobRetryTimeCycle>R9/PT1M</c:failedJobRetryTimeCycle></extensionElements>
       <multiInstanceLoopCharacteristics isSequential="true" c:asyncBefore="true"
-        c:collection="lines" c:elementVariable="line"><extensionElements>
+        c:collection="lines" c:elementVariable="line" c:elementIndexVariable="i"><extensionElements>
       <c:failedJobRetryTimeCycle>R2/PT1S</c:failedJobRetryTimeCycle></extensionElements>
       <completionCondition>${done}</completionCondition></multiInstanceLoopCharacteristics>
       </task>]])
