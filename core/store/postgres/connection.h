@@ -58,6 +58,7 @@ struct timeline {
     int64_t id, token;   /* the counters as this process has last committed them, */
     time_ms committed;   /* at this monotonic instant */
     int64_t lost;        /* transactions of this process that the server lacks: to be told */
+    bool late;           /* it has one whose commit was given up */
 };
 
 struct postgres {

@@ -20,7 +20,8 @@ bool timeline_is_known(struct store *store) {
     if (!store->meta.timeline) /* a new store */
         store->meta.timeline = timeline->server;
     bool same = timeline->known == timeline->server && timeline->generation == generation;
-    if (store->meta.timeline != timeline->server || (postgres->turn && !same) || timeline->lost)
+    bool owes = timeline->lost || timeline->late;
+    if (store->meta.timeline != timeline->server || (postgres->turn && !same) || owes)
         return false;
     timeline->known = timeline->server;
     timeline->generation = generation;
@@ -94,6 +95,7 @@ static bool count_lost(struct store *store, struct error *error) {
     bool recent = clock_monotonic() - timeline->committed < TURN_KEPT / 2;
     if (turn < postgres->turn && (turn || recent))
         timeline->lost += postgres->turn - turn;
+    timeline->late = timeline->late || turn > postgres->turn;
     postgres->turn = turn;
     return true;
 }
@@ -107,16 +109,17 @@ static enum answer is_registered(struct store *store, struct error *error) {
                     "ii", store->self.id, store->deployed);
 }
 
-/* Jobs that have ended for this executor, and are locked by it in the store, would never end. */
+/* Jobs that are locked by this executor in the store, and it does not know so, would never end. */
 static bool drop_all(struct store *store, time_ms now, struct error *error) {
     char entity[JOB_NAME_MAX + 48];
     const struct locks_free all = {.owner = store->self.id, .now = now};
     const int64_t lost = postgres_of(store)->timeline.lost;
     snprintf(entity, sizeof entity, "executor %s", store->self.owner);
     store->meta.cuts++;
-    return (!store->self.id || locks_free(store, &all, error)) &&
-           operation_write(store, "lose_commits", store->self.id ? entity : "program", (int)lost,
-                           NULL, NULL, now, error);
+    if (store->self.id && !locks_free(store, &all, error))
+        return false;
+    return !lost || operation_write(store, "lose_commits", store->self.id ? entity : "program",
+                                    (int)lost, NULL, NULL, now, error);
 }
 
 static bool refuse(struct store *store, enum answer registered, struct error *error) {
@@ -124,12 +127,23 @@ static bool refuse(struct store *store, enum answer registered, struct error *er
     const bool over = store->self.id && registered == NO;
     const long long lost = timeline->lost;
     timeline->lost = 0;
+    timeline->late = false;
     log_event(LOG_ERROR, "store went back", "store:s lost:l timeline:l", store->db.name,
               (int64_t)lost, (int64_t)shown(timeline->server));
     return error_set(error, store->self.id && !over ? ERROR_BUSY : ERROR_IO,
                      "store \"%s\": the store went back: the server lacks the last %lld"
                      " transactions of this process%s",
                      store->db.name, lost, over ? ", and with them its registration" : "");
+}
+
+/* What the commit has settled and locked the executor does not know. A program was told already. */
+static bool refuse_late(struct store *store, struct error *error) {
+    postgres_of(store)->timeline.late = false;
+    return !store->self.id ||
+           error_set(error, ERROR_BUSY,
+                     "store \"%s\": a commit has taken place that was given up; the jobs of this"
+                     " executor are given back",
+                     store->db.name);
 }
 
 /* ---- all of it ---- */
@@ -141,7 +155,7 @@ static bool follow(struct store *store, bool *moves, enum answer *registered, st
     if ((*moves && !move_on(store, now, error)) || !count_lost(store, error))
         return false;
     raise_counters(store);
-    if (!timeline->lost)
+    if (!timeline->lost && !timeline->late)
         return true;
     *registered = store->self.id ? is_registered(store, error) : YES;
     return *registered != FAILED && drop_all(store, now, error);
@@ -169,5 +183,7 @@ bool timeline_follow(struct store *store, struct error *error) {
     if (moves)
         log_event(LOG_WARN, "another server", "store:s timeline:l before:l", store->db.name,
                   (int64_t)shown(timeline->server), (int64_t)before);
-    return !timeline->lost || refuse(store, registered, error);
+    if (timeline->lost)
+        return refuse(store, registered, error);
+    return !timeline->late || refuse_late(store, error);
 }

@@ -24,9 +24,10 @@ bool timeline_is_known(struct store *store);
 void timeline_committed(struct store *store);
 
 /* In a transaction of its own, alone. Moves ids and tokens on where nobody has done so yet, and
- * looks whether the server has all that this process has committed. False: it has not, and `error`
- * says how much is lost; or another error. An executor has given back all locks then: it may go on,
- * and its runs are refused. It must not if its registration is lost, which is ERROR_IO. */
+ * looks whether the server has all that this process has committed, and nothing besides. False: it
+ * has not, and `error` says how much is lost; or another error. An executor has given back all
+ * locks then: it may go on, and its runs are refused. It must not if its registration is lost,
+ * which is ERROR_IO. */
 bool timeline_follow(struct store *store, struct error *error);
 
 #endif

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define RECALL_WAIT                                                                                \
-    30000 /* ms; longer than a server takes to start again, or a standby to take over */
 #define PAUSE_FIRST 20 /* ms between two attempts to connect, doubled each time */
 #define PAUSE_MOST 500
 
@@ -76,18 +74,24 @@ static enum answer judge(struct store *store, int64_t turn, struct error *error)
     return NO;
 }
 
+/* An executor goes on: what became of the commit is found out when it connects; see timeline.h. */
+static enum answer give_up(struct store *store, struct error *error) {
+    error_set(error, store->self.id ? ERROR_UNAVAILABLE : ERROR_IO,
+              "store \"%s\": the connection was lost during a commit, and the server cannot be "
+              "asked whether it took place",
+              store->db.name);
+    return FAILED;
+}
+
 enum answer turn_recall(struct store *store, struct error *error) {
-    const time_ms end = clock_monotonic() + RECALL_WAIT;
+    const time_ms begun = clock_monotonic();
     int64_t turn = 0;
-    for (int pause = PAUSE_FIRST; clock_monotonic() < end; pause *= 2) {
+    for (int pause = PAUSE_FIRST; clock_monotonic() < transaction_patience(store, begun);
+         pause *= 2) {
         if (postgres_reconnect(store, error) && ask(store, &turn, error))
             return judge(store, turn, error);
         poll(NULL, 0, pause < PAUSE_MOST ? pause : PAUSE_MOST);
         pause = pause < PAUSE_MOST ? pause : PAUSE_MOST;
     }
-    error_set(error, ERROR_IO,
-              "store \"%s\": the connection was lost during a commit, and the server cannot be "
-              "asked whether it took place",
-              store->db.name);
-    return FAILED;
+    return give_up(store, error);
 }

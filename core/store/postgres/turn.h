@@ -19,9 +19,9 @@ void turn_written(struct store *store);
 /* In a transaction: the number of the last one of this process that the server has; 0: none. */
 bool turn_read(struct store *store, int64_t *turn, struct error *error);
 
-/* The connection was lost during the commit: connects again, for half a minute at most. YES: it
- * took place. NO: it did not, or not on the server that is the primary now, and `error` says so.
- * FAILED: nobody knows. */
+/* The connection was lost during the commit: connects again, for half a minute at most, or less if
+ * somebody waits for its end. YES: it took place. NO: it did not, or not on the server that is the
+ * primary now, and `error` says so. FAILED: nobody knows yet. */
 enum answer turn_recall(struct store *store, struct error *error);
 
 #define TURN_KEPT (7 * INT64_C(86400000)) /* ms after which the number may be gone */

@@ -151,6 +151,20 @@ static void nothing_lost(struct contract *c) {
     EXPECT(operations(c, "failover") == 1 && operations(c, "lose_commits") == 0);
 }
 
+/* The server answers after the executor has given up. */
+static void late(struct contract *c) {
+    int64_t id = create(c, c->store, (struct job){.lane = "one"}, NOW);
+    struct job *job = acquire_one(c, c->store, NOW); /* it is not told of this */
+    EXPECT(id > 0 && job);
+    EXPECT(fall_back(c, c->store, -1));
+    EXPECT(!store_begin(c->store, STORE_TURN, &c->error));
+    EXPECT(c->error.code == ERROR_BUSY);
+    EXPECT(strstr(c->error.text, "a commit has taken place that was given up"));
+    EXPECT(operations(c, "lose_commits") == 0);
+    job_free(job);
+    EXPECT(acquire_count(c, c->store, NOW) == 1);
+}
+
 /* The number of its last transaction is kept for a week. */
 static void rested(struct contract *c) {
     struct store *other = store_open(c->url, STORE_WRITE, &c->settings, &c->error);
@@ -175,6 +189,7 @@ static const struct check checks[] = {
     {"an executor that the server does not know any more ends", unregistered},
     {"a program that the server has lost commits of is told so once", programs},
     {"an executor of which no commit is lost keeps its locks", nothing_lost},
+    {"an executor that had given up a commit gives back what was locked in it", late},
     {"a program that connects again after a week has lost nothing", rested},
 };
 

@@ -73,6 +73,36 @@ static void went_back(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
 }
 
+static bool hurried(void) {
+    return true;
+}
+
+/* The word of the URL for the server's place. */
+static char **host_of(struct contract *c) {
+    PQconninfoOption *one = postgres_of(c->store)->address.options;
+    while (strcmp(one->keyword, "host") != 0)
+        one++;
+    return &one->val;
+}
+
+/* What became of the commit is found out later. */
+static void unknown(struct contract *c) {
+    static char nowhere[] = "/nowhere";
+    char **host = host_of(c), *server = *host;
+    EXPECT(begin_one(c));
+    EXPECT(cut(c));
+    store_set_impatient(c->store, hurried);
+    store_budget(c->store, clock_monotonic() + 200);
+    *host = nowhere;
+    bool done = store_commit(c->store, &c->error);
+    *host = server;
+    store_set_impatient(c->store, NULL);
+    EXPECT(!done && c->error.code == ERROR_UNAVAILABLE);
+    EXPECT(strstr(c->error.text, "cannot be asked whether it took place"));
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(jobs(c) == 1);
+}
+
 /* An executor holds its lock again, so that nobody takes it for dead, and is rung. */
 static void again(struct contract *c) {
     struct store_executor self;
@@ -113,6 +143,7 @@ static const struct check checks[] = {
     {"a transaction that was lost before its commit did not take place", during},
     {"a commit whose answer was lost took place", behind},
     {"a server that has lost commits is told from one that has them", went_back},
+    {"an executor goes on after a commit of which nothing can be found out", unknown},
     {"an executor that connects again holds its lock and hears its bell", again},
     {"an executor without its session is taken for dead after ten seconds", away},
 };
