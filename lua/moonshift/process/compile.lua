@@ -216,7 +216,8 @@ local function step_of(c, node)
     id = node.id, name = node.name, node = node, kind = require(
       "moonshift.process.nodes." .. (KINDS[node.kind] or error("no such kind: " .. node.kind, 0))),
     before = node.before, after = node.after, exclusive = node.exclusive ~= false,
-    retry = node.retry, priority = compile.value(c, node.priority, node), result = node.result,
+    retry = node.retry, priority = compile.value(c, node.priority, node),
+    result = node.result, result_in = node.result_in,
     inputs = named_values(c, node.input, node), outputs = named_values(c, node.output, node),
     fields = compile.fields(c, node.fields, node), event = event_of(c, node),
     incoming = #(node.into or {}),

@@ -196,6 +196,7 @@ function Process.gateway(name) end
 ---@field map? string how a decision's result is kept, as in BPMN
 ---@field fields? table<string, moonshift.value> what the call sees as `job.fields`
 ---@field result? string the variable that keeps what the call returns
+---@field result_in? "local"|"transient" a variable of the nearest scope, or one that is not kept
 ---@field external_priority? moonshift.value
 
 --- What an event waits for, or throws: one of them.

@@ -231,6 +231,18 @@ describe("a transient variable", function()
       message)
   end)
 
+  it("may be what a call returns", function()
+    local seen
+    local d = driver.new { graphs.make("p", { wait = "user",
+      first = { kind = "service", result = "sum", result_in = "transient", behaviour = {
+        call = function() return 3 end } },
+      last = { kind = "service", behaviour = { call = function(job)
+        seen = job.variables.sum
+      end } } }, { "s -> first -> last -> wait -> e" }) }
+    assert.same({}, d:variables(d:start("p", {})))
+    assert.equal(3, seen)
+  end)
+
   it("is set again when the unit is walked again", function()
     local calls = 0
     local d = driver.new { graphs.make("p", { g = "parallel", u = "user",

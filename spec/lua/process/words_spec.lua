@@ -248,6 +248,8 @@ describe("a mistake in a process", function()
         .. 'such as total = "${sum}")',
       [ [[process.wait "a" { event = { kind = 5 } }]] ] = '"a": event: its kind is 5 (expected a '
         .. "text)",
+      [ [[step "a" { run = "x", result = "y", result_in = "here" }]] ] =
+        '"a": result_in = "here" (expected "local" or "transient")',
       [ [[step "a" { run = "x", assignee = "b" }]] ] = '"a": step has no option "assignee" (task '
         .. "has it)",
       [ [[task "a" { within = { "PT1H", task "b" {}, to = { { "a" }, { "b" } } } }]] ] =

@@ -51,7 +51,8 @@ return {
         output = { { "z", 1.5 }, { "a", "${z}" }, { "m", { map = { k = { list = { "1",
           "2" } } } } } }
         } ]],
-      [[ process.script "a" { script = "local x = [=[y]=]\nreturn x", result = "r" } ]],
+      [[ process.script "a" { script = "local x = [=[y]=]\nreturn x", result = "r",
+        result_in = "local" } ]],
       [[ task "a" { candidates = { users = "u", groups = "g" }, due = "${now()}", form = "f",
         task_priority = "5", on_create = "told", each = { times = "${n}",
         index = "i", parallel = true } } ]],

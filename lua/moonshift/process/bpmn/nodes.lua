@@ -103,11 +103,21 @@ local function behaviour_of(element, holder, node, report)
   report:refuse(element, NEITHER:format(rule and ", or decisionRef" or ""))
 end
 
+-- The variable of what a call returns, and where it is.
+local function result(node, holder)
+  node.result = extension_text(holder, "resultVariable")
+    or extension_text(holder, "resultVariableName")
+  if elements.extension_flag(holder, "storeResultVariableAsTransient", false) then
+    node.result_in = "transient"
+  elseif elements.extension_flag(holder, "useLocalScopeForResultVariable", false) then
+    node.result_in = "local"
+  end
+end
+
 -- Puts fields, result and behaviour into the node.
 local function service(node, element, holder, report)
   node.fields = extensions.fields(holder, report, element)
-  node.result = extension_text(holder, "resultVariable")
-    or extension_text(holder, "resultVariableName")
+  result(node, holder)
   local behaviour = behaviour_of(element, holder, node, report)
   if behaviour then
     behaviour.line, behaviour.column = element.line, element.column
@@ -141,8 +151,7 @@ readers.task, readers.manualTask = plain("task"), plain("manual")
 
 function readers.scriptTask(node, element, context)
   node.kind = "script"
-  node.result = extension_text(element, "resultVariable")
-    or extension_text(element, "resultVariableName")
+  result(node, element)
   local text = elements.child_text(element, "script")
   node.behaviour = extensions.script(element, context.report, text or "")
 end

@@ -255,6 +255,8 @@ attributes("exclusive", "used", ASYNC .. " timerEventDefinition")
 attributes("jobPriority", "used", NODES .. " process")
 attributes("class delegateExpression expression", "used", SERVICES .. LISTENERS .. " field")
 attributes("type topic resultVariable resultVariableName", "used", SERVICES .. " scriptTask")
+attributes("useLocalScopeForResultVariable storeResultVariableAsTransient", "used",
+  "serviceTask sendTask businessRuleTask scriptTask")
 attributes("decisionRef decisionRefBinding decisionRefVersion decisionRefVersionTag "
   .. "mapDecisionResult", "used", "businessRuleTask")
 attributes("resource", "used", "scriptTask conditionExpression condition script")
@@ -276,8 +278,7 @@ attributes("errorMessage", "used", "error")
 attributes("escalationCodeVariable", "used", "escalationEventDefinition")
 attributes("variableName variableEvents", "used", "conditionalEventDefinition")
 attributes("formHandlerClass businessCalendarName skipExpression category owner "
-  .. "isStartableInTasklist candidateStarterUsers candidateStarterGroups "
-  .. "autoStoreVariables useLocalScopeForResultVariable storeResultVariableAsTransient "
+  .. "isStartableInTasklist candidateStarterUsers candidateStarterGroups autoStoreVariables "
   .. "useLocalScopeForOutParameters processInstanceName processInstanceIdVariableName "
   .. "processInstanceVariable "
   .. "fallbackToDefaultTenant calledElementTenantId decisionRefTenantId completeAsync "

@@ -40,10 +40,16 @@ local function no_items(self, node, content)
   end
 end
 
+local RESULT_IN = { ["local"] = true, transient = true }
+
 local function fill_behaviour(self, node, content)
   no_items(self, node, content)
   node.behaviour = options.behaviour(content, node, self.report)
-  node.fields, node.result = content.fields, content.result
+  node.fields, node.result, node.result_in = content.fields, content.result, content.result_in
+  if node.result_in and not RESULT_IN[node.result_in] then
+    self.report:refuse(node, ('result_in = %q (expected "local" or "transient")'):format(
+      node.result_in))
+  end
   options.values(node, content, node, self.report, "external_priority")
 end
 

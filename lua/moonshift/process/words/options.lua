@@ -12,7 +12,7 @@ local COMMON = "name async async_after exclusive priority retry on_start on_end 
 local ACTIVITY = COMMON .. " input output each within every on_error on_message undo"
   .. " compensates"
 local BEHAVIOUR = " run class delegate expression topic script language resource decision map"
-  .. " fields result external_priority"
+  .. " fields result result_in external_priority"
 local EVENT = " message key after at every error error_message code_variable message_variable"
   .. " terminate link event interrupting"
 
@@ -51,7 +51,8 @@ end
 
 -- What an option may be; those that are not here are values, or are checked where they are read.
 local TYPES = {
-  string = "name tag result id kind on handler start form description binding language as index"
+  string = "name tag result result_in id kind on handler start form description binding language"
+    .. " as index"
     .. " code_variable message_variable error_message link map initiator",
   table = "search properties fields input output event with back mapping each within"
     .. " every on_error on_message",

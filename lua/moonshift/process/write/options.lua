@@ -140,6 +140,7 @@ local function calls(list, node)
   behaviour(list, node.behaviour)
   add(list, "fields", node.fields)
   add(list, "result", node.result)
+  add(list, "result_in", node.result_in)
   add(list, "external_priority", node.external_priority)
 end
 

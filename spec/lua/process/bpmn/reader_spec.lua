@@ -90,6 +90,10 @@ describe("a graph", function()
     assert.same({ script = "${a}", language = "juel" },
       behaviour '<scriptTask id="x"><script>${a}</script></scriptTask>')
     has({ result = "r" }, '<serviceTask id="x" c:expression="${a}" c:resultVariable="r"/>')
+    has({ result = "r", result_in = "local" }, '<serviceTask id="x" f:expression="${a}" '
+      .. 'f:resultVariable="r" f:useLocalScopeForResultVariable="true"/>')
+    has({ result = "r", result_in = "transient" }, '<serviceTask id="x" f:expression="${a}" '
+      .. 'f:resultVariableName="r" f:storeResultVariableAsTransient="true"/>')
   end)
 
   it("has fields, mappings, listeners and the retry", function()
