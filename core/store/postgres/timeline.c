@@ -161,6 +161,16 @@ static bool follow(struct store *store, bool *moves, enum answer *registered, st
     return *registered != FAILED && drop_all(store, now, error);
 }
 
+/* The command that is about to go on has an entry of its own in the log of operations. */
+static bool follow_apart(struct store *store, bool *moves, enum answer *registered,
+                         struct error *error) {
+    const struct journal kept = store->journal;
+    store->journal = (struct journal){0};
+    bool done = unit_end(store, true, follow(store, moves, registered, error), error);
+    store->journal = kept;
+    return done;
+}
+
 /* Ids drawn ahead, and marks, are of the server before. */
 static void followed(struct store *store) {
     struct postgres *postgres = postgres_of(store);
@@ -177,7 +187,7 @@ bool timeline_follow(struct store *store, struct error *error) {
     if (!postgres_begin_anyway(store, STORE_COMMAND, error))
         return false;
     const unsigned before = shown(store->meta.timeline);
-    if (!unit_end(store, true, follow(store, &moves, &registered, error), error))
+    if (!follow_apart(store, &moves, &registered, error))
         return false;
     followed(store);
     if (moves)

@@ -65,6 +65,22 @@ static void numbers(struct contract *c) {
     EXPECT(operations(c, "lose_commits") == 0);
 }
 
+/* Which goes on in several transactions, and adds to one entry. */
+static void command(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
+    EXPECT(db_execute(&c->store->db,
+                      "INSERT INTO operation(id, verb, entity, count) VALUES(1, 'a', '1 jobs', 1)",
+                      &c->error));
+    EXPECT(promote(c));
+    c->store->journal.entry = 1;
+    bool begun = store_begin(c->store, STORE_COMMAND, &c->error);
+    bool keeps = c->store->journal.entry == 1;
+    store_rollback(c->store);
+    c->store->journal.entry = 0;
+    EXPECT(begun && keeps);
+    EXPECT(operations(c, "failover") == 1 && operations(c, "a") == 1);
+}
+
 /* Only the first one moves them on, and a store that is new has none before. */
 static void once(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) > 0);
@@ -181,6 +197,7 @@ static void rested(struct contract *c) {
 
 static const struct check checks[] = {
     {"ids, tokens, ends and executors are numbered far behind those of the server before", numbers},
+    {"a command that a failover meets keeps its own entry in the log of operations", command},
     {"numbers are moved on once, and not in a new store", once},
     {"ids that were drawn from the server before are not used", drawn},
     {"numbers are moved on from the highest one that is known", far},
