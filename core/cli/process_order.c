@@ -219,7 +219,8 @@ static bool say_many(const struct cli *cli, struct process_from *from, int64_t j
 }
 
 static bool from_check(const struct flags *flags, struct error *error) {
-    static const char *const own[] = {"--key", "--variables", "--keep", "--wait"};
+    static const char *const own[] = {"--key",   "--variables", "--keep",  "--wait",
+                                      "--token", "--instance",  "--starts"};
     if (flags->word_count > 1)
         return error_set(error, ERROR_USAGE, "unexpected \"%s\" (--from has the variables itself)",
                          flags->words[1]);
@@ -299,11 +300,36 @@ static bool cancel_run(struct cli *cli, const struct flags *flags, struct error 
     return act(cli, flags, command, false, "instance ", " cancelled", error);
 }
 
+/* Which of those that wait the message is for; NULL: error, or a word is no text. */
+static json_t *message_command(const struct flags *flags, struct error *error) {
+    int64_t instance = 0, token = 0;
+    bool starts = flags_has(flags, "--starts");
+    if (!flags_integer(flags, "--instance", 1, INT64_MAX, &instance, error) ||
+        !flags_integer(flags, "--token", 1, INT64_MAX, &token, error))
+        return NULL;
+    if (token && (!instance || flags_has(flags, "--keep"))) {
+        error_set(error, ERROR_USAGE, "--token: expected --instance with it, and no --keep");
+        return NULL;
+    }
+    if (starts && (instance || flags_has(flags, "--keep"))) {
+        error_set(error, ERROR_USAGE, "--starts does not go with --instance and --keep");
+        return NULL;
+    }
+    json_t *command =
+        json_pack("{ss,ss,ss*,ss*,so*,so*,so*}", "kind", "message", "message", flags->words[0],
+                  "key", flags_text(flags, "--key"), "keep", flags_text(flags, "--keep"),
+                  "instance", instance ? json_integer(instance) : NULL, "token",
+                  token ? json_integer(token) : NULL, "starts", starts ? json_true() : NULL);
+    if (!command)
+        error_set(error, ERROR_INVALID, "not valid UTF-8");
+    return command;
+}
+
 static bool message_run(struct cli *cli, const struct flags *flags, struct error *error) {
     static const char *const keys[] = {"key", "business_key", "keep", NULL};
-    json_t *command =
-        json_pack("{ss,ss,ss*,ss*}", "kind", "message", "message", flags->words[0], "key",
-                  flags_text(flags, "--key"), "keep", flags_text(flags, "--keep"));
+    json_t *command = message_command(flags, error);
+    if (!command)
+        return false;
     if (flags_has(flags, "--from"))
         return act_many(cli, flags, command, keys, "messages given", error);
     command = with_variables(command, flags, 1, error);
@@ -324,6 +350,9 @@ static const struct flag cancel_flags[] = {
 static const struct flag message_flags[] = {
     VARIABLES_FLAG,
     {"--key", "TEXT", "what the receiver waits for with the name"},
+    {"--instance", "ID", "only this instance"},
+    {"--token", "N", "only this of its tokens, as \"instance show --json\" has them"},
+    {"--starts", NULL, "only start events"},
     {"--keep", "SPAN", "so long, if nothing waits for it yet"},
     {"--from", "FILE", "one JSON object a line ({key, variables, …}); -: standard input"},
     WAY_FLAGS,
@@ -351,7 +380,7 @@ const struct cli_command process_order_commands[] = {
     {"task complete", "ID [name=value …]", "complete a task, with variables",
      "Runs the instance here until it waits. If a handler fails, the task stays open.\n" ELSEWHERE,
      variable_flags, 1, -1, false, false, complete_run},
-    {"message", "NAME [--key TEXT] [--keep SPAN] [name=value …] [--from FILE]",
+    {"message", "NAME [--key TEXT] [--instance ID] [--keep SPAN] [name=value …] [--from FILE]",
      "send a message to the one that waits for it",
      "A message that starts a process starts it. If none or several wait, nothing is sent; with\n"
      "--keep, the next that waits for it gets it. --from gives many, a thousand in a\n"

@@ -10,6 +10,10 @@ local files = {
     receive "delivered" { message = "parcel", key = "${order}" },
     receive "filed" {},
   }]],
+  ["processes/claim.lua"] = [[
+    local process = require "moonshift.process"
+    return { process.start "asked" { message = "claim" },
+      process.receive "more" { message = "claim", each = { times = "2", parallel = true } } }]],
   ["handlers/book.lua"] = [[return function(job)
     if not job.variables.fine then error("not fine", 0) end
   end]],
@@ -69,6 +73,28 @@ describe("the verbs that go on with processes", function()
     local ended = show(id)
     assert.equal("completed", ended.how)
     assert.same({ order = 7, fine = true, box = { kg = 2 }, place = "a shelf" }, ended.variables)
+  end)
+
+  it("give a message to one of several that wait, or to a start event alone", function()
+    local first = answer("message", "claim", "--json").instance
+    local second = answer("message", "claim", "--starts", "--json").instance
+    assert.not_equal(first, second)
+    assert.truthy(refusal("message", "claim", "--instance", tostring(second))
+      :find("5 moonshift: message \"claim\": expected one receiver, found 2", 1, true))
+    local function give(place, status)
+      local got, _, errors = run("message", "claim", "--instance", tostring(second), "--token",
+        tostring(place.token))
+      assert.equal(status, got, errors)
+    end
+    local at = show(tostring(second)).at
+    give(at[2], 0)
+    give(at[2], 4)
+    give(at[1], 0)
+    assert.equal("completed", show(tostring(second)).how)
+    assert.truthy(refusal("message", "claim", "--token", "3"):find("2 moonshift: --token: expected "
+      .. "--instance with it", 1, true))
+    assert.truthy(refusal("message", "claim", "--starts", "--instance", "3"):find("--starts does "
+      .. "not go with", 1, true))
   end)
 
   it("answer with the instance's id where a program asks", function()
