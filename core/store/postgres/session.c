@@ -338,7 +338,8 @@ static bool refuse_connection(struct session *session, const struct address *add
                      (int)(size < 500 ? size : 500), why);
 }
 
-/* What holds in every transaction. No plan is chosen by an empty table. */
+/* What holds in every transaction. No plan is chosen by an empty table. As a scan of a whole table
+ * seems dear, helpers would be started for that of a small one. */
 static const char *const settings[][2] = {
     {"plan_cache_mode", "force_generic_plan"},
     {"jit", "off"},
@@ -346,6 +347,7 @@ static const char *const settings[][2] = {
     {"enable_hashjoin", "off"},
     {"enable_mergejoin", "off"},
     {"enable_memoize", "off"},
+    {"max_parallel_workers_per_gather", "0"},
     {"statement_timeout", "30000"}, /* STATEMENT_WAIT */
     {"idle_in_transaction_session_timeout", "10000"},
     {"client_min_messages", "warning"},

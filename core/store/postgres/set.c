@@ -74,7 +74,7 @@ static const struct {
                      " (SELECT unnest(?) AS definition, unnest(?) AS at, unnest(?) AS key) AS k"
                      " CROSS JOIN LATERAL (SELECT job, until FROM unique_key"
                      " WHERE definition=k.definition AND key=k.key OFFSET 0) AS u"
-                     " LEFT JOIN LATERAL (SELECT id FROM live WHERE id=u.job OFFSET 0) AS j ON true"
+                     " LEFT JOIN LATERAL (SELECT id FROM job WHERE id=u.job OFFSET 0) AS j ON true"
                      " LEFT JOIN LATERAL (SELECT id FROM locked WHERE id=u.job OFFSET 0) AS l"
                      " ON true LEFT JOIN LATERAL (SELECT id, released FROM intake"
                      " WHERE u.job>reached AND u.job<=last LIMIT 1) AS i ON true",

@@ -45,7 +45,9 @@ const struct store_sql postgres_sql = {
     .whole = "SELECT set_config('enable_seqscan', ?1, true),"
              " set_config('enable_hashjoin', ?1, true),"
              " set_config('enable_mergejoin', ?1, true), set_config('statement_timeout',"
-             " CASE ?1 WHEN 'on' THEN '0' ELSE '30000' END, true)",
+             " CASE ?1 WHEN 'on' THEN '0' ELSE '30000' END, true),"
+             " set_config('max_parallel_workers_per_gather',"
+             " CASE ?1 WHEN 'on' THEN '2' ELSE '0' END, true)",
 };
 
 const struct verify_rule postgres_verify[] = {

@@ -16,7 +16,8 @@ struct unique_holder {
     bool own;      /* it was written in the intake that is being filled: in no place yet */
 };
 
-/* What is found of a key: in the rows u of unique_key, j of live, l of locked and i of intake. */
+/* What is found of a key: in the rows u of unique_key, j of live (of job, if that has no
+ * tombstones), l of locked and i of intake. */
 #define UNIQUE_HOLDER "u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
 struct unique_found {
     struct unique_holder holder;
