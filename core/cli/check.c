@@ -3,6 +3,7 @@
 #include "cli/list.h"
 #include "cli/output.h"
 #include "cli/problem.h"
+#include "cli/progress.h"
 #include "cli/setup.h"
 #include "cli/table.h"
 #include "engine/maintenance.h"
@@ -269,10 +270,17 @@ static bool findings_print(const struct cli *cli, json_t *findings, struct error
     return true;
 }
 
+static void tell(void *arg, int64_t done, int64_t of) {
+    progress_show(arg, "asking question", done, of);
+}
+
 static bool check_store(struct cli *cli, struct error *error) {
+    struct progress progress = {.on = cli->interactive};
     if (!setup_folder(cli, error) || !setup_file(cli, error))
         return false;
-    json_t *findings = engine_verify(&cli->settings, error);
+    const struct store_heard heard = {.tell = tell, .arg = &progress};
+    json_t *findings = engine_verify(&cli->settings, &heard, error);
+    progress_end(&progress);
     bool fine = findings && findings_print(cli, findings, error);
     json_decref(findings);
     return fine;

@@ -14,9 +14,10 @@ bool engine_restore(const struct settings *settings, const char *file,
     return store_restore(file, settings, restored, clock_now(clock_system()), error);
 }
 
-json_t *engine_verify(const struct settings *settings, struct error *error) {
+json_t *engine_verify(const struct settings *settings, const struct store_heard *heard,
+                      struct error *error) {
     struct store *store = store_open(settings->store, STORE_READ, settings, error);
-    json_t *findings = store ? store_verify(store, error) : NULL;
+    json_t *findings = store ? store_verify(store, heard, error) : NULL;
     store_close(store);
     return findings;
 }

@@ -5,6 +5,7 @@
 #include "job/settings.h"
 #include "store/backup.h"
 #include "store/provision.h"
+#include "store/store.h"
 
 /* Copies the store of the settings into `file`, see store_backup. */
 bool engine_backup(const struct settings *settings, const char *file, struct store_backup *backup,
@@ -13,7 +14,8 @@ bool engine_backup(const struct settings *settings, const char *file, struct sto
 bool engine_restore(const struct settings *settings, const char *file,
                     struct store_restored *restored, struct error *error);
 /* Reads the whole store and says what is wrong, see store_verify. NULL: it could not be read. */
-json_t *engine_verify(const struct settings *settings, struct error *error);
+json_t *engine_verify(const struct settings *settings, const struct store_heard *heard,
+                      struct error *error);
 
 /* Makes the store of the settings, or brings it to this program's version; see store_provision. */
 bool engine_provision(const struct settings *settings, bool creates, struct store_schema *schema,

@@ -436,8 +436,12 @@ json_t *store_schedule_dates(struct store *store, const char *name, int count, s
  * metrics. */
 json_t *store_stats(struct store *store, time_ms now, struct error *error);
 /* `moonshift check --store`: integrity_check and "every job is in exactly one place". Array of
- * texts. */
-json_t *store_verify(struct store *store, struct error *error);
+ * texts. `heard` is told how many of the questions have been asked; it may be NULL. */
+struct store_heard {
+    void (*tell)(void *arg, int64_t done, int64_t of);
+    void *arg;
+};
+json_t *store_verify(struct store *store, const struct store_heard *heard, struct error *error);
 
 /* ---- commands: each writes its operation-log entry (who = settings->who) ---- */
 

@@ -78,7 +78,7 @@ bool backup_check(const char *path, const struct settings *settings, struct erro
     char url[PATH_MAX + 8];
     snprintf(url, sizeof url, "sqlite:%s", path);
     struct store *copy = store_open(url, STORE_READ, settings, error);
-    json_t *found = copy ? store_verify(copy, error) : NULL;
+    json_t *found = copy ? store_verify(copy, NULL, error) : NULL;
     store_close(copy);
     bool whole = found && json_array_size(found) == 0;
     if (found && !whole)

@@ -428,7 +428,7 @@ static void happen(struct contract *c, int64_t batch, int64_t first, uint32_t *s
 }
 
 static bool is_true(struct contract *c) {
-    json_t *found = store_verify(c->store, &c->error);
+    json_t *found = store_verify(c->store, NULL, &c->error);
     bool whole = found && json_array_size(found) == 0;
     if (json_array_size(found))
         error_set(&c->error, ERROR_DAMAGED, "%s", json_string_value(json_array_get(found, 0)));

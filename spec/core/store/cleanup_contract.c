@@ -276,7 +276,7 @@ static void on_demand(struct contract *c) {
 static void damage_is_seen(struct contract *c) {
     EXPECT(end_many(c, 2, NOW) && file_all(c));
     EXPECT(change(c, "DELETE FROM ended WHERE job=1"));
-    json_t *found = store_verify(c->store, &c->error);
+    json_t *found = store_verify(c->store, NULL, &c->error);
     const char *text = json_string_value(json_array_get(found, 0));
     EXPECT(text && strcmp(text, "job 1 is filed under an end that is gone") == 0);
     json_decref(found);

@@ -101,7 +101,7 @@ static inline int64_t contract_number(struct contract *c, const char *sql) {
 
 /* What check --store finds, or "" if nothing. */
 static inline void contract_verify(struct contract *c) {
-    json_t *found = store_verify(c->store, &c->error);
+    json_t *found = store_verify(c->store, NULL, &c->error);
     if (!found)
         c->failure = "the store can be verified";
     else if (json_array_size(found)) {

@@ -365,7 +365,7 @@ static size_t problems(struct contract *c, int64_t of, const char *frame, const 
     struct step start = step_of(id, of, 0, frame);
     step_job(&start, 0, "ship", 3);
     settle_step(c, NULL, &start, NULL);
-    json_t *found = store_verify(c->store, &c->error);
+    json_t *found = store_verify(c->store, NULL, &c->error);
     size_t count = json_array_size(found);
     const char *text = json_string_value(json_array_get(found, 0));
     if (count && (!first || !strstr(text, first)))

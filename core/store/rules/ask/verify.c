@@ -173,7 +173,23 @@ static bool verify_say(struct store *store, json_t *found, const struct verify_r
     return step == NO;
 }
 
-json_t *store_verify(struct store *store, struct error *error) {
+/* One answer after the other, those of the engine first. */
+static bool verify_all(struct store *store, json_t *found, const struct store_heard *heard,
+                       struct error *error) {
+    const struct verify_rule *own = store->engine->verify;
+    int64_t count = 0, done = 0, all = sizeof rules / sizeof *rules;
+    while (own[count].sql)
+        count++;
+    for (all += count; done < all; done++) {
+        if (heard)
+            heard->tell(heard->arg, done, all);
+        if (!verify_say(store, found, done < count ? &own[done] : &rules[done - count], error))
+            return false;
+    }
+    return instances_verify(store, found, error);
+}
+
+json_t *store_verify(struct store *store, const struct store_heard *heard, struct error *error) {
     bool own = false;
     json_t *found = json_array();
     if (!look_begin(store, &own, error)) {
@@ -181,12 +197,7 @@ json_t *store_verify(struct store *store, struct error *error) {
         return NULL;
     }
     db_question_patient(&store->db);
-    bool done = look_whole(store, true, error);
-    for (const struct verify_rule *rule = store->engine->verify; done && rule->sql; rule++)
-        done = verify_say(store, found, rule, error);
-    for (size_t i = 0; done && i < sizeof rules / sizeof *rules; i++)
-        done = verify_say(store, found, &rules[i], error);
-    done = done && instances_verify(store, found, error);
+    bool done = look_whole(store, true, error) && verify_all(store, found, heard, error);
     look_end(store, own);
     if (done)
         return found;

@@ -148,7 +148,7 @@ static void garbage(struct contract *c) {
         EXPECT(fwrite(noise, 1, sizeof noise, file) == sizeof noise && fclose(file) == 0);
         struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
         if (store) {
-            json_t *found = store_verify(store, &c->error);
+            json_t *found = store_verify(store, NULL, &c->error);
             bool seen = !found || json_array_size(found);
             json_decref(found);
             if (store_join(store, &self, NOW, LEASE, &c->error))
@@ -170,7 +170,7 @@ static void misplaced(struct contract *c) {
                     "DELETE FROM job WHERE id=7"));
     snprintf(url, sizeof url, "sqlite:%s", path);
     struct store *store = store_open(url, STORE_READ, &c->settings, &c->error);
-    json_t *found = store_verify(store, &c->error);
+    json_t *found = store_verify(store, NULL, &c->error);
     store_close(store);
     EXPECT(json_array_size(found) == 3);
     EXPECT(strcmp(json_string_value(json_array_get(found, 0)), "job 6 is in more than one place") ==

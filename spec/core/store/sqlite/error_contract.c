@@ -112,7 +112,7 @@ static bool agrees(struct run *run) {
     life->committing = false;
     if (!agrees)
         snprintf(life->wrong, sizeof life->wrong, "%s", text);
-    json_t *found = agrees ? store_verify(life->store, &life->error) : NULL;
+    json_t *found = agrees ? store_verify(life->store, NULL, &life->error) : NULL;
     if (json_array_size(found))
         snprintf(life->wrong, sizeof life->wrong, "%s",
                  json_string_value(json_array_get(found, 0)));

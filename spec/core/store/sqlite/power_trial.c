@@ -135,7 +135,7 @@ static enum verdict compare(struct trial *trial) {
 
 static enum verdict verify(struct trial *trial) {
     struct life *life = &trial->life;
-    json_t *found = store_verify(life->store, &life->error);
+    json_t *found = store_verify(life->store, NULL, &life->error);
     size_t count = json_array_size(found);
     if (count)
         error_set(&life->error, ERROR_DAMAGED, "%s", json_string_value(json_array_get(found, 0)));

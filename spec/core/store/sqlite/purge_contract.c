@@ -251,11 +251,11 @@ static void scattered(struct contract *c) {
 static void reported(struct contract *c) {
     store_purge_behind(c->store);
     EXPECT(create_many(c, 1, 0) && succeed(c, 1));
-    json_t *found = store_verify(c->store, &c->error);
+    json_t *found = store_verify(c->store, NULL, &c->error);
     EXPECT(json_array_size(found) == 0);
     json_decref(found);
     EXPECT(db_execute(&c->store->db, "UPDATE executor SET debt=0", &c->error));
-    found = store_verify(c->store, &c->error);
+    found = store_verify(c->store, NULL, &c->error);
     EXPECT(json_array_size(found) == 1 &&
            strcmp(json_string_value(json_array_get(found, 0)),
                   "job 1 is in no place, or not where its row says") == 0);
@@ -483,7 +483,7 @@ static void compare(struct contract *c) {
            (strcmp(json_string_value(json_object_get(why, "state")), "ended") != 0) == job->there);
     json_decref(one);
     json_decref(why);
-    json_t *found = store_verify(c->store, &c->error);
+    json_t *found = store_verify(c->store, NULL, &c->error);
     if (json_array_size(found))
         error_set(&c->error, ERROR_DAMAGED, "%s", json_string_value(json_array_get(found, 0)));
     EXPECT(json_array_size(found) == 0);

@@ -49,7 +49,7 @@ static void version_1(struct contract *c) {
     EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 1 is older"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store);
-    json_t *found = store_verify(store, &c->error);
+    json_t *found = store_verify(store, NULL, &c->error);
     json_t *log = store_log(store, NULL, NULL, &c->error);
     bool same = has_state(store, 2, "dead") && has_state(store, 3, "ready") &&
                 has_state(store, 5, "scheduled") && has_state(store, 6, "suspended");
@@ -70,7 +70,7 @@ static void version_2(struct contract *c) {
     EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 2 is older"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store);
-    json_t *found = store_verify(store, &c->error);
+    json_t *found = store_verify(store, NULL, &c->error);
     json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
     bool same = has_state(store, 1, "scheduled") && has_state(store, 3, "dead") &&
                 has_state(store, 5, "locked") && has_state(store, 6, "locked") &&
@@ -90,7 +90,7 @@ static void version_3(struct contract *c) {
     EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 3 is older"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store);
-    json_t *found = store_verify(store, &c->error);
+    json_t *found = store_verify(store, NULL, &c->error);
     json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
     bool same = has_state(store, 1, "scheduled") && has_state(store, 3, "dead") &&
                 has_state(store, 5, "locked") && has_state(store, 6, "locked") &&
@@ -149,7 +149,7 @@ static void version_4(struct contract *c) {
     EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 4 is older"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store);
-    json_t *found = store_verify(store, &c->error);
+    json_t *found = store_verify(store, NULL, &c->error);
     json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
     json_t *last = json_pack("{sI ss}", "job", (json_int_t)3, "message", "on purpose");
     struct store_page one = {.limit = 1};
@@ -177,7 +177,7 @@ static void version_5(struct contract *c) {
     EXPECT(c->error.code == ERROR_CONFIG && strstr(c->error.text, "schema 5 is older"));
     struct store *store = store_open(url, STORE_WRITE, &c->settings, &c->error);
     EXPECT(store);
-    json_t *found = store_verify(store, &c->error);
+    json_t *found = store_verify(store, NULL, &c->error);
     json_t *jobs = store_jobs(store, NULL, NULL, NOW, &c->error);
     bool same = has_state(store, 3, "dead") && has_state(store, 4, "locked") &&
                 has_state(store, 9, "scheduled") && has_state(store, 11, "suspended") &&
