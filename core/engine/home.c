@@ -21,19 +21,33 @@ static const char *home_of(const json_t *paths) {
     return home;
 }
 
-/* "sqlite:shop/jobs.db" of "shop/" and "jobs.db". */
-static void url_add(struct text *url, const char *home, const char *file) {
+/* "shop/jobs.db" of "shop/" and "jobs.db". */
+static void path_add(struct text *path, const char *home, const char *file) {
     size_t size = strlen(home);
     while (size > 1 && home[size - 1] == '/')
         size--;
-    text_add(url, SCHEME "%.*s%s%s", (int)size, home, size > 0 && home[size - 1] == '/' ? "" : "/",
-             file);
+    text_add(path, "%.*s%s%s", (int)size, home, size > 0 && home[size - 1] == '/' ? "" : "/", file);
 }
 
-void home_place(json_t *values, const json_t *paths) {
+static void url_add(struct text *url, const char *home, const char *file) {
+    text_add(url, SCHEME);
+    path_add(url, home, file);
+}
+
+static void place_state(json_t *values, const char *home) {
+    const char *given = json_string_value(json_object_get(values, "state_dir"));
+    struct text path = {0};
+    if (!given || *given == '/')
+        return;
+    path_add(&path, home, given);
+    if (path.data)
+        json_object_set_new(values, "state_dir", json_string(path.data));
+    text_clear(&path);
+}
+
+static void place_store(json_t *values, const char *home) {
     const char *store = json_string_value(json_object_get(values, "store"));
-    const char *home = home_of(paths);
-    if (!store || !home || strcmp(home, ".") == 0)
+    if (!store)
         return;
     const char *path = strncmp(store, SCHEME, strlen(SCHEME)) == 0 ? store + strlen(SCHEME) : NULL;
     if (!path && !strchr(store, ':'))
@@ -47,11 +61,16 @@ void home_place(json_t *values, const json_t *paths) {
     text_clear(&url);
 }
 
-bool home_default(struct settings *settings, const json_t *paths, struct error *error) {
+void home_place(json_t *values, const json_t *paths) {
     const char *home = home_of(paths);
-    if (!home)
-        home = json_string_value(json_array_get(paths, 0));
-    if (!home || strcmp(home, ".") == 0 || settings_given(settings, "store"))
+    if (!home || strcmp(home, ".") == 0)
+        return;
+    place_store(values, home);
+    place_state(values, home);
+}
+
+static bool default_store(struct settings *settings, const char *home, struct error *error) {
+    if (settings_given(settings, "store"))
         return true;
     struct text url = {0};
     url_add(&url, home, DEFAULT_FILE);
@@ -60,6 +79,17 @@ bool home_default(struct settings *settings, const json_t *paths, struct error *
                     : settings_apply_text(settings, ORIGIN_DEFAULT, "store", url.data, error);
     text_clear(&url);
     return fine;
+}
+
+bool home_default(struct settings *settings, const json_t *paths, struct error *error) {
+    const char *home = home_of(paths);
+    if (!home)
+        home = json_string_value(json_array_get(paths, 0));
+    if (!home || strcmp(home, ".") == 0)
+        return true;
+    return default_store(settings, home, error) &&
+           (settings_given(settings, "state_dir") ||
+            settings_apply_text(settings, ORIGIN_DEFAULT, "state_dir", home, error));
 }
 
 /* Refuses if the store of the working directory holds jobs or cannot be read. */

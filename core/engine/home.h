@@ -4,12 +4,13 @@
 
 #include "job/settings.h"
 
-/* Makes a relative store in the values of moonshift.lua relative to that file. `paths` are the
+/* Makes a relative store and a relative state_dir in the values of moonshift.lua relative to that
+ * file. `paths` are the
  * folders that were read, as texts in a JSON array. */
 void home_place(json_t *values, const json_t *paths);
 
-/* Puts the default store into the folder that holds moonshift.lua, else into the first folder. A
- * store that was named stays as it is. */
+/* Puts the default store into the folder that holds moonshift.lua, else into the first folder, and
+ * the state directory as well. What was named stays as it is. */
 bool home_default(struct settings *settings, const json_t *paths, struct error *error);
 
 /* Refuses to start beside jobs that wait elsewhere: false if the default store of the folder is not

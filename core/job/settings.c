@@ -22,6 +22,7 @@ static const struct setting table[] = {
     {"store", SETTING_STORE, FIELD(store), 1, 4096, "sqlite:moonshift.db"},
     {"listen_url", SETTING_STORE, FIELD(listen_url), 1, 4096, NULL},
     {"read_url", SETTING_STORE, FIELD(read_url), 1, 4096, NULL},
+    {"state_dir", SETTING_TEXT, FIELD(state_dir), 1, 4000, "."},
     {"name", SETTING_TEXT, FIELD(name), 1, JOB_NAME_MAX, NULL},
     {"who", SETTING_TEXT, FIELD(who), 1, JOB_NAME_MAX, NULL},
     {"zone", SETTING_TEXT, FIELD(zone), 1, 255, "UTC"},
@@ -142,6 +143,7 @@ void settings_clear(struct settings *settings) {
     free(settings->store);
     free(settings->listen_url);
     free(settings->read_url);
+    free(settings->state_dir);
     free(settings->name);
     free(settings->who);
     free(settings->zone);

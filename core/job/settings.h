@@ -23,6 +23,7 @@ struct settings {
     char *store;      /* URL, default "sqlite:moonshift.db" */
     char *listen_url; /* of a store on a server: a way without a pool; NULL: as `store` */
     char *read_url;   /* a replica of it, which is asked for lists; NULL: none */
+    char *state_dir;  /* of crash slots of a store on a server, default the script folder */
     char *name;       /* executor name, default the host name */
     char *who;        /* operation log: default the OS user */
     char *zone;       /* of times and cycles that name none */

@@ -532,6 +532,7 @@ function Clock:is_virtual() end
 ---@field patience? moonshift.span
 ---@field listen_url? string
 ---@field read_url? string
+---@field state_dir? string
 ---@field payload_limit? integer|string
 
 --- Options of `moonshift.open`: any setting, and these.

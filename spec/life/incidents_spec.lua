@@ -180,7 +180,7 @@ describe("an incident", function()
     local FAIL = "return { retry = 'R2/PT0S', run = function(job)"
       .. " if job.payload.kill then os.execute('kill -9 $PPID') end error('no luck', 0) end }"
 
-    it("is there once for each dead job and for no other #slots", function()
+    it("is there once for each dead job and for no other", function()
       local dir = engines.folder { ["handlers/work.lua"] = FAIL }
       local store = dir .. "/jobs.db"
       local where = { "-C", dir, "--store", "sqlite:" .. store }
@@ -199,7 +199,7 @@ describe("an incident", function()
         process.sql(store, "SELECT count(*), count(DISTINCT job) FROM incident"))
     end)
 
-    it("says that the worker died, and is resolved by a fresh start #slots", function()
+    it("says that the worker died, and is resolved by a fresh start", function()
       local dir = engines.folder { ["handlers/work.lua"] = FAIL,
         ["moonshift.lua"] = "return { crash_limit = 2, workers = 1 }" }
       local store = dir .. "/jobs.db"

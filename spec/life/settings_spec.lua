@@ -41,7 +41,7 @@ describe("the setting", function()
     assert.equal("1 2 3 4 5", counts(10000))
   end)
 
-  it("crash_limit says after how many deaths a job is dead #slots", function()
+  it("crash_limit says after how many deaths a job is dead", function()
     local folder = engines.folder { ["handlers/die.lua"] =
       "return function() os.execute('kill -9 $PPID') end\n" }
     local store = "sqlite:" .. folder .. "/moonshift.db"
@@ -53,7 +53,7 @@ describe("the setting", function()
       .. "the process died 1 time while this job ran\n", why)
   end)
 
-  it("shutdown_wait bounds how long a running job is waited for #slots", function()
+  it("shutdown_wait bounds how long a running job is waited for", function()
     local folder = engines.folder { ["handlers/long.lua"] =
       "return function() while true do end end\n" }
     local store, log = "sqlite:" .. folder .. "/moonshift.db", folder .. "/log"

@@ -92,7 +92,7 @@ MUTANTS = [
 """)]},
     {"name": "reader-stays-young", "by": "spec/core/store/held_contract",
      "breaks": "a reader that holds the log is as old as the last checkpoint",
-     "changes": [("core/store/sqlite/slots.c", """
+     "changes": [("core/store/rules/fleet/slots.c", """
     if (head && (!since || !atomic_load_explicit(&head->held, memory_order_relaxed)))
 """, """
     if (head)
@@ -538,7 +538,7 @@ MUTANTS = [
 """)]},
     {"name": "boot-ignored", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "what ran when the machine went down is suspected",
-     "changes": [("core/store/sqlite/slots.c", """
+     "changes": [("core/store/rules/fleet/slots.c", """
     return memcmp(head.magic, now.magic, sizeof SLOTS_MAGIC) == 0 &&
            memcmp(head.boot, now.boot, sizeof head.boot) == 0;
 """, """

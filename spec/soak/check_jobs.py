@@ -96,7 +96,8 @@ def completion(evidence, report):
         if any(row["what"] == "lock" and row["seq"] > last["seq"] for row in job.rows):
             report.violated("job %d was locked after it had ended" % job.id, job.id)
         for run in job.runs:
-            if last["new"] == CANCELLED and evidence.touched(job.id, "job cancel"):
+            if last["new"] == CANCELLED and evidence.touched(job.id, "job cancel") or \
+                    evidence.disturbed(job.id, last["t"], run.start):
                 continue  # who had taken it is not asked again
             if run.start > last["t"] + 50 * MS and evidence.steady(last["t"], last["t"]) and \
                     not evidence.stopped(run.pid, last["t"] - 5 * SECOND, run.start):
@@ -229,8 +230,7 @@ def unbegun(evidence, job):
 
 
 def crashes(evidence, report):
-    """Counted for each job that ran when its process was killed, and for no other. Over a server
-    nothing is counted. A worker may be
+    """Counted for each job that ran when its process was killed, and for no other. A worker may be
     killed between the two: then nobody has written the run down."""
     guessed = collections.Counter()
     for job in evidence.jobs.values():
@@ -242,7 +242,7 @@ def crashes(evidence, report):
             if death is None or run.end is not None and run.end < death - SECOND // 5:
                 continue
             may += 1
-            must += not evidence.server and run.word is None and run.pid in evidence.kills and \
+            must += run.word is None and run.pid in evidence.kills and \
                 not evidence.hindered(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 evidence.steady(run.start - 5 * SECOND, death + 5 * SECOND) and \
                 not evidence.stopped(run.pid, run.start - 5 * SECOND, death) and \

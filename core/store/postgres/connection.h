@@ -4,6 +4,7 @@
 
 #include "store/postgres/driver.h"
 #include "store/postgres/engine.h"
+#include "store/rules/fleet/slots.h"
 #include "store/rules/transaction.h"
 
 /* Locks of the session that are held while something is written in several transactions; sign.c. */
@@ -19,6 +20,7 @@ struct watched {
     time_ms looked; /* monotonic: when it was asked for last, */
     time_ms since;  /* and since when it has been away; 0: it is there */
     bool silent;    /* it has not been heard of either */
+    bool dead;      /* its slots prove it */
 };
 enum { WATCHED = 16 };
 
@@ -79,7 +81,10 @@ struct postgres {
     struct drawn drawn;
     bool shares; /* the open transaction is a creation beside others */
     struct releases releases;
-    int bell, heard; /* descriptors, see executor.c; -1: none */
+    struct slots slots;
+    struct slots_name slots_name; /* of them */
+    char *state_dir;              /* where they are; owned; NULL: there are none */
+    int bell, heard;              /* descriptors, see executor.c; -1: none */
     struct watched watched[WATCHED];
 };
 
@@ -120,6 +125,14 @@ struct session *direct_session(struct store *store);
 /* Connects it again after a loss, once a second at most, and takes what it had held. */
 bool direct_again(struct store *store, struct error *error);
 void direct_close(struct store *store);
+
+/* Slots of the executor that joins, or none where they cannot be made; and away with them. */
+bool crash_slots_enter(struct store *store, int64_t id, int workers, struct error *error);
+void crash_slots_quit(struct store *store);
+/* Where they are, put into `path`; NULL: there are none. */
+const char *crash_slots_path(const struct store *store, char *path, size_t size);
+/* None as well: the executor is on another machine. */
+enum slots_life crash_slots_life(struct store *store, int64_t executor);
 
 /* Begins and ends a transaction that only reads. */
 bool postgres_look(struct store *store, struct error *error);

@@ -1,4 +1,4 @@
-/* executor.c - what an executor has beside its row: a lock of its session, and a bell.
+/* executor.c - what an executor has beside its row: a lock of its session, crash slots, and a bell.
  *
  * The lock is a sign of life: the server drops it with the connection. The bell is a descriptor
  * that is readable while the server has sent something, or while a notification that came along
@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "store/postgres/connection.h"
 #include "store/rules/mark.h"
+#include <limits.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -127,18 +128,20 @@ static bool lock_session(struct store *store, int64_t id, struct error *error) {
 /* Says which schema its program knows: a step that it could not work with waits until it leaves.
  * And does it hold a lock? If not, its session says nothing of its life. */
 static bool note_program(struct store *store, int64_t id, struct error *error) {
+    char slots[PATH_MAX + sizeof(struct slots_name)];
     return db_run(&store->db, error,
                   "DELETE FROM program WHERE executor NOT IN"
                   " (SELECT id FROM executor WHERE state<>0)",
                   "") &&
            db_run(&store->db, error,
-                  "INSERT INTO program(executor, version, locks) VALUES(?1, ?2, ?3)", "iin", id,
-                  postgres_of(store)->program, (int)direct_has(store));
+                  "INSERT INTO program(executor, version, locks, slots) VALUES(?1, ?2, ?3, ?4)",
+                  "iint", id, postgres_of(store)->program, (int)direct_has(store),
+                  crash_slots_path(store, slots, sizeof slots));
 }
 
 bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error) {
-    (void)workers; /* what they run dies with the process */
-    return note_program(store, id, error) && lock_session(store, id, error);
+    return crash_slots_enter(store, id, workers, error) && note_program(store, id, error) &&
+           lock_session(store, id, error);
 }
 
 bool postgres_entered(struct store *store, struct error *error) {
@@ -171,6 +174,7 @@ void postgres_quit(struct store *store, int64_t id) {
     int64_t dropped = 0;
     struct error ignored = {0};
     bell_close(postgres_of(store));
+    crash_slots_quit(store);
     struct session *session = id ? direct_session(store) : NULL;
     if (!session || session->lost)
         return;
@@ -236,43 +240,24 @@ static struct watched *watched_of(struct postgres *postgres, int64_t executor) {
     return oldest;
 }
 
+/* A process that holds its slots lives, whatever has become of its session. */
+static void watch_again(struct store *store, struct watched *watched, time_ms now) {
+    enum slots_life life = crash_slots_life(store, watched->executor);
+    watched->looked = now;
+    watched->dead = life == SLOTS_FREE;
+    if (life != SLOTS_NONE || !ask_away(store, watched->executor, &watched->silent))
+        watched->since = 0;
+    else if (!watched->since)
+        watched->since = now;
+}
+
 /* After a server has started again every session is gone, and the living come back one by one. So a
  * session must have been seen to be away for a while. */
 bool postgres_has_died(struct store *store, int64_t executor) {
     struct watched *watched = watched_of(postgres_of(store), executor);
     time_ms now = clock_monotonic();
-    if (!watched->looked || now >= watched->looked + LOOK_EVERY || store->writing) {
-        watched->looked = now;
-        if (!ask_away(store, executor, &watched->silent))
-            watched->since = 0;
-        else if (!watched->since)
-            watched->since = now;
-    }
-    return watched->silent && watched->since && now >= watched->since + DEAD_AFTER;
-}
-
-/* What it runs is known to its own process alone. */
-bool postgres_running(struct store *store, int64_t executor, struct running *running) {
-    (void)store;
-    (void)executor;
-    *running = (struct running){.alive = TIME_NONE};
-    return true;
-}
-
-void postgres_alive(struct store *store, time_ms now) {
-    (void)store;
-    (void)now;
-}
-
-void postgres_slot_set(struct store *store, int index, int64_t job, int64_t token, time_ms now) {
-    (void)store;
-    (void)index;
-    (void)job;
-    (void)token;
-    (void)now;
-}
-
-void postgres_slot_clear(struct store *store, int index) {
-    (void)store;
-    (void)index;
+    if (!watched->looked || now >= watched->looked + LOOK_EVERY || store->writing)
+        watch_again(store, watched, now);
+    return watched->dead ||
+           (watched->silent && watched->since && now >= watched->since + DEAD_AFTER);
 }

@@ -115,7 +115,7 @@ static bool make_tables(struct store *store, struct error *error) {
              "CREATE TABLE turn(session bigint PRIMARY KEY, n bigint NOT NULL, at bigint NOT NULL)"
              " WITH (fillfactor=20);\n"
              "CREATE TABLE program(executor bigint PRIMARY KEY, version bigint NOT NULL,"
-             " locks bigint NOT NULL);\n"
+             " locks bigint NOT NULL, slots text);\n"
              "CREATE TABLE schema_version(version bigint NOT NULL, oldest bigint NOT NULL);\n"
              "INSERT INTO schema_version VALUES (%lld, %lld);\n",
              (long long)postgres->program, (long long)postgres->program);

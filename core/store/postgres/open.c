@@ -186,6 +186,7 @@ void postgres_close(struct store *store) {
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     free(postgres->signs.list);
+    free(postgres->state_dir);
     free(postgres->left.ids);
     free(store->marks.list);
     free(store->config.text);

@@ -2,6 +2,7 @@
 #ifndef MOONSHIFT_STORE_SQLITE_CONNECTION_H
 #define MOONSHIFT_STORE_SQLITE_CONNECTION_H
 
+#include "store/rules/fleet/slots.h"
 #include "store/rules/transaction.h"
 #include "store/sqlite/bell.h"
 #include "store/sqlite/driver.h"
@@ -9,7 +10,6 @@
 #include "store/sqlite/gate.h"
 #include "store/sqlite/gather.h"
 #include "store/sqlite/mailbox.h"
-#include "store/sqlite/slots.h"
 #include <limits.h>
 #include <sys/types.h>
 

@@ -15,8 +15,8 @@ static bool make_files(struct store *store, int64_t id, int workers, struct erro
                          sqlite_of(store)->path);
     leftover_clear(store, id);
     bell_make(&sqlite_of(store)->bell, sqlite_of(store)->path, id);
-    return workers < 1 ||
-           slots_make(&sqlite_of(store)->slots, sqlite_of(store)->path, id, workers, error);
+    struct slots_name slots = slots_beside(sqlite_of(store)->path, id);
+    return workers < 1 || slots_make(&sqlite_of(store)->slots, &slots, workers, error);
 }
 
 bool executor_enter(struct store *store, int64_t id, int workers, struct error *error) {
@@ -42,7 +42,8 @@ void executor_quit(struct store *store, int64_t id) {
     gate_drop(&sqlite->gate, GATE_EXECUTORS + id);
     if (!sqlite->path || !id)
         return;
-    slots_remove(sqlite->path, id);
+    struct slots_name slots = slots_beside(sqlite->path, id);
+    slots_remove(&slots);
     CRASH_POINT("slots_removed");
     bell_remove(sqlite->path, id);
 }
@@ -72,7 +73,8 @@ static void reap_committed(struct store *store) {
     for (size_t i = 0; sqlite_of(store)->path && i < sqlite_of(store)->gone_count; i++) {
         bell_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
         CRASH_POINT("dead_bell_removed");
-        slots_remove(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
+        struct slots_name slots = slots_beside(sqlite_of(store)->path, sqlite_of(store)->gone[i]);
+        slots_remove(&slots);
     }
     sqlite_of(store)->gone_count = 0;
 }

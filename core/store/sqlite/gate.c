@@ -1,7 +1,7 @@
 #include "store/sqlite/gate.h"
 #include "base/clock.h"
 #include "base/crash_point.h"
-#include "store/sqlite/beside.h"
+#include "store/rules/fleet/beside.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>

@@ -85,8 +85,9 @@ static bool since_find(struct store *store, time_ms *since, struct error *error)
     while ((step = db_step(&store->db, rows, error)) == YES) {
         int64_t id = row_int(rows, 0);
         bool lives = id == store->self.id || !store->engine->has_died(store, id);
+        struct slots_name slots = slots_beside(sqlite_of(store)->path, id);
         if (!*since && lives)
-            *since = slots_held(sqlite_of(store)->path, id);
+            *since = slots_held(&slots);
     }
     return step == NO;
 }

@@ -42,7 +42,8 @@ void leftover_clear(struct store *store, int64_t self) {
         if (id == 0 || id == self || !leftover_gone(store, id))
             continue;
         bell_remove(sqlite_of(store)->path, id);
-        slots_remove(sqlite_of(store)->path, id);
+        struct slots_name slots = slots_beside(sqlite_of(store)->path, id);
+        slots_remove(&slots);
     }
     if (list)
         closedir(list);

@@ -1,5 +1,5 @@
 #include "store/sqlite/location.h"
-#include "store/sqlite/beside.h"
+#include "store/rules/fleet/beside.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 #include "store/sqlite/mailbox.h"
 #include "base/crash_point.h"
-#include "store/sqlite/beside.h"
+#include "store/rules/fleet/beside.h"
 #include "store/sqlite/codec.h"
 #include "store/sqlite/unit_letter.h"
 #include <fcntl.h>

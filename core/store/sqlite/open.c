@@ -2,12 +2,12 @@
 #include "store/rules/batch/batch.h"
 #include "store/rules/capacity.h"
 #include "store/rules/fair_share.h"
+#include "store/rules/fleet/beside.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
-#include "store/sqlite/beside.h"
 #include "store/sqlite/bulk_table.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/held.h"
@@ -119,7 +119,8 @@ static bool engine_has_died(struct store *store, int64_t executor) {
 }
 
 static bool engine_running(struct store *store, int64_t executor, struct running *running) {
-    return !sqlite_of(store)->path || slots_read(running, sqlite_of(store)->path, executor);
+    struct slots_name slots = slots_beside(sqlite_of(store)->path, executor);
+    return !sqlite_of(store)->path || slots_read(running, &slots);
 }
 
 static void engine_notify(struct store *store, int64_t executor) {

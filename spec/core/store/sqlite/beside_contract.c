@@ -1,7 +1,7 @@
 /* beside_contract.c - what somebody else has laid beside the database: no link is followed, no file
  * but our own is opened, none is given away or emptied. */
 #include "../contract.h"
-#include "store/sqlite/beside.h"
+#include "store/rules/fleet/beside.h"
 #include "store/store.h"
 #include <fcntl.h>
 #include <sys/stat.h>

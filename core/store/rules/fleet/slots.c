@@ -1,7 +1,7 @@
-#include "store/sqlite/slots.h"
+#include "store/rules/fleet/slots.h"
 #include "base/crash_point.h"
 #include "base/text.h"
-#include "store/sqlite/beside.h"
+#include "store/rules/fleet/beside.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,34 +23,35 @@ struct slots_head {
     int64_t unused[6];
 };
 
-static void slots_suffix(char *suffix, size_t size, int64_t id) {
-    snprintf(suffix, size, "-slots-%lld", (long long)id);
+struct slots_name slots_beside(const char *path, int64_t id) {
+    struct slots_name name = {.path = path};
+    snprintf(name.suffix, sizeof name.suffix, "-slots-%lld", (long long)id);
+    return name;
 }
 
 /* The room is taken now: a page that finds the disk full later would be a SIGBUS. */
 static bool slots_map(struct slots *slots, int file) {
     errno = posix_fallocate(file, 0, (off_t)slots->size);
-    if (errno)
+    if (errno || flock(file, LOCK_EX) != 0)
         return false;
     slots->map = mmap(NULL, slots->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return slots->map != MAP_FAILED;
 }
 
-bool slots_make(struct slots *slots, const char *path, int64_t id, int count, struct error *error) {
-    char suffix[40];
-    slots_suffix(suffix, sizeof suffix, id);
+bool slots_make(struct slots *slots, const struct slots_name *name, int count,
+                struct error *error) {
     *slots = (struct slots){.count = count};
     slots->size = sizeof(struct slots_head) + (size_t)count * sizeof(struct slot);
-    int file = beside_open(path, suffix, O_RDWR | O_CREAT | O_EXCL, error);
+    int file = beside_open(name->path, name->suffix, O_RDWR | O_CREAT | O_EXCL, error);
     if (file < 0)
         return *slots = (struct slots){0}, false;
     if (!slots_map(slots, file)) {
         int reason = errno;
         close(file);
         *slots = (struct slots){0};
-        return beside_fail(path, suffix, reason, error);
+        return beside_fail(name->path, name->suffix, reason, error);
     }
-    close(file);
+    slots->file = file;
     CRASH_POINT("slots_mapped");
     struct slots_head *head = slots->map;
     memcpy(head->magic, SLOTS_MAGIC, sizeof SLOTS_MAGIC);
@@ -59,16 +61,26 @@ bool slots_make(struct slots *slots, const char *path, int64_t id, int count, st
 }
 
 void slots_close(struct slots *slots) {
-    if (slots->list)
+    if (slots->list) {
         munmap(slots->map, slots->size);
+        close(slots->file);
+    }
     *slots = (struct slots){0};
 }
 
-void slots_remove(const char *path, int64_t id) {
-    char name[PATH_MAX], suffix[40];
-    slots_suffix(suffix, sizeof suffix, id);
-    if ((size_t)snprintf(name, sizeof name, "%s%s", path, suffix) < sizeof name)
-        unlink(name);
+void slots_remove(const struct slots_name *name) {
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s%s", name->path, name->suffix) < sizeof path)
+        unlink(path);
+}
+
+enum slots_life slots_life(const struct slots_name *name) {
+    int file = beside_open(name->path, name->suffix, O_RDONLY, NULL);
+    if (file < 0)
+        return SLOTS_NONE;
+    bool held = flock(file, LOCK_SH | LOCK_NB) != 0;
+    close(file);
+    return held ? SLOTS_HELD : SLOTS_FREE;
 }
 
 void slots_alive(const struct slots *slots, time_ms now) {
@@ -107,27 +119,25 @@ static bool slots_valid(const char *data, size_t size) {
 }
 
 /* NULL: there is none, or what lies there is not ours. */
-static char *slots_data(const char *path, int64_t id, size_t *size) {
-    char suffix[40];
-    slots_suffix(suffix, sizeof suffix, id);
-    int file = beside_open(path, suffix, O_RDONLY, NULL);
+static char *slots_data(const struct slots_name *name, size_t *size) {
+    int file = beside_open(name->path, name->suffix, O_RDONLY, NULL);
     return file < 0 ? NULL : file_read_open(file, size);
 }
 
-time_ms slots_held(const char *path, int64_t id) {
+time_ms slots_held(const struct slots_name *name) {
     size_t size = 0;
     time_ms held = 0;
-    char *data = slots_data(path, id, &size);
+    char *data = slots_data(name, &size);
     if (data && slots_valid(data, size))
         memcpy(&held, data + offsetof(struct slots_head, held), sizeof held);
     free(data);
     return held;
 }
 
-bool slots_read(struct running *found, const char *path, int64_t id) {
+bool slots_read(struct running *found, const struct slots_name *name) {
     *found = (struct running){.alive = TIME_NONE};
     size_t size = 0;
-    char *data = slots_data(path, id, &size);
+    char *data = slots_data(name, &size);
     if (!data || !slots_valid(data, size)) {
         free(data);
         return true;

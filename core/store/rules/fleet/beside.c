@@ -1,4 +1,4 @@
-#include "store/sqlite/beside.h"
+#include "store/rules/fleet/beside.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -58,7 +58,7 @@ static int fail(const char *path, const char *suffix, struct error *error) {
     return BESIDE_FAILED;
 }
 
-/* As SQLite does for its own files: root must not lock the owner out. */
+/* Root must not lock the owner out. */
 static void give(int file, const struct stat *store) {
     if (geteuid() == 0 && fchown(file, store->st_uid, store->st_gid) != 0)
         errno = 0;

@@ -1,8 +1,8 @@
 /* beside.h - the files beside the database, "<store>-gate" and its like. Any user who may write
  * into the folder can put something under such a name. So only plain files of this store are
  * opened, and only a file that was made just now is given to the store's owner. */
-#ifndef MOONSHIFT_STORE_SQLITE_BESIDE_H
-#define MOONSHIFT_STORE_SQLITE_BESIDE_H
+#ifndef MOONSHIFT_STORE_RULES_FLEET_BESIDE_H
+#define MOONSHIFT_STORE_RULES_FLEET_BESIDE_H
 
 #include "base/error.h"
 
