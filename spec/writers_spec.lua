@@ -83,7 +83,7 @@ local writers = {
 
   operation = { rules "command/operation", rules "command/clean" },
 
-  unique_key = { server "set", rules "unique", rules "intake" },
+  unique_key = { server "set", server "bulk", rules "unique", rules "intake" },
   lane_backlog = { rules "backlog" },
   rate = { rules "rate_limit" },
   share = { rules "fair_share" }, served = { rules "fair_share" },

@@ -31,6 +31,7 @@ static const int attempts[] = {F(id), F(attempt), BULK_ENDED, F(stream), F(owner
 static const int failed[] = {F(id), BULK_LEFT, BULK_AGAIN, BULK_PLACE, BULK_MESSAGE, -1};
 static const int failed_ready[] = {F(stream), BULK_RANK, BULK_PLACE, F(id), F(lane_id), -1};
 static const int failed_timer[] = {BULK_AGAIN, F(id), F(stream), BULK_RANK, F(lane_id), -1};
+static const int keys[] = {F(definition), F(unique_key), F(id), BULK_NOW, -1};
 static const int incidents[] = {F(id), BULK_INCIDENT, BULK_NOW, -1};
 static const int ended_short[] = {ENDED, -1};
 static const int ended_plain[] = {ENDED, MORE, -1};
@@ -80,6 +81,11 @@ static const struct {
                            " SELECT " EACH4 ", " EACH, failed_ready},
     [BULK_FAILED_TIMER] = {"INSERT INTO timer(due, id, stream, rank, lane)"
                            " SELECT " EACH4 ", " EACH, failed_timer},
+    [BULK_KEYS] = {"DELETE FROM unique_key WHERE ctid=ANY(ARRAY(SELECT u.spot FROM (SELECT " EACH
+                   " AS definition, " EACH " AS key, " EACH " AS job, " EACH " AS now) AS k"
+                   " CROSS JOIN LATERAL (SELECT ctid AS spot FROM unique_key"
+                   " WHERE definition=k.definition AND key=k.key AND job=k.job"
+                   " AND (until IS NULL OR until<=k.now) OFFSET 0) AS u))", keys},
     [BULK_INCIDENTS] = {"INSERT INTO incident(" INCIDENT_COLUMNS ") SELECT i.* FROM (SELECT " EACH
                         " AS job, " EACH " AS type, " EACH " AS now) AS k CROSS JOIN LATERAL"
                         " (" INCIDENT_OF ", j.activity, k.type, k.job, k.now"

@@ -183,6 +183,7 @@ void postgres_close(struct store *store) {
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
     bulk_clear(&store->failures);
+    bulk_clear(&store->keys);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
     free(postgres->signs.list);

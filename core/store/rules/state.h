@@ -202,7 +202,8 @@ struct store {
     char instance[24]; /* of a process; see row_show */
     struct frames frames;
     struct patience patience;
-    struct bulk bulk, endings, failures; /* new jobs or locks; ends of jobs; and failed runs */
+    struct bulk bulk, endings;  /* new jobs or locks; and ends of jobs */
+    struct bulk failures, keys; /* runs that failed; and unique keys of jobs that were done */
     struct prelock prelock;
     struct rows_ahead ahead;
     struct marks marks;

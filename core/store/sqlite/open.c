@@ -248,6 +248,7 @@ void sqlite_close(struct store *store) {
     bulk_clear(&store->bulk);
     bulk_clear(&store->endings);
     bulk_clear(&store->failures);
+    bulk_clear(&store->keys);
     gate_close(&sqlite_of(store)->gate);
     gather_clear(&sqlite_of(store)->writes);
     gather_clear(&sqlite_of(store)->reads);

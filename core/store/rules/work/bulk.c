@@ -337,7 +337,7 @@ static bool failed_places(struct store *store, size_t count, struct error *error
             failed_place(store, count, GOES_DEAD, BULK_INCIDENTS, error));
 }
 
-bool bulk_failed(struct store *store, struct error *error) {
+static bool bulk_failed(struct store *store, struct error *error) {
     struct bulk *bulk = &store->failures;
     size_t count = bulk->count;
     if (!count)
@@ -363,6 +363,24 @@ bool bulk_fail(struct store *store, const struct outcome *outcome, const struct 
     return bulk_keep(&store->failures, kept, &full, error) && (!full || bulk_failed(store, error));
 }
 
+static bool bulk_keys(struct store *store, struct error *error) {
+    struct bulk *bulk = &store->keys;
+    bulk->from = 0;
+    bulk->to = bulk->count;
+    bulk->count = 0;
+    return !bulk->to || bulk_write(store, bulk, BULK_KEYS, error);
+}
+
+bool bulk_key(struct store *store, const struct job *job, time_ms now, struct error *error) {
+    const struct bulk_row row = {.job = job, .now = now};
+    bool full = false;
+    return bulk_keep(&store->keys, row, &full, error) && (!full || bulk_keys(store, error));
+}
+
+bool bulk_runs(struct store *store, struct error *error) {
+    return bulk_failed(store, error) && bulk_keys(store, error);
+}
+
 /* ---- the transaction ---- */
 
 /* Of the entries that are kept back the first one is written alone where its number is not simply
@@ -377,7 +395,7 @@ static bool bulk_number(struct store *store, struct error *error) {
 }
 
 static bool bulk_ended(struct store *store, struct error *error) {
-    return bulk_settled(store, error) && bulk_failed(store, error);
+    return bulk_settled(store, error) && bulk_runs(store, error);
 }
 
 static bool bulk_before_commit(struct store *store, struct error *error) {
@@ -385,7 +403,7 @@ static bool bulk_before_commit(struct store *store, struct error *error) {
 }
 
 static void bulk_rolled_back(struct store *store) {
-    store->bulk.count = store->endings.count = store->failures.count = 0;
+    store->bulk.count = store->endings.count = store->failures.count = store->keys.count = 0;
 }
 
 const struct txn_hook bulk_hook = {.before_commit = bulk_before_commit,

@@ -52,7 +52,8 @@ enum bulk_kind {
     BULK_FAILED,
     BULK_FAILED_READY,
     BULK_FAILED_TIMER,
-    BULK_INCIDENTS
+    BULK_INCIDENTS,
+    BULK_KEYS /* removes the unique keys of jobs that were done; for an engine with `sets` */
 };
 
 /* The columns of a kept row: the fields of its job by their numbers (job/job.h), then what is made
@@ -110,10 +111,12 @@ bool bulk_settle(struct store *store, const struct outcome *outcome, struct erro
 bool bulk_settled(struct store *store, struct error *error);
 
 /* Keeps a failed run for later: no command has edited the row of its job, which becomes `row`.
- * And writes what is kept. */
+ * And writes all that is kept. */
 bool bulk_fail(struct store *store, const struct outcome *outcome, const struct job_row *row,
                enum bulk_goes goes, time_ms now, struct error *error);
-bool bulk_failed(struct store *store, struct error *error);
+/* The same of the unique key of a job that was done. */
+bool bulk_key(struct store *store, const struct job *job, time_ms now, struct error *error);
+bool bulk_runs(struct store *store, struct error *error);
 
 /* Before the commit all that is kept is written. */
 extern const struct txn_hook bulk_hook;

@@ -29,7 +29,8 @@ static bool fence_plain(const struct store *store, const struct outcome *outcome
     return (outcome->kind == OUTCOME_SUCCESS || failure_plain(store, outcome)) && !outcome->lines &&
            !outcome->warning && job->owner == store->self.id &&
            (!job->lane_id || store->engine->sets) && !outcome->unit && !job->batch &&
-           !job->repeat && !job->unique_key && !job->crashes && !backlog_counts(store, job->stream);
+           !job->repeat && (!job->unique_key || store->engine->sets) && !job->crashes &&
+           !backlog_counts(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,

@@ -25,7 +25,7 @@
 
 /* Writes what is kept back: an outcome may ask for it. */
 static bool settle_flush(struct store *store, struct error *error) {
-    if (!bulk_flush(store, true, error) || !bulk_failed(store, error))
+    if (!bulk_flush(store, true, error) || !bulk_runs(store, error))
         return false;
     return left_remove(store, error) && places_released(store, error);
 }
@@ -46,12 +46,16 @@ static bool settle_remove(struct store *store, const struct job *job, enum unloc
             db_run(&store->db, error, "DELETE FROM progress WHERE job=?1", "i", job->id));
 }
 
-/* Gives up the unique key and the place in the backlog, if the job has them. */
-static bool settle_give_up(struct store *store, const struct job *job, enum history_end end,
+/* Gives up the unique key and the place in the backlog, if the job has them. A lock that has ended
+ * with others is that of a job without a backlog: its key goes with others, too. */
+static bool settle_give_up(struct store *store, const struct outcome *outcome, enum history_end end,
                            time_ms now, struct error *error) {
+    const struct job *job = outcome->job;
     struct job_row row;
     if (!job->unique_key && !backlog_counts(store, job->stream))
         return true;
+    if (outcome->fenced)
+        return bulk_key(store, job, now, error);
     if (end == ENDED_SUCCESSFUL)
         return admission_done(store, job, now, error);
     enum answer found = row_load_placeless(store, job->id, &row, error);
@@ -84,7 +88,7 @@ static bool settle_history(struct store *store, const struct outcome *outcome, e
 static bool settle_success(struct store *store, struct outcome *outcome, enum unlocked how,
                            enum history_end end, time_ms now, struct error *error) {
     enum incident_end ends = end == ENDED_SUCCESSFUL ? INCIDENT_RESOLVED : INCIDENT_DELETED;
-    if (!settle_give_up(store, outcome->job, end, now, error) ||
+    if (!settle_give_up(store, outcome, end, now, error) ||
         !settle_batch(store, outcome, now, error) ||
         !settle_remove(store, outcome->job, how, error))
         return false;
@@ -219,14 +223,14 @@ static enum bulk_goes settle_goes(struct store *store, const struct job_row *row
 }
 
 /* A failed run whose lock has ended with others. It is written with them, unless somebody is told
- * of its incident. */
+ * of its incident, or a key becomes free. */
 static enum answer settle_with_others(struct store *store, struct outcome *outcome, time_ms now,
                                       enum settled *settled, struct error *error) {
     struct job_row row = settle_row(outcome->job);
     outcome_decide(outcome, store->settings->failed_job_wait, now);
     settle_merge(outcome, &row);
     *settled = row.retries == 0 ? SETTLED_DEAD : SETTLED;
-    if (row.retries == 0 && !incident_untold(store))
+    if (row.retries == 0 && (outcome->job->unique_key || !incident_untold(store)))
         return settle_flush(store, error) ? NO : FAILED;
     if (!fair_share_place(store, NULL, &row, now, error) ||
         (!outcome->told && !tell_failure(store, outcome, row.retries, now, error)))
@@ -400,12 +404,12 @@ static bool settle_is_plain(const struct store *store, const struct outcome *out
     if (outcome->kind == OUTCOME_FAILURE)
         return outcome->fenced;
     return store->open.capacity && outcome->kind == OUTCOME_SUCCESS && !outcome->effects &&
-           !job->batch && !job->unique_key && !job->repeat && !backlog_counts(store, job->stream) &&
-           (!outcome->unit || unit_is_plain(outcome->unit));
+           !job->batch && (!job->unique_key || outcome->fenced) && !job->repeat &&
+           !backlog_counts(store, job->stream) && (!outcome->unit || unit_is_plain(outcome->unit));
 }
 
 bool work_settle_end(struct store *store, struct error *error) {
-    if (!bulk_flush(store, true, error) || !bulk_failed(store, error))
+    if (!bulk_flush(store, true, error) || !bulk_runs(store, error))
         return false;
     return places_released(store, error) &&
            (!store->engine->settled || store->engine->settled(store, error));

@@ -251,6 +251,26 @@ static void unique(struct contract *c) {
     EXPECT(ROWS("ready") == MANY + MANY / 2);
 }
 
+/* Every second key is kept beyond the end of its job. */
+static void unique_ends(struct contract *c) {
+    struct job_spec *specs = keyed(0, ON_CONFLICT_KEEP);
+    for (int i = 0; i < MANY; i += 2)
+        specs[i].unique_until = NOW + 60000;
+    EXPECT(store_create(c->store, specs, 0, NOW, &c->error));
+    struct job *jobs = take_half(c, NOW);
+    int64_t waits = settle_waits(c, jobs, (struct outcome){.lane_ends = true});
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(ROWS("job") == MANY - MANY / 2);
+    EXPECT(ROWS("unique_key u WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=u.job)") == 250);
+    EXPECT(ROWS("unique_key u JOIN job j ON j.id=u.job") == MANY - MANY / 2);
+    jobs = take_half(c, NOW);
+    waits = settle_waits(c, jobs, failure(2, 60000));
+    EXPECT(waits > 0 && waits <= FEW);
+    job_free_list(jobs);
+    EXPECT(ROWS("unique_key u JOIN job j ON j.id=u.job") == MANY - MANY / 2);
+}
+
 static const struct check checks[] = {
     {"the ends of runs under a limit", limited},
     {"the ends of runs that failed", tried_again},
@@ -258,6 +278,7 @@ static const struct check checks[] = {
     {"the ends of runs whose workers died", died},
     {"the ends of runs that failed and begin again at once", tried_again_at_once},
     {"the creation of jobs with unique keys", unique},
+    {"the ends of runs of jobs with unique keys", unique_ends},
     {"those that end or revive jobs", dead},
     {"those on jobs of a lane", lanes},
     {"the commands of operators on jobs", plain},
