@@ -367,6 +367,8 @@ static void tick(struct runner *runner, time_ms now) {
     clear_left(runner, now);
     retire_deployments(runner, now);
     follow_deployment(runner);
+    runner->reload_again = runner->reload_again || runner->reload_later;
+    runner->reload_later = false;
     look_for_unserved(runner, now);
     runner_publish(runner);
 }
@@ -386,14 +388,24 @@ static void start_reload(struct runner *runner) {
         log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
 }
 
+/* A server that is away, or a full disk, says nothing against the folder: it is loaded again. */
+static void refuse(struct runner *runner, const struct error *error) {
+    runner->asked_for = 0; /* the store refused it, which may pass: it is asked for again */
+    runner->reload_later =
+        runner->options.read && (error->code == ERROR_UNAVAILABLE || error->code == ERROR_FULL);
+    if (runner->reload_later)
+        log_event(LOG_WARN, "folder waits for the store", "reason:s", error->text);
+    else
+        log_event(LOG_ERROR, "folder refused", "reason:s", error->text);
+}
+
 /* The old definitions are let go only after the executor serves the new ones. */
 static void adopt(struct runner *runner, struct generation *generation) {
     struct error error = {0};
     struct generations *before;
     if (!engine_adopt(runner->engine, generation, &before, &error)) {
-        log_event(LOG_ERROR, "folder refused", "reason:s", error.text);
+        refuse(runner, &error);
         generation_free(generation);
-        runner->asked_for = 0; /* the store refused it, which may pass: it is asked for again */
         return;
     }
     CRASH_POINT("reload_written");

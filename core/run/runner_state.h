@@ -28,8 +28,8 @@ struct runner {
     struct gap_watch *gap_watch;
     struct turns *turns; /* NULL after the end */
     struct client *client;
-    struct reload *reload; /* NULL: none under way */
-    bool reload_again;
+    struct reload *reload;           /* NULL: none under way */
+    bool reload_again, reload_later; /* at once; with the next tick */
     bool heard; /* a bell, a turn that wrote, or time: the followed deployment is looked for */
     int64_t asked_for; /* of the deployments that are followed: the last that was asked for */
     enum stage stage;

@@ -68,4 +68,29 @@ describe("a server", function()
     assert.equal(JOBS, times)
     assert.truthy(place.moonshift("check"):find("nothing is wrong", 1, true))
   end)
+
+  -- As a standby that is not promoted yet.
+  local function read_only(yes)
+    local said = postgres.say(server, ([[
+      SET default_transaction_read_only=off;
+      ALTER DATABASE postgres SET default_transaction_read_only=%s;
+      SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE backend_type='client backend' AND pid<>pg_backend_pid() \gset
+    ]]):format(yes and "on" or "off"))
+    assert.equal("", said)
+  end
+
+  it("that is away while an executor loads its folder gets the folder later", function()
+    local pid = place.executor()
+    place.write("handlers/more.lua", "return function() end\n")
+    read_only(true)
+    process.kill(pid, "HUP")
+    place.logged('event="folder waits for the store"', 1)
+    read_only(false)
+    place.logged('event="folder loaded"', 1)
+    place.enqueue("more", 1)
+    process.await("no job is left", 60, function()
+      return postgres.rows(server, "jobs", "SELECT count(*) FROM job")[1] == "0"
+    end)
+  end)
 end)
