@@ -69,6 +69,29 @@ describe("a server", function()
     assert.truthy(place.moonshift("check"):find("nothing is wrong", 1, true))
   end)
 
+  it("has executors that see a death on their machine before a session counts as lost", function()
+    place.write("handlers/wait.lua", (([[
+      return function()
+        io.open("PLACE/runs", "a"):write("1\n"):close()
+        os.execute("until [ -e PLACE/go ] || [ ! -e PLACE ]; do sleep 0.05; done")
+      end
+    ]]):gsub("PLACE", place.path)))
+    local first = place.executor("--name", "first")
+    place.enqueue("wait", 1)
+    process.await("a run", 30, function()
+      return runs() == 1
+    end)
+    place.executor("--name", "second")
+    process.kill(first, "KILL")
+    process.await("a crash is counted", 8, function()
+      return postgres.rows(server, "jobs", "SELECT crashes FROM job")[1] == "1"
+    end)
+    place.write("go", "")
+    process.await("no job is left", 30, function()
+      return postgres.rows(server, "jobs", "SELECT count(*) FROM job")[1] == "0"
+    end)
+  end)
+
   -- As a standby that is not promoted yet.
   local function read_only(yes)
     local said = postgres.say(server, ([[
