@@ -151,6 +151,8 @@ static inline int contract_run(const struct check *checks, size_t count, bool in
     if (!mkdtemp(c.directory) || !settings_init(&c.settings, &c.error))
         return 1;
     c.settings.failed_job_wait = 0; /* what fails may run again at the same instant */
+    free(c.settings.state_dir);
+    c.settings.state_dir = strdup(c.directory); /* not the folder where the contract is run */
     json_setup();
     for (size_t i = 0; i < count; i++) {
         contract_check(&c, &checks[i], false);

@@ -121,11 +121,12 @@ static void again(struct contract *c) {
     EXPECT(rang);
 }
 
-/* A server that starts again has no session at first. */
+/* A server that starts again has no session at first. Slots are not seen from another machine. */
 static void away(struct contract *c) {
     struct store_executor self;
     struct store *other = contract_join(c, "other", NOW, &self);
     EXPECT(other);
+    EXPECT(db_execute(&other->db, "UPDATE program SET slots=NULL", &c->error));
     bool there = !postgres_has_died(other, c->self.id);
     struct watched *watched = postgres_of(other)->watched;
     EXPECT(cut(c));
