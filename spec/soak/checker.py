@@ -77,6 +77,10 @@ def counts(evidence):
                         ("clock", "clock steps"), ("full", "full disks"), ("hupped", "HUPs"),
                         ("backup-done", "backups"), ("died", "deaths by themselves")):
         words.append("%d %s" % (names[event], word))
+    for event, word in (("outage", "times without a server"), ("broken", "broken connections"),
+                        ("delayed", "delays"), ("stepped", "clocks set")):
+        if names[event]:
+            words.append("%d %s" % (names[event], word))
     ended = collections.Counter(run.word or "cut off" for run in evidence.runs)
     return ", ".join(words) + "\nruns: " + ", ".join(
         "%d %s" % (count, word) for word, count in ended.most_common())
