@@ -8,15 +8,25 @@ local files = {
     local process = require "moonshift.process"
     local step, task = process.step, process.task
     return { task "answer" { every = { "R3/PT10M", step "remind" { run = "remind" } } } }]],
+  ["processes/ending.bpmn"] = [[
+    <definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" targetNamespace="urn:x"
+      xmlns:flowable="http://flowable.org/bpmn"><process id="ending">
+      <startEvent id="s"/><userTask id="answer"/><serviceTask id="call" flowable:class="remind"/>
+      <boundaryEvent id="late" attachedToRef="answer" cancelActivity="false">
+        <timerEventDefinition>
+          <timeCycle flowable:endDate="${last}">R/PT10M</timeCycle></timerEventDefinition>
+      </boundaryEvent>
+      <sequenceFlow id="a" sourceRef="s" targetRef="answer"/>
+      <sequenceFlow id="b" sourceRef="late" targetRef="call"/></process></definitions>]],
 }
 
 describe("a timer beside an activity, with a cycle", function()
   local place, engine, seen
 
-  local function open(remind)
+  local function open(remind, key, options)
     engine = testing.engine { scripts = place.path, store = "sqlite:" .. place.store,
       handlers = { remind = remind }, failed_job_wait = "PT1M" }
-    return assert(engine:start "wait")
+    return assert(engine:start(key or "wait", options))
   end
 
   -- Ten minutes later.
@@ -51,6 +61,18 @@ describe("a timer beside an activity, with a cycle", function()
     assert.equal(0, engine:jobs():count())
     come()
     assert.equal(3, seen)
+    check()
+  end)
+
+  it("ends at the date that an endDate names", function()
+    local id = open(function() seen = seen + 1 end, "ending",
+      { variables = { last = "2026-01-01T00:25:00Z" } })
+    for i = 1, 4 do
+      come()
+      assert.equal(math.min(i, 2), seen)
+      assert.same({ "answer" }, engine:at(id))
+    end
+    assert.equal(0, engine:jobs():count())
     check()
   end)
 

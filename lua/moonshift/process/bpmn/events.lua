@@ -111,10 +111,27 @@ end
 
 local TIMERS = { { "timeDate", "date" }, { "timeCycle", "cycle" }, { "timeDuration", "duration" } }
 
+-- The text of a cycle with the end that its attribute endDate names, as the third part of an ISO
+-- repetition. No other cycle has a place for an end: it is refused.
+local function with_end(text, element, owner, context)
+  local last = extension_text(element, "endDate")
+  if not last then
+    return text
+  elseif text:find("^R[^/]*/P[^/]*$") then
+    return text .. "/" .. elements.trim(last)
+  end
+  context.report:refuse(owner, ('endDate="%s" of the cycle "%s" means nothing '
+    .. "(expected a cycle such as R/PT5M)"):format(last, text))
+  return text
+end
+
 function readers.timerEventDefinition(definition, owner, context)
   for _, one in ipairs(TIMERS) do
-    local text = elements.child_text(definition, one[1])
+    local text, element = elements.child_text(definition, one[1])
     if text and text ~= "" then
+      if one[2] == "cycle" then
+        text = with_end(text, element, owner, context)
+      end
       return { kind = "timer", timer = { kind = one[2], text = text } }
     end
   end

@@ -269,6 +269,7 @@ attributes("formRef formRefBinding formRefVersion", "kept", "userTask startEvent
 attributes("followUpDate", "kept", "userTask")
 attributes("collection elementVariable elementIndexVariable", "used",
   "multiInstanceLoopCharacteristics")
+attributes("endDate", "used", "timeCycle")
 attributes("versionTag historyTimeToLive", "used", "process")
 attributes("initiator", "used", "startEvent")
 attributes("taskPriority", "kept", "process serviceTask sendTask businessRuleTask "
@@ -286,7 +287,7 @@ attributes("formHandlerClass businessCalendarName skipExpression category owner 
   .. "formFieldValidation taskCompleterVariableName idVariableName isEagerExecutionFetching "
   .. "isStartableInForms "
   .. "historyLevel errorVariableName errorVariableTransient errorVariableLocalScope diagram "
-  .. "endDate modelId modelVersion tenantId localScope sameScope", "ignored")
+  .. "modelId modelVersion tenantId localScope sameScope", "ignored")
 attributes("caseRef caseBinding caseVersion caseTenantId ruleVariablesInput rules exclude "
   .. "triggerable eventType", "refused")
 

@@ -193,6 +193,11 @@ describe("a graph", function()
       has({ event = { kind = "timer", timer = { kind = expected[1], text = expected[2] } } },
         catch:format(timer:format(element, expected[2], element)))
     end
+    for _, last in ipairs { "2036-12-24T18:00:00Z", "${last}" } do
+      has({ event = { kind = "timer", timer = { kind = "cycle", text = "R3/PT10S/" .. last } } },
+        catch:format(('<timerEventDefinition><timeCycle f:endDate=" %s ">R3/PT10S</timeCycle>'
+        .. "</timerEventDefinition>"):format(last)))
+    end
     has({ exclusive = false }, catch:format('<timerEventDefinition c:exclusive="false">'
       .. "<timeDuration>P1M</timeDuration></timerEventDefinition>"))
     has({ kind = "catch", event = { kind = "message", name = "parcel ${id}" } },
