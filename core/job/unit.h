@@ -32,6 +32,7 @@ enum unit_waits { UNIT_JOB = 1, UNIT_SUBSCRIPTION = 2, UNIT_TASK = 4 };
 struct unit_wait {
     int64_t instance, token;
     unsigned what; /* of enum unit_waits */
+    int64_t task;  /* that a command completes, and that must still be there; 0: none */
 };
 
 struct unit_subscription {

@@ -13,10 +13,8 @@ static const struct unit_member instance_members[] = {
     {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member wait_members[] = {
-    MEMBER(wait, NUMBER, instance),
-    MEMBER(wait, NUMBER, token),
-    MEMBER(wait, WAITS, what),
-    {NULL, UNIT_NUMBER, 0},
+    MEMBER(wait, NUMBER, instance), MEMBER(wait, NUMBER, token), MEMBER(wait, WAITS, what),
+    MEMBER(wait, NUMBER, task),     {NULL, UNIT_NUMBER, 0},
 };
 static const struct unit_member subscription_members[] = {
     MEMBER(subscription, NUMBER, instance), MEMBER(subscription, NUMBER, token),

@@ -155,6 +155,7 @@ end
 function Causes.complete(w)
   local inst, token = waiting(w, "the task", "task")
   local step = step_of(inst, token)
+  w.completing = token
   step.kind.proceed(w, inst, token, step)
 end
 

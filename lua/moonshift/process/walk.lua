@@ -185,7 +185,8 @@ function Walk:waited(inst, token)
   if fresh then
     fresh.dropped, token.fresh = true, nil
   elseif what and not (token == self.job_token and not repeats(self, token)) then
-    self.unit.left[#self.unit.left + 1] = { instance = inst.id, token = token.id, what = what }
+    self.unit.left[#self.unit.left + 1] = { instance = inst.id, token = token.id, what = what,
+      task = token == self.completing and self.cause.task or nil }
   end
 end
 

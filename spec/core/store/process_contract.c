@@ -315,13 +315,31 @@ static void waits(struct contract *c) {
     EXPECT(rows(c, ASK_PROCESS_INSTANCES, json_of("{'activity': 'approve'}")) == 1);
     EXPECT(rows(c, ASK_JOBS, json_of("{'instance': '%d'}", (int)id)) == 2);
     struct step leaves = step_of(id, of, job->frame_rev, F2);
-    leaves.left = (struct unit_wait){id, 5, UNIT_TASK};
+    leaves.left = (struct unit_wait){id, 5, UNIT_TASK, 0};
     EXPECT(settle_step(c, job, &leaves, NULL) == SETTLED);
     EXPECT(rows(c, ASK_TASKS, NULL) == 0 && rows(c, ASK_SUBSCRIPTIONS, NULL) == 1);
     struct step gone = step_of(id, of, leaves.unit.rev, F3);
-    gone.left = (struct unit_wait){id, 6, UNIT_SUBSCRIPTION | UNIT_JOB};
+    gone.left = (struct unit_wait){id, 6, UNIT_SUBSCRIPTION | UNIT_JOB, 0};
     EXPECT(settle_step(c, NULL, &gone, NULL) == SETTLED);
     EXPECT(rows(c, ASK_SUBSCRIPTIONS, NULL) == 0 && rows(c, ASK_JOBS, NULL) == 1);
+}
+
+/* A loop has come back to the activity: what was asked for was the task before. */
+static void completes(struct contract *c) {
+    int64_t of = order(c), id = store_reserve_ids(c->store, 1, &c->error);
+    struct job *job = crowd(c, of, id);
+    EXPECT(job);
+    int64_t rev = job->frame_rev;
+    job_free(job);
+    int64_t task = contract_number(c, "SELECT id FROM user_task");
+    struct step late = step_of(id, of, rev, F2), fine = late;
+    late.left = (struct unit_wait){id, 5, UNIT_TASK, task - 1};
+    EXPECT(settle_step(c, NULL, &late, NULL) == -1);
+    EXPECT(strstr(c->error.text, "that is open"));
+    EXPECT(rows(c, ASK_TASKS, NULL) == 1);
+    fine.left = (struct unit_wait){id, 5, UNIT_TASK, task};
+    EXPECT(settle_step(c, NULL, &fine, NULL) == SETTLED);
+    EXPECT(rows(c, ASK_TASKS, NULL) == 0);
 }
 
 static void ends_all(struct contract *c) {
@@ -682,6 +700,7 @@ static const struct check checks[] = {
     {"a unit that was behind ten times has the lane of its instance until it ends", insists},
     {"the second unit of a work item is behind if the first one is", chain_behind},
     {"what waited for a token goes with it", waits},
+    {"a task that a token no longer waits for is not completed in its name", completes},
     {"an instance that ends takes all that waits with it; what runs loses its lock", ends_all},
     {"what the frame says and what waits are held against each other", verified},
     {"more than a thousand jobs go with their instance", ends_many},

@@ -46,6 +46,14 @@ describe("a user task", function()
     assert.same({ "start", "create", "assignment", "delete", "end" }, list)
   end)
 
+  it("is completed under its number, which the store compares", function()
+    local d = store({ u = "user", v = "user" }, { "s -> u -> v -> e" })
+    d:start("p")
+    local unit = d:walk { kind = "complete", instance = 1, token = 2, task = 7, activity = "u" }
+    assert.same({ { 1, 2, 7 } }, { { unit.left[1].instance, unit.left[1].token,
+      unit.left[1].task } })
+  end)
+
   it("is completed once", function()
     local d = store({ u = "user", v = "user" }, { "s -> u -> v -> e" })
     d:start("p")

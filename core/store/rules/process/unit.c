@@ -62,6 +62,19 @@ static bool messages_may(struct store *store, const struct unit *unit, struct er
     return true;
 }
 
+/* In a loop, the same token may wait at the same activity for another task by now. */
+static bool tasks_may(struct store *store, const struct unit *unit, struct error *error) {
+    for (size_t i = 0; i < unit->left_count; i++) {
+        const struct unit_wait *left = &unit->left[i];
+        enum answer there = left->task ? user_task_waits(store, left, error) : YES;
+        if (there == NO)
+            error_set(error, ERROR_NOT_FOUND, "no task %lld that is open", (long long)left->task);
+        if (there != YES)
+            return false;
+    }
+    return true;
+}
+
 /* The job with the frame as it is and with what its handlers did, to be walked again. */
 static bool unit_renew(struct store *store, struct outcome *outcome, struct error *error) {
     struct job newer = *outcome->job;
@@ -84,8 +97,8 @@ static enum unit_guarded guard_frames(struct store *store, struct outcome *outco
         if (there != YES)
             return there == NO ? UNIT_BEHIND : UNIT_FAILED;
     }
-    bool may =
-        (outcome->job->id || command_may(store, unit, error)) && messages_may(store, unit, error);
+    bool may = (outcome->job->id || command_may(store, unit, error)) &&
+               messages_may(store, unit, error) && tasks_may(store, unit, error);
     outcome->undone = !may;
     return may ? UNIT_FINE : UNIT_FAILED;
 }
@@ -147,7 +160,7 @@ static unsigned waits_of(const struct unit *unit, int64_t instance) {
  * began. */
 static bool write_end(struct store *store, const struct unit *unit, const struct unit_instance *one,
                       int64_t running, time_ms now, struct error *error) {
-    const struct unit_wait all = {one->id, 0, waits_of(unit, one->id)};
+    const struct unit_wait all = {.instance = one->id, .what = waits_of(unit, one->id)};
     if (!past_write(store, one, now, error))
         return false;
     if (one->rev &&

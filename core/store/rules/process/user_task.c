@@ -13,6 +13,14 @@ bool user_task_write(struct store *store, const struct unit_task *one, time_ms n
                   one->form);
 }
 
+enum answer user_task_waits(struct store *store, const struct unit_wait *left,
+                            struct error *error) {
+    int64_t one = 0;
+    return db_value(&store->db, error, &one,
+                    "SELECT 1 FROM user_task WHERE id=?1 AND instance=?2 AND token=?3", "iii",
+                    left->task, left->instance, left->token);
+}
+
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error) {
     if (token)
         return db_run(&store->db, error, "DELETE FROM user_task WHERE instance=?1 AND token=?2",

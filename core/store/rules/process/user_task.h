@@ -7,6 +7,8 @@
 
 bool user_task_write(struct store *store, const struct unit_task *one, time_ms now,
                      struct error *error);
+/* YES: the token still waits for the task that is to be completed. */
+enum answer user_task_waits(struct store *store, const struct unit_wait *left, struct error *error);
 /* Removes those of a token; token 0: of the whole instance. */
 bool user_tasks_remove(struct store *store, int64_t instance, int64_t token, struct error *error);
 
