@@ -7,15 +7,22 @@
 -- out again when no session has it open and the folder of its path is gone.
 local stores = { template = os.getenv("SPEC_STORE") }
 
--- spec.fresh(kept) empties a schema that is not in use, makes it what the schema "template" is, and
--- gives its name. Where there is none, it gives the name of one that is still to be made. The
--- session that asked has it from then on. A session of the program is named as its schema is.
+-- spec.empty(name) makes a schema what the schema "template" is, unless its tables have changed.
+-- spec.fresh(kept) empties a schema that is not in use, and gives its name. Where there is none, it
+-- gives the name of one that is still to be made. The session that asked has it from then on. A
+-- session of the program is named as its schema is.
 stores.prepare = [[
 CREATE SCHEMA spec;
 CREATE SEQUENCE spec.number;
+CREATE FUNCTION spec.columns(name text) RETURNS bigint LANGUAGE sql AS $$
+  SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid=a.attrelid
+    WHERE c.relnamespace=name::regnamespace AND c.relkind IN ('r', 'i') AND NOT a.attisdropped $$;
 CREATE FUNCTION spec.empty(name text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE one record; value record;
 BEGIN
+  IF spec.columns(name) <> spec.columns('template') THEN
+    RAISE 'the schema was changed';
+  END IF;
   FOR one IN SELECT c.relname, c.relkind FROM pg_class c
     WHERE c.relnamespace='template'::regnamespace AND c.relkind IN ('r', 'S') LOOP
     IF one.relkind='r' THEN

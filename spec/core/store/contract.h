@@ -1,8 +1,8 @@
 /* contract.h - how the contract of the store is told: every check is a sentence, every store it
  * leaves behind is verified.
  *
- * CONTRACT_STORE is the URL of another store to check; its {} becomes a number, a new one for each
- * check, so that each begins with an empty store. */
+ * CONTRACT_STORE is the URL of another store to check; its {} becomes a number. Each check begins
+ * with an empty store: that of the number before, or of a new one. */
 #ifndef MOONSHIFT_SPEC_CONTRACT_H
 #define MOONSHIFT_SPEC_CONTRACT_H
 
@@ -124,10 +124,22 @@ static inline void contract_url(struct contract *c, bool in_memory) {
         snprintf(c->url, sizeof c->url, "sqlite:%s/x.db", c->directory);
 }
 
+/* On a server the schema of the check before can be emptied, which takes a tenth of making one. */
+static inline bool contract_empty(struct contract *c) {
+    if (!getenv("CONTRACT_STORE") || !*c->url)
+        return false;
+    struct store *store = store_open(c->url, STORE_CREATE, &c->settings, &c->error);
+    bool fine = store && db_execute(&store->db, "SELECT spec.empty(current_schema())", &c->error);
+    store_close(store);
+    c->error = (struct error){ERROR_NONE, ""};
+    return fine;
+}
+
 static inline void contract_check(struct contract *c, const struct check *check, bool in_memory) {
     c->failure = NULL;
     c->error = (struct error){ERROR_NONE, ""};
-    contract_url(c, in_memory);
+    if (!contract_empty(c))
+        contract_url(c, in_memory);
     c->store = contract_join(c, "node", NOW, &c->self);
     if (!c->store)
         c->failure = "the store opens";
