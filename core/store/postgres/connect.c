@@ -40,10 +40,49 @@ static void collect(struct words *words, const struct address *address) {
     words->keywords[count] = words->values[count] = NULL;
 }
 
+/* ---- several servers ---- */
+
+static const char **value_of(struct words *words, const char *keyword) {
+    for (size_t i = 0; words->keywords[i]; i++)
+        if (strcmp(words->keywords[i], keyword) == 0)
+            return &words->values[i];
+    return NULL;
+}
+
+static const char **hosts_of(struct words *words) {
+    const char **hosts = value_of(words, "host");
+    return hosts ? hosts : value_of(words, "hostaddr");
+}
+
+/* Takes the first one out of a list; a word that is no list holds for all hosts. */
+static void drop_first(struct words *words, const char *keyword) {
+    const char **value = value_of(words, keyword);
+    const char *next = value ? strchr(*value, ',') : NULL;
+    if (next)
+        *value = next + 1;
+}
+
+static bool drop_host(struct words *words) {
+    const char **hosts = hosts_of(words);
+    if (!hosts || !strchr(*hosts, ','))
+        return false;
+    drop_first(words, "host");
+    drop_first(words, "hostaddr");
+    drop_first(words, "port");
+    return true;
+}
+
+/* libpq stops at a host that accepts the connection and hangs up, such as a proxy whose server is
+ * away. The hosts behind it are tried as well. */
 PGconn *connect_to(const struct address *address) {
     struct words words;
     collect(&words, address);
-    return PQconnectdbParams(words.keywords, words.values, 0);
+    for (;;) {
+        PGconn *link = PQconnectdbParams(words.keywords, words.values, 0);
+        if (!link || PQstatus(link) == CONNECTION_OK || !drop_host(&words))
+            return link;
+        PQfinish(link);
+    }
 }
 
 /* Waits for what the connection waits for. False: too long. */
@@ -64,17 +103,27 @@ static void ask(PGconn *link) {
         status = PQconnectPoll(link);
 }
 
-const char *connect_refusal(const struct address *address, char state[6]) {
+/* False: no host answers. */
+static bool refused_with(const struct words *words, char state[6]) {
     static const char mark[] = "FATAL:  ";
-    struct words words;
-    collect(&words, address);
-    PGconn *link = PQconnectStartParams(words.keywords, words.values, 0);
-    strcpy(state, "08001");
+    PGconn *link = PQconnectStartParams(words->keywords, words->values, 0);
     if (link && PQstatus(link) != CONNECTION_BAD)
         ask(link);
     const char *said = link ? strstr(PQerrorMessage(link), mark) : NULL;
-    if (said && strlen(said) >= strlen(mark) + 5)
+    bool told = said && strlen(said) >= strlen(mark) + 5;
+    if (told)
         snprintf(state, 6, "%.5s", said + strlen(mark));
     PQfinish(link);
+    return told;
+}
+
+const char *connect_refusal(const struct address *address, char state[6]) {
+    struct words words;
+    collect(&words, address);
+    bool told = refused_with(&words, state);
+    while (!told && drop_host(&words))
+        told = refused_with(&words, state);
+    if (!told)
+        strcpy(state, "08001");
     return state;
 }

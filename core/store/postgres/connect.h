@@ -4,7 +4,8 @@
 
 #include "store/postgres/address.h"
 
-/* Waits for it, 5 s for each server. NULL: no memory. Ask PQstatus. */
+/* Waits for it, 5 s for each server. Tries each host of the address. NULL: no memory. Ask PQstatus.
+ */
 PGconn *connect_to(const struct address *address);
 
 /* Behind a connection that failed: with which SQLSTATE does the server refuse it? libpq tells the

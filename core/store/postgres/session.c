@@ -111,7 +111,8 @@ static bool wait_is_over(const struct session *session, time_ms begun) {
            (db->deadline && db->hurried && db->hurried());
 }
 
-/* Waits until the next result can be had. False: the connection is lost. */
+/* Waits until the next result can be had. False: the connection is lost. A commit that is cancelled
+ * would be acknowledged without the standby that it waits for. */
 static bool await_result(struct session *session) {
     const time_ms begun = clock_monotonic();
     session->cancelled = false;
@@ -122,8 +123,11 @@ static bool await_result(struct session *session) {
             return false;
         if (ready > 0)
             continue;
-        if (!session->cancelled && wait_is_over(session, begun))
+        if (!session->cancelled && wait_is_over(session, begun)) {
+            if (session->ending)
+                return false;
             cancel(session);
+        }
         if (clock_monotonic() > wait_end(session, begun) + ANSWER_WAIT)
             return false;
     }

@@ -53,15 +53,30 @@ static bool is_primary(struct store *store, struct error *error) {
            YES;
 }
 
+/* Reads the number and writes it again. The commit may be there without the standby that it waited
+ * for, as after a crash: the one that is under way then waits for both. */
+static bool renew(struct store *store, int64_t *turn, struct error *error) {
+    *turn = 0;
+    return db_value(&store->db, error, turn, "UPDATE turn SET n=n WHERE session=?1 RETURNING n",
+                    "i", postgres_of(store)->ticket) != FAILED;
+}
+
+static bool commit(struct store *store, struct error *error) {
+    struct session *session = &postgres_of(store)->session;
+    session->ending = true;
+    bool done = db_run(&store->db, error, "COMMIT", "") && session_land(session, NULL, error);
+    session->ending = false;
+    return done;
+}
+
 /* The transaction may still be under way on the old connection: it holds the gate until it ends. */
 static bool ask(struct store *store, int64_t *turn, struct error *error) {
-    struct postgres *postgres = postgres_of(store);
-    session_enter(&postgres->session);
+    struct session *session = &postgres_of(store)->session;
+    session_enter(session);
     bool asked = db_run(&store->db, error, "BEGIN", "") && postgres_gate(store, false, error) &&
-                 is_primary(store, error) && turn_read(store, turn, error);
-    asked = asked && db_run(&store->db, error, "COMMIT", "") &&
-            session_land(&postgres->session, NULL, error);
-    session_leave(&postgres->session);
+                 is_primary(store, error);
+    asked = asked && renew(store, turn, error) && commit(store, error);
+    session_leave(session);
     return asked;
 }
 

@@ -2,7 +2,11 @@
  * with spec/postgres/contracts, which says in CONTRACT_STORE where the server is. */
 #include "../contract.h"
 #include "store/postgres/driver.h"
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 struct server {
     struct address address;
@@ -326,6 +330,59 @@ static void nobody(struct contract *c) {
     EXPECT(!opened && c->error.code == ERROR_UNAVAILABLE && !strstr(c->error.text, "secret"));
 }
 
+/* Accepts whoever connects, and hangs up. */
+static void hang_up(int listener) {
+    for (int one = 0; one >= 0; close(one))
+        one = accept(listener, NULL, NULL);
+    _exit(0);
+}
+
+static pid_t begin_hanging_up(const char *folder) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s/.s.PGSQL.5432", folder);
+    bool listens =
+        bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 10) == 0;
+    pid_t child = listens ? fork() : -1;
+    if (child == 0)
+        hang_up(listener);
+    close(listener);
+    return child;
+}
+
+static void end_hanging_up(pid_t child, const char *folder) {
+    char path[128];
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    snprintf(path, sizeof path, "%s/.s.PGSQL.5432", folder);
+    unlink(path);
+}
+
+static bool opens(struct contract *c, const char *url) {
+    struct server server = {0};
+    bool opened = address_read(&server.address, url, &c->error) &&
+                  session_open(&server.session, &server.db, &server.address, &c->error);
+    server_close(&server);
+    return opened;
+}
+
+/* libpq alone stops at such a host. */
+static void hung_up(struct contract *c) {
+    struct server server;
+    char url[400], wrong[sizeof url + 20];
+    EXPECT(server_open(c, &server));
+    snprintf(url, sizeof url, "postgres://owner@/postgres?host=%s,%s", c->directory,
+             address_option(&server.address, "host"));
+    snprintf(wrong, sizeof wrong, "%s&dbname=nowhere", url);
+    server_close(&server);
+    pid_t child = begin_hanging_up(c->directory);
+    EXPECT(child > 0);
+    bool opened = opens(c, url), opened_wrong = opens(c, wrong);
+    end_hanging_up(child, c->directory);
+    EXPECT(opened);
+    EXPECT(!opened_wrong && c->error.code == ERROR_CONFIG);
+}
+
 static const struct check checks[] = {
     {"values come back as they were given", values},
     {"booleans, sums and small numbers are read as numbers", made_values},
@@ -342,6 +399,7 @@ static const struct check checks[] = {
     {"a connection that is lost during a commit is no matter to try again", lost_in_commit},
     {"an address has a name without its password", addresses},
     {"a server that is not there is refused with a reason", nobody},
+    {"the server behind a host that hangs up is found", hung_up},
 };
 
 /* Each check opens what it needs. */
