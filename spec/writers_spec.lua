@@ -30,14 +30,14 @@ end
 -- Every table with all files that write it. Where a table has several, each has its own reason.
 local writers = {
   ready = with(many, server "set"), timer = many, parked = with(both, server "set"),
-  locked = with(many, server "set"), limited = with(both, server "set"),
+  locked = with(many, server "set", server "lock_page"), limited = with(both, server "set"),
   lane = { rules "places", server "set" },
 
   -- The wide row: inserted one by one or as a set, changed in one place or as a set after failed
   -- runs, purged as ranges.
   job = { rules "work/create", engine "bulk_table", server "bulk", rules "row", engine "purge",
     server "left" },
-  conflicts = { rules "row" },
+  conflicts = { rules "row" }, suspect = { rules "suspects" },
   -- A success is written with others as a set; a command sets the date of removal.
   ended = { rules "history", engine "bulk_table", server "bulk", rules "command/removal" },
   ended_by_job = { rules "history" }, ended_by_instance = { rules "history" },
@@ -71,6 +71,7 @@ local writers = {
   schema_version = { server "migrate", server "upgrade" },
   program = { server "executor" },
   turn = { server "turn" },
+  lock_page = { server "lock_page" },
 
   -- Of processes: a file a table.
   process = { rules "process/version" }, process_version = { rules "process/version" },
@@ -156,7 +157,8 @@ describe("a table", function()
 
   it("of the schema has a writer, and nothing else is written", function()
     local schema = {}
-    for _, path in ipairs { "core/store/sqlite/schema.sql", server "schema", server "migrate" } do
+    for _, path in ipairs { "core/store/sqlite/schema.sql", server "schema", server "migrate",
+      server "lock_page" } do
       for name in source.read(path):gmatch("CREATE TABLE ([%l_]+)") do
         schema[name] = true
       end

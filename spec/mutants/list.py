@@ -319,14 +319,14 @@ MUTANTS = [
      "breaks": "an executor that lives loses its locks before its lease ends",
      "changes": [
          ("core/store/rules/work/reap.c", """
-            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
+        bool overdue = peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 0;
 """, """
-            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900;
+        bool overdue = peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 1900;
 """),
          ("core/store/rules/fleet/peers.c", """
-        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0)
+        if (peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 0)
 """, """
-        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 1900)
+        if (peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 1900)
 """)]},
 
     # ---- lanes, limits, rates
@@ -347,10 +347,10 @@ MUTANTS = [
     {"name": "lane-freed-beside-its-job", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "the lane of a job whose lock was extended goes with its executor's lease",
      "changes": [(LOCKS, """
-                    "SELECT id, token FROM lane WHERE owner=?1 AND id NOT IN"
-                    " (SELECT lane FROM locked WHERE lane IS NOT NULL)",
+                    "SELECT id, token, 0 FROM lane WHERE owner=?1 AND id NOT IN"
+                    " (SELECT lane FROM locks WHERE lane IS NOT NULL)",
 """, """
-                    "SELECT id, token FROM lane WHERE owner=?1",
+                    "SELECT id, token, 0 FROM lane WHERE owner=?1",
 """)]},
     {"name": "lane-freed-by-anybody", "by": "spec/core/store/lanes_contract",
      "breaks": "a run that has lost its lane releases it for the one that has it now",
@@ -509,16 +509,16 @@ MUTANTS = [
     {"name": "crash-not-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "a job that was running when its process died is not suspected",
      "changes": [(LOCKS, """
-    if (what->slots && running_has(what->slots, lock->id, lock->token) &&
+    return (what->slots && running_has(what->slots, lock->id, lock->token)) ||
 """, """
-    if (what->slots && !lock->id && running_has(what->slots, lock->id, lock->token) &&
+    return (what->slots && !lock->id && running_has(what->slots, lock->id, lock->token)) ||
 """)]},
     {"name": "neighbours-counted", "by": "I8b", "faults": "kill,kill,kill",
      "breaks": "jobs that only waited when their process died are suspected, too",
      "changes": [(LOCKS, """
-    if (what->slots && running_has(what->slots, lock->id, lock->token) &&
+    return (what->slots && running_has(what->slots, lock->id, lock->token)) ||
 """, """
-    if (what->slots && (lock->id || running_has(what->slots, lock->id, lock->token)) &&
+    return (what->slots && (lock->id || running_has(what->slots, lock->id, lock->token))) ||
 """)]},
     {"name": "crash-costs-a-retry", "by": "I8", "faults": "kill,kill,kill",
      "breaks": "a job whose process dies loses a retry",
@@ -535,6 +535,32 @@ MUTANTS = [
     return found;
 """, """
     return found == FAILED ? FAILED : NO;
+""")]},
+    {"name": "suspects-together", "by": "spec/core/store/suspects_contract",
+     "breaks": "an executor begins two suspects at once",
+     "changes": [(ACQUIRE, """
+    taking->suspect_known = taking->suspect_runs = true;
+""", """
+""")]},
+    {"name": "suspects-counted-unbegun", "by": "spec/core/store/suspects_contract",
+     "breaks": "a suspect is counted that had not begun",
+     "changes": [(LOCKS, """
+           (what->counted && lock->begun);
+""", """
+           what->counted;
+""")]},
+    {"name": "suspects-for-ever", "by": "spec/core/store/suspects_contract",
+     "breaks": "a suspect whose run has ended stays one",
+     "changes": [("core/store/rules/work/settle.c", """
+    bool acquitted = job->suspect && fenced && outcome->kind != OUTCOME_RETURNED;
+""", """
+    bool acquitted = false;
+""")]},
+    {"name": "suspects-come-again", "by": "spec/core/store/suspects_contract",
+     "breaks": "a suspect is forgotten where a transaction is rolled back",
+     "changes": [("core/store/rules/fleet/peers.c", """
+    store->suspects.version = 0;
+""", """
 """)]},
     {"name": "boot-ignored", "by": "spec/core/store/sqlite/crash_contract",
      "breaks": "what ran when the machine went down is suspected",
@@ -852,5 +878,23 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
     if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true))
 """, """
     if (gate_take(&sqlite_of(store)->gate, GATE_WRITER, true) || true)
+""")]},
+
+    # ---- a server with a standby
+    {"name": "recalled-without-standby", "by": "spec/faults/failover_spec.lua",
+     "breaks": "a commit whose answer was lost is asked for by reading alone",
+     "changes": [("core/store/postgres/turn.c", """
+    return db_value(&store->db, error, turn, "UPDATE turn SET n=n WHERE session=?1 RETURNING n",
+""", """
+    return db_value(&store->db, error, turn, "SELECT n FROM turn WHERE session=?1",
+""")]},
+    {"name": "commit-cancelled", "by": "spec/faults/failover_spec.lua",
+     "breaks": "a commit that waits for the standby is cancelled, and acknowledged",
+     "changes": [("core/store/postgres/session.c", """
+            if (session->ending)
+                return false;
+            cancel(session);
+""", """
+            cancel(session);
 """)]},
 ]

@@ -413,8 +413,9 @@ void threads_push(struct client *client, struct outcome *outcome) {
         return;
     }
     atomic_fetch_add(&client->ended, !outcome->outlived);
-    /* New jobs, and a worker that awaits follow-ups, must not wait for other outcomes. */
-    bool urgent = outcome->awaited || outcome->created || outcome->effects;
+    /* New jobs, a worker that awaits follow-ups, and the next suspect must not wait for other
+     * outcomes. */
+    bool urgent = outcome->awaited || outcome->created || outcome->effects || outcome->job->suspect;
     outcome->next = atomic_load(&client->outcomes);
     while (!atomic_compare_exchange_weak(&client->outcomes, &outcome->next, outcome))
         ; /* afterwards the outcome is the loop's */

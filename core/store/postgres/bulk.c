@@ -145,6 +145,8 @@ static bool bind_column(struct row *row, int at, struct array *array, const stru
 bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
                    struct error *error) {
     struct array arrays[COLUMNS_MAX] = {0};
+    if (kind == BULK_LOCKED && lock_page_fits(store, bulk))
+        return lock_page_write(store, bulk, error);
     const int *columns = kinds[kind].columns;
     struct row *row = db_query(&store->db, error, kinds[kind].sql, "");
     bool done = row != NULL;
@@ -152,7 +154,9 @@ bool postgres_bulk(struct store *store, struct bulk *bulk, enum bulk_kind kind,
     for (; done && columns[count] >= 0; count++)
         done = bind_column(row, count, &arrays[count], bulk, columns[count]) ||
                db_no_memory(&store->db, error);
-    done = done && db_run_row(&store->db, row, error);
+    bool counted = kind == BULK_TAKEN || kind == BULK_TAKEN_SPOTS;
+    done = done && (counted ? statement_run_counted(row, bulk_ready(bulk), error)
+                            : db_run_row(&store->db, row, error));
     for (int i = 0; i <= count && i < COLUMNS_MAX; i++)
         array_clear(&arrays[i]);
     return done;

@@ -4,6 +4,7 @@
 
 #include "store/postgres/driver.h"
 #include "store/postgres/engine.h"
+#include "store/postgres/lock_page.h"
 #include "store/rules/fleet/slots.h"
 #include "store/rules/transaction.h"
 
@@ -78,6 +79,7 @@ struct postgres {
     struct direct direct;
     struct signs signs;
     struct left left;
+    struct lock_pages lock_pages;
     struct drawn drawn;
     bool shares; /* the open transaction is a creation beside others */
     struct releases releases;
@@ -106,6 +108,11 @@ void postgres_tell_clock(const struct store *store);
 
 /* Begins to write, whatever the server's timeline. */
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error);
+enum { DEAD_AFTER = 10000 }; /* ms: an executor that is away comes back sooner if it lives */
+/* Monotonic: since when the present connection is there. */
+static inline time_ms postgres_connected(const struct store *store) {
+    return postgres_of(store)->session.since;
+}
 /* Connects again after a loss, and takes what the session had held. */
 bool postgres_reconnect(struct store *store, struct error *error);
 /* The parts of it: the signs of life, and the executor's lock and bell. */

@@ -138,7 +138,11 @@ enum slots_life crash_slots_life(struct store *store, int64_t executor) {
 bool postgres_running(struct store *store, int64_t executor, struct running *running) {
     struct place place;
     *running = (struct running){.alive = TIME_NONE};
-    return !place_find(store, executor, &place) || slots_read(running, &place.name);
+    if (place_find(store, executor, &place) && !slots_read(running, &place.name))
+        return false;
+    running->vanished = running->alive == TIME_NONE;
+    running->missed = clock_monotonic() >= postgres_connected(store) + DEAD_AFTER;
+    return true;
 }
 
 void postgres_alive(struct store *store, time_ms now) {

@@ -113,7 +113,7 @@ static void postgres_done(struct row *row) {
     struct statement *statement = statement_of(row);
     PQclear(statement->result);
     statement->result = NULL;
-    statement->stands = false;
+    statement->stands = statement->ahead = false;
 }
 
 static void set(struct statement *statement, int at, Oid type, const char *data, size_t size) {
@@ -187,6 +187,21 @@ void statement_bind_array(struct row *row, int at, const struct array *array) {
     set(statement_of(row), at, array_oid(array), array->data.data, array->data.size);
 }
 
+bool statement_run_counted(struct row *row, int wanted, struct error *error) {
+    struct statement *statement = statement_of(row);
+    struct session *session = statement->session;
+    if (!session_send(session, statement, error))
+        return false;
+    session->flight[session->count - 1].counted = true;
+    session->flight[session->count - 1].wanted = wanted;
+    return session->queues || session_land(session, NULL, error);
+}
+
+bool statement_send_ahead(struct row *row, struct error *error) {
+    struct statement *statement = statement_of(row);
+    return session_send_ahead(statement->session, statement, error);
+}
+
 /* Of a question that is made of filters: the server finds the types out. */
 static void postgres_bind_value(struct row *row, int at, const json_t *value) {
     struct statement *statement = statement_of(row);
@@ -216,7 +231,11 @@ static enum answer postgres_step(struct db *db, struct row *row, struct error *e
     struct statement *statement = statement_of(row);
     if (statement->stands)
         return next_row(row);
-    if (!session_send(db->handle, statement, error) || !session_land(db->handle, statement, error))
+    if (!statement->ahead && !session_send(db->handle, statement, error))
+        return FAILED;
+    bool landed = statement->result || session_land(db->handle, statement, error);
+    statement->ahead = false;
+    if (!landed)
         return FAILED;
     statement->stands = true;
     statement->at = -1;

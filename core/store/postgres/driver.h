@@ -17,6 +17,9 @@ struct statement;
 struct sent {
     struct statement *statement;
     bool prepares; /* it makes the statement known; otherwise it runs it */
+    bool ahead;    /* its rows are kept, whoever waits */
+    bool counted;  /* it must change so many rows: */
+    int wanted;
 };
 
 /* What a connection to PostgreSQL holds besides. */
@@ -35,7 +38,8 @@ struct session {
     int changes;      /* of the statement run last */
     int64_t waits;    /* for the server, so far */
     unsigned names;   /* given to statements */
-    unsigned generation;        /* of the connection, counted from 1 */
+    unsigned generation;        /* of the connection, counted from 1, */
+    time_ms since;              /* and since when it is there, monotonic */
     bool ending;                /* a commit is under way */
     struct statement *settings; /* not NULL: they hold for a transaction, and this makes them */
     bool settled;               /* it was sent in the open transaction */
@@ -53,6 +57,9 @@ bool session_reopen(struct session *session, const struct address *address, stru
  * in it if it is `into`. False: a statement of the flight, or an earlier one of the transaction,
  * has failed. */
 bool session_land(struct session *session, struct statement *into, struct error *error);
+
+/* Sends a statement whose rows are asked for behind the next wait. */
+bool session_send_ahead(struct session *session, struct statement *statement, struct error *error);
 
 /* Ends the connection and forgets what it holds. */
 void session_close(struct session *session);
@@ -81,6 +88,7 @@ struct statement {
     char name[16];  /* "": it is not kept */
     unsigned known; /* generation of the connection that knows it by its name; 0: none */
     bool stands;    /* `result` has rows; `at` is the present one */
+    bool ahead;     /* it was sent before its rows are asked for */
     int count;      /* of parameters */
     Oid *types;     /* of each parameter; 0: the server finds out */
     const char **values;
@@ -95,6 +103,14 @@ struct array;
 
 /* Binds an array to a parameter, counted from 0; it must stay until the statement is sent. */
 void statement_bind_array(struct row *row, int at, const struct array *array);
+
+/* Queues a bound statement that changes so many rows. If it does not, the next wait fails with
+ * ERROR_DAMAGED. */
+bool statement_run_counted(struct row *row, int wanted, struct error *error);
+
+/* Sends a bound statement: its first step comes later, and then waits only if nothing has waited
+ * since. */
+bool statement_send_ahead(struct row *row, struct error *error);
 
 extern const struct db_driver postgres_driver;
 

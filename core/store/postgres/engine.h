@@ -60,6 +60,10 @@ bool postgres_draw_ids(struct store *store, int count, struct error *error);
 /* set.c */
 bool postgres_set(struct store *store, struct set *set, struct error *error);
 
+/* lock_page.c */
+bool postgres_lock_settles(struct store *store, const struct job *job, struct error *error);
+bool postgres_lock_own(struct store *store, int64_t id, struct error *error);
+
 /* page.c */
 bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error);
 
@@ -77,6 +81,7 @@ bool postgres_part(struct store *store, struct error *error);
 bool postgres_bequeath(struct store *store, int64_t executor, struct error *error);
 bool postgres_reaped(struct store *store, int64_t id);
 bool postgres_has_died(struct store *store, int64_t executor);
+time_ms postgres_leases_rest(const struct store *store);
 bool postgres_running(struct store *store, int64_t executor, struct running *running);
 void postgres_notify(struct store *store, int64_t executor);
 

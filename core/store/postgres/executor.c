@@ -12,8 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { DEAD_AFTER = 10000 }; /* ms: a lost session proves nothing sooner */
-enum { LOOK_EVERY = 1000 };  /* ms between two looks at who lives, outside of a transaction */
+enum { LOOK_EVERY = 1000 }; /* ms between two looks at who lives, outside of a transaction */
 
 /* ---- the bell ---- */
 
@@ -258,6 +257,14 @@ bool postgres_has_died(struct store *store, int64_t executor) {
     time_ms now = clock_monotonic();
     if (!watched->looked || now >= watched->looked + LOOK_EVERY || store->writing)
         watch_again(store, watched, now);
-    return watched->dead ||
-           (watched->silent && watched->since && now >= watched->since + DEAD_AFTER);
+    time_ms since = watched->since;
+    if (since < postgres_connected(store)) /* while the server was away nobody could come back */
+        since = postgres_connected(store);
+    return watched->dead || (watched->silent && watched->since && now >= since + DEAD_AFTER);
+}
+
+/* The first connection says nothing of how long the server was there. */
+time_ms postgres_leases_rest(const struct store *store) {
+    bool again = postgres_of(store)->session.generation > 1;
+    return again ? postgres_connected(store) + DEAD_AFTER : clock_monotonic();
 }

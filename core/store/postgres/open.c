@@ -8,6 +8,7 @@
 #include "store/rules/places.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
+#include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
@@ -19,10 +20,12 @@
  * written is noted in memory, signs of life go, and others are notified while the capacity is still
  * known. */
 static const struct txn_hook *const hooks[] = {
-    &catalog_hook,    &fleet_hook,  &instance_hook, &tell_hook,          &batch_hook,
-    &releases_hook,   &marks_hook,  &bulk_hook,     &postgres_left_hook, &postgres_sign_hook,
-    &rate_limit_hook, &notify_hook, &capacity_hook, &prelock_hook,       &postgres_bell_hook,
-    &row_hook,        NULL};
+    &catalog_hook,       &fleet_hook,      &instance_hook,
+    &tell_hook,          &batch_hook,      &releases_hook,
+    &marks_hook,         &bulk_hook,       &postgres_left_hook,
+    &postgres_sign_hook, &rate_limit_hook, &notify_hook,
+    &capacity_hook,      &prelock_hook,    &postgres_bell_hook,
+    &row_hook,           &lock_page_hook,  NULL};
 
 /* ---- what a server has no need of ---- */
 
@@ -98,6 +101,8 @@ static const struct store_engine engine = {
     .ahead = 2048,
     .ready_page = postgres_ready_page,
     .set = postgres_set,
+    .lock_own = postgres_lock_own,
+    .lock_settles = postgres_lock_settles,
     .draw_ids = postgres_draw_ids,
     .bulk = postgres_bulk,
     .leave_row = postgres_leave_row,
@@ -116,6 +121,7 @@ static const struct store_engine engine = {
     .sign_drop_after = postgres_sign_drop_after,
     .sign_alive = postgres_sign_alive,
     .has_died = postgres_has_died,
+    .leases_rest = postgres_leases_rest,
     .running = postgres_running,
     .log = no_log,
     .notify = postgres_notify,
@@ -186,6 +192,7 @@ void postgres_close(struct store *store) {
     bulk_clear(&store->keys);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
+    suspects_clear(&store->suspects);
     free(postgres->signs.list);
     free(postgres->state_dir);
     free(postgres->left.ids);

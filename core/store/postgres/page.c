@@ -16,11 +16,20 @@
 /* Depends on what stands before it: no other order of the loops is possible. */
 #define JOBS " CROSS JOIN LATERAL (SELECT * FROM job WHERE id=r.id OFFSET 0) AS j"
 
+/* A place whose lane runs comes without its job. */
+#define LANE " LEFT JOIN LATERAL (SELECT 1 AS runs FROM lane WHERE id=r.lane OFFSET 0) AS l ON true"
+#define FREE_JOBS                                                                                  \
+    " LEFT JOIN LATERAL (SELECT * FROM job WHERE l.runs IS NULL AND id=r.id OFFSET 0) AS j"        \
+    " ON true WHERE l.runs IS NOT NULL OR j.id IS NOT NULL"
+
 enum { COLUMNS = 5 };
 
-static const char whole_sql[] = "SELECT " ROW_COLUMNS ", r.place, r.ctid" LISTS READY JOBS,
-                  short_sql[] =
-                      "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY;
+static const char *const page_sql[] = {
+    [PAGE_PLACES] = "SELECT r.rank, r.place, r.id, r.lane, r.plain, s.stream, r.ctid" LISTS READY,
+    [PAGE_JOBS] = "SELECT " ROW_COLUMNS ", r.place, r.ctid" LISTS READY JOBS,
+    [PAGE_LANES] = "SELECT " ROW_COLUMNS ", r.place, r.ctid, r.rank, r.id, r.lane, s.stream,"
+                   " l.runs" LISTS READY LANE FREE_JOBS,
+};
 
 static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {
     bool failed = false;
@@ -42,8 +51,8 @@ static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {
 
 bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error) {
     struct array arrays[COLUMNS];
-    struct row *row = db_query(&store->db, error, page->whole ? whole_sql : short_sql, "nnnnni", 0,
-                               0, 0, 0, 0, page->rank_max);
+    struct row *row =
+        db_query(&store->db, error, page_sql[page->rows], "nnnnni", 0, 0, 0, 0, 0, page->rank_max);
     bool filled = fill(arrays, page) || db_no_memory(&store->db, error);
     for (int at = 0; row && at < COLUMNS; at++)
         statement_bind_array(row, at, &arrays[at]);

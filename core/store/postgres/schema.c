@@ -1,6 +1,7 @@
 #include "store/postgres/schema.h"
 #include "base/embedded.h"
 #include "base/text.h"
+#include "store/postgres/lock_page.h"
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -24,11 +25,14 @@ static const struct {
 
 /* What is ended is found by indexes here, not filed behind. Then what the rules' statements need of
  * a server, and notes: a text under a key. A payload that is no JSON here (a NUL in a text, too
- * deep) is passed over by searches: the function says NULL. */
+ * deep) is passed over by searches: the function says NULL. No row of an ended job is left behind.
+ */
 static const char own[] =
     "CREATE INDEX ended_job ON ended(job, seq);\n"
     "CREATE INDEX ended_instance ON ended(instance, seq) WHERE instance IS NOT NULL;\n"
     "CREATE INDEX trail_instance ON trail(instance, seq);\n"
+    "CREATE OR REPLACE VIEW live AS SELECT * FROM job j WHERE NOT EXISTS(SELECT 1 FROM intake)"
+    " OR NOT EXISTS(SELECT 1 FROM intake i WHERE j.id>i.reached AND j.id<=i.last);\n"
     "CREATE TABLE note(key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL);\n"
     "CREATE AGGREGATE json_group_array(text)"
     " (SFUNC=array_append, STYPE=text[], FINALFUNC=array_to_json);\n"
@@ -72,7 +76,7 @@ char *postgres_schema(void) {
         const char *behind = skip_comment(at);
         at = behind > at ? behind : copy_word(&out, at);
     }
-    text_add(&out, "%s", own);
+    text_add(&out, "%s%s", own, lock_page_schema);
     if (out.failed)
         text_clear(&out);
     return out.data;

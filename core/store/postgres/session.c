@@ -146,12 +146,12 @@ static void keep_rows(struct session *session, const struct sent *sent, struct s
                       PGresult *result) {
     if (!sent->prepares)
         session->changes = atoi(PQcmdTuples(result));
-    if (sent->prepares || sent->statement != into) {
+    if (sent->prepares || (sent->statement != into && !sent->ahead)) {
         PQclear(result);
         return;
     }
-    PQclear(into->result);
-    into->result = result;
+    PQclear(sent->statement->result);
+    sent->statement->result = result;
 }
 
 /* Notes why a statement was refused. */
@@ -163,6 +163,15 @@ static void note_refusal(struct session *session, const PGresult *result) {
     note_failure(session, state ? state : "08000", text ? text : PQresultErrorMessage(result));
 }
 
+static void count_rows(struct session *session, const struct sent *sent, const PGresult *result) {
+    char text[80];
+    int count = sent->counted ? atoi(PQcmdTuples((PGresult *)result)) : 0;
+    if (!sent->counted || count == sent->wanted)
+        return;
+    snprintf(text, sizeof text, "damaged: %d rows where %d were expected", count, sent->wanted);
+    note_failure(session, "XX001", text);
+}
+
 /* One answer of the flight. False: the connection is lost. */
 static bool read_answer(struct session *session, const struct sent *sent, struct statement *into) {
     PGresult *result = next_result(session);
@@ -170,6 +179,7 @@ static bool read_answer(struct session *session, const struct sent *sent, struct
         return false;
     ExecStatusType status = PQresultStatus(result);
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+        count_rows(session, sent, result);
         keep_rows(session, sent, into, result);
     } else {
         if (sent->prepares)
@@ -238,7 +248,7 @@ bool session_execute(struct session *session, const char *sql, struct error *err
 }
 
 static bool send_message(struct session *session, struct statement *statement, bool prepares) {
-    session->flight[session->count++] = (struct sent){statement, prepares};
+    session->flight[session->count++] = (struct sent){.statement = statement, .prepares = prepares};
     if (prepares)
         return PQsendPrepare(session->link, statement->name, statement->sql, statement->count,
                              statement->types) == 1;
@@ -286,6 +296,13 @@ bool session_send(struct session *session, struct statement *statement, struct e
         statement->known = session->generation;
     }
     return send_settled(session, statement) || send_refused(session, statement, error);
+}
+
+bool session_send_ahead(struct session *session, struct statement *statement, struct error *error) {
+    if (!session_send(session, statement, error))
+        return false;
+    statement->ahead = session->flight[session->count - 1].ahead = true;
+    return true;
 }
 
 void session_enter(struct session *session) {
@@ -401,6 +418,7 @@ void session_close(struct session *session) {
 static bool begin_session(struct session *session, const struct address *address,
                           struct error *error) {
     session->generation++;
+    session->since = clock_monotonic();
     session->link = connect_to(address);
     if (!session->link)
         return error_no_memory(error);

@@ -30,7 +30,8 @@
 
 #define ROWS(table)                                                                                \
     "SELECT " ROW_PLACE " FROM unnest(?) AS k(id) CROSS JOIN LATERAL"                              \
-    " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN locked l ON l.id=j.id"
+    " (SELECT * FROM " table " WHERE id=k.id OFFSET 0) AS j LEFT JOIN " LOCK_OF("j.id") " AS l"    \
+                                                                                        " ON true"
 
 enum { ARRAYS_MOST = 4 };
 
@@ -65,6 +66,13 @@ static const struct {
                   " RETURNING lane, stream, rank, place, id)"
                   " INSERT INTO parked(lane, stream, rank, place, id) SELECT * FROM gone",
                   1, ARRAY_TID},
+    [SET_PARKED] = {"SELECT " ROW_COLUMNS ", p.place, p.spot"
+                    " FROM unnest(?, ?, ?, ?) AS k(lane, stream, rank, quota) CROSS JOIN LATERAL"
+                    " (SELECT id, place, ctid AS spot FROM parked WHERE lane=k.lane"
+                    " AND stream=k.stream AND rank=k.rank ORDER BY place, id LIMIT k.quota) AS p"
+                    " CROSS JOIN LATERAL (SELECT * FROM job WHERE id=p.id OFFSET 0) AS j",
+                    4, ARRAY_INT8},
+    [SET_UNPARK] = {"DELETE FROM parked WHERE ctid=ANY(?)", 1, ARRAY_TID},
     [SET_FENCE] = {"DELETE FROM locked WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                    " FROM unnest(?, ?, ?) AS k(id, token, owner) CROSS JOIN LATERAL"
                    " (SELECT ctid FROM locked WHERE id=k.id AND token=k.token AND owner=k.owner"
@@ -75,9 +83,9 @@ static const struct {
                      " CROSS JOIN LATERAL (SELECT job, until FROM unique_key"
                      " WHERE definition=k.definition AND key=k.key OFFSET 0) AS u"
                      " LEFT JOIN LATERAL (SELECT id FROM job WHERE id=u.job OFFSET 0) AS j ON true"
-                     " LEFT JOIN LATERAL (SELECT id FROM locked WHERE id=u.job OFFSET 0) AS l"
-                     " ON true LEFT JOIN LATERAL (SELECT id, released FROM intake"
-                     " WHERE u.job>reached AND u.job<=last LIMIT 1) AS i ON true",
+                     " LEFT JOIN " LOCK_OF(
+                         "u.job") " AS l ON true LEFT JOIN LATERAL (SELECT id, released FROM intake"
+                                  " WHERE u.job>reached AND u.job<=last LIMIT 1) AS i ON true",
                      2, ARRAY_INT8},
     [SET_CLAIM] = {"INSERT INTO unique_key(definition, job, until, key)"
                    " SELECT unnest(?), unnest(?), unnest(?), unnest(?)",
@@ -119,13 +127,42 @@ static bool bind(struct row *row, const struct set *set, struct array *arrays) {
     return true;
 }
 
-bool postgres_set(struct store *store, struct set *set, struct error *error) {
+static bool set_run(struct store *store, struct set *set, struct error *error) {
     struct array arrays[ARRAYS_MOST] = {0};
     struct row *row = db_query(&store->db, error, kinds[set->kind].sql, "");
     bool done = row && (bind(row, set, arrays) || db_no_memory(&store->db, error));
-    if (done)
+    if (done && set->kind == SET_UNPARK)
+        done = statement_run_counted(row, (int)set->count, error);
+    else if (done)
         done = set->read ? set->read(set, store, row, error) : db_run_row(&store->db, row, error);
     for (int at = 0; at < ARRAYS_MOST; at++)
         array_clear(&arrays[at]);
     return done;
+}
+
+/* What was in no page, with whoever is to be told. */
+struct fence {
+    struct set rest; /* first */
+    struct set *asked;
+};
+
+static bool fence_read(struct set *set, struct store *store, struct row *row, struct error *error) {
+    struct set *asked = ((struct fence *)set)->asked;
+    enum answer step = NO;
+    while ((step = db_step(&store->db, row, error)) == YES)
+        asked->found(asked, row_int(row, 0));
+    return step == NO;
+}
+
+static bool set_fence(struct store *store, struct set *set, struct error *error) {
+    struct fence fence = {.asked = set};
+    bool done = lock_page_fence(store, set, &fence.rest, error);
+    fence.rest.read = fence_read;
+    done = done && (!fence.rest.count || set_run(store, &fence.rest, error));
+    lock_page_rest_clear(&fence.rest);
+    return done;
+}
+
+bool postgres_set(struct store *store, struct set *set, struct error *error) {
+    return set->kind == SET_FENCE ? set_fence(store, set, error) : set_run(store, set, error);
 }

@@ -1,11 +1,16 @@
 /* statements.c - what the rules ask in PostgreSQL's own words, mostly for JSON. */
 #include "job/hook.h"
-#include "store/postgres/engine.h"
+#include "store/postgres/lock_page.h"
+#include "store/rules/row.h"
 
 #define PROPERTY(key) "properties::jsonb #>> '{" key "}'"
 #define NUMBER_OF(key)                                                                             \
     "CASE jsonb_typeof(properties::jsonb->'" key "') WHEN 'number'"                                \
     " THEN (properties::jsonb->>'" key "')::numeric::bigint END"
+
+#define ROW_OF(table)                                                                              \
+    "SELECT " ROW_PLACE " FROM " table " j LEFT JOIN " LOCK_OF("j.id") " AS l ON true WHERE "      \
+                                                                       "j.id=?1"
 
 const struct store_sql postgres_sql = {
     .commits = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
@@ -37,6 +42,8 @@ const struct store_sql postgres_sql = {
                " c.retries, c.schedule, s.paused, (s.spec::jsonb - 'payload')::text"
                " FROM cycle c JOIN job j ON j.id=c.job LEFT JOIN schedule s ON s.name=c.schedule"
                " WHERE c.job=?1",
+    .row = ROW_OF("live"),
+    .row_placeless = ROW_OF("job"),
     .put_note = "INSERT INTO note(key, value) VALUES(?1, ?2)"
                 " ON CONFLICT(key) DO UPDATE SET value=excluded.value",
     .get_note = "SELECT value FROM note WHERE key=?1",

@@ -5,6 +5,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/timeline.h"
 #include "store/postgres/turn.h"
+#include "store/rules/work/work.h"
 #include <string.h>
 
 #define LONG_WAIT 5 /* ms; who waits so long for the gate has met another writer */
@@ -84,10 +85,28 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
 /* How a transaction begins. */
 enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
+/* What is asked for in the flight that begins. NULL: it is asked for later, or not at all. */
+struct first {
+    struct row *meta, *work;
+};
+
+/* A schema that has not been looked at yet may lack what is asked for. */
+static bool ask_first(struct store *store, enum store_purpose purpose, struct first *first,
+                      struct error *error) {
+    *first = (struct first){0};
+    if (!store->schema.version)
+        return true;
+    first->meta = meta_ask(store, error);
+    first->work = purpose == STORE_TURN ? work_ask(store, error) : NULL;
+    return first->meta && statement_send_ahead(first->meta, error) &&
+           (purpose != STORE_TURN || (first->work && statement_send_ahead(first->work, error)));
+}
+
 static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
-                         struct error *error) {
+                         enum store_purpose purpose, struct first *first, struct error *error) {
     return db_run(&store->db, error, how == LOOKING ? look_sql : begin_sql, "") &&
-           (how == LOOKING || postgres_gate(store, how == BESIDE_CREATIONS, error)) &&
+           (how == LOOKING || (postgres_gate(store, how == BESIDE_CREATIONS, error) &&
+                               ask_first(store, purpose, first, error))) &&
            read_begun(store, how != LOOKING, begun, error);
 }
 
@@ -99,20 +118,26 @@ static enum beginning beginning_of(const struct postgres *postgres, enum store_p
 
 /* A connection that turns out to be lost is made anew, once: nothing was under way on it. */
 static bool begin_any(struct store *store, bool writing, enum store_purpose purpose, time_ms begun,
-                      struct error *error) {
+                      struct first *first, struct error *error) {
     struct postgres *postgres = postgres_of(store);
     struct session *session = &postgres->session;
     for (int tries = 0; connected(store, error); tries++) {
         enum beginning how = writing ? beginning_of(postgres, purpose) : LOOKING;
         postgres->shares = how == BESIDE_CREATIONS;
         session_enter(session);
-        if (begin_flight(store, how, begun, error))
+        if (begin_flight(store, how, begun, purpose, first, error))
             return true;
         abandon(store);
+        store->schema.version = 0;
         if (!session->lost || tries)
             return false;
     }
     return false;
+}
+
+static bool read_first(struct store *store, const struct first *first, struct error *error) {
+    bool done = first->meta ? meta_answer(store, first->meta, error) : meta_read(store, error);
+    return done && (!first->work || work_answer(store, first->work, error));
 }
 
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error) {
@@ -122,7 +147,8 @@ bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, stru
     struct error reason = {ERROR_NONE, ""};
     time_ms begun = clock_monotonic();
     postgres->session.patience = transaction_patience(store, begun);
-    bool done = begin_any(store, true, purpose, begun, &reason);
+    struct first first = {0};
+    bool done = begin_any(store, true, purpose, begun, &first, &reason);
     postgres->session.patience = 0;
     if (clock_monotonic() - begun >= LONG_WAIT)
         transaction_waited(store);
@@ -130,13 +156,16 @@ bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, stru
         return reason.code == ERROR_INTERRUPTED ? transaction_late(store, begun, error)
                                                 : error_set(error, reason.code, "%s", reason.text);
     store->writing = true;
-    if (!meta_read(store, error)) {
+    if (!read_first(store, &first, error)) {
         store_rollback(store);
         return false;
     }
     if (postgres->shares)
         store->meta.next_id = postgres->drawn.next;
-    return true;
+    if (purpose != STORE_COMMAND || lock_page_none(store, error))
+        return true;
+    store_rollback(store);
+    return false;
 }
 
 bool postgres_begin(struct store *store, enum store_purpose purpose, struct error *error) {
@@ -247,7 +276,7 @@ void postgres_rollback(struct store *store) {
 /* ---- reading ---- */
 
 bool postgres_look(struct store *store, struct error *error) {
-    return begin_any(store, false, STORE_TURN, clock_monotonic(), error);
+    return begin_any(store, false, STORE_TURN, clock_monotonic(), NULL, error);
 }
 
 void postgres_look_end(struct store *store) {

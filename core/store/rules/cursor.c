@@ -17,7 +17,10 @@ struct cursor cursor_of(const struct acquire *order, const struct catalog_stream
 }
 
 static struct head cursor_head(struct row *row) {
-    return (struct head){row_int(row, 0), row_int(row, 1), row_int(row, 2), row_int(row, 3), 0};
+    return (struct head){.rank = row_int(row, 0),
+                         .place = row_int(row, 1),
+                         .id = row_int(row, 2),
+                         .lane = row_int(row, 3)};
 }
 
 /* With ensure_due_date jobs without a date are read past inside the database: no row of theirs is
@@ -111,8 +114,10 @@ static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahea
     struct job job;
     if (!row_read(store, row, &job, error))
         return false;
-    *ahead = (struct ahead){
-        .head = {~job.priority, row_int(row, ROW_COLUMN_COUNT), job.id, job.lane_id, 0}};
+    *ahead = (struct ahead){.head = {.rank = ~job.priority,
+                                     .place = row_int(row, ROW_COLUMN_COUNT),
+                                     .id = job.id,
+                                     .lane = job.lane_id}};
     if (job.repeat || job.batch)
         return true;
     row_locked(store, &job);
@@ -120,22 +125,77 @@ static bool ahead_whole(struct store *store, struct row *row, struct ahead *ahea
     return ahead->job || db_no_memory(&store->db, error);
 }
 
-bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, bool whole,
-                struct ahead *ahead, struct error *error) {
-    if (!(whole ? ahead_whole(store, row, ahead, error)
-                : ahead_unread(store, row, cursor, ahead, error)))
-        return false;
-    if (store->engine->sets && !cursor->level && !cursor->dated)
-        ahead->head.spot = row_int(row, whole ? ROW_COLUMN_COUNT + 1 : READY_STREAM + 1);
+/* The columns of a page; those of a job are behind it, or nothing is. */
+enum { PLACES_STREAM = 5, PLACES_SPOT };
+enum {
+    JOBS_PLACE = ROW_COLUMN_COUNT,
+    JOBS_SPOT,
+    LANES_RANK,
+    LANES_ID,
+    LANES_LANE,
+    LANES_STREAM,
+    LANES_RUNS
+};
+
+int64_t page_stream(struct row *row, enum page_rows rows) {
+    if (rows == PAGE_PLACES)
+        return row_int(row, PLACES_STREAM);
+    return row_int(row, rows == PAGE_LANES ? (int)LANES_STREAM : (int)ROW_stream);
+}
+
+/* Its job cannot be taken, so it was not read. */
+static bool ahead_runs(struct row *row, struct ahead *ahead) {
+    *ahead = (struct ahead){.head = {.rank = row_int(row, LANES_RANK),
+                                     .place = row_int(row, JOBS_PLACE),
+                                     .id = row_int(row, LANES_ID),
+                                     .lane = row_int(row, LANES_LANE),
+                                     .seen = LANE_RUNS}};
     return true;
 }
 
-static bool cursor_rows(struct store *store, struct cursor *cursor, struct row *rows, bool whole,
+static bool ahead_lanes(struct store *store, struct row *row, struct ahead *ahead,
                         struct error *error) {
-    enum answer step = rows ? YES : FAILED;
-    while (step == YES && (step = db_step(&store->db, rows, error)) == YES) {
-        if (!ahead_read(store, rows, cursor, whole, &cursor->read[cursor->count], error)) {
-            row_done(rows);
+    if (!row_null(row, LANES_RUNS))
+        return ahead_runs(row, ahead);
+    bool done = ahead_whole(store, row, ahead, error);
+    ahead->head.seen = LANE_FREE;
+    return done;
+}
+
+static bool ahead_rows(struct store *store, struct row *row, struct cursor *cursor,
+                       enum page_rows rows, struct ahead *ahead, struct error *error) {
+    switch (rows) {
+    case PAGE_PLACES:
+        return ahead_unread(store, row, cursor, ahead, error);
+    case PAGE_JOBS:
+        return ahead_whole(store, row, ahead, error);
+    case PAGE_LANES:
+        break;
+    }
+    return ahead_lanes(store, row, ahead, error);
+}
+
+bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, enum page_rows rows,
+                struct ahead *ahead, struct error *error) {
+    if (!ahead_rows(store, row, cursor, rows, ahead, error))
+        return false;
+    if (store->engine->sets && !cursor->level && !cursor->dated)
+        ahead->head.spot = row_int(row, rows == PAGE_PLACES ? (int)PLACES_SPOT : (int)JOBS_SPOT);
+    return true;
+}
+
+bool ahead_parked(struct store *store, struct row *row, struct ahead *ahead, struct error *error) {
+    bool done = ahead_whole(store, row, ahead, error);
+    ahead->head.spot = row_int(row, JOBS_SPOT);
+    return done;
+}
+
+static bool cursor_rows(struct store *store, struct cursor *cursor, struct row *row,
+                        enum page_rows rows, struct error *error) {
+    enum answer step = row ? YES : FAILED;
+    while (step == YES && (step = db_step(&store->db, row, error)) == YES) {
+        if (!ahead_read(store, row, cursor, rows, &cursor->read[cursor->count], error)) {
+            row_done(row);
             return false;
         }
         cursor->count++;
@@ -151,14 +211,14 @@ struct cursor_page {
 
 static bool cursor_page_read(struct ready_page *page, struct store *store, struct row *row,
                              struct error *error) {
-    return cursor_rows(store, ((struct cursor_page *)page)->cursor, row, page->whole, error);
+    return cursor_rows(store, ((struct cursor_page *)page)->cursor, row, page->rows, error);
 }
 
-static bool cursor_page(struct store *store, struct cursor *cursor, bool whole,
+static bool cursor_page(struct store *store, struct cursor *cursor, enum page_rows rows,
                         struct error *error) {
     const struct head *head = &cursor->head;
     const struct ready_list list = {cursor->stream, cursor->ask, head->rank, head->place, head->id};
-    struct cursor_page page = {{&list, 1, INT64_MAX, whole, cursor_page_read}, cursor};
+    struct cursor_page page = {{&list, 1, INT64_MAX, rows, cursor_page_read}, cursor};
     return store->engine->ready_page(store, &page.page, error);
 }
 
@@ -171,11 +231,12 @@ static bool cursor_reads(struct store *store, struct cursor *cursor, int wanted,
     cursor->placed = store->placed;
     cursor->asked = true;
     cursor->at = cursor->count = 0;
+    enum page_rows rows = whole ? PAGE_JOBS : PAGE_PLACES;
     if (store->engine->sets && !cursor->level && !cursor->dated)
-        return cursor_page(store, cursor, whole, error);
-    struct row *rows =
+        return cursor_page(store, cursor, whole && store->laned ? PAGE_LANES : rows, error);
+    struct row *row =
         whole ? cursor_query_whole(store, cursor, error) : cursor_query(store, cursor, error);
-    return cursor_rows(store, cursor, rows, whole, error);
+    return cursor_rows(store, cursor, row, rows, error);
 }
 
 bool cursor_room(struct store *store, struct cursor *cursor, int count, struct error *error) {
@@ -231,10 +292,10 @@ enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
                         struct error *error) {
     job_free(cursor->job);
     cursor->job = NULL;
-    if (cursor->lane)
-        return cursor_next_parked(store, cursor, error);
+    const bool all = cursor->asked && cursor->count < cursor->ask;
+    if (cursor->lane && cursor->at == cursor->count)
+        return all ? NO : cursor_next_parked(store, cursor, error);
     if (cursor->at == cursor->count) {
-        bool all = cursor->asked && cursor->count < cursor->ask;
         if (all && cursor->placed == store->placed)
             return NO;
         if (!cursor_read(store, cursor, wanted, error))

@@ -3,11 +3,13 @@
 #ifndef MOONSHIFT_STORE_RULES_CURSOR_H
 #define MOONSHIFT_STORE_RULES_CURSOR_H
 
+#include "store/rules/engine.h"
 #include "store/rules/limit.h"
 
 struct head {
     int64_t rank, place, id, lane; /* lane 0: none */
     int64_t spot; /* by which the engine finds the row again; 0: by its key alone */
+    enum { LANE_UNSEEN, LANE_FREE, LANE_RUNS } seen; /* of the lane, as the row was read */
 };
 
 /* A head to come. */
@@ -45,13 +47,16 @@ enum answer cursor_first(struct store *store, struct cursor *cursor, int64_t ran
 /* Goes on; as many as are `wanted` may be read ahead. NO: at the end. */
 enum answer cursor_next(struct store *store, struct cursor *cursor, int wanted,
                         struct error *error);
-/* The same of one that walks what is parked: one row at a time, as an item takes few. */
+/* The same of one that walks what is parked, behind what has been read ahead: one row at a time. */
 enum answer cursor_next_parked(struct store *store, struct cursor *cursor, struct error *error);
 
-enum { READY_STREAM = 5 }; /* the column of a page without jobs; behind all others is the spot */
+/* The stream in a row of a page. */
+int64_t page_stream(struct row *row, enum page_rows rows);
 /* Reads a row of a page, or of the cursor's own. */
-bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, bool whole,
+bool ahead_read(struct store *store, struct row *row, struct cursor *cursor, enum page_rows rows,
                 struct ahead *ahead, struct error *error);
+/* Reads a parked row with its job. */
+bool ahead_parked(struct store *store, struct row *row, struct ahead *ahead, struct error *error);
 /* Makes room for so many rows that are read ahead. */
 bool cursor_room(struct store *store, struct cursor *cursor, int count, struct error *error);
 void cursor_clear(struct cursor *cursor);

@@ -15,13 +15,15 @@ struct ready_list {
     int64_t stream, quota;   /* so many at most */
     int64_t rank, place, id; /* behind these */
 };
+/* What a page has of each place: rank, place, id, lane, plain, stream and spot; or ROW_COLUMNS,
+ * place and spot; or these, rank, id, lane, stream, and whether the lane runs. Of a lane that runs
+ * no job is read. */
+enum page_rows { PAGE_PLACES, PAGE_JOBS, PAGE_LANES };
 struct ready_page {
     const struct ready_list *lists;
     size_t count;
     int64_t rank_max;
-    bool whole; /* with their jobs */
-    /* Reads the answer. The columns are ROW_COLUMNS, place and spot, or rank, place, id, lane,
-     * plain, stream and spot. */
+    enum page_rows rows;
     bool (*read)(struct ready_page *page, struct store *store, struct row *row,
                  struct error *error);
 };
@@ -49,9 +51,10 @@ struct store_sql {
         *publish; /* Merges the settings ?2 into those of executor ?1; its handlers are replaced. */
     const char
         *unserved; /* Ends incidents of type ?4 but for the definitions in the JSON array ?1. */
-    const char *waiting;  /* The cycle of job ?1 with its schedule, but for the payload. */
-    const char *put_note; /* Keeps the text ?2 under the key ?1. */
-    const char *get_note; /* The text under the key ?1. */
+    const char *waiting; /* The cycle of job ?1 with its schedule, but for the payload. */
+    const char *row, *row_placeless; /* ROW_PLACE of the job ?1, from `live`, and from `job` */
+    const char *put_note;            /* Keeps the text ?2 under the key ?1. */
+    const char *get_note;            /* The text under the key ?1. */
     const char *drop_note;
     const char *payload_fits; /* CASE WHEN the payload of the job `j` can be searched */
     const char *whole; /* ?1 "on": what comes reads whole tables, until "off". NULL: all the same */
@@ -67,22 +70,26 @@ enum set_kind {
                   */
     SET_UNCOUNT, /* definitions, tokens: these runs count against no limit any more */
     SET_EXPOSE,  /* lanes: the same of those that do not run; the same rows */
-    SET_FENCE, /* ids, tokens, owners: locks whose rows no command has edited end: a row (token) */
-    SET_ROWS,  /* ids: a row (ROW_PLACE) for each job that is there, */
+    SET_FENCE,   /* ids, tokens, owners: locks end, whose jobs no command has edited */
+    SET_ROWS,    /* ids: a row (ROW_PLACE) for each job that is there, */
     SET_ROWS_PLACELESS, /* or has a row */
     SET_PARK,           /* spots: these jobs go from `ready` to `parked` */
-    SET_HOLDERS,        /* definitions, numbers, and unique keys as texts: a row (number,
-                           UNIQUE_HOLDER) for each key that has one */
+    SET_PARKED,  /* lanes, streams, ranks, numbers: so many parked jobs of each, in their order:
+                    ROW_COLUMNS, place and spot */
+    SET_UNPARK,  /* spots: these jobs, which are taken, leave `parked` */
+    SET_HOLDERS, /* definitions, numbers, and unique keys as texts: a row (number,
+                    UNIQUE_HOLDER) for each key that has one */
     SET_CLAIM, /* definitions, jobs, instants, and unique keys as texts: each job has its key, until
                   then */
 };
 struct set {
     enum set_kind kind;
-    const int64_t *columns[3]; /* an instant may be TIME_NONE */
+    const int64_t *columns[4]; /* an instant may be TIME_NONE */
     const char *const *texts;  /* NULL: none are given */
     size_t count;
     /* Reads the rows, if there are any to read. */
     bool (*read)(struct set *set, struct store *store, struct row *row, struct error *error);
+    void (*found)(struct set *set, int64_t token); /* of SET_FENCE: it is told of each */
 };
 
 /* How far the open transaction has come with rows of jobs that it leaves behind. */
@@ -108,6 +115,12 @@ struct store_engine {
 
     /* Does what the set says. Only with `sets`. */
     bool (*set)(struct store *store, struct set *set, struct error *error);
+
+    /* An engine may write many locks as one row, which the view `locks` shows one by one. Gives the
+     * lock of a job a row of `locked`; and that of a run of this executor which is settled by
+     * itself. NULL: it writes none. */
+    bool (*lock_own)(struct store *store, int64_t id, struct error *error);
+    bool (*lock_settles)(struct store *store, const struct job *job, struct error *error);
 
     /* Outside of a transaction: makes sure that the next STORE_CREATION can give so many ids. NULL:
      * every transaction can, and each creation runs alone. */
@@ -148,6 +161,9 @@ struct store_engine {
 
     /* True: it is proven that the process of this executor is gone. */
     bool (*has_died)(struct store *store, int64_t executor);
+    /* Monotonic: until then no lease counts as over, as the store was away and nobody could renew
+     * one. NULL: it never is. */
+    time_ms (*leases_rest)(const struct store *store);
     /* Reads what its workers run this moment. False: no memory. */
     bool (*running)(struct store *store, int64_t executor, struct running *running);
     void (*notify)(struct store *store, int64_t executor);

@@ -21,7 +21,7 @@ static bool fair_share_last(struct store *store, int64_t *last, struct error *er
                     "SELECT coalesce(max(place), 0) FROM (SELECT max(place) AS place FROM ready"
                     " UNION ALL SELECT max(place) FROM parked UNION ALL SELECT max(turn) FROM share"
                     " UNION ALL SELECT max(turn) FROM served UNION ALL"
-                    " SELECT max(j.place) FROM locked l JOIN job j ON j.id=l.id) AS p",
+                    " SELECT max(j.place) FROM locks l JOIN job j ON j.id=l.id) AS p",
                     "") != FAILED;
 }
 

@@ -8,6 +8,7 @@
 #include "store/rules/places.h"
 #include "store/rules/row.h"
 #include "store/rules/schedule/occurrence.h"
+#include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ enum { WANTED = 1000 }; /* rows that are asked for at once */
 
 struct pair { /* a job and its token, or a lane and its token */
     int64_t id, token;
+    bool begun; /* the job is a suspect whose start was written */
 };
 
 /* All rows of a statement, so that their tables may be changed meanwhile. -1: error. */
@@ -32,7 +34,7 @@ static int64_t locks_pairs(struct store *store, struct row *rows, struct pair **
             return -1;
         }
         *pairs = list;
-        list[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1)};
+        list[count++] = (struct pair){row_int(rows, 0), row_int(rows, 1), row_int32(rows, 2) != 0};
     }
     return step == FAILED ? -1 : count;
 }
@@ -83,6 +85,11 @@ static bool locks_crashed(struct store *store, const struct locks_free *what, st
     return row_write(store, row, false, error);
 }
 
+static bool locks_has_crashed(const struct locks_free *what, const struct pair *lock) {
+    return (what->slots && running_has(what->slots, lock->id, lock->token)) ||
+           (what->counted && lock->begun);
+}
+
 static bool locks_free_one(struct store *store, const struct locks_free *what,
                            const struct pair *lock, struct error *error) {
     struct job_row row;
@@ -94,8 +101,7 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     enum answer found = row_load_placeless(store, lock->id, &row, error);
     if (found != YES)
         return found == NO;
-    if (what->slots && running_has(what->slots, lock->id, lock->token) &&
-        !locks_crashed(store, what, &row, error))
+    if (locks_has_crashed(what, lock) && !locks_crashed(store, what, &row, error))
         return false;
     return place_row(store, &row, what->now, error) &&
            (!row.repeats || occurrence_left(store, &row, error));
@@ -114,20 +120,30 @@ static bool locks_want(struct store *store, const struct pair *locks, int64_t co
 /* A lane of which a job is still locked (its lock was extended) goes on. */
 static struct row *locks_lanes(struct store *store, int64_t owner, struct error *error) {
     return db_query(&store->db, error,
-                    "SELECT id, token FROM lane WHERE owner=?1 AND id NOT IN"
-                    " (SELECT lane FROM locked WHERE lane IS NOT NULL)",
+                    "SELECT id, token, 0 FROM lane WHERE owner=?1 AND id NOT IN"
+                    " (SELECT lane FROM locks WHERE lane IS NOT NULL)",
                     "i", owner);
+}
+
+/* The locks that go. */
+static struct row *locks_rows(struct store *store, const struct locks_free *what,
+                              struct error *error) {
+    return db_query(&store->db, error,
+                    "SELECT l.id, l.token, s.job IS NOT NULL FROM locks l LEFT JOIN suspect s"
+                    " ON s.job=l.id AND s.token=l.token WHERE l.owner=?1 AND"
+                    " (?2=0 OR l.until IS NULL OR l.until<=?3) ORDER BY l.id",
+                    "ini", what->owner, (int)what->expired_only, what->now);
+}
+
+static bool locks_mark(struct store *store, const struct locks_free *what, struct error *error) {
+    return !what->vanished ||
+           suspects_add(store, what->owner, what->expired_only, what->now, error);
 }
 
 bool locks_free(struct store *store, const struct locks_free *what, struct error *error) {
     struct pair *locks = NULL, *lanes = NULL;
-    int64_t count = locks_pairs(store,
-                                db_query(&store->db, error,
-                                         "SELECT id, token FROM locked WHERE owner=?1 AND"
-                                         " (?2=0 OR until IS NULL OR until<=?3) ORDER BY id",
-                                         "ini", what->owner, (int)what->expired_only, what->now),
-                                &locks, error);
-    bool done = count >= 0;
+    int64_t count = locks_pairs(store, locks_rows(store, what, error), &locks, error);
+    bool done = count >= 0 && locks_mark(store, what, error);
     for (int64_t i = 0; done && i < count; i++)
         done = (i % WANTED != 0 || locks_want(store, &locks[i], count - i, error)) &&
                locks_free_one(store, what, &locks[i], error);

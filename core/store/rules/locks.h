@@ -9,6 +9,8 @@ struct locks_free {
     int64_t owner;
     bool expired_only;           /* those extended beyond now stay */
     const struct running *slots; /* what ran when the owner died; NULL: it is not dead */
+    bool vanished;               /* nobody knows what ran: its jobs become suspects, */
+    bool counted;                /* and those that were, and had begun, have crashed */
     time_ms now;
     struct store_reaped *reaped; /* counts; may be NULL */
 };

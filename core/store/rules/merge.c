@@ -94,7 +94,8 @@ static bool page_open(struct merge_page *page, struct store *store, int64_t stre
     if (!merge_add(page->merge, &cursor))
         return db_no_memory(&store->db, error);
     page->cursor = &page->merge->cursors[page->merge->count - 1];
-    page->cursor->head = (struct head){INT64_MIN, INT64_MIN, INT64_MIN, 0, 0};
+    page->cursor->unread = page->cursor->unread && page->page.rows == PAGE_PLACES;
+    page->cursor->head = (struct head){INT64_MIN, INT64_MIN, INT64_MIN, .lane = 0};
     return true;
 }
 
@@ -124,10 +125,9 @@ static bool page_keep(struct store *store, struct cursor *cursor, const struct a
 
 static bool page_row(struct merge_page *page, struct store *store, struct row *row,
                      struct error *error) {
-    const bool whole = page->page.whole;
     struct ahead ahead = {0};
-    if (!page_open(page, store, row_int(row, whole ? ROW_stream : READY_STREAM), error) ||
-        !ahead_read(store, row, page->cursor, whole, &ahead, error))
+    if (!page_open(page, store, page_stream(row, page->page.rows), error) ||
+        !ahead_read(store, row, page->cursor, page->page.rows, &ahead, error))
         return false;
     if (page_keep(store, page->cursor, &ahead, error))
         return true;
@@ -152,14 +152,18 @@ static bool page_read(struct ready_page *of, struct store *store, struct row *ro
 }
 
 enum { WASTE = 4 }; /* rows read for each that is wanted, at most */
+enum { LANED = 4 }; /* the part of a page with lanes that is read first: many of them may run */
+enum { LANED_LEAST = 1000 }; /* rows; fewer are read at once */
 
-/* As much of each stream as if those that had rows last gave the same, and a little more. */
+/* As much of each stream as if those that had rows last gave the same, and a little more. One row
+ * more than is wanted tells that some are left. */
 static int64_t page_quota(const struct store *store, int64_t wanted) {
     int64_t quota = wanted / (store->paged > 0 ? store->paged : 1);
     int64_t bound = WASTE * wanted / ((int64_t)store->catalog.stream_count + 1) + 1;
     quota += quota / 4 + 8;
     quota = quota < bound ? quota : bound;
-    return quota < wanted ? quota : wanted;
+    quota = quota <= wanted ? quota : wanted + 1;
+    return store->laned && quota >= LANED_LEAST ? quota / LANED : quota;
 }
 
 static struct ready_list page_from(const struct store *store, const struct merge *merge,
@@ -194,7 +198,9 @@ static bool merge_page(struct merge *merge, struct store *store, const struct se
     page.lists = malloc((store->catalog.stream_count + 1) * sizeof *page.lists);
     page.page.lists = page.lists;
     page.page.rank_max = merge->rank_max;
-    page.page.whole = !merge->order->unread;
+    page.page.rows = merge->order->unread ? PAGE_PLACES : PAGE_JOBS;
+    if (store->laned)
+        page.page.rows = PAGE_LANES;
     bool done =
         (page.lists || db_no_memory(&store->db, error)) && page_list(&page, store, serves, error);
     store->paged = 0;
@@ -306,8 +312,18 @@ static bool merge_follows(const struct merge *merge, const struct cursor *taken)
     return false;
 }
 
+/* What has been read of the parked jobs becomes the cursor's. */
+static void follow_known(struct cursor *cursor, struct parked *known) {
+    cursor->read = known->rows;
+    cursor->count = cursor->room = known->count;
+    cursor->ask = known->asked;
+    cursor->asked = true;
+    known->rows = NULL;
+    known->count = 0;
+}
+
 bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
-                  struct error *error) {
+                  struct parked *known, struct error *error) {
     struct cursor cursor = {.stream = taken->stream,
                             .lane = taken->head.lane,
                             .timer = taken->timer,
@@ -315,14 +331,16 @@ bool merge_follow(struct merge *merge, struct store *store, const struct cursor 
                             .limited = taken->limited};
     if (taken->lane || merge_follows(merge, taken))
         return true;
-    cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, cursor.lane, 0};
-    enum answer step = cursor_next_parked(store, &cursor, error);
-    if (step != YES)
-        return step == NO;
-    if (!merge_add(merge, &cursor))
-        return db_no_memory(&store->db, error);
-    merge_rise(merge, merge->count - 1);
-    return true;
+    cursor.head = (struct head){taken->head.rank, INT64_MIN, INT64_MIN, .lane = cursor.lane};
+    if (known)
+        follow_known(&cursor, known);
+    enum answer step = cursor_next(store, &cursor, merge->wanted, error);
+    if (step == YES && merge_add(merge, &cursor)) {
+        merge_rise(merge, merge->count - 1);
+        return true;
+    }
+    cursor_clear(&cursor);
+    return step == NO || (step == YES && db_no_memory(&store->db, error));
 }
 
 bool merge_left(const struct merge *merge, struct sort_key *best) {

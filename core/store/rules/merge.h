@@ -46,10 +46,16 @@ static inline bool merge_took(struct merge *merge, struct store *store, const st
 void merge_leave(struct merge *merge, struct store *store, int64_t stream);
 /* Leaves the best head and all behind it out; true. */
 bool merge_drop(struct merge *merge);
+/* The first jobs that are parked in (lane, stream, rank), as they have been read. */
+struct parked {
+    struct ahead *rows;
+    int count, asked; /* fewer than were asked for: there are no more */
+};
 /* A job of a lane was taken: those of its stream and rank that are parked behind it take part too,
- * so that the lane goes on best first. `taken` is a copy of its cursor. */
+ * so that the lane goes on best first. `taken` is a copy of its cursor. `known`: NULL, or what has
+ * been read of them, which goes to the merge. */
 bool merge_follow(struct merge *merge, struct store *store, const struct cursor *taken,
-                  struct error *error);
+                  struct parked *known, struct error *error);
 /* Ready jobs are left: the best of them. */
 bool merge_left(const struct merge *merge, struct sort_key *best);
 void merge_end(struct merge *merge);

@@ -23,6 +23,7 @@ bool place_ready(struct store *store, const struct place_key *key, struct error 
 
 bool place_timer(struct store *store, const struct job_row *row, struct error *error) {
     ring_note(&store->ring, row->stream, row->priority);
+    store->timer = TIME_NONE;
     return db_run(&store->db, error,
                   "INSERT INTO timer(due, id, stream, rank, lane) VALUES(?1, ?2, ?3, ?4, ?5)",
                   "iiiiz", row->due, row->id, row->stream, ~row->priority, row->lane);
@@ -63,6 +64,7 @@ bool place_row(struct store *store, const struct job_row *row, time_ms now, stru
 bool place_row_later(struct store *store, const struct job_row *row, time_ms now) {
     const struct place_key key = row_key(row);
     bool waits = row_waits(row, now);
+    store->timer = TIME_NONE;
     if (waits)
         ring_note(&store->ring, row->stream, row->priority);
     else
@@ -71,6 +73,7 @@ bool place_row_later(struct store *store, const struct job_row *row, time_ms now
 }
 
 static bool timer_delete(struct store *store, const struct job_row *row, struct error *error) {
+    store->timer = TIME_NONE;
     return db_run(&store->db, error, "DELETE FROM timer WHERE due=?1 AND id=?2", "ii", row->due,
                   row->id);
 }
@@ -125,6 +128,7 @@ bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
     if (few == FAILED)
         return false;
     store->ring.everybody = true;
+    store->timer = TIME_NONE;
     capacity_blind(store);
     store->placed += to - from;
     return db_run(&store->db, error, few == YES ? RELEASED : RELEASED " ORDER BY 1, 2, 3, 4", "iii",
@@ -139,9 +143,15 @@ bool place_released(struct store *store, int64_t from, int64_t to, time_ms now,
 
 /* ---- locked, limited ---- */
 
+/* What is changed of a lock is its row in `locked`. */
+static bool lock_own(struct store *store, int64_t id, struct error *error) {
+    return !store->engine->lock_own || store->engine->lock_own(store, id, error);
+}
+
 bool place_lock_by_hand(struct store *store, const struct job *job, struct error *error) {
     row_forget(store, job->id);
-    return db_run(&store->db, error,
+    return lock_own(store, job->id, error) &&
+           db_run(&store->db, error,
                   "INSERT INTO locked(id, token, owner, stream, lane) VALUES(?1, ?2, ?3, ?4, ?5)"
                   " ON CONFLICT(id) DO UPDATE SET token=excluded.token, owner=excluded.owner,"
                   " stream=excluded.stream, lane=excluded.lane, until=NULL, edited=0",
@@ -151,24 +161,36 @@ bool place_lock_by_hand(struct store *store, const struct job *job, struct error
 
 bool place_unlock_job(struct store *store, int64_t id, struct error *error) {
     row_unlock(store, id);
-    return db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", id);
+    return lock_own(store, id, error) &&
+           db_run(&store->db, error, "DELETE FROM locked WHERE id=?1", "i", id);
 }
 
 bool place_edited(struct store *store, int64_t id, struct error *error) {
-    return db_run(&store->db, error, "UPDATE locked SET edited=1 WHERE id=?1", "i", id);
+    return lock_own(store, id, error) &&
+           db_run(&store->db, error, "UPDATE locked SET edited=1 WHERE id=?1", "i", id);
 }
 
 bool place_extend(struct store *store, int64_t id, int64_t token, time_ms until,
                   struct error *error) {
-    return db_run(&store->db, error, "UPDATE locked SET until=?3 WHERE id=?1 AND token=?2", "iii",
+    return lock_own(store, id, error) &&
+           db_run(&store->db, error, "UPDATE locked SET until=?3 WHERE id=?1 AND token=?2", "iii",
                   id, token, until);
+}
+
+bool place_spare(struct store *store, int64_t owner, time_ms now, time_ms until,
+                 struct error *error) {
+    return db_run(&store->db, error,
+                  "UPDATE locked SET until=?3 WHERE owner=?1 AND (until IS NULL OR until<=?2)"
+                  " AND EXISTS(SELECT 1 FROM suspect s WHERE s.job=locked.id"
+                  " AND s.token=locked.token)",
+                  "iii", owner, now, until);
 }
 
 bool place_uncount_owner(struct store *store, int64_t owner, struct error *error) {
     if (!db_run(&store->db, error,
                 "DELETE FROM limited WHERE owner=?1 AND NOT EXISTS"
-                "(SELECT 1 FROM locked k WHERE k.id=limited.id AND k.token=limited.token)"
-                " AND (id<>0 OR NOT EXISTS(SELECT 1 FROM locked k JOIN stream s ON s.id=k.stream"
+                "(SELECT 1 FROM locks k WHERE k.id=limited.id AND k.token=limited.token)"
+                " AND (id<>0 OR NOT EXISTS(SELECT 1 FROM locks k JOIN stream s ON s.id=k.stream"
                 " WHERE k.owner=?1 AND s.definition=limited.definition))",
                 "i", owner))
         return false;
@@ -185,7 +207,7 @@ bool place_recount(struct store *store, const struct definition *definition, str
                       definition->id);
     return db_run(&store->db, error,
                   "INSERT INTO limited(definition, token, id, owner)"
-                  " SELECT ?1, token, id, owner FROM locked WHERE stream IN"
+                  " SELECT ?1, token, id, owner FROM locks WHERE stream IN"
                   " (SELECT id FROM stream WHERE definition=?1) ON CONFLICT DO NOTHING",
                   "i", definition->id);
 }

@@ -94,6 +94,10 @@ bool place_edited(struct store *store, int64_t id, struct error *error);
 /* Makes the lock last until then, whatever its owner's lease is. db_changes: 0 the lock is lost. */
 bool place_extend(struct store *store, int64_t id, int64_t token, time_ms until,
                   struct error *error);
+/* Makes those locks of `owner` last until then that have run out, and whose jobs are suspects that
+ * have begun. */
+bool place_spare(struct store *store, int64_t owner, time_ms now, time_ms until,
+                 struct error *error);
 
 /* The run with this token, or the item with this permit, has ended: its place under a limit is
  * free, for others too if the limit is theirs. Without effect if it has none. */

@@ -1,4 +1,5 @@
 #include "store/rules/row.h"
+#include "store/rules/suspects.h"
 #include <string.h>
 
 #define READ_TEXT(member) job->member = row_text(row, ROW_##member);
@@ -26,6 +27,7 @@ bool row_read(struct store *store, struct row *row, struct job *job, struct erro
         .lock_expiration = TIME_NONE,
     };
     JOB_FIELDS(READ)
+    job->suspect = suspects_has(store, job->id);
     row_show(store, job);
     if (!job->message)
         return true;
@@ -50,9 +52,6 @@ enum answer row_job(struct store *store, int64_t id, struct job **job, struct er
     row_done(row);
     return *job ? YES : FAILED;
 }
-
-#define ROW_LOAD(table)                                                                            \
-    "SELECT " ROW_PLACE " FROM " table " j LEFT JOIN locked l ON l.id=j.id WHERE j.id=?1"
 
 void row_place(struct row *found, struct job_row *row) {
     *row = (struct job_row){
@@ -83,8 +82,9 @@ static enum answer load(struct store *store, int64_t id, bool placeless, struct 
         *row = *wanted;
         return YES;
     }
+    const struct store_sql *sql = store->engine->sql;
     struct row *found =
-        db_query(&store->db, error, placeless ? ROW_LOAD("job") : ROW_LOAD("live"), "i", id);
+        db_query(&store->db, error, placeless ? sql->row_placeless : sql->row, "i", id);
     enum answer step = db_step(&store->db, found, error);
     if (step != YES)
         return step;

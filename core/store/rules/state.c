@@ -28,7 +28,15 @@ bool look_whole(struct store *store, bool whole, struct error *error) {
     return !sql || db_run(&store->db, error, sql, "t", whole ? "on" : "off");
 }
 
+struct row *meta_ask(struct store *store, struct error *error) {
+    return db_query(&store->db, error, "SELECT key, value FROM meta", "");
+}
+
 bool meta_read(struct store *store, struct error *error) {
+    return meta_answer(store, meta_ask(store, error), error);
+}
+
+bool meta_answer(struct store *store, struct row *rows, struct error *error) {
     struct meta *meta = &store->meta;
     const struct {
         const char *key;
@@ -46,7 +54,6 @@ bool meta_read(struct store *store, struct error *error) {
                   {"timeline", &meta->timeline}};
     meta->fair = meta->turn = meta->purge_from = meta->purge_to = meta->cuts = meta->ended = 0;
     meta->timeline = 0;
-    struct row *rows = db_query(&store->db, error, "SELECT key, value FROM meta", "");
     enum answer step = NO;
     while ((step = db_step(&store->db, rows, error)) == YES)
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -54,6 +61,7 @@ bool meta_read(struct store *store, struct error *error) {
                 *fields[i].value = row_int(rows, 1);
     store->stored = *meta;
     store->incidents = store->lines = -1;
+    store->timer = TIME_NONE;
     return step == NO && catalog_refresh(store, error) && peers_refresh(store, error);
 }
 

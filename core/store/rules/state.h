@@ -40,7 +40,7 @@ struct rate_shift {
 /* How the starts of definitions with a rate are counted; see rate_limit.h. */
 struct rate_clock {
     time_ms now, wall; /* the same instant, as starts count and as the wall clock does */
-    time_ms next;      /* wall clock: when a rate lets the next ready job start */
+    time_ms next;      /* wall clock: when a rate, or a suspect, lets the next ready job start */
     time_ms offset;    /* of `now` to the steady clock */
     bool anchored;     /* the offset is known */
     int slow;          /* how often workers came too late of late */
@@ -164,6 +164,13 @@ struct releases {
     size_t count, exposed_count, run_count;
 };
 
+/* Jobs that may have killed a machine, as last read; see suspects.h. */
+struct suspects {
+    int64_t version; /* of meta.executors; 0: to be read */
+    int64_t *list;   /* by id */
+    size_t count;
+};
+
 /* How far streams have been taken; see mark.h. */
 struct mark {
     int64_t stream, rank, place, id; /* the last job that has left `ready`, */
@@ -192,6 +199,7 @@ struct store {
     char boot[CLOCK_BOOT];      /* see store_boot */
     struct catalog catalog;
     struct peers peers;
+    struct suspects suspects;
     struct ring ring;
     struct self self;
     int64_t deployed; /* that this connection has loaded last; 0: none */
@@ -222,8 +230,10 @@ struct store {
     struct meta meta, stored;            /* as used, and as the table has it */
     int incidents;  /* open ones in this transaction: -1 not looked yet, 0 none, 1 some */
     int lines;      /* what runs have said, the same way */
+    time_ms timer;  /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
     int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
     int paged;      /* streams of which the last page of ready jobs had rows */
+    bool laned;     /* most jobs that the last acquisition met were in lanes */
     struct store_acquire_stats met;
     bool progress;             /* this store has written progress */
     struct unserved *unserved; /* as seen by store_missing last */
@@ -270,6 +280,9 @@ static inline int64_t meta_token(struct store *store) {
 
 /* Reads the counters, and what has changed by them of definitions and executors. */
 bool meta_read(struct store *store, struct error *error);
+/* The same in two parts: the rows are asked for, and read later. NULL: error. */
+struct row *meta_ask(struct store *store, struct error *error);
+bool meta_answer(struct store *store, struct row *rows, struct error *error);
 bool meta_write(struct store *store, struct error *error);
 
 /* The name of the machine's present boot; NULL: not known. */

@@ -57,7 +57,7 @@ enum answer unique_find(struct store *store, int64_t definition, const char *key
     struct row *row =
         db_query(&store->db, error,
                  "SELECT " UNIQUE_HOLDER " FROM unique_key u LEFT JOIN live j ON j.id=u.job"
-                 " LEFT JOIN locked l ON l.id=u.job"
+                 " LEFT JOIN locks l ON l.id=u.job"
                  " LEFT JOIN intake i ON u.job>i.reached AND u.job<=i.last"
                  " WHERE u.definition=?1 AND u.key=?2",
                  "it", definition, key);

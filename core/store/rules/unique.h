@@ -17,7 +17,7 @@ struct unique_holder {
 };
 
 /* What is found of a key: in the rows u of unique_key, j of live (of job, if that has no
- * tombstones), l of locked and i of intake. */
+ * tombstones), l of locks and i of intake. */
 #define UNIQUE_HOLDER "u.job, u.until, j.id IS NOT NULL, l.id IS NOT NULL, i.id, i.released"
 struct unique_found {
     struct unique_holder holder;

@@ -5,6 +5,7 @@
 #include "store/rules/fleet/beside.h"
 #include "store/rules/process/instance.h"
 #include "store/rules/rate_limit.h"
+#include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
@@ -255,6 +256,7 @@ void sqlite_close(struct store *store) {
     sign_clear(store);
     catalog_clear(&store->catalog);
     peers_clear(&store->peers);
+    suspects_clear(&store->suspects);
     purge_clear(&sqlite_of(store)->purge);
     free(sqlite_of(store)->gone);
     free(store->config.text);

@@ -64,6 +64,7 @@ CREATE TABLE locked(      -- until: only after an extension
   id INTEGER PRIMARY KEY, token INT NOT NULL, owner INT NOT NULL, stream INT NOT NULL,
   lane INT, until INT,
   edited INT NOT NULL DEFAULT 0) STRICT; -- an operator has changed its row since
+CREATE VIEW locks AS SELECT id, token, owner, stream, lane, until, edited FROM locked;
 CREATE TABLE limited(     -- the runs of definitions with a limit, also those whose lock was taken
   definition INT, token INT, id INT NOT NULL, owner INT NOT NULL, -- id 0: of jobs that share a place
   PRIMARY KEY(definition, token)) WITHOUT ROWID, STRICT;
@@ -211,6 +212,9 @@ CREATE TABLE snooze(      -- runs that put their job off: the newest of each job
 CREATE INDEX snooze_at ON snooze(at);
 CREATE TABLE conflicts(   -- jobs whose latest runs ended with a conflict, and how many in a row
   job INTEGER PRIMARY KEY, n INT NOT NULL) STRICT; -- such a job has a message in its row
+CREATE TABLE suspect(     -- jobs whose executor vanished with its machine; token, started: of a
+  job INTEGER PRIMARY KEY, token INT, started INT) STRICT; -- run that has begun since
+CREATE INDEX suspect_begun ON suspect(job) WHERE token IS NOT NULL;
 -- Processes. An instance is one row while it lives: its frame says where it stands. What waits for an
 -- event is a row of its own, found by (instance, token); token: a number in the frame.
 CREATE TABLE process(     -- current: the version that new instances get; suspended: 3 with its instances

@@ -1,6 +1,10 @@
 /* statements.c - what the rules ask in SQLite's own words, mostly for JSON. */
 #include "job/hook.h"
+#include "store/rules/row.h"
 #include "store/sqlite/engine.h"
+
+#define ROW_OF(table)                                                                              \
+    "SELECT " ROW_PLACE " FROM " table " j LEFT JOIN locked l ON l.id=j.id WHERE j.id=?1"
 
 const struct store_sql sqlite_sql = {
     .commits = "PRAGMA data_version",
@@ -32,6 +36,8 @@ const struct store_sql sqlite_sql = {
                " c.retries, c.schedule, s.paused, json_remove(s.spec, '$.payload')"
                " FROM cycle c JOIN job j ON j.id=c.job LEFT JOIN schedule s ON s.name=c.schedule"
                " WHERE c.job=?1",
+    .row = ROW_OF("live"),
+    .row_placeless = ROW_OF("job"),
     .put_note = "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)",
     .get_note = "SELECT value FROM meta WHERE key=?1",
     .drop_note = "DELETE FROM meta WHERE key=?1",

@@ -89,5 +89,11 @@ INSERT INTO rate SELECT definition, at, sum(count(*)) OVER (PARTITION BY definit
   FROM rate_start WHERE definition<>0 AND at>-9223372036854775807-1 GROUP BY definition, at;
 DROP TABLE rate_start;
 
+CREATE VIEW locks AS SELECT id, token, owner, stream, lane, until, edited FROM locked;
+
 -- Of jobs that are ready already it stays unknown.
 ALTER TABLE ready ADD COLUMN plain INT;
+
+-- Jobs whose executor vanished with its machine.
+CREATE TABLE suspect(job INTEGER PRIMARY KEY, token INT, started INT) STRICT;
+CREATE INDEX suspect_begun ON suspect(job) WHERE token IS NOT NULL;

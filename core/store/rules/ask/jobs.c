@@ -18,7 +18,7 @@
     " AND p.rank= ~j.priority AND p.place=j.place AND p.id=j.id)) THEN 'waiting' ELSE 'ready' END"
 
 #define JOBS_FROM                                                                                  \
-    " FROM live j LEFT JOIN locked l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"            \
+    " FROM live j LEFT JOIN locks l ON l.id=j.id LEFT JOIN executor e ON e.id=l.owner"             \
     " CROSS JOIN (SELECT "
 
 static bool filter_state(struct query *query, const struct filter *filter, const json_t *value,

@@ -21,9 +21,9 @@
     "lane) THEN 1 ELSE 0 END)"                                                                     \
     " FROM ready GROUP BY stream"                                                                  \
     " UNION ALL SELECT stream, 'suspended', count(*), 0 FROM job WHERE suspended<>0 AND retries>0" \
-    " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"                                       \
+    " AND id NOT IN (SELECT id FROM locks) GROUP BY stream"                                        \
     " UNION ALL SELECT stream, 'dead', count(*), 0 FROM job WHERE retries=0"                       \
-    " AND id NOT IN (SELECT id FROM locked) GROUP BY stream"
+    " AND id NOT IN (SELECT id FROM locks) GROUP BY stream"
 
 #define FREE_LANE "(lane IS NULL OR lane NOT IN (SELECT id FROM lane))"
 
@@ -34,7 +34,7 @@ static const char *const stats_scans[][2] = {
     {"SELECT stream FROM timer WHERE due<=?1 AND " FREE_LANE, "ready"},
     {"SELECT stream FROM timer WHERE due<=?1 AND NOT " FREE_LANE, "waiting"},
     {"SELECT stream FROM parked WHERE CAST(?1 AS BIGINT) IS NOT NULL", "waiting"},
-    {"SELECT stream FROM locked WHERE CAST(?1 AS BIGINT) IS NOT NULL", "locked"}};
+    {"SELECT stream FROM locks WHERE CAST(?1 AS BIGINT) IS NOT NULL", "locked"}};
 #define SCANS (sizeof stats_scans / sizeof *stats_scans)
 
 static const char *const stats_states[] = {"ready",   "scheduled", "locked",

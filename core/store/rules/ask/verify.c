@@ -9,14 +9,14 @@
 
 static const struct verify_rule rules[] = {
     {"SELECT id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
-     " SELECT id FROM parked UNION ALL SELECT id FROM locked) AS p GROUP BY id HAVING count(*)>1"
+     " SELECT id FROM parked UNION ALL SELECT id FROM locks) AS p GROUP BY id HAVING count(*)>1"
      " LIMIT 100",
      "job", "is in more than one place"},
     {"SELECT j.id FROM job j WHERE NOT " INTAKE_HAS(
          "j.id") " AND j.retries>0 AND j.suspended=0 AND (" NO_PURGE_PENDING
                  " OR j.id IN (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
                  "  SELECT id FROM parked))"
-                 " AND NOT EXISTS(SELECT 1 FROM locked l WHERE l.id=j.id)"
+                 " AND NOT EXISTS(SELECT 1 FROM locks l WHERE l.id=j.id)"
                  " AND NOT EXISTS(SELECT 1 FROM ready r WHERE r.stream=j.stream AND "
                  "r.rank= ~j.priority"
                  "  AND r.place=j.place AND r.id=j.id AND r.lane IS NOT DISTINCT FROM "
@@ -37,11 +37,11 @@ static const struct verify_rule rules[] = {
      " LIMIT 100",
      "job", "is dead or suspended, yet it waits to run"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
-     " SELECT id FROM parked UNION ALL SELECT id FROM locked) p WHERE " INTAKE_HAS(
+     " SELECT id FROM parked UNION ALL SELECT id FROM locks) p WHERE " INTAKE_HAS(
          "p.id") " LIMIT 100",
      "job", "waits or runs before it was released"},
     {"SELECT p.id FROM (SELECT id FROM ready UNION ALL SELECT id FROM timer UNION ALL"
-     " SELECT id FROM parked UNION ALL SELECT id FROM locked) p"
+     " SELECT id FROM parked UNION ALL SELECT id FROM locks) p"
      " WHERE NOT EXISTS(SELECT 1 FROM job j WHERE j.id=p.id) LIMIT 100",
      "job", "waits or runs but has no row"},
     /* Once tenants take turns, places are no instants. The late run of a schedule has the place of
@@ -53,13 +53,13 @@ static const struct verify_rule rules[] = {
     {"SELECT j.id FROM job j WHERE NOT EXISTS(SELECT 1 FROM stream s JOIN definition d"
      " ON d.id=s.definition WHERE s.id=j.stream) LIMIT 100",
      "job", "has no definition"},
-    {"SELECT l.id FROM locked l WHERE NOT EXISTS"
+    {"SELECT l.id FROM locks l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "job", "is locked by an executor that is gone"},
     {"SELECT l.id FROM limited l WHERE NOT EXISTS"
      "(SELECT 1 FROM executor e WHERE e.id=l.owner AND e.state<>0) LIMIT 100",
      "job", "counts against a limit for an executor that is gone"},
-    {"SELECT l.id FROM limited l JOIN locked k ON k.id=l.id AND k.token=l.token"
+    {"SELECT l.id FROM limited l JOIN locks k ON k.id=l.id AND k.token=l.token"
      " WHERE k.owner<>l.owner OR NOT EXISTS(SELECT 1 FROM stream s WHERE s.id=k.stream"
      " AND s.definition=l.definition) LIMIT 100",
      "job", "counts against a limit that is not its own"},

@@ -212,10 +212,10 @@ static int64_t lane_holder(struct why *why, int64_t *owner, struct error *error)
         return held == FAILED ? -2 : -1;
     held =
         db_value(&why->store->db, error, &job,
-                 "SELECT id FROM locked WHERE lane=?1 ORDER BY token LIMIT 1", "i", why->row.lane);
+                 "SELECT id FROM locks WHERE lane=?1 ORDER BY token LIMIT 1", "i", why->row.lane);
     if (held == NO) /* a run outside of the lane that has taken it */
         held = db_value(&why->store->db, error, &job,
-                        "SELECT l.id FROM lane a JOIN locked l ON l.token=a.token AND"
+                        "SELECT l.id FROM lane a JOIN locks l ON l.token=a.token AND"
                         " l.owner=a.owner WHERE a.id=?1",
                         "i", why->row.lane);
     return held == FAILED ? -2 : job;

@@ -37,6 +37,10 @@ bool id_set_add(struct id_set *set, int64_t id, bool *fresh) {
     return true;
 }
 
+bool id_set_has(const struct id_set *set, int64_t id) {
+    return set->room && find(set, id >> 6)->ids & UINT64_C(1) << (id & 63);
+}
+
 void id_set_clear(struct id_set *set) {
     free(set->blocks);
     *set = (struct id_set){0};

@@ -18,6 +18,7 @@ struct id_set {
 
 /* *fresh: the id was not there. False: no memory. */
 bool id_set_add(struct id_set *set, int64_t id, bool *fresh);
+bool id_set_has(const struct id_set *set, int64_t id);
 void id_set_clear(struct id_set *set);
 
 #endif

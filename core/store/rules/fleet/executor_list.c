@@ -136,7 +136,7 @@ static bool executor_list_read(struct executor_list *executors, struct store *st
         "SELECT id, name, started, seen, lease, state,"
         " coalesce(range_min, -9223372036854775807 - 1), coalesce(range_max, 9223372036854775807),"
         " categories, aware, settings, draining,"
-        " (SELECT count(*) FROM locked WHERE owner=executor.id), pid, version,"
+        " (SELECT count(*) FROM locks WHERE owner=executor.id), pid, version,"
         " CASE WHEN boot=?2 THEN lease_boot END"
         " FROM executor WHERE state<>0 OR ?1<>0 ORDER BY id",
         "nt", (int)all, store_boot(store));

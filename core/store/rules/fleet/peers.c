@@ -135,6 +135,7 @@ const struct txn_hook notify_hook = {.committed = ring_others, .rolled_back = ri
 
 static void fleet_rolled_back(struct store *store) {
     store->peers.version = 0;
+    store->suspects.version = 0;
     store->self.lease_until = INT64_MIN; /* renewed again before anything is locked */
 }
 
@@ -148,6 +149,14 @@ const char *store_boot(struct store *store) {
 
 time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now) {
     return lease_boot == TIME_NONE ? lease - now : lease_boot - clock_since_boot();
+}
+
+time_ms peer_spared(const struct store *store, const struct peer *peer, time_ms now) {
+    time_ms left = lease_left(peer->lease, peer->lease_boot, now);
+    if (!store->engine->leases_rest)
+        return left;
+    time_ms rest = store->engine->leases_rest(store) - clock_monotonic();
+    return left > rest ? left : rest;
 }
 
 static bool peer_works(const struct peer *peer, time_ms now) {
@@ -179,7 +188,7 @@ bool store_sees_dead(struct store *store, time_ms now) {
         return false;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
-        if (peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0)
+        if (peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 0)
             return true;
         if (store->engine->has_died(store, peer->id))
             return true;

@@ -47,6 +47,8 @@ void peers_clear(struct peers *peers);
 /* How long a lease goes on, in ms: by the clock of this boot where that is known, so that no step
  * of the wall clock ends it. */
 time_ms lease_left(time_ms lease, time_ms lease_boot, time_ms now);
+/* How long this executor's locks may not be taken; 0 or less: they may. */
+time_ms peer_spared(const struct store *store, const struct peer *peer, time_ms now);
 
 void ring_note(struct ring *ring, int64_t stream, int64_t priority);
 /* A rollback forgets them, and the lease. */

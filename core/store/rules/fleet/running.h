@@ -8,6 +8,9 @@
 
 struct running {
     time_ms alive; /* the executor's last sign of life; TIME_NONE: not known */
+    bool vanished; /* nobody here can know what runs: with its machine, if it is dead. And the store
+                    */
+    bool missed;   /* was there long enough that a living executor would have come back */
     size_t count;
     struct {
         int64_t job, token;

@@ -80,7 +80,7 @@ enum answer occurrence_rival(struct store *store, const char *schedule, int64_t 
     struct row *row =
         db_query(&store->db, error,
                  "SELECT o.job, o.begun, o.token IS NOT NULL FROM occurrence o"
-                 " LEFT JOIN live j ON j.id=o.job LEFT JOIN locked l ON l.id=j.id"
+                 " LEFT JOIN live j ON j.id=o.job LEFT JOIN locks l ON l.id=j.id"
                  " WHERE o.schedule=?1 AND o.job<>?2"
                  " AND (o.token IS NOT NULL OR l.id IS NOT NULL OR (j.retries>0 AND j.suspended=0"
                  " AND (j.due IS NULL OR j.due<=?3))) ORDER BY 3, o.begun DESC, o.job DESC LIMIT 1",

@@ -7,19 +7,13 @@
 #include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
+#include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/taking.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 
 #define PARKED_MAX 500 /* jobs of busy lanes put aside in one turn */
-
-static struct taken_lane *taking_lane(const struct taking *taking, int64_t lane) {
-    for (size_t i = taking->lane_count; lane && i-- > 0;)
-        if (taking->lanes[i].lane == lane)
-            return &taking->lanes[i];
-    return NULL;
-}
 
 static struct place_key cursor_key(const struct cursor *cursor) {
     const struct head *head = &cursor->head;
@@ -80,14 +74,13 @@ static bool run_add(struct taking *taking, struct store *store, const struct cur
 /* True if the job was read along and needs no look of its own. */
 static bool run_fits(const struct taking *taking, const struct cursor *cursor) {
     const struct job *job = cursor->job;
-    return job && !cursor->head.lane && job->due <= taking->now && !job->crashes;
+    return job && !cursor->head.lane && job->due <= taking->now && !job->crashes && !job->suspect;
 }
 
 /* ---- one job ---- */
 
-/* Two suspects at once would leave open which of them kills the process. */
-static enum answer taking_suspects(struct taking *taking, struct store *store,
-                                   struct error *error) {
+/* Two of them at once would leave open which one kills the process. */
+static enum answer taking_crashed(struct taking *taking, struct store *store, struct error *error) {
     int64_t one = 0;
     if (taking->crash_known)
         return taking->crash_runs ? YES : NO;
@@ -114,8 +107,8 @@ static enum answer taking_allowed(struct taking *taking, struct store *store,
     }
     if (job->crashes == 0)
         return YES;
-    enum answer suspects = taking_suspects(taking, store, error);
-    return answer_not(suspects);
+    enum answer crashed = taking_crashed(taking, store, error);
+    return answer_not(crashed);
 }
 
 /* One worker runs the jobs of a lane: beyond the horizon they fill nothing. */
@@ -177,16 +170,14 @@ void taking_append(struct taking *taking, struct job *job, struct taken_lane *la
     }
     *taking->end = job;
     taking->end = &job->next;
-    if (job->lane_id)
-        taking->lanes[taking->lane_count++] = (struct taken_lane){job->lane_id, job, 1, 0};
-    taking_fill(taking, job->lane_id ? &taking->lanes[taking->lane_count - 1] : NULL, job);
+    taking_fill(taking, job->lane_id ? taking_item(taking, job) : NULL, job);
 }
 
 /* True if the job, which had to be read by itself, may be the first of such an item. */
 static bool taking_shares(const struct taking *taking, const struct cursor *cursor,
                           const struct job *job) {
     return cursor->limited && !cursor->head.lane && !job->repeat && !job->batch && !job->crashes &&
-           taking_brief(taking, job->definition);
+           !job->suspect && taking_brief(taking, job->definition);
 }
 
 /* ---- one job with all that it may have ---- */
@@ -200,6 +191,12 @@ static bool taking_frame(struct taking *taking, struct store *store, const struc
     return done;
 }
 
+static bool taking_suspect(struct taking *taking, struct store *store, struct job *job,
+                           struct error *error) {
+    taking->suspect_known = taking->suspect_runs = true;
+    return suspects_start(store, job, taking->now, error);
+}
+
 static bool taking_lock(struct taking *taking, struct store *store, const struct cursor *cursor,
                         struct job *job, struct taken_lane *lane, struct error *error) {
     job->token = meta_token(store);
@@ -207,7 +204,8 @@ static bool taking_lock(struct taking *taking, struct store *store, const struct
     if (job->crashes)
         taking->crash_known = taking->crash_runs = true;
     if ((job->batch && !batch_config(store, job, error)) ||
-        !taking_start(taking, store, cursor, job, error))
+        !taking_start(taking, store, cursor, job, error) ||
+        (job->suspect && !taking_suspect(taking, store, job, error)))
         return false;
     struct shared *shared = NULL;
     if (taking_shares(taking, cursor, job) && !shared_begin(taking, store, job, &shared, error))
@@ -245,7 +243,7 @@ static enum verdict taking_job(struct taking *taking, struct store *store,
     if (allowed == YES)
         done = taking_lock(taking, store, cursor, &job, lane, error);
     else if (allowed == NO)
-        done = !fresh || place_release(store, fresh, store->meta.next_token, error);
+        done = !fresh || taking_release(taking, store, fresh, error);
     if (step == YES)
         row_done(row);
     if (!done)
@@ -262,7 +260,8 @@ static bool taking_plain(struct taking *taking, struct store *store, const struc
     if (job->instance_id && !taking_frame(taking, store, job, error))
         return false;
     return taking_start(taking, store, cursor, job, error) &&
-           run_add(taking, store, cursor, error) && bulk_take(store, job, &cursor->head, error);
+           run_add(taking, store, cursor, error) &&
+           bulk_take(store, job, &cursor->head, cursor->lane != 0, error);
 }
 
 static enum verdict taking_alone(struct taking *taking, struct store *store,
@@ -290,24 +289,7 @@ static enum verdict taking_shared(struct taking *taking, struct store *store,
     return taking_plain(taking, store, cursor, job, error) ? SHARED : BROKE;
 }
 
-/* True if the item takes no more jobs of the lane. */
-static bool taking_full(const struct taking *taking, const struct taken_lane *lane) {
-    const struct horizon *horizon = &taking->acquire->horizon;
-    return lane->count >= taking->acquire->lane_run ||
-           (horizon->run && lane->time >= horizon->span);
-}
-
 /* ---- a job of a lane that is known ---- */
-
-/* YES: nothing more is to be asked before the job may be taken. */
-static enum answer taking_knows(struct taking *taking, struct store *store,
-                                const struct cursor *cursor, struct error *error) {
-    const struct job *job = cursor->job;
-    if (!cursor->head.lane || !job || job->due > taking->now || job->crashes || cursor->paced ||
-        cursor->limited)
-        return NO;
-    return lane_set_knows(&taking->known, store, &taking->merge, error);
-}
 
 static enum verdict taking_known(struct taking *taking, struct store *store,
                                  const struct cursor *cursor, struct taken_lane *lane,
@@ -317,18 +299,62 @@ static enum verdict taking_known(struct taking *taking, struct store *store,
                      : lane_set_hold(&taking->known, store, id, store->meta.next_token);
     taking->parked += !free;
     if (!free)
-        return lane_set_park(&taking->known, store, cursor, error) ? PARKED : BROKE;
+        return cursor->lane || lane_set_park(&taking->known, store, cursor, error) ? PARKED : BROKE;
+    if (cursor->lane && !lane_set_unpark(&taking->known, store, cursor, error))
+        return BROKE;
     struct job *job = merge_job(&taking->merge);
     taking_append(taking, job, lane);
     return taking_plain(taking, store, cursor, job, error) ? TOOK : BROKE;
+}
+
+/* ---- suspects ---- */
+
+/* YES: a suspect that has begun here may still kill the machine. */
+static enum answer taking_suspect_runs(struct taking *taking, struct store *store,
+                                       struct error *error) {
+    if (taking->suspect_known)
+        return taking->suspect_runs ? YES : NO;
+    enum answer runs = suspects_wait(store, taking->now, error);
+    taking->suspect_known = runs != FAILED;
+    taking->suspect_runs = runs == YES;
+    return runs;
+}
+
+/* YES: it is a suspect that has to wait for another one, or for a worker that begins it at once; or
+ * it is behind one in its lane. */
+static enum answer taking_waits(struct taking *taking, struct store *store,
+                                const struct cursor *cursor, const struct taken_lane *lane,
+                                struct error *error) {
+    const int64_t id = cursor->head.lane;
+    bool fresh = false;
+    if (!suspects_has(store, cursor->head.id))
+        return id && id_set_has(&taking->passed_lanes, id) ? YES : NO;
+    enum answer waits = lane ? YES : taking_suspect_runs(taking, store, error);
+    if (waits == NO && taking->items >= taking->acquire->idle) {
+        taking->starved = true;
+        waits = YES;
+    }
+    if (waits != YES || !id || id_set_add(&taking->passed_lanes, id, &fresh))
+        return waits;
+    db_no_memory(&store->db, error);
+    return FAILED;
 }
 
 static enum verdict taking_head(struct taking *taking, struct store *store,
                                 const struct cursor *cursor, struct error *error) {
     int64_t id = cursor->head.lane;
     struct taken_lane *lane = taking_lane(taking, id);
+    taking->met++;
+    taking->laned += id != 0;
     if (cursor->paced && !lane && !taking_prompt(taking, store, cursor))
         return STARVED;
+    if (store->suspects.count) {
+        enum answer waits = taking_waits(taking, store, cursor, lane, error);
+        if (waits == FAILED)
+            return BROKE;
+        if (waits == YES) /* a lane's parked jobs come in their order */
+            return cursor->lane ? PARKED : PASSED;
+    }
     bool fits = run_fits(taking, cursor);
     if (fits && cursor->limited && taking_brief(taking, cursor->job->definition))
         return taking_shared(taking, store, cursor, error);
@@ -336,7 +362,7 @@ static enum verdict taking_head(struct taking *taking, struct store *store,
         return FULL;
     if (fits)
         return taking_alone(taking, store, cursor, error);
-    enum answer knows = taking_knows(taking, store, cursor, error);
+    enum answer knows = taking_knows(taking, store, cursor, lane, error);
     if (knows == YES)
         return taking_known(taking, store, cursor, lane, error);
     if (knows == FAILED || !run_end(taking, store, error))
@@ -369,13 +395,6 @@ static bool taking_turn(struct taking *taking, struct store *store, const struct
     return true;
 }
 
-/* True if jobs of the lane may be parked behind the one that was taken. */
-static bool taking_follows(const struct taking *taking, const struct store *store,
-                           const struct cursor *taken) {
-    int64_t lane = taken->head.lane;
-    return lane && (!store->engine->sets || lane_set_has_parked(&taking->known, lane));
-}
-
 /* Jobs that were passed, or wait for a place or their rate, are still ready. */
 static void taking_mark(struct store *store, const struct cursor *cursor, enum verdict verdict) {
     bool left = verdict == TOOK || verdict == SHARED || verdict == PARKED;
@@ -399,7 +418,8 @@ static bool taking_next(struct taking *taking, struct store *store, struct error
     taking->merge.wanted = taking->acquire->want - taking->count;
     if (verdict == BROKE || !merge_next(&taking->merge, store, error) ||
         (verdict == TOOK && taking_follows(taking, store, &best) &&
-         !merge_follow(&taking->merge, store, &best, error)))
+         !merge_follow(&taking->merge, store, &best, lane_set_parked(&taking->known, &best),
+                       error)))
         return false;
     if (verdict != TOOK && verdict != SHARED)
         return true;
@@ -445,7 +465,7 @@ static void taking_close(const struct taking *taking, struct capacity *capacity,
 
 static bool taking_all(struct taking *taking, struct store *store, bool *more,
                        struct error *error) {
-    if (!rate_limit_begin(store, taking->now, error) ||
+    if (!rate_limit_begin(store, taking->now, error) || !suspects_refresh(store, error) ||
         !merge_begin(&taking->merge, store, taking->acquire, error))
         return false;
     if (!taking_run(taking, store, more, error) || !run_end(taking, store, error))
@@ -454,10 +474,12 @@ static bool taking_all(struct taking *taking, struct store *store, bool *more,
            frame_page_give(&taking->frames, store, &taking->jobs, error);
 }
 
-static void taking_free(struct taking *taking) {
+static void taking_free(struct taking *taking, struct store *store) {
+    taking_learn(taking, store);
     merge_end(&taking->merge);
     frame_page_clear(&taking->frames);
     lane_set_clear(&taking->known);
+    id_set_clear(&taking->passed_lanes);
     free(taking->lanes);
 }
 
@@ -492,7 +514,7 @@ bool work_acquire(struct store *store, const struct acquire *acquire, time_ms no
     store->bulk.count = 0;
     taking_close(&taking, store->open.capacity, *more);
     *more = *more || store->placed != placed; /* it may stand before what was read by then */
-    taking_free(&taking);
+    taking_free(&taking, store);
     if (unit_end(store, own, done, error)) {
         *jobs = taking.jobs;
         *count = taking.count;

@@ -73,7 +73,7 @@ static struct bulk_value made_value(const struct bulk_row *row, enum bulk_column
     case BULK_PLAIN:
         return number_if(place_is_plain(job), 1);
     case BULK_SPOT:
-        return number_if(true, row->spot);
+        return number_if(!row->parked, row->spot);
     case BULK_STARTED:
         return number_if(row->outcome->started != TIME_NONE, row->outcome->started);
     case BULK_ENDED:
@@ -183,6 +183,8 @@ static bool flush_kind(struct store *store, enum kind kind, enum bulk_kind table
     bulk->from = bulk->to;
     while (bulk->to < bulk->count && row_kind(bulk->rows[bulk->to].job) == kind)
         bulk->to++;
+    if (bulk->from < bulk->to && kind == KIND_TIMER)
+        store->timer = TIME_NONE;
     return bulk->from == bulk->to || bulk_write(store, bulk, table, error);
 }
 
@@ -237,17 +239,16 @@ static enum bulk_kind bulk_taken(const struct bulk *bulk) {
     return BULK_TAKEN_SPOTS;
 }
 
+int bulk_ready(const struct bulk *bulk) {
+    int count = 0;
+    for (size_t i = bulk->from; i < bulk->to; i++)
+        count += !bulk->rows[i].parked;
+    return count;
+}
+
 static bool bulk_leave(struct store *store, struct bulk *bulk, struct error *error) {
-    if (!store->engine->sets)
-        return true;
-    if (!bulk_write(store, bulk, bulk_taken(bulk), error))
-        return false;
-    int wanted = (int)(bulk->to - bulk->from), gone = 0;
-    if (!db_count(&store->db, &gone, error))
-        return false;
-    return gone == wanted || error_set(error, ERROR_DAMAGED,
-                                       "store \"%s\": damaged: %d jobs ready where %d were taken",
-                                       store->db.name, gone, wanted);
+    return !store->engine->sets || !bulk_ready(bulk) ||
+           bulk_write(store, bulk, bulk_taken(bulk), error);
 }
 
 bool bulk_lock(struct store *store, struct error *error) {
@@ -264,9 +265,10 @@ bool bulk_lock(struct store *store, struct error *error) {
                : bulk_write(store, bulk, BULK_LOCKED, error);
 }
 
-bool bulk_take(struct store *store, const struct job *job, const struct head *head,
+bool bulk_take(struct store *store, const struct job *job, const struct head *head, bool parked,
                struct error *error) {
-    const struct bulk_row row = {.job = job, .place = head->place, .spot = head->spot};
+    const struct bulk_row row = {
+        .job = job, .place = head->place, .spot = head->spot, .parked = parked};
     bool full = false;
     return bulk_keep(&store->bulk, row, &full, error) && (!full || bulk_lock(store, error));
 }

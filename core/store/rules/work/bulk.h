@@ -18,6 +18,7 @@ struct bulk_row {
     const struct job *job; /* filled in; must stay until the bulk is flushed */
     time_ms place;
     int64_t spot;                  /* of a taken job: where its row of `ready` is; 0: not known */
+    bool parked;                   /* it was not in `ready` */
     const struct outcome *outcome; /* of a run that has ended */
     time_ms due;                   /* behind one that failed; TIME_NONE: none */
     int32_t retries;
@@ -40,8 +41,8 @@ enum bulk_kind {
     BULK_READY,
     BULK_TIMER,
     BULK_LOCKED,
-    BULK_TAKEN, /* removes rows of `ready` by their keys, or by their spots; for an engine with
-                   `sets` */
+    BULK_TAKEN, /* removes rows of `ready` by their keys, or by their spots; ERROR_DAMAGED if one is
+                   not there; for an engine with `sets` */
     BULK_TAKEN_SPOTS,
     BULK_ENDED_SHORT, /* entries of the history; plain: also due date, batch and result */
     BULK_ENDED_PLAIN,
@@ -101,8 +102,10 @@ bool bulk_flush(struct store *store, bool done, struct error *error);
 bool bulk_has(const struct store *store, int64_t job);
 
 /* Keeps the lock of a job that has been taken for later; the job must stay until then. */
-bool bulk_take(struct store *store, const struct job *job, const struct head *head,
+bool bulk_take(struct store *store, const struct job *job, const struct head *head, bool parked,
                struct error *error);
+/* How many of the jobs between `from` and `to` were in `ready`. */
+int bulk_ready(const struct bulk *bulk);
 /* Writes the locks that are kept. With `sets` the jobs leave `ready` by that. */
 bool bulk_lock(struct store *store, struct error *error);
 

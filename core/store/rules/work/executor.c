@@ -3,6 +3,7 @@
 #include "store/rules/fleet/executor_list.h"
 #include "store/rules/locks.h"
 #include "store/rules/stuck.h"
+#include "store/rules/suspects.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,8 @@ static bool join_prune(struct store *store, struct error *error) {
            db_run(&store->db, error, "DELETE FROM executor WHERE id<=?1 AND state=0", "i", last) &&
            db_run(&store->db, error,
                   "DELETE FROM progress WHERE NOT EXISTS(SELECT 1 FROM live WHERE id=progress.job)",
-                  "");
+                  "") &&
+           suspects_tidy(store, error);
 }
 
 /* Ageing compares instants, and under fair share places are none. */

@@ -30,7 +30,7 @@ static bool fence_plain(const struct store *store, const struct outcome *outcome
            !outcome->warning && job->owner == store->self.id &&
            (!job->lane_id || store->engine->sets) && !outcome->unit && !job->batch &&
            !job->repeat && (!job->unique_key || store->engine->sets) && !job->crashes &&
-           !backlog_counts(store, job->stream);
+           !job->suspect && !backlog_counts(store, job->stream);
 }
 
 /* True if the outcome must not be settled with others: its verbs may concern any job of the list,
@@ -152,18 +152,13 @@ static int by_token(const void *left, const void *right) {
     return ((*a)->job->token > (*b)->job->token) - ((*a)->job->token < (*b)->job->token);
 }
 
-static bool fenced_read(struct set *of, struct store *store, struct row *row, struct error *error) {
-    struct fenced *fenced = (struct fenced *)of;
-    enum answer step = NO;
-    while ((step = db_step(&store->db, row, error)) == YES) {
-        struct job job = {.token = row_int(row, 0)};
-        const struct outcome key = {.job = &job}, *pointer = &key;
-        struct outcome **found =
-            bsearch(&pointer, fenced->list, of->count, sizeof pointer, by_token);
-        if (found)
-            (*found)->fenced = true;
-    }
-    return step == NO;
+static void fenced_found(struct set *set, int64_t token) {
+    const struct fenced *fenced = (struct fenced *)set;
+    struct job job = {.token = token};
+    const struct outcome key = {.job = &job}, *pointer = &key;
+    struct outcome **found = bsearch(&pointer, fenced->list, set->count, sizeof pointer, by_token);
+    if (found)
+        (*found)->fenced = true;
 }
 
 static void fenced_fill(struct fenced *fenced, const struct store *store,
@@ -182,7 +177,7 @@ static void fenced_fill(struct fenced *fenced, const struct store *store,
 
 static bool settle_set(struct store *store, struct outcome *outcomes, size_t count,
                        struct error *error) {
-    struct fenced fenced = {.set = {.kind = SET_FENCE, .read = fenced_read}};
+    struct fenced fenced = {.set = {.kind = SET_FENCE, .found = fenced_found}};
     fenced.list = calloc(count, sizeof(struct outcome *));
     fenced.set.columns[0] = fenced.ids = malloc(count * sizeof *fenced.ids);
     fenced.set.columns[1] = fenced.tokens = malloc(count * sizeof *fenced.tokens);

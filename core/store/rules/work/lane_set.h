@@ -8,6 +8,14 @@
 struct known_lane {
     int64_t id;
     bool asked, runs, has_parked;
+    size_t item; /* of this acquisition, counted from 1; 0: none */
+};
+
+/* What is parked in a known lane, of one stream and rank. */
+struct parked_list {
+    int64_t lane, stream, rank;
+    struct parked parked;
+    int64_t quota;
 };
 
 /* Zero-initialise. */
@@ -16,8 +24,12 @@ struct lane_set {
     size_t count, room;
     int64_t *held, *tokens, *owners; /* lanes that begin to run, not written yet */
     size_t held_count;
-    int64_t *spots; /* of jobs that are to be parked */
-    size_t parked_count, spot_room;
+    struct spots { /* of jobs */
+        int64_t *list;
+        size_t count, room;
+    } park, unpark;            /* that are to be parked, or were taken from there */
+    struct parked_list *lists; /* by lane, stream and rank */
+    size_t list_count;
 };
 
 /* Asks for the lanes of all jobs that the merge has read ahead, unless they are known. */
@@ -27,10 +39,20 @@ bool lane_set_read(struct lane_set *set, struct store *store, const struct merge
  */
 enum answer lane_set_knows(struct lane_set *set, struct store *store, const struct merge *merge,
                            struct error *error);
-/* True if jobs of a known lane are parked. */
+/* True if jobs of a known lane may be parked. */
 bool lane_set_has_parked(const struct lane_set *set, int64_t lane);
+/* What has been read of them, from the lane, stream and rank of this cursor, and not given to the
+ * merge yet. NULL: they were not asked for. */
+struct parked *lane_set_parked(const struct lane_set *set, const struct cursor *cursor);
+/* Forgets it: a lane that was given back has shown some of them. */
+void lane_set_forget(struct lane_set *set, int64_t lane);
+/* The known lane, or NULL. */
+struct known_lane *lane_set_find(const struct lane_set *set, int64_t lane);
 /* Takes a known lane if it is free. */
 bool lane_set_hold(struct lane_set *set, const struct store *store, int64_t lane, int64_t token);
+/* Takes the job at this cursor out of those that are parked. */
+bool lane_set_unpark(struct lane_set *set, struct store *store, const struct cursor *cursor,
+                     struct error *error);
 /* Parks the job at this cursor, whose lane is known. */
 bool lane_set_park(struct lane_set *set, struct store *store, const struct cursor *cursor,
                    struct error *error);

@@ -14,6 +14,7 @@ bool place_due(struct store *store, time_ms due, int64_t id, int *count, struct 
         return false;
     *count = db_changes(&store->db);
     store->placed += *count;
+    store->timer = TIME_NONE;
     return !*count || (CRASH_POINT("timers_copied") &&
                        db_run(&store->db, error, "DELETE FROM timer WHERE (due, id)<=(?1, ?2)",
                               "ii", due, id) &&

@@ -3,6 +3,7 @@
 #include "base/crash_point.h"
 #include "store/rules/locks.h"
 #include "store/rules/stuck.h"
+#include "store/rules/suspects.h"
 #include "store/rules/work/work.h"
 #include <stdlib.h>
 
@@ -13,7 +14,12 @@ static bool reap_dead(struct store *store, int64_t id, time_ms now, struct store
     if (!store->engine->reaped(store, id) || !store->engine->running(store, id, &slots))
         return db_no_memory(&store->db, error);
     CRASH_POINT("bury_begun");
-    struct locks_free all = {.owner = id, .slots = &slots, .now = now, .reaped = reaped};
+    struct locks_free all = {.owner = id,
+                             .slots = &slots,
+                             .vanished = slots.vanished,
+                             .counted = slots.vanished,
+                             .now = now,
+                             .reaped = reaped};
     bool done = locks_free(store, &all, error) && stuck_gone(store, id, now, error) &&
                 store->engine->bequeath(store, id, error) &&
                 db_run(&store->db, error, "UPDATE executor SET state=?2 WHERE id=?1", "in", id,
@@ -23,12 +29,25 @@ static bool reap_dead(struct store *store, int64_t id, time_ms now, struct store
     return done;
 }
 
+/* A suspect that has begun counts only if the executor has had time to come back. Until then its
+ * lock stays. */
+static bool overdue_vanished(struct store *store, struct locks_free *expired, struct error *error) {
+    struct running slots = {0};
+    if (!store->engine->running(store, expired->owner, &slots))
+        return db_no_memory(&store->db, error);
+    expired->vanished = slots.vanished;
+    expired->counted = slots.vanished && slots.missed;
+    running_clear(&slots);
+    return !expired->vanished || expired->counted ||
+           suspects_spare(store, expired->owner, expired->now, error);
+}
+
 /* It lives but has not renewed its lease: stopped, or very slow. It may come back. Locks that were
  * extended further keep it under watch until the first of them ends. */
 static bool reap_overdue(struct store *store, int64_t id, time_ms now, struct store_reaped *reaped,
                          struct error *error) {
     struct locks_free expired = {.owner = id, .expired_only = true, .now = now, .reaped = reaped};
-    return locks_free(store, &expired, error) &&
+    return overdue_vanished(store, &expired, error) && locks_free(store, &expired, error) &&
            db_run(&store->db, error,
                   "UPDATE executor SET state=CASE WHEN l.until IS NULL THEN ?2 ELSE state END,"
                   " lease=coalesce(l.until, lease),"
@@ -47,8 +66,7 @@ static bool reap_all(struct store *store, time_ms now, struct store_reaped *reap
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
         bool dead = store->engine->has_died(store, peer->id);
-        bool overdue =
-            peer->state == EXECUTOR_LIVE && lease_left(peer->lease, peer->lease_boot, now) <= 0;
+        bool overdue = peer->state == EXECUTOR_LIVE && peer_spared(store, peer, now) <= 0;
         if (!dead && !overdue)
             continue;
         *changed = true;

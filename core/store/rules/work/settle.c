@@ -18,6 +18,7 @@
 #include "store/rules/row.h"
 #include "store/rules/schedule/occurrence.h"
 #include "store/rules/stuck.h"
+#include "store/rules/suspects.h"
 #include "store/rules/tell.h"
 #include "store/rules/work/prelock.h"
 #include "store/rules/work/work.h"
@@ -333,8 +334,11 @@ static bool settle_fenced(struct store *store, struct outcome *outcome, time_ms 
         return false;
     if (!fenced && job->repeat && !occurrence_over(store, job->id, job->token, error))
         return false;
-    if (job->crashes) /* another suspect may run now */
+    if (job->crashes || job->suspect) /* another one may run now */
         capacity_blind(store);
+    bool acquitted = job->suspect && fenced && outcome->kind != OUTCOME_RETURNED;
+    if (acquitted && !suspects_acquit(store, job, error))
+        return false;
     if (fenced ? !settle_kind(store, outcome, how, now, settled, error) ||
                      !settle_created(store, outcome, now, error)
                : !history_late_lines(store, outcome, error))
@@ -408,6 +412,12 @@ static bool settle_is_plain(const struct store *store, const struct outcome *out
            !backlog_counts(store, job->stream) && (!outcome->unit || unit_is_plain(outcome->unit));
 }
 
+/* A lock that is ended by itself has a row of its own. */
+static bool settle_alone(struct store *store, const struct outcome *outcome, struct error *error) {
+    return outcome->fenced || !outcome->job->id || !store->engine->lock_settles ||
+           store->engine->lock_settles(store, outcome->job, error);
+}
+
 bool work_settle_end(struct store *store, struct error *error) {
     if (!bulk_flush(store, true, error) || !bulk_runs(store, error))
         return false;
@@ -424,7 +434,7 @@ bool work_settle(struct store *store, struct outcome *outcome, time_ms now, enum
     outcome->undone = false;
     bool refusable = settle_refusable(store, outcome);
     *keeps = !refusable && settle_is_plain(store, outcome);
-    bool done = (*keeps || settle_flush(store, error)) &&
+    bool done = settle_alone(store, outcome, error) && (*keeps || settle_flush(store, error)) &&
                 (refusable ? settle_carefully(store, outcome, now, settled, error)
                            : settle_run(store, outcome, now, settled, error));
     *keeps = false;

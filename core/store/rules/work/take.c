@@ -5,6 +5,7 @@
 #include "store/rules/process/frame_page.h"
 #include "store/rules/rate_limit.h"
 #include "store/rules/schedule/cycle.h"
+#include "store/rules/suspects.h"
 #include "store/rules/work/work.h"
 #include <stdio.h>
 
@@ -15,9 +16,8 @@ static int64_t take_rival(struct store *store, const struct job_row *row, struct
     int64_t rival = 0, running = 0;
     if (!row->lane)
         return 0;
-    if (db_value(&store->db, error, &rival,
-                 "SELECT id FROM locked WHERE lane=?1 AND id<>?2 LIMIT 1", "ii", row->lane,
-                 row->id) == FAILED)
+    if (db_value(&store->db, error, &rival, "SELECT id FROM locks WHERE lane=?1 AND id<>?2 LIMIT 1",
+                 "ii", row->lane, row->id) == FAILED)
         return -1;
     if (rival || row->token)
         return rival;
@@ -84,6 +84,10 @@ static bool take_row(struct store *store, int64_t id, bool force, time_ms now, s
         job_free(taken);
         return false;
     }
+    if (taken->suspect && !suspects_start(store, taken, now, error)) {
+        job_free(taken);
+        return false;
+    }
     taken->begin_by = 0; /* by hand it begins whenever it is run */
     row_locked(store, taken);
     *job = batch_config(store, taken, error) ? job_copy(taken) : NULL;
@@ -105,7 +109,7 @@ bool work_take(struct store *store, int64_t id, bool force, time_ms now, struct 
         return false;
     bool done =
         (now < store->self.lease_until || store_renew(store, now, store->self.lease, error)) &&
-        take_row(store, id, force, now, job, error);
+        suspects_refresh(store, error) && take_row(store, id, force, now, job, error);
     if (unit_end(store, own, done, error))
         return true;
     job_free(*job);
@@ -127,7 +131,7 @@ bool work_extend(struct store *store, int64_t job, int64_t token, time_ms until,
 
 enum answer work_holds(struct store *store, int64_t job, int64_t token, struct error *error) {
     int64_t one = 0;
-    return db_value(&store->db, error, &one, "SELECT 1 FROM locked WHERE id=?1 AND token=?2", "ii",
+    return db_value(&store->db, error, &one, "SELECT 1 FROM locks WHERE id=?1 AND token=?2", "ii",
                     job, token);
 }
 
@@ -136,7 +140,7 @@ static bool compare(struct store *store, struct store_claim *claims, size_t coun
                     struct error *error) {
     struct store_claim *claim = claims, *end = claims + count;
     struct row *locks = db_query(&store->db, error,
-                                 "SELECT id, token FROM locked WHERE id BETWEEN ?1 AND ?2"
+                                 "SELECT id, token FROM locks WHERE id BETWEEN ?1 AND ?2"
                                  " AND owner=?3 ORDER BY id",
                                  "iii", claims[0].job, end[-1].job, store->self.id);
     enum answer found = NO;

@@ -1,4 +1,4 @@
-/* taking.h - an acquisition under way; private to acquire.c and shared_item.c. */
+/* taking.h - an acquisition under way; private to acquire.c, taken_lane.c and shared_item.c. */
 #ifndef MOONSHIFT_STORE_RULES_WORK_TAKING_H
 #define MOONSHIFT_STORE_RULES_WORK_TAKING_H
 
@@ -49,15 +49,38 @@ struct taking {
     int changes;        /* and how often another one came */
     struct taken_lane *lanes;
     size_t lane_count;
-    bool crash_known, crash_runs; /* a job that has crashed before runs somewhere */
-    struct frame_page frames;     /* of the instances whose jobs are taken */
-    struct lane_set known;        /* lanes that need not be asked for one by one */
+    bool crash_known, crash_runs;     /* a job that has crashed before runs somewhere */
+    bool suspect_known, suspect_runs; /* one that this executor began a moment ago */
+    struct id_set passed_lanes;       /* of suspects that wait: later jobs of them wait, too */
+    struct frame_page frames;         /* of the instances whose jobs are taken */
+    struct lane_set known;            /* lanes that need not be asked for one by one */
+    int loose;                        /* items of lanes that are not known */
+    int met, laned;                   /* jobs that were looked at, and those of them in lanes */
 };
 
 /* True if a run of the job is known to be short, so that it is over soon after its start. */
 bool taking_brief(const struct taking *taking, int64_t definition);
 /* Puts a taken job behind the last one of its item, or behind all (NULL). */
 void taking_append(struct taking *taking, struct job *job, struct taken_lane *lane);
+
+/* ---- lanes ---- */
+
+/* The item of the lane; NULL: it has none. */
+struct taken_lane *taking_lane(const struct taking *taking, int64_t lane);
+/* Begins the item of a lane with this job. */
+struct taken_lane *taking_item(struct taking *taking, struct job *job);
+/* True if the item takes no more jobs of the lane. */
+bool taking_full(const struct taking *taking, const struct taken_lane *lane);
+/* YES: nothing more is to be asked before the job at this cursor may be taken, or its lane runs. */
+enum answer taking_knows(struct taking *taking, struct store *store, const struct cursor *cursor,
+                         const struct taken_lane *lane, struct error *error);
+/* True if jobs of the lane may be parked behind the one that was taken. */
+bool taking_follows(const struct taking *taking, const struct store *store,
+                    const struct cursor *taken);
+/* The lane of a job that was passed runs no more. */
+bool taking_release(struct taking *taking, struct store *store, int64_t lane, struct error *error);
+/* Notes whether most of the jobs were in lanes, for the next acquisition. */
+void taking_learn(const struct taking *taking, struct store *store);
 
 /* ---- short jobs under a limit ---- */
 

@@ -21,6 +21,11 @@ static bool timer_bound(struct store *store, time_ms now, int limit, int64_t las
     return step != FAILED;
 }
 
+/* As the open transaction knows it; TIME_NONE: it does not. */
+static time_ms timer_first(const struct store *store) {
+    return store->writing ? store->timer : TIME_NONE;
+}
+
 bool work_promote(struct store *store, time_ms now, int limit, int *count, struct error *error) {
     bool own = false;
     int64_t last[2] = {0, 0};
@@ -29,6 +34,8 @@ bool work_promote(struct store *store, time_ms now, int limit, int *count, struc
         return true;
     if (!unit_begin(store, STORE_TURN, &own, error))
         return false;
+    if (timer_first(store) > now)
+        return unit_end(store, own, true, error);
     if (store->meta.fair)
         return unit_end(store, own,
                         timer_bound(store, now, limit, last, error) &&
@@ -60,16 +67,34 @@ bool work_retries_wait(struct store *store, int64_t *count, time_ms *first, stru
 }
 
 bool work_next(struct store *store, time_ms now, time_ms *at, struct error *error) {
-    *at = TIME_NEVER;
-    if (db_value(&store->db, error, at, "SELECT due FROM timer ORDER BY due LIMIT 1", "") == FAILED)
+    time_ms first = timer_first(store);
+    *at = first != TIME_NONE ? first : TIME_NEVER;
+    if (first == TIME_NONE &&
+        db_value(&store->db, error, at, "SELECT due FROM timer ORDER BY due LIMIT 1", "") == FAILED)
         return false;
     for (size_t i = 0; i < store->peers.count; i++) {
         const struct peer *peer = &store->peers.list[i];
-        time_ms end = now + lease_left(peer->lease, peer->lease_boot, now);
+        time_ms end = now + peer_spared(store, peer, now);
         if (peer->state == EXECUTOR_LIVE && end < *at)
             *at = end;
     }
     if (store->rate_clock.next < *at)
         *at = store->rate_clock.next;
+    return true;
+}
+
+struct row *work_ask(struct store *store, struct error *error) {
+    return db_query(&store->db, error,
+                    "SELECT EXISTS(SELECT 1 FROM incident WHERE ended IS NULL),"
+                    " (SELECT due FROM timer ORDER BY due LIMIT 1)",
+                    "");
+}
+
+bool work_answer(struct store *store, struct row *row, struct error *error) {
+    if (db_step(&store->db, row, error) != YES)
+        return false;
+    store->incidents = row_int(row, 0) != 0;
+    store->timer = row_null(row, 1) ? TIME_NEVER : row_int(row, 1);
+    row_done(row);
     return true;
 }

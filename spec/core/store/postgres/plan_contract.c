@@ -232,8 +232,9 @@ static void plans(struct contract *c) {
     EXPECT(work(c));
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
-    EXPECT(run(c, "TRUNCATE job, ready, timer, parked, locked, lane, limited, ended, attempt,"
-                  " incident, unique_key, line, snooze"));
+    EXPECT(run(
+        c, "TRUNCATE job, ready, timer, parked, locked, lock_page, lane, limited, ended, attempt,"
+           " incident, unique_key, line, snooze"));
     EXPECT(run(c, "ANALYZE"));
     EXPECT(look(c) > 40);
 }

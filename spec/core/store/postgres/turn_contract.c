@@ -133,10 +133,39 @@ static void away(struct contract *c) {
     watched->looked = 0; /* a second later */
     bool spared = !postgres_has_died(other, c->self.id) && watched->since;
     watched->since -= 10000;
+    bool early = postgres_has_died(other, c->self.id); /* this executor has just connected */
+    postgres_of(other)->session.since -= 10000;
     bool died = postgres_has_died(other, c->self.id);
     store_close(other);
-    EXPECT(there && spared);
+    EXPECT(there && spared && !early);
     EXPECT(died);
+}
+
+static int64_t state_after_reaping(struct contract *c, const struct store_executor *executor) {
+    struct store_reaped reaped;
+    int64_t state = -1;
+    bool done = store_reap(c->store, NOW + 86400000, &reaped, &c->error);
+    job_free_list(reaped.worker_died);
+    return done && db_value(&c->store->db, &c->error, &state,
+                            "SELECT state FROM executor WHERE id=?1", "i", executor->id) == YES
+               ? state
+               : -1;
+}
+
+/* Nobody could renew a lease while the server was away. */
+static void rested(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other);
+    EXPECT(db_execute(&other->db, "UPDATE executor SET lease_boot=NULL", &c->error));
+    EXPECT(cut(c));
+    EXPECT(jobs(c) == 0); /* connects again */
+    int64_t spared = state_after_reaping(c, &self);
+    postgres_of(c->store)->session.since -= DEAD_AFTER;
+    int64_t overdue = state_after_reaping(c, &self);
+    store_close(other);
+    EXPECT(spared == EXECUTOR_LIVE);
+    EXPECT(overdue == EXECUTOR_OVERDUE);
 }
 
 static const struct check checks[] = {
@@ -146,6 +175,7 @@ static const struct check checks[] = {
     {"a server that has lost commits is told from one that has them", went_back},
     {"an executor goes on after a commit of which nothing can be found out", unknown},
     {"an executor that connects again holds its lock and hears its bell", again},
+    {"leases rest for ten seconds after a server was away", rested},
     {"an executor without its session is taken for dead after ten seconds", away},
 };
 

@@ -1,0 +1,112 @@
+#include "store/rules/suspects.h"
+#include "base/list.h"
+#include "store/rules/places.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALONE = 10000 };   /* ms that a suspect runs alone at most, */
+enum { BEGIN_BY = 1000 }; /* within which it has to begin once it is locked, */
+enum { SPARED = 10000 };  /* and for which an executor is waited for after the store was away */
+
+/* ---- which jobs are suspects ---- */
+
+void suspects_clear(struct suspects *suspects) {
+    free(suspects->list);
+    *suspects = (struct suspects){0};
+}
+
+static bool add_one(struct suspects *suspects, int64_t job) {
+    int64_t *list = list_room(suspects->list, suspects->count, sizeof *list);
+    if (!list)
+        return false;
+    suspects->list = list;
+    list[suspects->count++] = job;
+    return true;
+}
+
+bool suspects_refresh(struct store *store, struct error *error) {
+    struct suspects *suspects = &store->suspects;
+    enum answer step = NO;
+    if (suspects->version == store->meta.executors)
+        return true;
+    suspects_clear(suspects);
+    struct row *rows = db_query(&store->db, error, "SELECT job FROM suspect ORDER BY job", "");
+    while ((step = db_step(&store->db, rows, error)) == YES)
+        if (!add_one(suspects, row_int(rows, 0))) {
+            row_done(rows);
+            return db_no_memory(&store->db, error);
+        }
+    if (step == NO)
+        suspects->version = store->meta.executors;
+    return step == NO;
+}
+
+static int by_id(const void *left, const void *right) {
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static int64_t *find(const struct suspects *suspects, int64_t job) {
+    return suspects->count ? bsearch(&job, suspects->list, suspects->count, sizeof job, by_id)
+                           : NULL;
+}
+
+bool suspects_find(const struct store *store, int64_t job) {
+    return find(&store->suspects, job) != NULL;
+}
+
+/* ---- their runs ---- */
+
+enum answer suspects_wait(struct store *store, time_ms now, struct error *error) {
+    int64_t began = 0;
+    enum answer found =
+        db_value(&store->db, error, &began,
+                 "SELECT s.started FROM suspect s JOIN locked l ON l.id=s.job AND l.token=s.token"
+                 " WHERE s.token IS NOT NULL AND l.owner=?1 ORDER BY s.started DESC LIMIT 1",
+                 "i", store->self.id);
+    if (found != YES || now >= began + ALONE)
+        return found == FAILED ? FAILED : NO;
+    if (began + ALONE < store->rate_clock.next)
+        store->rate_clock.next = began + ALONE;
+    return YES;
+}
+
+bool suspects_start(struct store *store, struct job *job, time_ms now, struct error *error) {
+    if (!job->begin_by && store->self.steady)
+        job->begin_by = clock_monotonic() + BEGIN_BY;
+    return db_run(&store->db, error, "UPDATE suspect SET token=?2, started=?3 WHERE job=?1", "iii",
+                  job->id, job->token, now);
+}
+
+bool suspects_acquit(struct store *store, const struct job *job, struct error *error) {
+    struct suspects *suspects = &store->suspects;
+    int64_t *found = find(suspects, job->id);
+    if (found) {
+        suspects->count--;
+        memmove(found, found + 1,
+                (size_t)(suspects->list + suspects->count - found) * sizeof *found);
+    }
+    return db_run(&store->db, error, "DELETE FROM suspect WHERE job=?1", "i", job->id);
+}
+
+/* ---- of executors that have vanished ---- */
+
+bool suspects_add(struct store *store, int64_t owner, bool expired_only, time_ms now,
+                  struct error *error) {
+    store->suspects.version = 0;
+    return db_run(&store->db, error,
+                  "INSERT INTO suspect(job) SELECT id FROM locks WHERE owner=?1"
+                  " AND (?2=0 OR until IS NULL OR until<=?3)"
+                  " ON CONFLICT(job) DO UPDATE SET token=NULL, started=NULL",
+                  "ini", owner, (int)expired_only, now);
+}
+
+bool suspects_spare(struct store *store, int64_t owner, time_ms now, struct error *error) {
+    return place_spare(store, owner, now, now + SPARED, error);
+}
+
+bool suspects_tidy(struct store *store, struct error *error) {
+    return db_run(&store->db, error,
+                  "DELETE FROM suspect WHERE NOT EXISTS(SELECT 1 FROM live WHERE id=suspect.job)",
+                  "");
+}

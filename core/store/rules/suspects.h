@@ -1,0 +1,38 @@
+/* suspects.h - jobs that were locked when their executor vanished with its machine (rules §8).
+ *
+ * Nobody could read its crash slots, so any of these jobs may have killed the machine, and most
+ * have not. They are marked, and none is counted. A suspect is taken when a worker begins it at
+ * once, and its start is written with its lock. On one executor suspects begin one after the other.
+ * Where that executor vanishes, too, the suspects that had begun get a crash each. A run that ends
+ * takes the mark away. */
+#ifndef MOONSHIFT_STORE_RULES_SUSPECTS_H
+#define MOONSHIFT_STORE_RULES_SUSPECTS_H
+
+#include "store/rules/state.h"
+
+/* In a transaction: reads which jobs are suspects, unless that is known. An executor that vanishes
+ * is the only source of new ones. */
+bool suspects_refresh(struct store *store, struct error *error);
+void suspects_clear(struct suspects *suspects);
+bool suspects_find(const struct store *store, int64_t job);
+static inline bool suspects_has(const struct store *store, int64_t job) {
+    return store->suspects.count && suspects_find(store, job);
+}
+
+/* YES: a suspect that this executor has begun may still kill the machine, so the next one waits for
+ * its end, or for some seconds. */
+enum answer suspects_wait(struct store *store, time_ms now, struct error *error);
+/* The locked job begins with the commit; says until when. */
+bool suspects_start(struct store *store, struct job *job, time_ms now, struct error *error);
+/* The job's run has ended, and the machine is there. */
+bool suspects_acquit(struct store *store, const struct job *job, struct error *error);
+
+/* Marks the jobs that `owner` has locked, or only those whose locks have run out. */
+bool suspects_add(struct store *store, int64_t owner, bool expired_only, time_ms now,
+                  struct error *error);
+/* Keeps the locks of suspects that `owner` has begun for a while, as it may come back. */
+bool suspects_spare(struct store *store, int64_t owner, time_ms now, struct error *error);
+/* Forgets marks of jobs that are gone. */
+bool suspects_tidy(struct store *store, struct error *error);
+
+#endif

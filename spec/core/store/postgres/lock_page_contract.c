@@ -1,0 +1,246 @@
+/* lock_page_contract.c - the locks of a page of jobs are one row, and yet each is a lock. Run with
+ * spec/postgres/contracts. */
+#include "../contract.h"
+#include "store/postgres/connection.h"
+
+enum { PAGE = 100 };
+
+/* Creates so many jobs, in one of so many lanes each; 0: in none. */
+static bool make(struct contract *c, int count, int lanes) {
+    bool fine = store_begin(c->store, STORE_COMMAND, &c->error);
+    for (int i = 0; fine && i < count; i++) {
+        char lane[16];
+        snprintf(lane, sizeof lane, "lane %d", lanes ? i % lanes : 0);
+        struct job job = {.retries = 3, .lane = lanes ? lane : NULL};
+        fine = create(c, c->store, job, NOW) != 0;
+    }
+    return fine && store_commit(c->store, &c->error);
+}
+
+/* NULL: there are not as many, or an error. */
+static struct job *take_page(struct contract *c) {
+    struct acquire all = everything;
+    struct job *jobs = NULL;
+    int count = 0;
+    bool more = false;
+    all.want = PAGE;
+    if (store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error) && count == PAGE)
+        return jobs;
+    job_free_list(jobs);
+    return NULL;
+}
+
+static struct job *take(struct contract *c) {
+    return make(c, PAGE, 0) ? take_page(c) : NULL;
+}
+
+/* A statement is kept by the address of its text. */
+#define ROWS(of) rows(c, "SELECT count(*) FROM " of)
+static int64_t rows(struct contract *c, const char *sql) {
+    int64_t count = -1;
+    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+                db_value(&c->store->db, &c->error, &count, sql, "") == YES;
+    store_rollback(c->store);
+    return done ? count : -1;
+}
+
+/* Settles so many of the list in one transaction, the first ones. How many had lost their lock; -1:
+ * error. */
+static int end_runs(struct contract *c, struct job *jobs, int count) {
+    static struct outcome outcomes[PAGE];
+    enum settled settled = SETTLED;
+    int stale = 0;
+    for (int i = 0; i < count; i++, jobs = jobs->next)
+        outcomes[i] = (struct outcome){.job = jobs,
+                                       .started = NOW,
+                                       .ended = NOW,
+                                       .due = TIME_NONE,
+                                       .lane_ends = true,
+                                       .lane_token = jobs->token,
+                                       .next = i + 1 < count ? &outcomes[i + 1] : NULL};
+    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+                store_settle_bulk(c->store, outcomes, &c->error);
+    for (int i = 0; done && i < count; i++) {
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error);
+        stale += settled == SETTLED_STALE;
+    }
+    done = done && store_settle_end(c->store, &c->error);
+    return done ? stale : -1;
+}
+
+static int end_all(struct contract *c, struct job *jobs, int count) {
+    int stale = end_runs(c, jobs, count);
+    return store_commit(c->store, &c->error) ? stale : -1;
+}
+
+static struct job *nth(struct job *jobs, int n) {
+    while (n-- > 0)
+        jobs = jobs->next;
+    return jobs;
+}
+
+static void one_row(struct contract *c) {
+    struct job *jobs = take(c);
+    EXPECT(jobs);
+    EXPECT(ROWS("lock_page") == 1 && ROWS("locked") == 0 && ROWS("locks") == PAGE);
+    EXPECT(matches(c, "{\"state\":\"locked\"}") == PAGE);
+    EXPECT(end_all(c, jobs, 60) == 0);
+    EXPECT(ROWS("lock_page") == 1 && ROWS("locks") == PAGE - 60);
+    EXPECT(end_all(c, nth(jobs, 60), PAGE - 60) == 0);
+    EXPECT(ROWS("lock_page") == 0 && ROWS("locks") == 0 && matches(c, "{}") == 0);
+    EXPECT(ROWS("ended") == PAGE);
+    job_free_list(jobs);
+}
+
+/* A turn that is given up has ended nothing. */
+static void given_up(struct contract *c) {
+    struct job *jobs = take(c);
+    EXPECT(jobs);
+    EXPECT(end_runs(c, jobs, PAGE) == 0);
+    store_rollback(c->store);
+    EXPECT(ROWS("locks") == PAGE);
+    EXPECT(end_all(c, jobs, PAGE) == 0);
+    EXPECT(ROWS("lock_page") == 0 && ROWS("ended") == PAGE);
+    job_free_list(jobs);
+}
+
+static void commands(struct contract *c) {
+    struct store_executor self = {0};
+    struct store *other = contract_join(c, "other", NOW, &self);
+    struct job *jobs = take(c);
+    EXPECT(other && jobs);
+    EXPECT(give_cancel(other, IDS(nth(jobs, 7)->id), NOW, &c->error));
+    EXPECT(ROWS("lock_page") == 0 && ROWS("locked") == PAGE - 1);
+    EXPECT(give_set_priority(other, IDS(nth(jobs, 9)->id), 5, NOW, &c->error));
+    store_close(other);
+    EXPECT(end_all(c, jobs, PAGE) == 1);
+    EXPECT(ROWS("locks") == 0 && matches(c, "{}") == 0);
+    job_free_list(jobs);
+}
+
+/* It moves to a row of its own; the others stay. */
+static void extension(struct contract *c) {
+    struct job *jobs = take(c);
+    EXPECT(jobs);
+    const struct job *one = nth(jobs, 50);
+    EXPECT(store_extend(c->store, one->id, one->token, NOW + 1000, &c->error));
+    EXPECT(!store_extend(c->store, one->id, one->token + 1, NOW + 1000, &c->error));
+    EXPECT(ROWS("lock_page") == 1 && ROWS("locked") == 1 && ROWS("locks") == PAGE);
+    EXPECT(store_holds(c->store, nth(jobs, 3)->id, nth(jobs, 3)->token, &c->error) == YES);
+    EXPECT(store_holds(c->store, nth(jobs, 3)->id, one->token, &c->error) == NO);
+    EXPECT(end_all(c, jobs, PAGE) == 0);
+    EXPECT(ROWS("locks") == 0 && ROWS("lock_page") == 0);
+    job_free_list(jobs);
+}
+
+/* Its lease is over: another one frees them, and what it says later counts no more. */
+static void overdue(struct contract *c) {
+    struct store_executor self = {0};
+    struct store_reaped reaped = {0};
+    struct job *jobs = take(c);
+    EXPECT(jobs);
+    EXPECT(end_all(c, jobs, 10) == 0);
+    struct store *other = contract_join(c, "other", NOW + LEASE + 1, &self);
+    EXPECT(other && store_reap(other, NOW + LEASE + 1, &reaped, &c->error));
+    EXPECT(reaped.freed == PAGE - 10);
+    EXPECT(ROWS("locks") == 0 && ROWS("lock_page") == 0 && ROWS("ready") == PAGE - 10);
+    store_close(other);
+    EXPECT(end_all(c, nth(jobs, 10), PAGE - 10) == PAGE - 10);
+    EXPECT(ROWS("ready") == PAGE - 10);
+    job_free_list(jobs);
+}
+
+/* One run of each page goes on. */
+static void stragglers(struct contract *c) {
+    struct job *jobs[2 * LOCK_PAGES];
+    for (int i = 0; i < 2 * LOCK_PAGES; i++) {
+        jobs[i] = take(c);
+        EXPECT(jobs[i] && end_all(c, jobs[i], PAGE - 1) == 0);
+        EXPECT(ROWS("lock_page") <= LOCK_PAGES && ROWS("locks") == i + 1);
+    }
+    for (int i = 0; i < 2 * LOCK_PAGES; i++) {
+        EXPECT(end_all(c, nth(jobs[i], PAGE - 1), 1) == 0);
+        job_free_list(jobs[i]);
+    }
+    EXPECT(ROWS("locks") == 0 && ROWS("lock_page") == 0);
+}
+
+/* Each says something, so each is settled by itself. */
+static void by_themselves(struct contract *c) {
+    static char said[] = "careful";
+    struct job *jobs = take(c), *job = jobs, *next = NULL;
+    EXPECT(jobs);
+    struct outcome end = {.warning = said};
+    for (int i = 0; i < PAGE; i++, job = next) {
+        next = job->next;
+        EXPECT(settle(c, c->store, job, end, NOW) == SETTLED);
+    }
+    EXPECT(ROWS("locks") == 0 && ROWS("ended") == PAGE);
+    jobs = take(c);
+    EXPECT(jobs && ROWS("lock_page") == 0); /* a page was of no use */
+    EXPECT(end_all(c, jobs, PAGE) == 0);
+    job_free_list(jobs);
+}
+
+/* Each lane has one item of ten. */
+static void lanes(struct contract *c) {
+    struct job *jobs = make(c, PAGE, 10) ? take_page(c) : NULL, *taken = NULL;
+    EXPECT(jobs && ROWS("lock_page") == 1 && ROWS("locks WHERE lane IS NOT NULL") == PAGE);
+    const struct job *one = nth(jobs, 50);
+    EXPECT(store_extend(c->store, one->id, one->token, NOW + 1000, &c->error));
+    EXPECT(ROWS("locked l JOIN job j ON j.id=l.id AND j.lane=l.lane") == 1);
+    int64_t waits = create(c, c->store, (struct job){.retries = 3, .lane = "lane 3"}, NOW);
+    EXPECT(waits && !store_take(c->store, waits, false, NOW, &taken, &c->error));
+    EXPECT(strstr(c->error.text, "of its lane is running"));
+    c->error = (struct error){0};
+    EXPECT(end_all(c, jobs, PAGE) == 0);
+    EXPECT(ROWS("locks") == 0 && ROWS("lock_page") == 0);
+    job_free_list(jobs);
+}
+
+/* Ends these runs and takes as many others, as a turn of an executor does. How often it waits for
+ * the server; -1: error. */
+static int64_t turn_waits(struct contract *c, struct job *jobs) {
+    const struct session *session = &postgres_of(c->store)->session;
+    struct acquire all = everything;
+    struct job *taken = NULL;
+    int64_t before = session->waits;
+    int count = 0, promoted = 0;
+    bool more = false;
+    time_ms at = 0;
+    all.want = PAGE;
+    bool done =
+        end_runs(c, jobs, PAGE) == 0 && store_promote(c->store, NOW, PAGE, &promoted, &c->error);
+    done = done && store_acquire(c->store, &all, NOW, &taken, &count, &more, &c->error);
+    done = done && store_next(c->store, NOW, &at, &c->error) && store_commit(c->store, &c->error);
+    job_free_list(taken);
+    return done && count == PAGE && more ? session->waits - before : -1;
+}
+
+/* To begin, for the locks that end, for the page, and to commit. */
+static void waits(struct contract *c) {
+    EXPECT(make(c, 4 * PAGE, 0));
+    struct job *jobs[] = {take_page(c), take_page(c)};
+    EXPECT(jobs[0] && jobs[1]);
+    EXPECT(turn_waits(c, jobs[0]) > 0); /* the counters of a first turn are asked for as well */
+    EXPECT(make(c, PAGE, 0));
+    EXPECT(turn_waits(c, jobs[1]) == 4);
+    job_free_list(jobs[0]);
+    job_free_list(jobs[1]);
+}
+
+static const struct check checks[] = {
+    {"the locks of a page are one row, settled in parts", one_row},
+    {"a turn that is given up has ended none of them", given_up},
+    {"a command takes the lock of one of them away, and the others are settled", commands},
+    {"one of them is extended by itself", extension},
+    {"those of an executor that is overdue are freed", overdue},
+    {"an executor with long runs has few pages", stragglers},
+    {"a turn of plain jobs waits for the server four times", waits},
+    {"runs that are settled by themselves end their locks", by_themselves},
+    {"it says of which lanes they are", lanes},
+};
+
+int main(void) {
+    return contract_run_of_server(checks, sizeof checks / sizeof *checks);
+}
