@@ -174,7 +174,7 @@ soak: ## two executors under faults for SECONDS=180, then the records are checke
 	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
 	@$(SOAK) --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
 
-soak-server: ## four executors of a PostgreSQL server under faults for MINUTES=3 (SEED=, PROGRAM=)
+soak-server: ## five executors of PostgreSQL servers under faults for MINUTES=3 (SEED=, PROGRAM=)
 	@$(call install-packages,$(SOAK_PACKAGES) postgresql pgbouncer)
 	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
 	@$(SERVER_SOAK) --seconds $$((60 * $(or $(MINUTES),3))) $(if $(SEED),--seed $(SEED))

@@ -162,4 +162,47 @@ describe("a failover", function()
     assert.equal(6, lines)
     assert.equal(6, tokens)
   end)
+
+  -- A commit that waits for a standby, or was made by a server that crashed, may be lost.
+  it("to a synchronous standby loses nothing that was acknowledged while it was away", function()
+    start()
+    place.enqueue("work", 1)
+    await_standby()
+    postgres.say(server,
+      "ALTER SYSTEM SET synchronous_standby_names='*';\nSELECT pg_reload_conf();\n")
+    hold_back()
+
+    local function waiting()
+      return postgres.rows(server, "jobs", "SELECT pid FROM pg_stat_activity"
+        .. " WHERE wait_event='SyncRep' AND backend_type='client backend'")[1]
+    end
+
+    local function create(log)
+      local pid = place.start(log, "enqueue", "work", "-C", place.path)
+      process.await("a commit that waits", 60, waiting)
+      return pid
+    end
+
+    local function terminate()
+      postgres.rows(server, "jobs", "SELECT pg_terminate_backend(" .. waiting() .. ", 60000)")
+    end
+
+    process.environment = "LD_PRELOAD=" .. library .. " FAKETIME='+0 x40'"
+    local impatient = create("impatient")
+    process.environment = ""
+    process.await_end(impatient, 60)
+    assert.matches("cannot be asked whether it took place", place.log("impatient"))
+    terminate()
+
+    local cut = create("cut")
+    terminate()
+    process.await("another commit that waits, or an answer", 60, function()
+      return not process.alive(cut) or waiting()
+    end)
+    postgres.promote(server, standby)
+    process.await_end(cut, 60)
+    local id = place.log("cut"):match("^(%d+)\n")
+    assert.truthy(not id or postgres.rows(standby, "jobs", "SELECT 1 FROM job WHERE id=" .. id)[1],
+      place.log("cut"))
+  end)
 end)

@@ -208,13 +208,16 @@ def arithmetic(evidence, report, job, failed):
     """Where no process of its runs was disturbed, each run has counted once."""
     if not job.runs or evidence.touched(job.id) or job.of("crashes"):
         return
-    if any(run.word is None or run.pid in evidence.kills for run in job.runs) or evidence.full:
+    if any(run.word is None or run.pid in evidence.kills for run in job.runs):
         return
     if any(unwritten(job, run) or not evidence.steady(run.start, run.end) for run in job.runs):
         return
-    if any(evidence.stood(run.start - 5 * SECOND, run.end + 5 * SECOND) or
-           evidence.stalled(run.start - 5 * SECOND, run.end + 5 * SECOND) for run in job.runs):
-        return
+    margin = (LOCK if evidence.server else 5) * SECOND
+    for run in job.runs:
+        since, until = run.start - margin, run.end + margin
+        if evidence.hindered(since, until) or evidence.stood(since, until) or \
+                evidence.stalled(since, until):
+            return
     words = collections.Counter(run.word for run in job.runs)
     bad = words["fail"] + words["hopeless"]
     if bad != failed or words["ok"] > 1:

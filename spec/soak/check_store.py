@@ -53,8 +53,8 @@ def sane(evidence, report):
         report.violated("integrity_check: %s %s" % (dump["integrity"][:3], dump["foreign"][:3]))
     if dump["checked"]["status"] != 0:
         report.violated("check --store: " + dump["checked"]["text"].strip())
-    for table in ("locked", "lane", "limited"):
-        if dump[table]:
+    for table in ("locked", "lock_page", "lane", "limited"):
+        if dump.get(table):
             report.violated("%s: %s, and nobody is there" % (table, dump[table][:3]))
     for entry in evidence.by["N", "backup-done"]:
         report.look()

@@ -1,12 +1,12 @@
 """When things happen: what must not overlap, what must not be early, who goes first."""
 import collections
 
-from executors import POOLED
+from executors import CENTRAL, POOLED
 from evidence import GRACE, LOCK, MS, SECOND, milliseconds
 
 DELAYS = {"flaky": 300, "doomed": 200, "drowsy": 200, "planned": 250, "moody": 200, "asking": 400}  # ms, as the handlers say
 WINDOW = 0.5  # seconds that a more important job must have been there to be taken first
-NODES = ("north", "south", *POOLED)
+NODES = ("north", "south", *POOLED, *CENTRAL)
 LATE = 5.0    # seconds after its date that the most important job may begin
 
 
@@ -123,6 +123,8 @@ def late(evidence, report):
 def serves(node, priority):
     if node in POOLED:
         return True
+    if node in CENTRAL:
+        return 10 <= priority <= 50
     return priority >= 20 if node == "north" else priority <= 60
 
 

@@ -77,12 +77,17 @@ def counts(evidence):
                         ("clock", "clock steps"), ("full", "full disks"), ("hupped", "HUPs"),
                         ("backup-done", "backups"), ("died", "deaths by themselves")):
         words.append("%d %s" % (names[event], word))
-    for event, word in (("outage", "times without a server"), ("broken", "broken connections"),
+    for event, word in (("outage", "times without a server"), ("promoted", "promotions"),
+                        ("broken", "broken connections"),
                         ("delayed", "delays"), ("stepped", "clocks set")):
         if names[event]:
             words.append("%d %s" % (names[event], word))
+    pages = sum(row["note"] == "page" for row in evidence.dump["witness"])
+    words += ["%d locks in pages" % pages] if pages else []
+    faults = collections.Counter(entry.note for entry in evidence.by["N", "fault"])
     ended = collections.Counter(run.word or "cut off" for run in evidence.runs)
-    return ", ".join(words) + "\nruns: " + ", ".join(
+    return ", ".join(words) + "\nfaults: " + ", ".join(
+        "%d %s" % (count, kind) for kind, count in faults.most_common()) + "\nruns: " + ", ".join(
         "%d %s" % (count, word) for word, count in ended.most_common())
 
 

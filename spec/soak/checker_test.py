@@ -365,6 +365,13 @@ class Retries(Checked):
         self.twice(100)
         self.bad("I8", "{'ok': 2}, 0 failures counted")
 
+    def test_a_result_that_is_refused_by_a_server_that_was_away_long_before(self):
+        self.story.line("N", "outage")
+        self.story.wait(100)
+        self.story.line("N", "back")
+        self.story.wait(6000)
+        self.test_a_run_that_did_not_count()
+
     def test_a_run_that_did_not_count_as_nobody_could_write(self):
         self.twice(1500)
         self.good("I5")

@@ -8,7 +8,10 @@ import time
 # Their ranges overlap: north alone takes 61 and more, south alone 19 and less.
 NAMES = {"north": ["--priority-range", "20:", "--deployment-aware", "false"],
          "south": ["--priority-range", ":60", "--deployment-aware", "true"]}
-POOLED = {"east": [], "west": []}  # behind pools of connections
+LARGE = ["--page", "256", "--queue", "256"]  # locks of so many jobs may stand in one row
+POOLED = {"east": LARGE, "west": LARGE}  # behind pools of connections
+# With a folder of its own, which has fewer handlers.
+CENTRAL = {"center": ["--priority-range", "10:50", *LARGE]}
 AHEAD = 300000  # ms by which an executor's own clock may differ
 
 
@@ -32,9 +35,9 @@ class Executor:
             self.world.forget_the_dead()
             with open(self.stderr, "ab") as errors:
                 self.process = self.world.start(
-                    "run", self.world.folder, "--name", self.name, "--log-format", "logfmt",
-                    *{**NAMES, **POOLED}[self.name], node=self.name, stderr=errors, stdout=errors,
-                    stdin=subprocess.DEVNULL)
+                    "run", self.world.folder_of(self.name), "--name", self.name, "--log-format",
+                    "logfmt", *{**NAMES, **POOLED, **CENTRAL}[self.name], node=self.name,
+                    stderr=errors, stdout=errors, stdin=subprocess.DEVNULL)
             self.wanted = True
             self.note("started")
 
@@ -71,7 +74,7 @@ class Executor:
             self.note("overdue")
             self.kill()
             return
-        left = self.world.ask("SELECT count(*) FROM locked l JOIN executor e ON e.id=l.owner"
+        left = self.world.ask("SELECT count(*) FROM locks l JOIN executor e ON e.id=l.owner"
                               " WHERE e.name=?", self.name)
         self.note("exited", attempt=code, retries=left[0][0] if left else None)
 

@@ -28,9 +28,9 @@ class Nemesis(threading.Thread):
         self.rng = rng
         self.done = done
         self.busy = {}  # faults of which there is only one at a time
+        self.servers = threading.Lock()  # nor of those that end a server
         self.calm = threading.Event()
         self.pace = 1
-        self.counts = {}
         self.first = []  # kinds of faults that come before the first deck, in this order
 
     def run(self):
@@ -50,8 +50,9 @@ class Nemesis(threading.Thread):
                 self.rest()
 
     def kinds(self):
-        return [kind for kind in FAULTS if kind not in self.world.missing
-                and FAULTS[kind][2] in ("any", self.world.store.kind)]
+        store = self.world.store
+        fit = {"any", store.kind, "standby" if len(getattr(store, "hosts", [])) > 1 else None}
+        return [kind for kind in FAULTS if kind not in self.world.missing and FAULTS[kind][2] in fit]
 
     def deck(self):
         kinds = self.kinds()
@@ -74,7 +75,7 @@ class Nemesis(threading.Thread):
                 blocking=False):
             return
         try:
-            self.counts[kind] = self.counts.get(kind, 0) + 1
+            self.note("fault", note=kind)
             FAULTS[kind][1](self)
         finally:
             self.busy[kind].release()
@@ -187,24 +188,59 @@ class Nemesis(threading.Thread):
         if not pids:
             return
         if self.rng.random() < .5:
-            self.note("broken")
-            self.world.ask("SELECT pg_terminate_backend(%d)" % self.rng.choice(pids))
+            self.end_one()
             return
-        self.note("outage")
+        self.without_server(lambda: self.kill_one(self.rng.choice(pids)))
+
+    def end_one(self):
+        """A connection ends, of one that waits for the standby if there is any."""
+        self.note("broken")
+        self.world.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                       " WHERE backend_type='client backend' AND application_name<>'psql'"
+                       " ORDER BY wait_event='SyncRep' DESC NULLS LAST, random() LIMIT 1")
+
+    @staticmethod
+    def kill_one(pid):
         try:
-            os.kill(self.rng.choice(pids), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             pass  # it has ended meanwhile
         time.sleep(0.1)
-        self.world.store.await_answer()
-        self.note("back")
 
     def crash(self):
         """The server ends without a word, as by a crash, and starts again."""
-        self.note("outage")
-        self.world.store.restart()
-        self.world.store.await_answer()
-        self.note("back")
+        self.without_server(self.world.store.restart)
+
+    def postmaster(self):
+        """The first process of the server is killed; the others lose it, and end."""
+        def restart():
+            self.world.store.kill(self.world.store.hosts[0])
+            time.sleep(self.rng.choice([0, 0, 0.5, 3]))
+            self.world.store.restart()
+        self.without_server(restart)
+
+    def promote(self):
+        """The primary is killed, its standby promoted; what was the primary becomes the standby."""
+        def promote():
+            before = self.rng.choice([lambda: None, self.world.store.restart, self.end_one])
+            before()  # what is on the primary alone now may not count
+            time.sleep(self.rng.choice([0, 0, 0.05, 0.3]))
+            self.world.store.promote()
+            self.note("promoted")
+        self.without_server(promote, self.world.store.rebuild)
+
+    def standby(self):
+        """Without the standby no commit ends."""
+        self.without_server(
+            lambda: self.world.store.restart_standby(self.rng.choice([0, 0.5, LOCK * 2])))
+
+    def without_server(self, what, then=lambda: None):
+        with self.servers:
+            self.note("outage")
+            what()
+            self.world.store.await_answer()
+            self.note("back")
+            then()
 
     def partition(self):
         """An executor hears nothing and is not heard; what it had said may arrive late."""
@@ -267,5 +303,7 @@ FAULTS = {"kill": (5, Nemesis.kill, "any"), "term": (3, Nemesis.term, "any"),
           "clock": (2, Nemesis.jump, "file"), "full": (1, Nemesis.full, "file"),
           "hup": (2, Nemesis.hup, "any"), "backup": (1, Nemesis.backup, "file"),
           "backend": (2, Nemesis.backend, "server"), "crash": (1, Nemesis.crash, "server"),
+          "postmaster": (1, Nemesis.postmaster, "server"),
+          "promote": (2, Nemesis.promote, "standby"), "standby": (1, Nemesis.standby, "standby"),
           "partition": (3, Nemesis.partition, "server"), "break": (4, Nemesis.breaks, "server"),
           "delay": (2, Nemesis.delays, "server"), "step": (1, Nemesis.step, "server")}

@@ -24,7 +24,6 @@ class Operator(threading.Thread):
                 self.do(*self.later.pop(0))
             else:
                 self.rng.choice(VERBS)(self)
-        self.mend()
 
     def do(self, words, job=None, handler=None):
         note = "%s %s" % (handler or "-", " ".join(str(word) for word in words))
@@ -47,7 +46,7 @@ class Operator(threading.Thread):
                         " SELECT id, stream FROM timer) j")
 
     def running(self):
-        return self.job("SELECT j.id FROM locked j")
+        return self.job("SELECT j.id FROM locks j")
 
     def dead(self):
         rows = self.world.ask("SELECT id FROM job WHERE retries=0 ORDER BY random() LIMIT 1")

@@ -108,13 +108,15 @@ class Single(Producer):
 
 
 class Bulk(Producer):
-    """Many in one command, in one file; sometimes all of a kind of which only so many may run, or a
-    storm of equal jobs that differ in priority."""
+    """Many in one command, in one file; sometimes all of a kind of which only so many may run, or so
+    quick that an executor takes hundreds, or a storm of equal jobs that differ in priority."""
 
     def create(self):
         if self.rng.random() < .15:
             kind = self.rng.choice(["capped", "rated"])
             made = self.intend(20, lambda: self.drafts.one(kind))
+        elif self.rng.random() < .1:
+            made = self.intend(300, self.quick)
         else:
             made = self.intend(self.rng.choice([5, 20, 60]))
         self.send(made, self.rng.random() < .15)
@@ -126,6 +128,10 @@ class Bulk(Producer):
 
     def storm(self, count):
         self.send(self.intend(count, self.plain), False)
+
+    def quick(self):
+        lane = {"lane": "lane-%d" % self.rng.randrange(60)} if self.rng.random() < .5 else {}
+        return self.drafts.make("chore", {"ms": self.rng.randrange(2)}, **lane)
 
     def plain(self):
         return self.drafts.make("plain", {"ms": 8})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What stands between an executor and the server: a process that passes on, holds up and breaks.
 
-    proxies.py LISTEN TARGET     two sockets; commands come by lines on the standard input
+    proxies.py LISTEN TARGET…    pairs of sockets; commands come by lines on the standard input
 
 pass            everything goes through, as it does at the beginning
 hold            nothing does, in neither direction, and no connection breaks; what comes meanwhile
@@ -13,6 +13,7 @@ halve WAY       the same of the second half of it
 WAY is "answer" (of the server) or "request".
 """
 import asyncio
+import functools
 import os
 import random
 import subprocess
@@ -24,9 +25,9 @@ BLOCK = 1 << 16
 class Proxy:
     """Such a process, as the soak sees it."""
 
-    def __init__(self, listen, target):
+    def __init__(self, *sockets):
         self.process = subprocess.Popen(
-            [sys.executable, "-B", os.path.abspath(__file__), listen, target],
+            [sys.executable, "-B", os.path.abspath(__file__), *sockets],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.process.stdout.readline()  # it listens
 
@@ -43,17 +44,16 @@ class Proxy:
 class Gate:
     """What is in force at this moment."""
 
-    def __init__(self, target):
-        self.target = target
+    def __init__(self):
         self.open = asyncio.Event()
         self.open.set()
         self.delay = 0
         self.tricks = {}  # way: trick
         self.writers = set()
 
-    async def serve(self, client, answers):
+    async def serve(self, target, client, answers):
         try:
-            server, requests = await asyncio.open_unix_connection(self.target)
+            server, requests = await asyncio.open_unix_connection(target)
         except OSError:
             answers.close()
             return
@@ -101,10 +101,11 @@ class Gate:
             self.tricks[given] = word
 
 
-async def main(listen, target):
-    gate = Gate(target)
-    await asyncio.start_unix_server(gate.serve, listen)
-    os.chmod(listen, 0o777)
+async def main(*sockets):
+    gate = Gate()
+    for listen, target in zip(sockets[::2], sockets[1::2]):
+        await asyncio.start_unix_server(functools.partial(gate.serve, target), listen)
+        os.chmod(listen, 0o777)
     commands = asyncio.StreamReader()
     await asyncio.get_event_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)

@@ -22,6 +22,7 @@ import producers
 import sampler
 import world as here
 
+STANDBY = 60  # seconds from which on it is worth while to have one
 QUIET = 40  # seconds until less is left, once nothing goes wrong any more
 
 
@@ -29,7 +30,8 @@ class Soak:
     def __init__(self, options):
         self.options = options
         self.world = here.World(options.root, options.program, options.probe,
-                                kind="server" if options.server else "file")
+                                kind="server" if options.server else "file",
+                                standby=options.seconds >= STANDBY)
         self.rng = random.Random(options.seed)
         self.done = threading.Event()       # no more faults, no more verbs
         self.enough = threading.Event()     # no more jobs
@@ -66,7 +68,8 @@ class Soak:
         """Of all executors; a clock of its own for each, where they may differ."""
         names = list(executors.NAMES)
         if self.world.store.kind == "server":
-            names += [name for name in executors.POOLED if name in self.world.store.proxies]
+            names += [name for name in (*executors.CENTRAL, *executors.POOLED)
+                      if name in self.world.store.proxies]
             for name in names:
                 self.world.set_clock_of(name, self.rng.randint(-executors.AHEAD, executors.AHEAD))
         return names
@@ -107,6 +110,7 @@ class Soak:
             maker.join()
         nature.mend()
         operator.join()
+        operator.mend()
         self.drain()
         watcher.join()
 
@@ -117,7 +121,7 @@ class Soak:
         while time.monotonic() < end:
             left = self.world.ask(
                 "SELECT (SELECT count(*) FROM ready), (SELECT count(*) FROM timer),"
-                " (SELECT count(*) FROM parked), (SELECT count(*) FROM locked)")
+                " (SELECT count(*) FROM parked), (SELECT count(*) FROM locks)")
             if left and sum(left[0]) == 0:
                 self.note("quiet")
                 return

@@ -5,6 +5,7 @@ CREATE TABLE witness(
   at bigint DEFAULT extract(epoch FROM clock_timestamp())*1000,
   what text NOT NULL, job bigint, token bigint, owner bigint, old bigint, new bigint, handler text,
   note text);
+CREATE INDEX witness_lock ON witness(job, token) WHERE what IN ('lock', 'unlock');
 
 CREATE FUNCTION witness_born() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -23,14 +24,33 @@ BEGIN
     WHERE v.was IS DISTINCT FROM v.is_now;
   RETURN NULL;
 END $$;
+-- A lock that moves from a page to a row of its own stays the same lock.
+CREATE FUNCTION witness_held(id bigint, held bigint) RETURNS boolean LANGUAGE sql AS $$
+  SELECT coalesce((SELECT what='lock' FROM soak.witness WHERE job=id AND token=held
+    AND what IN ('lock', 'unlock') ORDER BY seq DESC LIMIT 1), false) $$;
 CREATE FUNCTION witness_locked() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
     INSERT INTO soak.witness(what, job, token, owner) VALUES('unlock', OLD.id, OLD.token, OLD.owner);
   END IF;
-  IF TG_OP <> 'DELETE' THEN
+  IF TG_OP <> 'DELETE' AND NOT soak.witness_held(NEW.id, NEW.token) THEN
     INSERT INTO soak.witness(what, job, token, owner) VALUES('lock', NEW.id, NEW.token, NEW.owner);
   END IF;
+  RETURN NULL;
+END $$;
+CREATE FUNCTION witness_page(old soak.lock_page, new soak.lock_page) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO soak.witness(what, job, token, owner, note)
+    SELECT 'lock', u.id, new.token+u.n-1, new.owner, 'page' FROM unnest(new.ids) WITH ORDINALITY AS u(id, n)
+    WHERE get_bit(new.held, (u.n-1)::int)=1
+    AND (old.held IS NULL OR get_bit(old.held, (u.n-1)::int)=0);
+  INSERT INTO soak.witness(what, job, token, owner)
+    SELECT 'unlock', u.id, old.token+u.n-1, old.owner FROM unnest(old.ids) WITH ORDINALITY AS u(id, n)
+    WHERE get_bit(old.held, (u.n-1)::int)=1
+    AND (new.held IS NULL OR get_bit(new.held, (u.n-1)::int)=0)
+    AND NOT EXISTS(SELECT 1 FROM soak.locked k WHERE k.id=u.id AND k.token=old.token+u.n-1) $$;
+CREATE FUNCTION witness_lock_page() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM soak.witness_page(OLD, NEW);
   RETURN NULL;
 END $$;
 CREATE FUNCTION witness_ended() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -62,6 +82,8 @@ CREATE TRIGGER witness_job AFTER UPDATE OF retries, crashes, suspended, due ON j
   EXECUTE FUNCTION witness_job();
 CREATE TRIGGER witness_locked AFTER INSERT OR DELETE OR UPDATE OF token, owner ON locked FOR EACH ROW
   EXECUTE FUNCTION witness_locked();
+CREATE TRIGGER witness_lock_page AFTER INSERT OR DELETE OR UPDATE ON lock_page FOR EACH ROW
+  EXECUTE FUNCTION witness_lock_page();
 CREATE TRIGGER witness_ended AFTER INSERT ON ended FOR EACH ROW EXECUTE FUNCTION witness_ended();
 CREATE TRIGGER witness_failed AFTER INSERT ON attempt FOR EACH ROW EXECUTE FUNCTION witness_failed();
 CREATE TRIGGER witness_incident AFTER INSERT ON incident FOR EACH ROW

@@ -12,17 +12,18 @@ import stores
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DISK_MB = 192
+FEW = ("lane", "parent", "chore", "plain", "slow", "capped", "rated", "single")  # of the folder "center"
 FAKETIME = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
 
 
 class World:
-    def __init__(self, root, program, probe, log=None, kind="file"):
+    def __init__(self, root, program, probe, log=None, kind="file", standby=False):
         self.root = os.path.abspath(root)
         self.program = os.path.abspath(program)
         self.probe = os.path.dirname(os.path.abspath(probe))
         self.folder = os.path.join(self.root, "folder")
         self.disk = os.path.join(self.root, "disk")
-        self.store = {"file": stores.File, "server": stores.Server}[kind](self)
+        self.store = stores.Server(self, standby) if kind == "server" else stores.File(self)
         self.clock = os.path.join(self.root, "clock")
         self.path = log or os.path.join(self.root, "log")
         self.lines = None
@@ -53,8 +54,22 @@ class World:
             self._no_clock("a sanitized program takes no other clock")
         elif not FAKETIME:
             self._no_clock("libfaketime is not installed")
-        shutil.copytree(os.path.join(HERE, "folder"), self.folder)
+        self._make_folders()
         self._make_store()
+
+    def _make_folders(self):
+        whole, few = os.path.join(HERE, "folder"), self.folder_of("center")
+        shutil.copytree(whole, self.folder)
+        if self.store.kind == "file":
+            return
+        shutil.copytree(whole, few, ignore=shutil.ignore_patterns(
+            "batches", "handlers", "retries", "schedules"))
+        os.mkdir(few + "/handlers")
+        for name in FEW:
+            shutil.copy("%s/handlers/%s.lua" % (whole, name), few + "/handlers")
+
+    def folder_of(self, node):
+        return os.path.join(self.root, "center") if node == "center" else self.folder
 
     def _no_clock(self, why):
         for fault in ("clock", "step"):

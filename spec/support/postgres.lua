@@ -30,17 +30,23 @@ end
 local SETTINGS = "-k %s -c listen_addresses='' -c fsync=off -c full_page_writes=off" ..
   " -c max_connections=200 -c deadlock_timeout=100ms"
 
--- A running server { folder, programs }, whose owner is "owner". End it with stop.
-function postgres.start()
-  local server = { programs = assert(postgres.programs()) }
+-- Starts what is in its data, or starts it again. `how`: "start" or "-m immediate restart".
+local function launch(server, how)
+  run(server, ("pg_ctl -D %s/data -w -t 600 -o %s %s -l %s/log"):format(server.folder,
+    quoted(SETTINGS:format(server.folder) .. (server.settings or "")), how, server.folder))
+end
+
+-- A running server { folder, programs, settings }, whose owner is "owner". End it with stop.
+-- `settings`: flags behind ours.
+function postgres.start(settings)
+  local server = { programs = assert(postgres.programs()), settings = settings }
   -- The path of a socket has 107 bytes at most.
   server.folder = output("mktemp -d /tmp/moonshift-postgres-XXXXXX"):gsub("\n", "")
   os.execute("chmod 777 " .. server.folder)
   local fine, why = pcall(function()
     run(server, ("initdb -D %s/data -U owner --no-sync -A trust -E UTF8 --locale=C"):format(
       server.folder))
-    run(server, ("pg_ctl -D %s/data -w -t 600 -o %s start -l %s/log"):format(server.folder,
-      quoted(SETTINGS:format(server.folder)), server.folder))
+    launch(server, "start")
   end)
   if not fine then
     postgres.stop(server)
@@ -49,10 +55,9 @@ function postgres.start()
   return server
 end
 
--- As a crash would have it: no connection is ended, the log is replayed.
+-- As a crash would have it: no connection is ended, the log is replayed. A killed one starts.
 function postgres.restart(server)
-  run(server, ("pg_ctl -D %s/data -w -t 600 -m immediate -o %s restart -l %s/log"):format(
-    server.folder, quoted(SETTINGS:format(server.folder)), server.folder))
+  launch(server, "-m immediate restart")
 end
 
 function postgres.stop(server)
@@ -66,17 +71,22 @@ function postgres.stop(server)
   os.execute("rm -rf " .. server.folder)
 end
 
+-- Makes the server a standby of the primary, whatever it was before, and starts it.
+function postgres.follow(server, primary)
+  os.execute(("rm -rf %s/data"):format(server.folder))
+  run(primary, ("pg_basebackup -U owner -D %s/data -R -X stream -c fast"
+    .. " -d 'application_name=standby host=%s'"):format(server.folder, primary.folder))
+  launch(server, "start")
+end
+
 -- A standby of the server, in a folder inside its own. Returns what postgres.url and postgres.psql
 -- take; it ends with the server. `environment`: words before its programs.
 function postgres.standby(server, environment)
   local folder = server.folder .. "/s"
   os.execute(("mkdir %s && chmod 777 %s"):format(folder, folder))
-  local standby = { programs = server.programs, folder = folder }
-  run(standby, ("pg_basebackup -h %s -U owner -D %s/data -R -X stream -c fast"):format(
-    server.folder, folder))
-  standby.environment = environment
-  run(standby, ("pg_ctl -D %s/data -w -t 600 -o %s start -l %s/log"):format(folder,
-    quoted(SETTINGS:format(folder)), folder))
+  local standby = { programs = server.programs, folder = folder, settings = server.settings,
+    environment = environment }
+  postgres.follow(standby, server)
   server.standbys = server.standbys or {}
   table.insert(server.standbys, standby)
   return standby
@@ -91,9 +101,11 @@ function postgres.hold_back(standby)
   postgres.psql(standby, path)
 end
 
--- The server is gone as after a crash, and the standby is the primary.
+-- The server is gone as after a crash, or is already (nil), and the standby is the primary.
 function postgres.promote(server, standby)
-  run(server, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(server.folder))
+  if server then
+    run(server, ("pg_ctl -D %s/data -w -t 600 -m immediate stop"):format(server.folder))
+  end
   run(standby, ("pg_ctl -D %s/data -w -t 600 promote"):format(standby.folder))
 end
 
@@ -120,8 +132,9 @@ function postgres.pooler()
 end
 
 -- Starts a pool before the server that hands out four connections, by the "session" or by the
--- "transaction". Returns its port; stop ends it.
-function postgres.pool(server, mode)
+-- "transaction". Returns its port; stop ends it. `target`: the folder of the server's socket, if
+-- that is another one.
+function postgres.pool(server, mode, target)
   local port = 6000 + #(server.pools or {})
   local folder, ini = server.folder, ("%s/pool-%s.ini"):format(server.folder, mode)
   local function write(path, text)
@@ -131,7 +144,7 @@ function postgres.pool(server, mode)
     os.execute("chmod 644 " .. path)
   end
   write(folder .. "/users", '"owner" ""\n')
-  write(ini, POOL:format(folder, folder, port, folder, mode, folder, mode, folder, mode))
+  write(ini, POOL:format(target or folder, folder, port, folder, mode, folder, mode, folder, mode))
   server.pools = server.pools or {}
   table.insert(server.pools, ("%s/pool-%s.pid"):format(folder, mode))
   run(server, ("pgbouncer -q -d %s >/dev/null"):format(ini), "/usr/sbin")
