@@ -91,9 +91,10 @@ static enum answer held_up(struct store *store, int64_t lane, struct error *erro
  * bound. -1: error. */
 static int64_t count_ahead(struct why *why, const struct executor_info *info, struct error *error) {
     const struct job_row *row = &why->row;
-    struct cursor own = {.stream = row->stream,
-                         .timer = why->stream->type == JOB_TIMER,
-                         .head = {~row->priority, row->place, row->id, row->lane, 0}};
+    struct cursor own = {
+        .stream = row->stream,
+        .timer = why->stream->type == JOB_TIMER,
+        .head = {.rank = ~row->priority, .place = row->place, .id = row->id, .lane = row->lane}};
     struct merge merge = {0};
     int64_t ahead = 0;
     bool fine = merge_begin(&merge, why->store, &info->acquire, error);
