@@ -24,6 +24,7 @@ static const struct column columns[] = {
     {"workers", "WORKERS", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"running", "RUNNING", COLUMN_RIGHT},
     {"waiting", "WAITING", COLUMN_RIGHT},
+    {"locked", "LOCKED", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"seen", "SEEN", COLUMN_TIME},
     {"priority_min", "FROM", COLUMN_RIGHT | COLUMN_OPTIONAL},
     {"priority_max", "TO", COLUMN_RIGHT | COLUMN_OPTIONAL},
@@ -47,8 +48,19 @@ static void rows_write(json_t *rows) {
     }
 }
 
+/* How many jobs an executor holds is shown where no more is known. */
+static void locked_hide(json_t *rows) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        if (!json_is_null(json_object_get(row, "running")))
+            json_put(row, "locked", NULL);
+    }
+}
+
 bool executors_print(json_t *rows, struct error *error) {
     rows_write(rows);
+    locked_hide(rows);
     return table_print(columns, rows, output_width(), error);
 }
 
@@ -82,6 +94,8 @@ static bool listed_run(struct cli *cli, const struct flags *flags, struct error 
         executors_none_say(cli, engine);
     if (fine && !cli->json)
         rows_write(rows);
+    if (fine && !cli->json && !flags_has(flags, "--columns"))
+        locked_hide(rows);
     engine_close(engine);
     fine = fine && list_print(cli, &list, rows, 0, error);
     list_clear(&list);

@@ -14,6 +14,7 @@
         {"--unique", "KEY", "that hold this key"}, {"--lane", "KEY", "of this lane"},              \
         {"--tenant", "NAME,…", "of these tenants"},                                                \
         {"--without-tenant", "[BOOL]", "that have no tenant"},                                     \
+        {"--suspect", "[BOOL]", "that were locked on a machine that vanished"},                    \
         {"--category", "NAME,…", "of these categories"},                                           \
         {"--definition", "NAME,…", "of these definitions, by name or id"},                         \
         {"--deployment", "ID,…", "of these deployments"}, {"--batch", "ID,…", "of these batches"}, \

@@ -37,6 +37,7 @@
     FIELD(retries,         COUNT,  "retries",         ROW,    retries,         OTHER, SORT)    \
     FIELD(attempt,         COUNT,  "attempt",         KEPT,   attempt,         OTHER, SORT)    \
     FIELD(crashes,         COUNT,  "crashes",         KEPT,   crashes,         OTHER, SORT)    \
+    FIELD(suspect,         FLAG,   "suspect",         MADE,   suspect,         OTHER, NEVER)    \
     FIELD(conflicts,       COUNT,  "conflicts",       MADE,   conflicts,       OTHER, NEVER)    \
     FIELD(lock_owner,      TEXT,   "lock_owner",      LOCK,   lock_owner,      OTHER, NEVER)   \
     FIELD(lock_expiration, TIME,   "lock_expiration", LOCK,   lock_expiration, OTHER, NEVER)   \

@@ -37,7 +37,6 @@ struct job {
     JOB_FIELDS(JOB_MEMBER)
     time_ms begin_by;   /* monotonic: its start counts for a rate; 0: whenever it may be */
     time_ms counted_at; /* that start, by the clock of rates */
-    bool suspect;       /* its executor vanished while it was locked: see rules/suspects.h */
     bool unread;        /* it is locked, and its row is still to be read: see store_read_taken */
     int64_t permit;    /* its item's place under a limit; 0: it has one of its own, or needs none */
     int behind;        /* its unit was behind so many times in a row */

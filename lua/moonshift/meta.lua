@@ -102,6 +102,7 @@
 ---@field without_instance? boolean has no instance
 ---@field suspended? boolean is suspended
 ---@field suspended_by? string|string[] reasons of its suspension
+---@field suspect? boolean a machine vanished while it was locked there
 ---@field timer? boolean has a date of its own
 ---@field message_job? boolean was created for now
 ---@field with_exception? boolean has failed
@@ -239,6 +240,7 @@
 ---@field retries integer runs that are left
 ---@field attempt integer the number of the next run; of a dead job, of its last
 ---@field crashes integer runs in which the process died
+---@field suspect boolean a machine vanished while it was locked there
 ---@field conflicts integer conflicts in a row
 ---@field lock_owner? string the executor that has it
 ---@field lock_expiration? moonshift.instant the end of its lease
@@ -279,6 +281,7 @@
 ---@field retries integer runs that are left
 ---@field attempt integer the number of this run
 ---@field crashes integer runs in which the process died
+---@field suspect boolean a machine vanished while it was locked there
 ---@field conflicts integer conflicts in a row
 ---@field lock_owner? string the executor that has it
 ---@field lock_expiration? moonshift.instant the end of its lease

@@ -57,18 +57,33 @@ bool suspects_find(const struct store *store, int64_t job) {
 
 /* ---- their runs ---- */
 
+enum answer suspects_run(struct store *store, int64_t owner, time_ms now, struct suspect_run *run,
+                         struct error *error) {
+    struct row *row =
+        db_query(&store->db, error,
+                 "SELECT s.job, s.started FROM suspect s JOIN locked l ON l.id=s.job AND"
+                 " l.token=s.token WHERE s.token IS NOT NULL AND l.owner=?1"
+                 " ORDER BY s.started DESC LIMIT 1",
+                 "i", owner);
+    enum answer found = db_step(&store->db, row, error);
+    if (found != YES)
+        return found;
+    *run = (struct suspect_run){.job = row_int(row, 0), .until = row_int(row, 1) + ALONE};
+    row_done(row);
+    return now < run->until ? YES : NO;
+}
+
 enum answer suspects_wait(struct store *store, time_ms now, struct error *error) {
-    int64_t began = 0;
-    enum answer found =
-        db_value(&store->db, error, &began,
-                 "SELECT s.started FROM suspect s JOIN locked l ON l.id=s.job AND l.token=s.token"
-                 " WHERE s.token IS NOT NULL AND l.owner=?1 ORDER BY s.started DESC LIMIT 1",
-                 "i", store->self.id);
-    if (found != YES || now >= began + ALONE)
-        return found == FAILED ? FAILED : NO;
-    if (began + ALONE < store->rate_clock.next)
-        store->rate_clock.next = began + ALONE;
-    return YES;
+    struct suspect_run run;
+    enum answer found = suspects_run(store, store->self.id, now, &run, error);
+    if (found == YES && run.until < store->rate_clock.next)
+        store->rate_clock.next = run.until;
+    return found;
+}
+
+enum answer suspects_ask(struct store *store, int64_t job, struct error *error) {
+    int64_t one = 0;
+    return db_value(&store->db, error, &one, "SELECT 1 FROM suspect WHERE job=?1", "i", job);
 }
 
 bool suspects_start(struct store *store, struct job *job, time_ms now, struct error *error) {

@@ -15,12 +15,21 @@
 bool suspects_refresh(struct store *store, struct error *error);
 void suspects_clear(struct suspects *suspects);
 bool suspects_find(const struct store *store, int64_t job);
+/* The same as the store has it, outside of a transaction. */
+enum answer suspects_ask(struct store *store, int64_t job, struct error *error);
 static inline bool suspects_has(const struct store *store, int64_t job) {
     return store->suspects.count && suspects_find(store, job);
 }
 
-/* YES: a suspect that this executor has begun may still kill the machine, so the next one waits for
- * its end, or for some seconds. */
+/* The suspect that an executor has begun last, and until when the next one waits for its end. */
+struct suspect_run {
+    int64_t job;
+    time_ms until;
+};
+/* YES: it may still kill the machine, so the next one waits. */
+enum answer suspects_run(struct store *store, int64_t owner, time_ms now, struct suspect_run *run,
+                         struct error *error);
+/* The same of this executor, which looks again then. */
 enum answer suspects_wait(struct store *store, time_ms now, struct error *error);
 /* The locked job begins with the commit; says until when. */
 bool suspects_start(struct store *store, struct job *job, time_ms now, struct error *error);

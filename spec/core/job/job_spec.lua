@@ -12,7 +12,7 @@ describe("a job as users see it", function()
     assert.same({
       id = 1, type = "message", handler = "work", payload = { a = {}, b = 1.0 }, priority = 0,
       due = rules.null, ["repeat"] = rules.null, retries = 3, attempt = 1, crashes = 0,
-      lock_owner = rules.null, lock_expiration = rules.null, token = rules.null,
+      suspect = false, lock_owner = rules.null, lock_expiration = rules.null, token = rules.null,
       exclusive = true, lane = "q", instance = rules.null, root = rules.null,
       activity = rules.null, definition = job.definition, deployment = job.deployment,
       category = rules.null, tenant = rules.null, unique = rules.null, batch = rules.null,

@@ -280,6 +280,35 @@ static void by_hand(struct contract *c) {
     SCENE_END();
 }
 
+/* What `job show` and `job why` say of the last of three. */
+static bool says(struct contract *c, const char *words) {
+    const int64_t id = contract_number(c, "SELECT max(id) FROM job");
+    json_t *job = store_job(c->store, id, NOW, &c->error);
+    json_t *why = store_why(c->store, id, NOW, &c->error);
+    const char *text = json_string_value(json_object_get(why, "text"));
+    bool fine = text && strstr(text, words) && json_is_true(json_object_get(why, "suspect")) &&
+                json_is_true(json_object_get(job, "suspect"));
+    if (!fine)
+        printf("%s\n", text ? text : c->error.text);
+    json_decref(job);
+    json_decref(why);
+    return fine;
+}
+
+static void told(struct contract *c) {
+    SCENE(3, NULL);
+    fine = matches(c, "{\"suspect\":true}") == 3 &&
+           says(c, "job 3 is ready, and 2 jobs stand before it for node/1; it is a suspect, as a"
+                   " machine vanished while it was locked there") &&
+           take(c, &scene, c->store, IDLE, NOW) == 1 && drop(&scene) &&
+           says(c, "job 3 is ready, and 1 job stands before it for node/1, which") &&
+           take(c, &scene, scene.store, IDLE, NOW) == 1 &&
+           says(c, "job 3 waits for the end of job 1, until 2026-01-01T00:00:10.000Z at the"
+                   " latest: an executor begins one suspect at a time; it is a suspect") &&
+           succeed(c, &scene, NOW) && matches(c, "{\"suspect\":true}") == 2;
+    SCENE_END();
+}
+
 static const struct check checks[] = {
     {"an executor that vanishes makes suspects of its jobs, and none is counted", nothing_counts},
     {"of a hundred jobs one is counted", many},
@@ -297,6 +326,7 @@ static const struct check checks[] = {
     {"each executor runs a suspect", of_two_executors},
     {"an end that is rolled back clears no suspect", rolled_back},
     {"a suspect that is run by hand has begun", by_hand},
+    {"a job says that it is a suspect, and for which one it waits", told},
 };
 
 int main(void) {

@@ -107,6 +107,8 @@ static bool filter_instance(struct query *query, const struct filter *filter, co
     return true;
 }
 
+#define IS_SUSPECT "EXISTS(SELECT 1 FROM suspect x WHERE x.job=j.id)"
+
 static const struct filter filters[] = {
     {"instance", filter_instance, NULL, NULL},
     STREAM_FILTERS("j"),
@@ -121,6 +123,7 @@ static const struct filter filters[] = {
     {"without_instance", filter_flag, "(j.instance IS NULL AND j.instance_id IS NULL)", NULL},
     {"suspended", filter_flag, "j.suspended<>0", NULL},
     {"suspended_by", filter_suspended_by, NULL, NULL},
+    {"suspect", filter_flag, IS_SUSPECT, NULL},
     {"timer", filter_flag, IN_STREAM("j") "s.type=1)", NULL},
     {"message_job", filter_flag, IN_STREAM("j") "s.type=0)", NULL},
     {"with_exception", filter_flag, "j.message IS NOT NULL", NULL},
@@ -150,6 +153,7 @@ static const struct filter filters[] = {
 #define BY_lock_owner "e.name"
 #define LOCKED_UNTIL "CASE WHEN l.until>e.lease THEN l.until ELSE e.lease END"
 #define BY_lock_expiration "CASE WHEN l.id IS NOT NULL THEN " LOCKED_UNTIL " END"
+#define BY_suspect IS_SUSPECT
 #define BY_conflicts NULL
 #define BY_stream NULL
 #define BY_lane_id NULL
@@ -237,6 +241,7 @@ static json_t *jobs_read(struct store *store, struct row *row, struct error *err
     const int at = ROW_COLUMN_COUNT;
     if (!row_read(store, row, &job, error))
         return NULL;
+    job.suspect = row_int(row, at + 5); /* what the store knows in memory may be old */
     job.state = jobs_state(row_text(row, at));
     if (job.state == JOB_LOCKED) {
         const char *name = row_text(row, at + 3);
@@ -275,7 +280,7 @@ json_t *store_jobs(struct store *store, const json_t *wanted, const struct store
     json_t *jobs = NULL;
     bool asked = jobs_question(&query, store,
                                ROW_COLUMNS ", " JOBS_STATE ", l.token, l.owner, e.name,"
-                                           " " LOCKED_UNTIL,
+                                           " " LOCKED_UNTIL ", " IS_SUSPECT,
                                wanted, now, error) &&
                  store->engine->few(store, &query, wanted, error);
     if (asked && page && page->after) {

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "store/rules/history.h"
 #include "store/rules/schedule/occurrence.h"
+#include "store/rules/suspects.h"
 #include "time/span.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +98,11 @@ static bool why_locked(struct why *why, struct error *error) {
                        since, until);
     if (why->store->kind == STORE_MEMORY)
         return why_say(why, "running", "is running on %s (locked until %s)", owner, until);
+    if (info->running.vanished)
+        return why_say(why, "locked",
+                       "is locked by %s until %s; whether it runs by now is known on that machine "
+                       "alone",
+                       owner, until);
     return why_say(why, "queued", "is locked by %s until %s and waits there for a free worker",
                    owner, until);
 }
@@ -373,6 +379,23 @@ static bool why_live(struct why *why, struct error *error) {
     return why_state(why, "ready") && why_ready(why, error);
 }
 
+/* What the sentence does not say otherwise. */
+static bool why_say_suspect(struct why *why) {
+    if (!why->suspect)
+        return true;
+    text_add(&why->text, "; it is a suspect, as a machine vanished while it was locked there");
+    return json_put(why->answer, "suspect", json_true());
+}
+
+static bool why_job(struct why *why, struct error *error) {
+    enum answer suspect = suspects_ask(why->store, why->row.id, error);
+    why->suspect = suspect == YES;
+    return suspect != FAILED &&
+           json_put_text(why->answer, "handler", why->stream->definition->name) &&
+           executor_list_take(&why->executors, why->store, false, why->now, error) &&
+           why_live(why, error) && why_say_suspect(why);
+}
+
 static bool why_answer(struct why *why, int64_t id, struct error *error) {
     enum answer found = row_load(why->store, id, &why->row, error);
     if (found == FAILED || !json_put(why->answer, "job", json_integer(id)))
@@ -383,9 +406,7 @@ static bool why_answer(struct why *why, int64_t id, struct error *error) {
     if (!why->stream)
         return error_set(error, ERROR_DAMAGED, "store \"%s\": damaged: job %lld has no definition",
                          why->store->db.name, (long long)id);
-    return json_put_text(why->answer, "handler", why->stream->definition->name) &&
-           executor_list_take(&why->executors, why->store, false, why->now, error) &&
-           why_live(why, error);
+    return why_job(why, error);
 }
 
 json_t *store_why(struct store *store, int64_t id, time_ms now, struct error *error) {

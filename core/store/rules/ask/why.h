@@ -13,6 +13,7 @@ struct why {
     time_ms now;
     struct job_row row;
     const struct catalog_stream *stream;
+    bool suspect; /* a machine vanished while it was locked there */
     struct executor_list executors;
     json_t *answer;   /* the object */
     struct text text; /* the sentence */

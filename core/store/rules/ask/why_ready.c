@@ -5,6 +5,7 @@
 #include "store/rules/fleet/unserved.h"
 #include "store/rules/merge.h"
 #include "store/rules/rate_limit.h"
+#include "store/rules/suspects.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -164,6 +165,32 @@ static enum answer why_crash(struct why *why, struct error *error) {
                    (long long)suspect);
 }
 
+/* NO: no such obstacle. Each executor that would take it has begun another suspect. */
+static enum answer why_suspect(struct why *why, struct error *error) {
+    struct suspect_run run = {0}, first = {.until = TIME_NEVER};
+    char until[TIME_TEXT_SIZE];
+    for (size_t i = 0; why->suspect && i < why->executors.count; i++) {
+        const struct executor_info *info = &why->executors.list[i];
+        if (info->standing != STANDING_LIVE ||
+            !executor_info_takes(info, why->stream, why->row.priority))
+            continue;
+        enum answer runs = suspects_run(why->store, info->id, why->now, &run, error);
+        if (runs != YES)
+            return runs;
+        if (run.until < first.until)
+            first = run;
+    }
+    if (!first.job)
+        return NO;
+    time_format(first.until, until);
+    json_put(why->answer, "holder", json_integer(first.job));
+    json_put_time(why->answer, "when", first.until);
+    return why_say(why, "suspect",
+                   "waits for the end of job %lld, until %s at the latest: an executor begins one "
+                   "suspect at a time",
+                   (long long)first.job, until);
+}
+
 /* The first who would take it and whose share of its definition's limit is used up, if that is so
  * for all. */
 static enum answer find_full(struct why *why, const struct executor_info **full,
@@ -247,6 +274,8 @@ bool why_ready(struct why *why, struct error *error) {
     if (said || (why->row.due == TIME_NONE && why_undated(why)))
         return true;
     enum answer said_so = why_crash(why, error);
+    if (said_so == NO)
+        said_so = why_suspect(why, error);
     if (said_so == NO)
         said_so = why_limit(why, error);
     if (said_so == NO)

@@ -48,10 +48,20 @@ static json_t *executor_uptime(const struct executor_info *info, time_ms now) {
     return runs ? json_integer((now - info->started) / 1000) : NULL;
 }
 
+/* Only its machine knows which of the jobs that it holds have begun. */
+static bool executor_put_held(json_t *object, const struct store *store,
+                              const struct executor_info *info) {
+    const bool known = !info->running.vanished || !info->locked;
+    const int64_t running =
+        store->kind != STORE_MEMORY ? (int64_t)info->running.count : info->locked;
+    const int64_t waiting = info->locked > running ? info->locked - running : 0;
+    return json_put(object, "running", known ? json_integer(running) : NULL) &&
+           json_put(object, "waiting", known ? json_integer(waiting) : NULL) &&
+           json_put(object, "locked", json_integer(info->locked));
+}
+
 static json_t *executor_to_json(const struct store *store, const struct executor_info *info,
                                 time_ms now) {
-    int64_t running = store->kind != STORE_MEMORY ? (int64_t)info->running.count : info->locked;
-    int64_t waiting = info->locked > running ? info->locked - running : 0;
     json_t *object = json_object();
     if (json_put(object, "id", json_integer(info->id)) &&
         json_put_text(object, "name", info->name) &&
@@ -65,9 +75,7 @@ static json_t *executor_to_json(const struct store *store, const struct executor
         json_put(object, "workers", info->workers ? json_integer(info->workers) : NULL) &&
         json_put(object, "handlers",
                  info->knows_handlers ? json_integer((json_int_t)info->named.count) : NULL) &&
-        json_put(object, "running", json_integer(running)) &&
-        json_put(object, "waiting", json_integer(waiting)) &&
-        json_put(object, "locked", json_integer(info->locked)))
+        executor_put_held(object, store, info))
         return object;
     json_decref(object);
     return NULL;

@@ -91,10 +91,34 @@ static void spared(struct contract *c) {
     EXPECT(fine);
 }
 
+/* What runs there nobody here can know. */
+static void elsewhere(struct contract *c) {
+    struct store *other = taker(c, 1);
+    bool fine = other && hide(c);
+    json_t *why = fine ? store_why(c->store, 1, NOW, &c->error) : NULL;
+    const char *text = json_string_value(json_object_get(why, "text"));
+    fine = text && strcmp(text, "job 1 is locked by other/2 until 2026-01-01T00:05:00.000Z;"
+                                " whether it runs by now is known on that machine alone") == 0;
+    if (!fine)
+        printf("%s\n", text ? text : c->error.text);
+    json_decref(why);
+    json_t *rows = store_executors(c->store, false, NOW, &c->error), *there = NULL;
+    json_t *here = json_array_get(rows, 0);
+    fine = fine && json_integer_value(json_object_get(here, "running")) == 0 &&
+           json_is_integer(json_object_get(here, "waiting")) && (there = json_array_get(rows, 1)) &&
+           json_is_null(json_object_get(there, "running")) &&
+           json_is_null(json_object_get(there, "waiting")) &&
+           json_integer_value(json_object_get(there, "locked")) == 1;
+    json_decref(rows);
+    store_close(other);
+    EXPECT(fine);
+}
+
 static const struct check checks[] = {
     {"jobs of a living process whose slots can be read are no suspects", seen},
     {"jobs of an executor on another machine are suspects when its lease ends", unseen},
     {"slots of an earlier boot tell nothing", rebooted},
+    {"a job that is locked on another machine does not say that it waits there", elsewhere},
     {"a suspect that had begun counts once its executor could have come back", spared},
 };
 
