@@ -67,13 +67,15 @@ static enum answer find_foreign(struct store *store, struct error *error) {
     return step;
 }
 
-/* Tables of a store. An owner has every right to what it has made. */
+/* Tables of a store, if the one of its version is ours. An owner has every right to what it has
+ * made. */
 static enum answer find_tables(struct store *store, bool *own, struct error *error) {
     int64_t owner = 0;
     enum answer found =
         db_value(&store->db, error, &owner,
                  "SELECT pg_has_role(c.relowner, 'USAGE')::int::bigint FROM pg_catalog.pg_class c"
                  " JOIN pg_catalog.pg_namespace n ON n.oid=c.relnamespace"
+                 " JOIN pg_catalog.pg_attribute a ON a.attrelid=c.oid AND a.attname='oldest'"
                  " WHERE n.nspname=?1 AND c.relname='schema_version'",
                  "t", postgres_of(store)->address.schema);
     *own = owner != 0;
@@ -126,6 +128,19 @@ static bool make_tables(struct store *store, struct error *error) {
     return done;
 }
 
+/* Says what the server has refused, and who could do it. */
+static bool refuse_making(struct store *store, struct error *error) {
+    char why[sizeof error->text];
+    const char *at = strstr(error->text, "\": ");
+    if (strcmp(postgres_of(store)->session.state, "42501") != 0 || !at)
+        return false;
+    snprintf(why, sizeof why, "%s", at + strlen("\": "));
+    return error_set(error, ERROR_CONFIG,
+                     "store \"%s\": it is not there, and this role cannot make it (expected"
+                     " \"moonshift store create\" as the owner of its tables): %s",
+                     store->db.name, why);
+}
+
 /* Another process may make the same store at this moment: it is looked for again under a lock. */
 static bool make(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
@@ -142,7 +157,7 @@ static bool make(struct store *store, struct error *error) {
     session_leave(&postgres->session);
     if (!done && !postgres->session.lost)
         db_run(&store->db, NULL, "ROLLBACK", "");
-    return done;
+    return done || (error->code == ERROR_CONFIG && refuse_making(store, error));
 }
 
 bool postgres_migrate(struct store *store, struct error *error) {
@@ -155,7 +170,6 @@ bool postgres_migrate(struct store *store, struct error *error) {
     if (store->mode == STORE_CREATE)
         return make(store, error) && postgres_schema_read(store, error);
     return error_set(error, ERROR_NOT_FOUND,
-                     "store \"%s\": empty (create it with \"moonshift run\" or \"moonshift "
-                     "enqueue\")",
+                     "store \"%s\": empty (create it with \"moonshift store create\")",
                      store->db.name);
 }

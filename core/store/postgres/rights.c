@@ -95,20 +95,25 @@ bool postgres_grants(const char *url, const struct store_roles *roles, struct te
 /* Tables that lack the same are named together. A sequence of an identity column needs no right. */
 static const char lacking[] =
     "WITH n AS (SELECT oid, nspname FROM pg_catalog.pg_namespace WHERE nspname=?1),"
-    " need AS (SELECT 'USAGE'::text AS what, 'schema'::text AS kind, nspname::text AS name FROM n"
-    " WHERE NOT has_schema_privilege(oid, 'USAGE')"
-    " UNION ALL SELECT p.word, 'tables', c.relname::text FROM n"
-    " JOIN pg_catalog.pg_class c ON c.relnamespace=n.oid AND c.relkind IN ('r', 'p', 'v'),"
-    " unnest(string_to_array(CASE WHEN c.relkind='v' THEN 'SELECT' ELSE ?2 END, ' '))"
+    " c AS (SELECT c.oid, c.relname::text AS name,"
+    " CASE WHEN c.relkind='v' THEN 'views' ELSE 'tables' END AS kind FROM n"
+    " JOIN pg_catalog.pg_class c ON c.relnamespace=n.oid AND c.relkind IN ('r', 'p', 'v')),"
+    " need AS (SELECT 1::bigint AS at, 'USAGE'::text AS what, 'schema'::text AS kind,"
+    " nspname::text AS name FROM n WHERE NOT has_schema_privilege(oid, 'USAGE')"
+    " UNION ALL SELECT p.at, p.word, c.kind, c.name FROM c,"
+    " unnest(string_to_array(CASE WHEN c.kind='views' THEN 'SELECT' ELSE ?2 END, ' '))"
     " WITH ORDINALITY AS p(word, at) WHERE NOT has_table_privilege(c.oid, p.word)"
-    " UNION ALL SELECT 'USAGE', 'sequences', c.relname::text FROM n"
+    " UNION ALL SELECT 1, 'USAGE', 'sequences', c.relname::text FROM n"
     " JOIN pg_catalog.pg_class c ON c.relnamespace=n.oid AND CASE WHEN c.relkind='S'"
     " THEN ?3<>0 AND NOT has_sequence_privilege(c.oid, 'USAGE') END"
     " AND NOT EXISTS(SELECT 1 FROM pg_catalog.pg_depend d WHERE d.objid=c.oid AND d.deptype='i')),"
-    " each AS (SELECT kind, name, string_agg(what, ', ') AS what FROM need GROUP BY kind, name),"
-    " alike AS (SELECT what||' on '||kind||' '||string_agg(name, ', ' ORDER BY name) AS line"
-    " FROM each GROUP BY what, kind)"
-    " SELECT string_agg(line, '; ' ORDER BY line), current_user::text FROM alike";
+    " each AS (SELECT kind, name, string_agg(what, ', ' ORDER BY at) AS what FROM need"
+    " GROUP BY kind, name),"
+    " alike AS (SELECT kind, what||' on '||CASE WHEN count(*)>1"
+    " AND count(*)=(SELECT count(*) FROM c WHERE c.kind=each.kind) THEN 'all '||kind"
+    " ELSE kind||' '||string_agg(name, ', ' ORDER BY name) END AS line FROM each"
+    " GROUP BY kind, what)"
+    " SELECT string_agg(line, '; ' ORDER BY kind, line), current_user::text FROM alike";
 
 static bool refuse_rights(struct store *store, const char *role, const char *lack,
                           struct error *error) {

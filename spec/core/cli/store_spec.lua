@@ -103,7 +103,10 @@ describe("the roles of a server", function()
     psql("CREATE ROLE moonshift_owner LOGIN; CREATE ROLE moonshift_worker LOGIN;" ..
       "CREATE ROLE moonshift_reader LOGIN;")
     granted("first")
-    has(as("moonshift_worker", "first", 78, "enqueue", "work"), "permission denied")
+    has(as("moonshift_worker", "first", 78, "enqueue", "work"),
+      'cannot make it (expected "moonshift store create" as the owner of its tables)')
+    has(as("moonshift_worker", "first", 4, "job", "list"),
+      'empty (create it with "moonshift store create")')
     has(as("moonshift_owner", "first", 0, "store", "create"), "made, schema 6")
     as("moonshift_worker", "first", 0, "enqueue", "work", "--count", "20")
     as("moonshift_worker", "first", 0, "run", "--drain")
@@ -111,10 +114,19 @@ describe("the roles of a server", function()
     has(as("moonshift_reader", "first", 0, "log", "--json"), '"work"')
   end)
 
+  it("make no store of the tables of another program", function()
+    psql("CREATE SCHEMA other; CREATE TABLE other.schema_version(n bigint);")
+    has(as("owner", "other", 78, "store", "create"),
+      'not a moonshift store (its schema holds "schema_version" of another program)')
+  end)
+
   it("are told by name what they lack", function()
     psql("CREATE ROLE stranger LOGIN;")
     as("owner", "second", 0, "store", "create")
+    local all = "USAGE on schema second; SELECT, INSERT, UPDATE, DELETE on all tables; " ..
+      "SELECT on all views\n"
     has(as("stranger", "second", 78, "run", "--drain"), 'the role "stranger" lacks rights')
+    has(as("stranger", "second", 78, "run", "--drain"), all)
     psql("GRANT USAGE ON SCHEMA second TO stranger;" ..
       "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA second TO stranger;" ..
       "REVOKE UPDATE, DELETE ON second.lane, second.rate FROM stranger;" ..
