@@ -13,6 +13,13 @@ static void add(char shown[STORE_SHOWN], const char *text, size_t size) {
     snprintf(shown + used, STORE_SHOWN - used, "%.*s", (int)size, text);
 }
 
+/* Where the @ behind a password stands, which may have characters of a URL in it. NULL: there is no
+ * user. */
+static const char *user_end(const char *at) {
+    const char *end = memrchr(at, '@', strcspn(at, "?"));
+    return end ? end : memrchr(at, '@', strcspn(at, "=&"));
+}
+
 /* "me:secret@host" without what stands between the colon and the last @. */
 static void add_authority(char shown[STORE_SHOWN], const char *at, size_t size) {
     const char *end = memrchr(at, '@', size);
@@ -43,7 +50,8 @@ const char *store_url_show(const char *url, char shown[STORE_SHOWN]) {
     }
     at += strlen("://");
     add(shown, url, (size_t)(at - url));
-    size_t size = strcspn(at, "/?");
+    const char *user = user_end(at) ? user_end(at) : at;
+    size_t size = (size_t)(user - at) + strcspn(user, "/?");
     add_authority(shown, at, size);
     at += size;
     size = strcspn(at, "?&");

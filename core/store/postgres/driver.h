@@ -22,6 +22,10 @@ struct sent {
     int wanted;
 };
 
+/* What other clients have made of the session shows that it is no session of ours. */
+#define SESSION_SHARED                                                                             \
+    "a pool gives this connection to other clients, too (expected pool=transaction in the URL)"
+
 /* What a connection to PostgreSQL holds besides. */
 struct session {
     struct db *db;

@@ -28,7 +28,8 @@ static const struct error_class classes[] = {
     {"3F", ERROR_CONFIG},         {"42501", ERROR_CONFIG},   {"42P01", ERROR_CONFIG},
     {"XX001", ERROR_DAMAGED},     {"XX002", ERROR_DAMAGED},  {"58", ERROR_IO},
     {"57014", ERROR_INTERRUPTED}, {"08", ERROR_UNAVAILABLE}, {"57P", ERROR_UNAVAILABLE},
-    {"42703", ERROR_CONFIG},      {"", ERROR_FAILED},
+    {"42703", ERROR_CONFIG},      {"42P05", ERROR_CONFIG},   {"26000", ERROR_CONFIG},
+    {"", ERROR_FAILED},
 };
 
 static enum error_code code_of(const char *state) {
@@ -160,6 +161,8 @@ static void note_refusal(struct session *session, const PGresult *result) {
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (state && strcmp(state, "25006") == 0)
         text = "the server is read only (expected the primary)";
+    if (state && (strcmp(state, "42P05") == 0 || strcmp(state, "26000") == 0))
+        text = SESSION_SHARED;
     note_failure(session, state ? state : "08000", text ? text : PQresultErrorMessage(result));
 }
 
@@ -346,6 +349,14 @@ static void ignore_notice(void *arg, const PGresult *result) {
     (void)result;
 }
 
+static bool refuse_password(struct session *session, struct error *error) {
+    session->lost = true;
+    return error_set(error, ERROR_CONFIG,
+                     "store \"%s\": cannot connect: the server asks for a password (expected one in"
+                     " ~/.pgpass or PGPASSWORD)",
+                     session->db->name);
+}
+
 static bool refuse_connection(struct session *session, const struct address *address,
                               struct error *error) {
     const char *text = PQerrorMessage(session->link);
@@ -415,6 +426,25 @@ void session_close(struct session *session) {
     session->settings = NULL;
 }
 
+enum { SERVER_OLDEST = 14 };
+
+/* Can the server hold a store? A pool may not know its version. */
+static bool suits(struct session *session, struct error *error) {
+    const int version = PQserverVersion(session->link);
+    const char *encoding = PQparameterStatus(session->link, "server_encoding");
+    if (version && version < SERVER_OLDEST * 10000)
+        error_set(error, ERROR_CONFIG, "store \"%s\": PostgreSQL %s (expected version %d or later)",
+                  session->db->name, PQparameterStatus(session->link, "server_version"),
+                  SERVER_OLDEST);
+    else if (encoding && strcmp(encoding, "UTF8") != 0)
+        error_set(error, ERROR_CONFIG, "store \"%s\": a database with encoding %s (expected UTF8)",
+                  session->db->name, encoding);
+    else
+        return true;
+    session->lost = true;
+    return false;
+}
+
 static bool begin_session(struct session *session, const struct address *address,
                           struct error *error) {
     session->generation++;
@@ -422,8 +452,12 @@ static bool begin_session(struct session *session, const struct address *address
     session->link = connect_to(address);
     if (!session->link)
         return error_no_memory(error);
+    if (PQstatus(session->link) != CONNECTION_OK && PQconnectionNeedsPassword(session->link))
+        return refuse_password(session, error);
     if (PQstatus(session->link) != CONNECTION_OK)
         return refuse_connection(session, address, error);
+    if (!suits(session, error))
+        return false;
     PQsetNoticeReceiver(session->link, ignore_notice, NULL);
     return configure(session, address, error) &&
            (PQenterPipelineMode(session->link) == 1 || refuse_connection(session, address, error));

@@ -63,7 +63,8 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
         db_query(&store->db, error,
                  "SELECT version, oldest, " SERVER_NOW ","
                  " pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,"
-                 " CASE WHEN pg_is_in_recovery() THEN 0 ELSE " TIMELINE " END FROM schema_version",
+                 " CASE WHEN pg_is_in_recovery() THEN 0 ELSE " TIMELINE " END, current_schema()"
+                 " FROM schema_version",
                  "");
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
@@ -74,7 +75,11 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
         postgres_note_clock(store, begun, row_int(row, 2));
     bool read_only = step == YES && row_int(row, 3);
     postgres_of(store)->timeline.server = step == YES ? row_int(row, 4) : 0;
+    bool own = step != YES || !row_text(row, 5) ||
+               strcmp(row_text(row, 5), postgres_of(store)->address.schema) == 0;
     row_done(row);
+    if (!own)
+        return error_set(error, ERROR_CONFIG, "store \"%s\": " SESSION_SHARED, store->db.name);
     if (writing && read_only)
         return refuse_read_only(store, error);
     return postgres_version_fits(store, error);

@@ -311,12 +311,44 @@ static void addresses(struct contract *c) {
     EXPECT(reads_as("postgresql://me@/d?host=/run/pg",
                     "postgres://me@/d?host=/run/pg&schema=moonshift", &c->error));
     EXPECT(reads_as("postgres://h/d?schema=Jobs;",
-                    "store: schema \"Jobs;\": expected at most 63 lower-case letters, digits and _",
+                    "store: schema \"Jobs;\": expected at most 63 lower-case letters, digits and"
+                    " _, and no pg_ in front",
                     &c->error));
-    EXPECT(reads_as("postgres://me:secret@h/d?color=blue",
-                    "store \"postgres://me@h/d?color=blue\": expected "
+    EXPECT(reads_as("postgres://h/d?scheme=jobs",
+                    "store: unknown parameter \"scheme\" (did you mean \"schema\"?)", &c->error));
+    EXPECT(reads_as("postgres://me:secret%zz@h/d",
+                    "store \"postgres://me@h/d\": expected "
                     "postgres://user@host:port/database?schema=moonshift",
                     &c->error));
+}
+
+/* Values that libpq would refuse as it connects, as if the server were away. */
+static void address_values(struct contract *c) {
+    EXPECT(reads_as("postgres://a:5432,b:5433/d?sslmode=verify-ca&connect_timeout=3",
+                    "postgres://a:5432,b:5433/d?schema=moonshift", &c->error));
+    EXPECT(reads_as("postgres://h:99999/d",
+                    "store: port \"99999\": expected a number from 1 to 65535, or one for each"
+                    " host",
+                    &c->error));
+    EXPECT(reads_as("postgres://h/d?connect_timeout=soon",
+                    "store: connect_timeout \"soon\": expected seconds", &c->error));
+    EXPECT(reads_as("postgres://h/d?sslmode=verify",
+                    "store: sslmode \"verify\": expected disable, allow, prefer, require,"
+                    " verify-ca, verify-full",
+                    &c->error));
+}
+
+/* A part of such a password would be taken for a host, and shown. */
+static void parted_passwords(struct contract *c) {
+    static const char *const urls[] = {"postgres://me:se@cret@h/d", "postgres://me:se/cret@h/d",
+                                       "postgres://me:se?cret@h/d"};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        EXPECT(reads_as(urls[i],
+                        "store \"postgres://me@h/d\": a character of its password parts the URL"
+                        " (expected %40 for @, %2F for / and %3F for ?)",
+                        &c->error));
+    EXPECT(reads_as("postgres://me:se%40cret@h/d?application_name=a@b",
+                    "postgres://me@h/d?schema=moonshift", &c->error));
 }
 
 static void nobody(struct contract *c) {
@@ -330,14 +362,25 @@ static void nobody(struct contract *c) {
     EXPECT(!opened && c->error.code == ERROR_UNAVAILABLE && !strstr(c->error.text, "secret"));
 }
 
-/* Accepts whoever connects, and hangs up. */
-static void hang_up(int listener) {
-    for (int one = 0; one >= 0; close(one))
+/* Says this to each client, and hangs up: a server that is there at once, and what it is. */
+struct greeting {
+    const char *words;
+    size_t size;
+};
+
+static void greet(int listener, const struct greeting *greeting) {
+    char asked[1000];
+    for (int one = 0; one >= 0; close(one)) {
         one = accept(listener, NULL, NULL);
+        if (greeting->size && read(one, asked, sizeof asked) > 0 &&
+            write(one, greeting->words, greeting->size) > 0)
+            while (read(one, asked, sizeof asked) > 0)
+                continue;
+    }
     _exit(0);
 }
 
-static pid_t begin_hanging_up(const char *folder) {
+static pid_t begin_greeting(const char *folder, const struct greeting *greeting) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     snprintf(name.sun_path, sizeof name.sun_path, "%s/.s.PGSQL.5432", folder);
@@ -345,12 +388,12 @@ static pid_t begin_hanging_up(const char *folder) {
         bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 10) == 0;
     pid_t child = listens ? fork() : -1;
     if (child == 0)
-        hang_up(listener);
+        greet(listener, greeting);
     close(listener);
     return child;
 }
 
-static void end_hanging_up(pid_t child, const char *folder) {
+static void end_greeting(pid_t child, const char *folder) {
     char path[128];
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
@@ -375,12 +418,51 @@ static void hung_up(struct contract *c) {
              address_option(&server.address, "host"));
     snprintf(wrong, sizeof wrong, "%s&dbname=nowhere", url);
     server_close(&server);
-    pid_t child = begin_hanging_up(c->directory);
+    pid_t child = begin_greeting(c->directory, &(struct greeting){"", 0});
     EXPECT(child > 0);
     bool opened = opens(c, url), opened_wrong = opens(c, wrong);
-    end_hanging_up(child, c->directory);
+    end_greeting(child, c->directory);
     EXPECT(opened);
     EXPECT(!opened_wrong && c->error.code == ERROR_CONFIG);
+}
+
+/* Messages of the protocol: the client is who it is, two parameters, ready. */
+#define GREETING(words)                                                                            \
+    &(struct greeting) {                                                                           \
+        words, sizeof words - 1                                                                    \
+    }
+#define WELCOME "R\0\0\0\10\0\0\0\0"
+#define READY "Z\0\0\0\5I"
+
+static bool refuses(struct contract *c, const struct greeting *greeting, const char *why) {
+    char url[200];
+    snprintf(url, sizeof url, "postgres://owner@/postgres?host=%s", c->directory);
+    pid_t child = begin_greeting(c->directory, greeting);
+    bool opened = opens(c, url);
+    end_greeting(child, c->directory);
+    return child > 0 && !opened && c->error.code == ERROR_CONFIG && strstr(c->error.text, why);
+}
+
+static void unsuited(struct contract *c) {
+    EXPECT(refuses(c, GREETING(WELCOME "S\0\0\0\30server_version\00013.4\0" READY),
+                   ": PostgreSQL 13.4 (expected version 14 or later)"));
+    EXPECT(refuses(c, GREETING(WELCOME "S\0\0\0\33server_encoding\0LATIN1\0" READY),
+                   ": a database with encoding LATIN1 (expected UTF8)"));
+    EXPECT(refuses(c, GREETING("R\0\0\0\10\0\0\0\3"),
+                   "the server asks for a password (expected one in ~/.pgpass or PGPASSWORD)"));
+}
+
+/* As a pool in transaction mode would have it. */
+static void shared_session(struct contract *c) {
+    struct server server;
+    struct error other = {0};
+    int64_t one = 0;
+    EXPECT(server_open(c, &server));
+    bool fine = db_value(&server.db, &c->error, &one, "SELECT 1", "") == YES &&
+                db_execute(&server.db, "DEALLOCATE ALL", &c->error) &&
+                db_value(&server.db, &other, &one, "SELECT 1", "") == FAILED;
+    server_close(&server);
+    EXPECT(fine && other.code == ERROR_CONFIG && strstr(other.text, SESSION_SHARED));
 }
 
 static const struct check checks[] = {
@@ -398,7 +480,11 @@ static const struct check checks[] = {
     {"a queued statement that is lost has no number of rows", lost_before_count},
     {"a connection that is lost during a commit is no matter to try again", lost_in_commit},
     {"an address has a name without its password", addresses},
+    {"values of an address are read before it is connected to", address_values},
+    {"a password that parts the URL is refused, and not shown", parted_passwords},
     {"a server that is not there is refused with a reason", nobody},
+    {"a server that cannot hold a store, or wants a password, is refused", unsuited},
+    {"a session that others change is told", shared_session},
     {"the server behind a host that hangs up is found", hung_up},
 };
 
