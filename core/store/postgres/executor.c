@@ -77,27 +77,29 @@ static void bell_hear(struct store *store) {
 
 const struct txn_hook postgres_bell_hook = {.committed = bell_hear, .rolled_back = bell_hear};
 
+/* Empties it. What made it ring may stand before what was taken last. */
 static bool bell_rang(struct store *store) {
     struct postgres *postgres = postgres_of(store);
     uint64_t count = 0;
     bool rang = session_notified(bell_session(store));
-    return (postgres->heard >= 0 && read(postgres->heard, &count, sizeof count) > 0) || rang;
+    rang = (postgres->heard >= 0 && read(postgres->heard, &count, sizeof count) > 0) || rang;
+    if (rang)
+        marks_forget(store);
+    return rang;
 }
 
 int postgres_bell(const struct store *store) {
     return postgres_of(store)->bell;
 }
 
-void postgres_bell_empty(struct store *store) {
-    bell_rang(store);
-}
-
 bool postgres_has_changes(struct store *store) {
     bool rang = bell_rang(store), changed = store->changed;
-    if (rang)
-        marks_forget(store);
     store->changed = false;
     return rang || changed;
+}
+
+void postgres_bell_empty(struct store *store) {
+    bell_rang(store);
 }
 
 /* After the commit. To notify is a commit of its own, which need not be on the disk. */
