@@ -338,7 +338,9 @@ const struct ask_column deployment_columns[] = {
     {"files", ASK_INTEGER, "(SELECT count(*) FROM deployment_file f WHERE f.deployment=d.id)",
      ASK_SHOW},
     {"executors", ASK_LIST,
-     "(SELECT json_group_array(r.executor) FROM registration r WHERE r.deployment=d.id)", ASK_SHOW},
+     "coalesce((SELECT json_group_array(r.executor) FROM registration r WHERE r.deployment=d.id),"
+     " '[]')",
+     ASK_SHOW},
     {NULL, ASK_VALUE, NULL, ASK_SHOW},
 };
 
