@@ -5,21 +5,35 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-moonshift=$(command -v "${MOONSHIFT:-moonshift}")
-moonshift=$(cd "$(dirname "$moonshift")" && pwd)/$(basename "$moonshift")
 jobs=${1:-20000}
-work=${2:-$(mktemp -d "${TMPDIR:-/tmp}/moonshift-cluster.XXXXXX")}
 programs=$(dirname "$(ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | tail -n 1)")
 executors=
+
+refuse() {
+  echo "run.sh: $2" >&2
+  exit "$1"
+}
+
+# The one that is named, that is installed, or that was built here.
+find_program() {
+  path=$(command -v "${MOONSHIFT:-moonshift}") || path=
+  [ -n "$path" ] || [ -n "${MOONSHIFT:-}" ] ||
+    path=$(command -v "$here/../../build/moonshift") || return 1
+  [ -n "$path" ] && echo "$(cd "$(dirname "$path")" && pwd)/$(basename "$path")"
+}
 
 say() {
   printf '\n== %s\n' "$1"
 }
 
-if [ "$programs" = . ]; then
-  echo "no PostgreSQL server (expected /usr/lib/postgresql/*/bin/initdb, package postgresql)" >&2
-  exit 69
-fi
+case $jobs in
+'' | *[!0-9]* | 0*) refuse 2 "jobs \"$jobs\": expected a number" ;;
+esac
+[ "$programs" != . ] ||
+  refuse 69 "no PostgreSQL server (expected /usr/lib/postgresql/*/bin/initdb, package postgresql)"
+moonshift=$(find_program) ||
+  refuse 69 "no program ${MOONSHIFT:-moonshift} (expected it in PATH, in MOONSHIFT or in build/)"
+work=${2:-$(mktemp -d "${TMPDIR:-/tmp}/moonshift-cluster.XXXXXX")}
 
 # A server refuses to run as root.
 as_server() {
@@ -44,7 +58,15 @@ stop_all() {
     as_server "$programs/pg_ctl" -D "$work/$name/data" -m immediate stop >/dev/null 2>&1 || true
   done
 }
-trap stop_all EXIT
+
+# The databases are large; the ledger and the logs stay.
+end() {
+  status=$?
+  stop_all
+  [ "$status" = 0 ] || echo "run.sh: ended with $status, see the logs in $work" >&2
+  [ "$status" != 0 ] || rm -rf "$work/first/data" "$work/second/data"
+}
+trap end EXIT
 
 ask() {
   "$moonshift" "$@" -C "$here" --store "$store"
@@ -76,7 +98,7 @@ none_left() {
 
 start_executor() {
   "$moonshift" run "$here" --store "$store" --name "$1" --priority-range "$2" --log-level warn \
-    2>"$work/$1.log" &
+    --state-dir "$work" 2>"$work/$1.log" &
   executors="$executors $!"
   eval "$1=$!"
 }

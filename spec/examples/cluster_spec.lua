@@ -16,4 +16,17 @@ describe("examples/cluster", function()
     assert.matches("jobs charged   3000 of 3000\n", output)
     assert.matches("nothing was lost\n$", output)
   end)
+
+  it("says what it lacks, before it starts a server", function()
+    local status, _, errors = process.run("MOONSHIFT=/nowhere sh examples/cluster/run.sh")
+    if not postgres.programs() then
+      assert.matches("no PostgreSQL server", errors)
+    else
+      assert.matches("no program /nowhere %(expected it in PATH", errors)
+    end
+    assert.equal(69, status)
+    status, _, errors = process.run("sh examples/cluster/run.sh many")
+    assert.matches('jobs "many": expected a number', errors)
+    assert.equal(2, status)
+  end)
 end)
