@@ -6,6 +6,7 @@
 #include "job/cleanup.h"
 #include "job/job.h"
 #include "job/setting.h"
+#include "job/store_url.h"
 #include "time/span.h"
 #include <ctype.h>
 #include <pwd.h>
@@ -357,6 +358,21 @@ static bool check_zone(const struct settings *settings, struct error *error) {
            refuse_rule(settings, "zone", cause.text, error);
 }
 
+static bool check_server(const struct settings *settings, const char *name, const char *url,
+                         struct error *error) {
+    char shown[STORE_SHOWN], problem[STORE_SHOWN + 80];
+    if (!url || store_url_server(url))
+        return true;
+    snprintf(problem, sizeof problem, "\"%s\" is no server (expected postgres://…)",
+             store_url_show(url, shown));
+    return refuse_rule(settings, name, problem, error);
+}
+
+static bool check_servers(const struct settings *settings, struct error *error) {
+    return check_server(settings, "listen_url", settings->listen_url, error) &&
+           check_server(settings, "read_url", settings->read_url, error);
+}
+
 bool settings_check(const struct settings *settings, struct error *error) {
     char problem[128], backoff[TIME_TEXT_SIZE], limit[TIME_TEXT_SIZE];
     if (settings->priority_min > settings->priority_max) {
@@ -373,7 +389,8 @@ bool settings_check(const struct settings *settings, struct error *error) {
         snprintf(problem, sizeof problem, "%s is longer than max_backoff, %s", backoff, limit);
         return refuse_rule(settings, "backoff", problem, error);
     }
-    return check_zone(settings, error) && check_window(settings, error);
+    return check_servers(settings, error) && check_zone(settings, error) &&
+           check_window(settings, error);
 }
 
 bool settings_given(const struct settings *settings, const char *name) {

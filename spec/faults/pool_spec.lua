@@ -120,6 +120,15 @@ describe("a pool of connections", function()
     place.stop(second)
   end)
 
+  it("in transaction mode takes no way to another database for the direct one", function()
+    through("transaction", "fifth")
+    local other = postgres.url(server, "fifth"):gsub("/postgres%?", "/template1?")
+    local status, _, errors = process.moonshift("run", place.path, "--drain", "--store", place.url,
+      "--listen-url", other)
+    assert.equal(78, status)
+    assert.truthy(errors:find("another server or database than that of", 1, true), errors)
+  end)
+
   it("in transaction mode keeps the contract of a store", function()
     for _, name in ipairs { "store", "verbs" } do
       local store = ("%s&port=%d&pool=transaction"):format(postgres.url(server, name .. "_{}"),

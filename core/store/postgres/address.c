@@ -100,7 +100,7 @@ static bool refuse_unknown(const char *at, size_t size, struct error *error) {
 
 /* Where the parameters begin: behind the user, which no ? may be a part of. NULL: it is unclear. */
 static const char *find_query(const char *url) {
-    const char *at = strstr(url, "://") + strlen("://"), *end = at + strcspn(at, "@/");
+    const char *at = strchr(url, ':') + strlen("://"), *end = at + strcspn(at, "@/");
     if (*end == '@' && memchr(at, '?', (size_t)(end - at)))
         return NULL;
     at = *end == '@' ? end + 1 : at;
@@ -231,6 +231,8 @@ static bool describe(struct address *address, struct error *error) {
 bool address_read(struct address *address, const char *url, struct error *error) {
     struct text rest = {0};
     strcpy(address->schema, SCHEMA_DEFAULT);
+    if (!store_url_server(url))
+        return refuse(url, error);
     bool fine = split(address, url, &rest, error);
     if (fine && !(address->options = PQconninfoParse(rest.data, NULL)))
         fine = refuse(url, error);

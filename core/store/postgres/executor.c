@@ -4,6 +4,7 @@
  * that is readable while the server has sent something, or while a notification that came along
  * with an answer has not been heard. */
 #include "base/log.h"
+#include "job/store_url.h"
 #include "store/postgres/connection.h"
 #include "store/rules/mark.h"
 #include <limits.h>
@@ -126,6 +127,28 @@ static bool lock_session(struct store *store, int64_t id, struct error *error) {
                               store->db.name, (long long)id);
 }
 
+/* A session on another server, or in another database, is no sign of life for anybody, and hears no
+ * bell. */
+static bool lock_is_seen(struct store *store, int64_t id, struct error *error) {
+    int64_t seen = 1;
+    char shown[STORE_SHOWN];
+    if (direct_is_other(store) &&
+        db_value(&store->db, error, &seen,
+                 "SELECT EXISTS(SELECT 1 FROM pg_locks WHERE locktype='advisory'"
+                 " AND database=(SELECT oid FROM pg_database WHERE datname=current_database())"
+                 " AND classid::bigint=?1 AND objid::bigint=?2 AND objsubid=2)",
+                 "ii", (int64_t)(uint32_t)postgres_of(store)->class, LOCK_EXECUTORS + id) != YES)
+        return false;
+    return seen || error_set(error, ERROR_CONFIG,
+                             "listen_url \"%s\": another server or database than that of \"%s\""
+                             " (expected a way to the same one)",
+                             store_url_show(store->settings->listen_url, shown), store->db.name);
+}
+
+static bool lock_own_session(struct store *store, int64_t id, struct error *error) {
+    return lock_session(store, id, error) && lock_is_seen(store, id, error);
+}
+
 /* Says which schema its program knows: a step that it could not work with waits until it leaves.
  * And does it hold a lock? If not, its session says nothing of its life. */
 static bool note_program(struct store *store, int64_t id, struct error *error) {
@@ -142,7 +165,7 @@ static bool note_program(struct store *store, int64_t id, struct error *error) {
 
 bool postgres_enter(struct store *store, int64_t id, int workers, struct error *error) {
     return crash_slots_enter(store, id, workers, error) && note_program(store, id, error) &&
-           lock_session(store, id, error);
+           lock_own_session(store, id, error);
 }
 
 bool postgres_entered(struct store *store, struct error *error) {

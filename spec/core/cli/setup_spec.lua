@@ -115,6 +115,15 @@ describe("the store", function()
       .. "(expected sqlite:PATH)\n", errors)
   end)
 
+  it("and its ways on a server are no files", function()
+    for _, name in ipairs { "listen-url", "read-url" } do
+      local status, _, errors = place.run("run", "--drain", "--" .. name, "jobs.db")
+      assert.equal(2, status)
+      assert.truthy(errors:find(("--%s: \"sqlite:jobs.db\" is no server (expected postgres://…)")
+        :format(name), 1, true), errors)
+    end
+  end)
+
   it("of an unknown scheme is refused", function()
     local status, _, errors = place.run("enqueue", "work", "--store", "mysql:x")
     assert.is_true(status == 2 or status == 78, errors)

@@ -316,6 +316,10 @@ static void addresses(struct contract *c) {
                     &c->error));
     EXPECT(reads_as("postgres://h/d?scheme=jobs",
                     "store: unknown parameter \"scheme\" (did you mean \"schema\"?)", &c->error));
+    EXPECT(reads_as("sqlite:jobs.db",
+                    "store \"sqlite:jobs.db\": expected "
+                    "postgres://user@host:port/database?schema=moonshift",
+                    &c->error));
     EXPECT(reads_as("postgres://me:secret%zz@h/d",
                     "store \"postgres://me@h/d\": expected "
                     "postgres://user@host:port/database?schema=moonshift",
