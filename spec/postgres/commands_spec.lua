@@ -103,6 +103,78 @@ enqueue work --unique one
 enqueue work --unique one
 enqueue work --unique one --on-conflict replace
 job show @dead --json
+version --json
+settings --json
+dates R3/PT1H --count 2
+process check DIR
+process show sale
+process suspend sale
+process start sale --key c
+process activate sale
+process start sale --key d n=1
+tasks: task list --columns id
+task claim @tasks --as ada
+task list --json
+task release @tasks
+task complete @tasks n=3
+task complete 999999
+instance set @instance n=4
+instance show @instance
+instance trail @instance
+instance trail @instance --json
+instance trigger @instance nothing
+message nobody --key x
+message later --key x --keep 1h a=1
+message list
+message list --json
+instance cancel @instance
+instance list --ended
+instance show 999999
+wrong: enqueue fail
+run DIR --drain --log-level error
+incident: incident list --columns id --handler fail --sort id
+incident show @incident
+incident show @incident --json
+incident annotate @incident looked
+incident removal-time @incident never
+incident resolve @incident
+incident list --open
+job wait @wrong
+job stack @wrong
+executor drain nobody
+executor resume nobody
+executor list --gone
+filled: batch create enqueue --handler work --config {"handler":"work"} --ids-from - | {"n":1}
+batch suspend @filled
+batch priority @filled 7
+batch show @filled
+run DIR --drain --log-level error
+batch activate @filled
+run DIR --drain --log-level error
+batch failed @filled
+batch retry-failed @filled
+batch removal-time @filled now
+batch show @filled --json
+batch delete @filled
+batch list
+batch show 999999
+deploy DIR
+deployment list --json
+deployment unregister 1
+deployment register 1
+deployment register 999
+deployment delete 1
+definition show fail
+definition show fail --json
+definition priority fail 8
+definition retries fail 2
+job cycle PT1H @other
+history removal-time never --handler work
+history clean --json
+check --store --json
+store create --json
+store migrate --json
+stats --json
 ]]
 
 -- Takes out what differs between runs: times, spans, paths, hosts, the width of columns. Numbers
