@@ -56,6 +56,8 @@ void display_tick(struct display *display, const struct runner_status *status) {
         text_add(&line, "  stuck %d", status->stuck);
     if (status->paused)
         text_add(&line, "  store full, paused");
+    if (status->away)
+        text_add(&line, "  server away");
     if (status->draining)
         text_add(&line, "  draining until it is stopped");
     if (status->stopping)

@@ -73,6 +73,11 @@ static int page(lua_State *L) {
     return 1;
 }
 
+static int away_wait(lua_State *L) {
+    lua_pushinteger(L, back_off_away_wait((int)luaL_checkinteger(L, 1)));
+    return 1;
+}
+
 static int retry_wait(lua_State *L) {
     lua_pushinteger(L, back_off_retry_wait((int)luaL_checkinteger(L, 1)));
     return 1;
@@ -107,15 +112,11 @@ static int after(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"idle_wait", idle_wait},
-    {"failure_wait", failure_wait},
-    {"full_wait", full_wait},
-    {"page", page},
-    {"gather", gather},
-    {"retry_wait", retry_wait},
-    {"file", file},
-    {"after", after},
-    {NULL, NULL},
+    {"idle_wait", idle_wait}, {"failure_wait", failure_wait},
+    {"full_wait", full_wait}, {"page", page},
+    {"gather", gather},       {"retry_wait", retry_wait},
+    {"away_wait", away_wait}, {"file", file},
+    {"after", after},         {NULL, NULL},
 };
 
 int luaopen_moonshift_back_off(lua_State *L) {

@@ -306,6 +306,8 @@ static void set_status(lua_State *L, const struct runner_status *status) {
     }
     lua_pushboolean(L, status->paused);
     lua_setfield(L, -2, "paused");
+    lua_pushboolean(L, status->away);
+    lua_setfield(L, -2, "away");
     lua_pushboolean(L, status->exhausted);
     lua_setfield(L, -2, "exhausted");
     lua_pushboolean(L, status->draining);

@@ -4,7 +4,7 @@
 enum { GATHER = 8, GATHER_MAX = 50, GATHER_COMMITS = 10, SLOW_COMMIT = 1 };
 enum { GATHERED = 16, GATHERED_SLOWLY = 1000 };
 enum { FILE_LEAST = 50, FILE_MOST = 4000, FILE_TIME = 5 };
-enum { LEVEL_MAX = 30, RETRY_FIRST = 100, RETRY_MAX = 5000 };
+enum { LEVEL_MAX = 30, RETRY_FIRST = 100, RETRY_MAX = 5000, AWAY_FIRST = 20, AWAY_MAX = 500 };
 
 /* base * factor^(level - 1), never above `cap`; stops multiplying as soon as the cap is reached. */
 static time_ms grown(time_ms base, double factor, int level, time_ms cap) {
@@ -56,6 +56,10 @@ int back_off_file(int step, double took, double commit_ms) {
 
 time_ms back_off_retry_wait(int level) {
     return grown(RETRY_FIRST, 2, level, RETRY_MAX);
+}
+
+time_ms back_off_away_wait(int level) {
+    return grown(AWAY_FIRST, 2, level, AWAY_MAX);
 }
 
 static void learn_failures(struct back_off *back_off, const struct settings *settings,

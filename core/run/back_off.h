@@ -35,6 +35,8 @@ time_ms back_off_gather(double commit_ms, int *most);
 int back_off_file(int step, double took, double commit_ms);
 /* After the n-th error in a row that will pass (a busy store): 0.1, 0.2, 0.4 … 5 s. */
 time_ms back_off_retry_wait(int level);
+/* The same while the store's server is away, which may be back at any moment: 20, 40 … 500 ms. */
+time_ms back_off_away_wait(int level);
 
 /* Moves the levels after an acquisition that asked for `asked` jobs. Nothing asked, nothing learnt.
  */

@@ -275,6 +275,7 @@ static void add_up(struct runner_status *sum, const struct runner_status *status
     sum->stuck = sum->stuck > status->stuck ? sum->stuck : status->stuck; /* the pool is one */
     sum->exhausted = sum->exhausted || status->exhausted;
     sum->paused = sum->paused || status->paused;
+    sum->away = sum->away || status->away;
     sum->draining = sum->draining || status->draining;
     sum->stopping = sum->stopping || status->stopping;
     if (!sum->name[0])
@@ -286,7 +287,7 @@ static void forget(struct executor *executor, struct attached_engine *engine) {
     struct runner_status last;
     runner_status(engine->runner, &last);
     last.running = last.waiting = last.stuck = 0;
-    last.exhausted = last.paused = last.draining = last.stopping = false;
+    last.exhausted = last.paused = last.away = last.draining = last.stopping = false;
     mutex_lock(&executor->mutex);
     take_out(executor, engine);
     add_up(&executor->gone, &last);

@@ -8,6 +8,7 @@
 
 /* ms. A handler is missing only if no executor that starts at this moment has it. */
 enum { FULL_WAIT = 1000, MISSING_GRACE = 2000 };
+enum { AWAY_TOLD = 60000 }; /* a server that is away is told so often */
 enum { COMMIT_WEIGHT = 8 }; /* a commit counts for one eighth of the average */
 enum { STOP_WAIT = 200 };   /* results are tried to be written that often at the end */
 enum { YIELD_WAIT = 1000 }; /* waiting jobs are given back that often at most */
@@ -56,6 +57,36 @@ static void pause_work(struct runner *runner, bool paused) {
     mutex_unlock(&runner->mutex);
 }
 
+static void set_away(struct runner *runner, time_ms since) {
+    runner->away_since = since;
+    mutex_lock(&runner->mutex);
+    runner->status.away = since != 0;
+    mutex_unlock(&runner->mutex);
+}
+
+/* A primary that is to come back, or a standby that is to take over. */
+static void server_away(struct runner *runner, const struct error *error, time_ms now) {
+    const bool fresh = runner->away_since == 0;
+    if (fresh)
+        set_away(runner, now);
+    if (fresh || now >= runner->away_told + AWAY_TOLD) {
+        log_event(LOG_ERROR, "store away", "reason:s since_ms:l", error->text,
+                  now - runner->away_since);
+        runner->away_told = now;
+    }
+}
+
+static void server_back(struct runner *runner, time_ms now) {
+    if (runner->away_since == 0)
+        return;
+    log_event(LOG_INFO, "store back", "away_ms:l", now - runner->away_since);
+    set_away(runner, 0);
+}
+
+static void try_later(struct runner *runner, time_ms wait, time_ms now) {
+    runner->retry_at = now + (runner->stage == WORKING || wait < STOP_WAIT ? wait : STOP_WAIT);
+}
+
 static void turn_failed(struct runner *runner, const struct error *error, time_ms now) {
     runner->rang = true;
     runner->refused = *error;
@@ -66,10 +97,11 @@ static void turn_failed(struct runner *runner, const struct error *error, time_m
             log_event(LOG_ERROR, "store full", "reason:s", error->text);
         pause_work(runner, true);
         runner->retry_at = now + FULL_WAIT;
+    } else if (error->code == ERROR_UNAVAILABLE) {
+        try_later(runner, back_off_away_wait(++runner->errors), now);
+        server_away(runner, error, now);
     } else {
-        runner->errors++;
-        time_ms wait = back_off_retry_wait(runner->errors);
-        runner->retry_at = now + (runner->stage == WORKING || wait < STOP_WAIT ? wait : STOP_WAIT);
+        try_later(runner, back_off_retry_wait(++runner->errors), now);
         log_event(LOG_WARN, "turn failed", "reason:s retry_ms:l", error->text,
                   runner->retry_at - now);
     }
@@ -115,6 +147,7 @@ static void yield(struct runner *runner, const struct turn *turn) {
 
 static void turned(struct runner *runner, const struct turn *turn, time_ms now) {
     runner->errors = 0;
+    server_back(runner, now);
     runner->next = turn->next;
     runner->again = turn->again || (runner->paused && !turn->acquiring);
     runner->drained = turn->acquiring && !turn->again && !turn->items && !turn->starved &&
@@ -345,6 +378,13 @@ static void follow_deployment(struct runner *runner) {
     runner->reload_again = true;
 }
 
+/* What other processes have left behind or brought. */
+static void look_around(struct runner *runner, time_ms now) {
+    clear_left(runner, now);
+    retire_deployments(runner, now);
+    follow_deployment(runner);
+}
+
 static void tick(struct runner *runner, time_ms now) {
     if (now < runner->tick_at)
         return;
@@ -364,9 +404,8 @@ static void tick(struct runner *runner, time_ms now) {
         tidy(runner, now);
     else if (!runner->again) /* a run may go on for hours */
         purge(runner);
-    clear_left(runner, now);
-    retire_deployments(runner, now);
-    follow_deployment(runner);
+    if (runner->away_since == 0)
+        look_around(runner, now);
     runner->reload_again = runner->reload_again || runner->reload_later;
     runner->reload_later = false;
     look_for_unserved(runner, now);

@@ -37,6 +37,7 @@ struct runner_status { /* as it is at the call, for terminals and executor:statu
     int stuck;            /* runs that were given up and have not ended */
     bool exhausted;       /* more of them than workers can be replaced: nothing is taken */
     bool paused;          /* the store is full */
+    bool away;            /* its server does not answer */
     bool draining;        /* told to take nothing more */
     bool stopping;
     char name[256]; /* lock owner as users see it */

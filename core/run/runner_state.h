@@ -36,9 +36,11 @@ struct runner {
     time_ms end_by;      /* monotonic; once stopping: when the last write has to be done */
     time_ms stage_until; /* monotonic; of STOPPING and CUTTING */
     time_ms tick_at, look_at, left_at, retry_at, deadline; /* monotonic */
-    time_ms retire_at;    /* monotonic: old deployments are looked for */
-    time_ms turned_at;    /* monotonic: the last turn that wrote */
-    time_ms yield_at;     /* monotonic: waiting items are looked at */
+    time_ms retire_at;  /* monotonic: old deployments are looked for */
+    time_ms turned_at;  /* monotonic: the last turn that wrote */
+    time_ms yield_at;   /* monotonic: waiting items are looked at */
+    time_ms away_since; /* monotonic: the store's server does not answer; 0: it does */
+    time_ms away_told;
     double commit;        /* ms: what a commit takes, an average */
     time_ms gather_until; /* monotonic: outcomes come together; 0: none */
     time_ms next;         /* wall clock: when something falls due */

@@ -211,6 +211,7 @@
 ---@field waiting integer jobs that wait for a worker
 ---@field stuck integer runs that nothing ends
 ---@field paused boolean the disk is full
+---@field away boolean the server of its store does not answer; it is tried again
 ---@field exhausted boolean too many runs do not end; nothing is taken any more
 ---@field draining boolean it takes nothing more
 ---@field error? string what has ended it

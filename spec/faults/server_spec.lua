@@ -103,6 +103,29 @@ describe("a server", function()
     assert.equal("", said)
   end
 
+  it("that is away is told once, and so is its return", function()
+    place.executor()
+    read_only(true)
+    place.logged('event="store away"', 1)
+    local connections, count = {}, 0
+    process.await("three attempts to connect", 30, function()
+      for _, pid in ipairs(postgres.rows(server, "jobs", "SELECT pid FROM pg_stat_activity " ..
+        "WHERE application_name='moonshift'")) do
+        count = count + (connections[pid] and 0 or 1)
+        connections[pid] = true
+      end
+      return count >= 3
+    end)
+    read_only(false)
+    place.logged('event="store back"', 1)
+    place.enqueue("work", 1)
+    process.await("a run", 30, function()
+      return runs() == 1
+    end)
+    assert.is_nil(place.log():find("what others left stays", 1, true))
+    assert.equal(1, select(2, place.log():gsub('event="store away"', "")))
+  end)
+
   it("that is away while an executor loads its folder gets the folder later", function()
     local pid = place.executor()
     place.write("handlers/more.lua", "return function() end\n")
