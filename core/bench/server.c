@@ -1,5 +1,5 @@
 #include "bench/server.h"
-#include "base/text.h"
+#include "job/store_url.h"
 #include "store/provision.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -9,30 +9,11 @@
 
 /* ---- the schema ---- */
 
-/* Copies the URL without its parameter "schema". */
-static void copy(struct text *text, const char *url) {
-    char joint = '?';
-    size_t size = strcspn(url, "?");
-    text_append(text, url, size);
-    for (const char *at = url + size; *at; at += size) {
-        size = 1 + strcspn(at + 1, "&");
-        if (strncmp(at + 1, "schema=", strlen("schema=")) == 0)
-            continue;
-        text_append(text, &joint, 1);
-        text_append(text, at + 1, size - 1);
-        joint = '&';
-    }
-    text_append(text, &joint, 1);
-}
-
 char *server_url(const char *url) {
     static int count;
-    struct text text = {0};
-    copy(&text, url);
-    text_add(&text, "schema=" STORE_SCRATCH "%d_%d", (int)getpid(), ++count);
-    if (text.failed)
-        text_clear(&text);
-    return text.data;
+    char schema[64];
+    snprintf(schema, sizeof schema, STORE_SCRATCH "%d_%d", (int)getpid(), ++count);
+    return store_url_in(url, schema, strlen(schema));
 }
 
 bool server_drop(const struct settings *settings, struct error *error) {

@@ -146,15 +146,29 @@ struct engine *setup_reader(struct cli *cli, const struct flags *flags, struct e
     return setup_engine(cli, flags, STORE_READ, false, error);
 }
 
+/* The replica has the store in the same schema. Messages name what was asked. */
+static bool replica_take(struct settings *settings) {
+    size_t size = 0;
+    const char *schema = store_url_schema(settings->store, &size);
+    char *store = store_url_in(settings->read_url, schema, size);
+    if (!store)
+        return false;
+    free(settings->read_url);
+    settings->read_url = settings->store;
+    settings->store = store;
+    return true;
+}
+
 struct engine *setup_replica(struct cli *cli, const struct flags *flags, struct error *error) {
     struct settings *settings = &cli->settings;
     if (!setup_settings(cli, flags, error))
         return NULL;
     if (!settings->read_url || !store_url_server(settings->store))
         return setup_open(cli, STORE_READ, false, error);
-    char *store = settings->store;
-    settings->store = settings->read_url; /* messages name what was asked */
-    settings->read_url = store;
+    if (!replica_take(settings)) {
+        error_no_memory(error);
+        return NULL;
+    }
     struct engine *engine = setup_open(cli, STORE_READ, false, error);
     const time_ms lag = engine ? engine_lag(engine) : TIME_NONE;
     if (lag != TIME_NONE)

@@ -1,4 +1,5 @@
 #include "job/store_url.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -62,4 +63,35 @@ const char *store_url_show(const char *url, char shown[STORE_SHOWN]) {
         add_parameter(shown, at + 1, size);
     }
     return shown;
+}
+
+#define SCHEMA "schema="
+
+const char *store_url_schema(const char *url, size_t *size) {
+    const char *found = NULL;
+    for (const char *at = url + strcspn(url, "?"); *at; at += 1 + strcspn(at + 1, "&"))
+        if (strncmp(at + 1, SCHEMA, strlen(SCHEMA)) == 0)
+            found = at + 1 + strlen(SCHEMA);
+    found = found ? found : STORE_SCHEMA;
+    *size = strcspn(found, "&");
+    return found;
+}
+
+char *store_url_in(const char *url, const char *schema, size_t size) {
+    struct text text = {0};
+    char joint = '?';
+    size_t part = strcspn(url, "?");
+    text_append(&text, url, part);
+    for (const char *at = url + part; *at; at += part) {
+        part = 1 + strcspn(at + 1, "&");
+        if (strncmp(at + 1, SCHEMA, strlen(SCHEMA)) == 0)
+            continue;
+        text_append(&text, &joint, 1);
+        text_append(&text, at + 1, part - 1);
+        joint = '&';
+    }
+    text_add(&text, "%c" SCHEMA "%.*s", joint, (int)size, schema);
+    if (text.failed)
+        text_clear(&text);
+    return text.data;
 }

@@ -57,6 +57,16 @@ describe("a replica", function()
     end
   end)
 
+  it("is asked in the schema of the store, whatever its URL names", function()
+    for _, schema in ipairs { "", "&schema=other" } do
+      local at = postgres.url(standby, "jobs"):gsub("&schema=jobs", schema)
+      local status, output, errors = process.run(("MOONSHIFT_READ_URL=%s %s"):format(
+        process.quote(at), process.command("--store", url, "definition", "list")))
+      assert.equal(0, status, errors)
+      assert.truthy(output:find("work", 1, true), output)
+    end
+  end)
+
   it("is not asked for what must be known as it is now", function()
     for _, verb in ipairs { "show", "why" } do
       local status, _, errors = ask("job", verb, "7")

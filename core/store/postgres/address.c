@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEMA_DEFAULT "moonshift"
-
 void address_clear(struct address *address) {
     PQconninfoFree(address->options);
     free(address->name);
@@ -230,7 +228,7 @@ static bool describe(struct address *address, struct error *error) {
 
 bool address_read(struct address *address, const char *url, struct error *error) {
     struct text rest = {0};
-    strcpy(address->schema, SCHEMA_DEFAULT);
+    strcpy(address->schema, STORE_SCHEMA);
     if (!store_url_server(url))
         return refuse(url, error);
     bool fine = split(address, url, &rest, error);
