@@ -12,6 +12,7 @@
 enum { FLIGHT_MAX = 256 };
 
 struct statement;
+struct store;
 
 /* A message whose answer has not been read yet. */
 struct sent {
@@ -32,16 +33,17 @@ struct session {
     PGconn *link;
     struct sent flight[FLIGHT_MAX];
     size_t count;
-    bool queues;          /* a transaction is open: what need not wait is queued */
-    bool failed;          /* a statement of the transaction has failed, with this: */
-    struct error failure; /* (also the last one outside of a transaction) */
-    char state[6];        /* SQLSTATE of that error; "": the connection was lost */
-    bool lost;            /* the connection is of no use any more */
-    bool cancelled;       /* the present wait was ended by us */
-    time_ms patience; /* monotonic end of a wait for a lock; 0: as long as a statement may take */
-    int changes;      /* of the statement run last */
-    int64_t waits;    /* for the server, so far */
-    unsigned names;   /* given to statements */
+    bool queues;                /* a transaction is open: what need not wait is queued */
+    bool failed;                /* a statement of the transaction has failed, with this: */
+    struct error failure;       /* (also the last one outside of a transaction) */
+    char state[6];              /* SQLSTATE of that error; "": the connection was lost */
+    bool lost;                  /* the connection is of no use any more */
+    bool cancelled;             /* the present wait was ended by us */
+    const struct store *begins; /* a transaction of it begins; NULL: none, or it has begun */
+    time_ms begun;              /* since then, monotonic: it waits while the store has patience */
+    int changes;                /* of the statement run last */
+    int64_t waits;              /* for the server, so far */
+    unsigned names;             /* given to statements */
     unsigned generation;        /* of the connection, counted from 1, */
     time_ms since;              /* and since when it is there, monotonic */
     bool ending;                /* a commit is under way */

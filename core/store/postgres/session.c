@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "store/postgres/connect.h"
 #include "store/postgres/driver.h"
+#include "store/rules/transaction.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -97,10 +98,10 @@ static void cancel(struct session *session) {
     session->cancelled = true;
 }
 
-/* Monotonic: when the present wait is ended by us. */
+/* Monotonic: when the present wait is ended by us. Patience may end while a transaction waits. */
 static time_ms wait_end(const struct session *session, time_ms begun) {
-    if (session->patience)
-        return session->patience;
+    if (session->begins)
+        return transaction_patience(session->begins, session->begun);
     if (session->db->patient)
         return TIME_NEVER - ANSWER_WAIT;
     return session->db->deadline ? session->db->deadline : begun + STATEMENT_WAIT + LOOK_EVERY;

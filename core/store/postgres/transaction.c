@@ -151,10 +151,11 @@ bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, stru
         return false;
     struct error reason = {ERROR_NONE, ""};
     time_ms begun = clock_monotonic();
-    postgres->session.patience = transaction_patience(store, begun);
+    postgres->session.begins = store;
+    postgres->session.begun = begun;
     struct first first = {0};
     bool done = begin_any(store, true, purpose, begun, &first, &reason);
-    postgres->session.patience = 0;
+    postgres->session.begins = NULL;
     if (clock_monotonic() - begun >= LONG_WAIT)
         transaction_waited(store);
     if (!done)

@@ -51,6 +51,27 @@ static void turns(struct contract *c) {
 }
 
 /* The second one hears of the first. */
+static time_ms called_at;
+
+static bool called(void) {
+    return clock_monotonic() >= called_at;
+}
+
+/* Half a minute is how long it waits for a writer while nobody calls. */
+static void stops(struct contract *c) {
+    EXPECT(create(c, c->store, (struct job){0}, NOW) == 1);
+    EXPECT(begin_creation(c));
+    struct store *other = another(c);
+    EXPECT(other);
+    time_ms begun = clock_monotonic();
+    called_at = begun + SOON;
+    store_set_impatient(other, called);
+    bool fine = !store_begin(other, STORE_TURN, &c->error) && c->error.code == ERROR_BUSY;
+    store_close(other);
+    EXPECT(fine && clock_monotonic() - begun < 20000);
+    EXPECT(store_commit(c->store, &c->error));
+}
+
 static void keys(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) == 1);
     struct store *other = another(c);
@@ -76,6 +97,7 @@ static void drawn(struct contract *c) {
 static const struct check checks[] = {
     {"creations run beside each other", creations},
     {"a turn waits for a creation", turns},
+    {"who is called to stop while it waits for a creation waits no longer", stops},
     {"of two creations with one key one is told of the other", keys},
     {"ids that were drawn before a loss are not given", drawn},
 };
