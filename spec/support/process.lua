@@ -98,13 +98,20 @@ function process.kill(pid, signal)
   end
 end
 
+-- A command line that runs another one while nobody else writes to the store of this path.
+function process.holding(store, command)
+  return stores.holding(store, command)
+    or ("sqlite3 -cmd '.timeout 60000' %s 'BEGIN IMMEDIATE' %s COMMIT"):format(process.quote(store),
+      process.quote(".system " .. command))
+end
+
 -- A process that has the store open gets STOP while another one may write: so it is in no
 -- transaction, in which it would keep everybody waiting. No thread of it goes on any more.
-local FREEZE = [[sqlite3 -cmd '.timeout 60000' %s 'BEGIN IMMEDIATE' '.system kill -STOP %d ;]]
-  .. [[ while grep -qs ^State:.[^TZX] /proc/%d/task/*/status ; do sleep 0.01 ; done' COMMIT]]
+local FREEZE = "kill -STOP %d ;"
+  .. " while grep -qs ^State:.[^TZX] /proc/%d/task/*/status ; do sleep 0.01 ; done"
 
 function process.freeze(pid, store)
-  local status, output, errors = process.run(FREEZE:format(process.quote(store), pid, pid))
+  local status, output, errors = process.run(process.holding(store, FREEZE:format(pid, pid)))
   assert(status == 0, output .. errors)
 end
 
@@ -169,6 +176,17 @@ function process.read(path)
   local text = file:read("a")
   file:close()
   return text
+end
+
+-- Statements for the database that say nothing, by its own command line tool.
+function process.change(store, statements)
+  local said = stores.sql(store, statements)
+  local status, output, errors = 0, table.concat(said or {}, "\n"), ""
+  if not said then
+    status, output, errors = process.run(("sqlite3 -cmd '.timeout 60000' %s %s"):format(
+      process.quote(store), process.quote(statements)))
+  end
+  assert(status == 0 and output == "", output .. errors)
 end
 
 -- Rows of a question put to the database by its own command line tool, not by our code.

@@ -1,18 +1,35 @@
 -- The program as a user meets it: a command line in a folder of its own.
 local process = require "spec.support.process"
+local stores = require "spec.support.stores"
 
 local program = {}
+
+-- The command line of these words in this folder, with these variables. The store that the folder
+-- has by default is a schema where stores are schemas.
+local function command(arguments, folder, variables)
+  local words, given = {}, {}
+  if stores.template and folder then
+    given.MOONSHIFT_STORE = "sqlite:" .. folder .. "/moonshift.db"
+  end
+  for name, value in pairs(variables or {}) do
+    given[name] = value
+  end
+  for name, value in pairs(given) do
+    words[#words + 1] = process.quote(name .. "=" .. stores.url(value, folder))
+  end
+  local list = {}
+  for i, word in ipairs(arguments) do
+    list[i] = stores.url(word, folder)
+  end
+  return ("env %s %s"):format(table.concat(words, " "), process.command(table.unpack(list)))
+end
 
 -- Runs the program to its end: status, standard output, standard error. `options` may hold `stdin`
 -- (a text), `env` { NAME = value }, `dir` (where it runs) and `terminal` (columns: standard output
 -- and error are one terminal, what it shows comes back as the output).
 function program.run(arguments, options)
   options = options or {}
-  local words = {}
-  for name, value in pairs(options.env or {}) do
-    words[#words + 1] = process.quote(name .. "=" .. value)
-  end
-  local line = "env " .. table.concat(words, " ") .. " " .. process.command(table.unpack(arguments))
+  local line = command(arguments, options.dir, options.env)
   if options.terminal then
     local inner = ("stty cols %d; %s"):format(options.terminal, line)
     line = "script -qefc " .. process.quote(inner) .. " /dev/null"
@@ -36,6 +53,16 @@ end
 function program.place(files)
   local place = { path = process.folder(files) }
   place.store = place.path .. "/moonshift.db"
+
+  -- A command line of the program, for a shell that is in the folder.
+  function place.line(...)
+    return command({ ... }, place.path)
+  end
+
+  -- The URL of its store as the program has it from the folder or its surroundings.
+  function place.given()
+    return stores.url("sqlite:moonshift.db", place.path)
+  end
 
   function place.run(...)
     return program.run({ ... }, { dir = place.path })

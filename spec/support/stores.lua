@@ -112,22 +112,65 @@ local function of(path)
   return schemas[path]
 end
 
--- The URL that stands for one of SQLite; every other word is given back.
-function stores.url(url)
+-- The URL that stands for one of SQLite; every other word is given back. A relative path begins in
+-- `folder`, if that is given.
+function stores.url(url, folder)
   local path = stores.template and type(url) == "string" and url:match("^sqlite:(.+)$")
   if not path then
     return url
   end
-  local name = path == ":memory:" and fresh() or of(path)
+  local absolute = path:sub(1, 1) == "/" and path or folder and folder .. "/" .. path or path
+  local name = path == ":memory:" and fresh() or of(absolute)
   return (stores.template:gsub("{}", name))
+end
+
+-- The URL of a store that nobody has made.
+function stores.absent()
+  return stores.template and stores.template:gsub("{}", "absent"):gsub("&application_name=.*$", "")
+    or "sqlite:absent.db"
+end
+
+-- What messages call the store of this path.
+function stores.shown(path)
+  return stores.template and stores.url("sqlite:" .. path):gsub("&application_name=.*$", "") or path
+end
+
+-- A payload is bytes there, which psql tells in hex.
+local function payload(bar, digits)
+  return bar .. digits:gsub("%x%x", function(byte)
+    return string.char(tonumber(byte, 16))
+  end)
 end
 
 -- Rows of the store of this path, put to the database by its own tool; nil: it is a file.
 function stores.sql(path, question)
-  if schemas[path] then
-    return ask(("SET search_path=%s; %s; SET search_path=public"):format(schemas[path],
-      (question:gsub(";%s*$", ""))))
+  if not schemas[path] then
+    return nil
   end
+  local rows = ask(("SET search_path=%s; %s; SET search_path=public"):format(schemas[path],
+    (question:gsub(";%s*$", ""))))
+  for i, row in ipairs(rows) do
+    rows[i] = ("|" .. row):gsub("(|)\\x(%x+)", payload):sub(2)
+  end
+  return rows
+end
+
+-- The first part of the lock that a transaction takes: FNV-1a of the schema's name.
+local function class(name)
+  local sum = 2166136261
+  for i = 1, #name do
+    sum = (sum ~ name:byte(i)) * 16777619 & 0xFFFFFFFF
+  end
+  return sum < 1 << 31 and sum or sum - (1 << 32)
+end
+
+-- A command of the shell that runs another one while nobody else writes to the store of this path;
+-- nil: it is a file.
+function stores.holding(path, command)
+  local host = stores.template and stores.template:match("host=([^&]+)")
+  return host and ([[psql -X -q -h %s -U owner -d postgres -c BEGIN -c ]]
+    .. [["SELECT pg_advisory_xact_lock(%d, 1)" -c '\! %s' -c COMMIT >/dev/null]]):format(host,
+      class(of(path)), (command:gsub("'", "'\\''")))
 end
 
 if stores.template then

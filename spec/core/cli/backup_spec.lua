@@ -2,7 +2,7 @@ local executors = require "spec.support.executors"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
 
-describe("backup and restore", function()
+describe("backup and restore #file", function()
   local place
 
   before_each(function()

@@ -1,6 +1,7 @@
 local moonshift = require "moonshift"
 local process = require "spec.support.process"
 local program = require "spec.support.program"
+local stores = require "spec.support.stores"
 
 describe("check", function()
   local place
@@ -70,7 +71,7 @@ describe("check", function()
     place.run("enqueue", "a", "--count", "10")
     local status, output, errors = place.run("check", "--store")
     assert.equal(0, status, errors)
-    assert.equal("sqlite:moonshift.db: nothing is wrong\n", output)
+    assert.equal(place.given() .. ": nothing is wrong\n", output)
     assert.equal('{"problems":[]}\n', select(2, place.run("check", "--store", "sqlite:moonshift.db",
       "--json")))
   end)
@@ -125,17 +126,18 @@ describe("check", function()
     engine:advance("PT5H")
     assert.equal(1, engine:drain().done)
     engine:close()
-    assert.equal("sqlite:" .. place.store .. ": nothing is wrong\n", process.read(found))
+    assert.equal(stores.url("sqlite:" .. place.store) .. ": nothing is wrong\n",
+      process.read(found))
   end)
 
   it("finds a job that is nowhere", function()
     place = program.place { ["handlers/a.lua"] = "return function() end\n" }
     place.run("enqueue", "a", "--count", "3")
-    process.run(("sqlite3 -cmd '.timeout 60000' %s 'DELETE FROM ready WHERE id = 2'"):format(
-      place.store))
+    process.change(place.store, "DELETE FROM ready WHERE id = 2")
     local status, _, errors = place.run("check", "--store")
     assert.equal(65, status)
     assert.truthy(errors:find("2", 1, true), errors)
-    assert.truthy(errors:find('store "sqlite:moonshift.db": 1 thing is wrong\n', 1, true), errors)
+    assert.truthy(errors:find(('store "%s": 1 thing is wrong\n'):format(place.given()), 1, true),
+      errors)
   end)
 end)

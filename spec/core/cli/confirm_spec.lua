@@ -1,4 +1,5 @@
 local program = require "spec.support.program"
+local stores = require "spec.support.stores"
 
 describe("the loss of many jobs", function()
   local place
@@ -26,7 +27,8 @@ describe("the loss of many jobs", function()
     for answer, status in pairs { ["n\n"] = 1, ["\n"] = 1, [""] = 1 } do
       local got, shown = typed(answer, { "job", "delete", "--handler", "work" })
       assert.equal(status, got)
-      assert.truthy(shown:find("delete 3 jobs of \"" .. place.store .. '"? [y/N]', 1, true), shown)
+      assert.truthy(shown:find(('delete 3 jobs of "%s"? [y/N]'):format(stores.shown(place.store)),
+        1, true), shown)
       assert.truthy(shown:find("moonshift: nothing is done (expected y, or --yes)", 1, true), shown)
       assert.equal(3, left())
     end

@@ -1,5 +1,6 @@
 local process = require "spec.support.process"
 local program = require "spec.support.program"
+local stores = require "spec.support.stores"
 
 describe("enqueue", function()
   local place
@@ -103,11 +104,13 @@ describe("enqueue", function()
 
   it("makes no store where there is no folder", function()
     local elsewhere = program.place {}
-    local status, _, errors = elsewhere.run("enqueue", "work")
-    assert.equal(4, status)
-    assert.equal('moonshift: no script folder here, and no store "sqlite:moonshift.db" (expected'
-      .. " -C DIR, MOONSHIFT_DIR, --store URL, or --unchecked)\n", errors)
-    assert.is_nil(io.open(elsewhere.store))
+    for _ = 1, 2 do
+      local status, _, errors = program.run({ "enqueue", "work" }, { dir = elsewhere.path,
+        env = { MOONSHIFT_STORE = stores.absent() } })
+      assert.equal(4, status)
+      assert.equal(('moonshift: no script folder here, and no store "%s" (expected -C DIR, '
+        .. "MOONSHIFT_DIR, --store URL, or --unchecked)\n"):format(stores.absent()), errors)
+    end
     elsewhere.clean()
   end)
 
@@ -262,7 +265,7 @@ describe("a broken file in the folder", function()
   it("does not stop who creates jobs of a handler that the store knows", function()
     local status, output, errors = place.run("enqueue", "work")
     assert.equal(0, status)
-    assert.equal("1\n", output)
+    assert.truthy(output:find("^%d+\n$"), output)
     assert.truthy(errors:find("^moonshift: warning: handlers/broken.lua:1: .*"
       .. "%(the handlers are taken as the store knows them%)\n$"), errors)
     place.write("handlers/work.lua", broken)

@@ -48,8 +48,8 @@ describe("executor", function()
       end)
       return process.read(place.store .. "-wal") == wal
     end)
-    local lease = process.sql(place.store, "SELECT seen=started FROM executor")
-    assert.same({ "1" }, lease)
+    local rows = process.sql(place.store, "SELECT count(*) FROM executor WHERE seen=started")
+    assert.same({ "1" }, rows)
   end)
 
   it("list shows when one that stands still was last alive", function()

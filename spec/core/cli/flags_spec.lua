@@ -83,7 +83,11 @@ describe("flags", function()
     local status, output = place.run("--json", "--store", "sqlite:other.db", "enqueue", "work")
     assert.equal(0, status)
     assert.equal('{"id":1,"outcome":"created"}\n', output)
-    assert.truthy(io.open(place.path .. "/other.db"))
+    local function jobs(store)
+      return select(2, select(2, place.run("job", "list", "--json", "--store", store)):gsub(
+        '"id":', ""))
+    end
+    assert.same({ 1, 0 }, { jobs("sqlite:other.db"), jobs("sqlite:moonshift.db") })
   end)
 
   it("end at two dashes", function()

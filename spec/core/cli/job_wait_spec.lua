@@ -33,9 +33,8 @@ end }
 
   -- In the background; its output and status come into files.
   local function wait_behind(words)
-    local command = "cd %s && (%s job wait %s --timeout 60s --store sqlite:%s >out 2>err;"
-      .. " echo $? >status) &"
-    os.execute(command:format(place.path, process.command(), words, place.store))
+    local command = "cd %s && (%s %s --timeout 60s >out 2>err; echo $? >status) &"
+    os.execute(command:format(place.path, place.line("job", "wait"), words))
   end
 
   local function status()

@@ -60,8 +60,7 @@ describe("run", function()
       "--deployment", "shop", place.path)
     refused(2, "--watch looks at a folder (expected DIR instead of --deployment)", "--deployment",
       name, "--watch")
-    process.run("sqlite3 -cmd '.timeout 60000' " .. process.quote(place.store)
-      .. " 'DELETE FROM deployment'")
+    process.change(place.store, "DELETE FROM deployment")
     refused(4, ('no deployment "%s": the store has none (moonshift deploy DIR makes one)')
       :format(name), "--deployment", name)
   end)
@@ -184,7 +183,7 @@ describe("run", function()
     end
   end)
 
-  it("leaves all that it wrote in one file", function()
+  it("leaves all that it wrote in one file #file", function()
     place.run("enqueue", "work", "--count", "20")
     place.run("run", "--drain")
     assert.equal(0, #process.read(place.store .. "-wal"))

@@ -31,8 +31,7 @@ describe("the verbs of what runs of processes", function()
     folder = process.folder { ["handlers/work.lua"] = "return function() end" }
     store = "sqlite:" .. folder .. "/jobs.db"
     assert.equal(0, (run("enqueue", "work", "--in", "1h")))
-    process.run("sqlite3 " .. process.quote(folder .. "/jobs.db") .. " "
-      .. process.quote(ROWS:format(FRAME)))
+    process.change(folder .. "/jobs.db", ROWS:format(FRAME))
     local status, output = run("check", "--store")
     assert.equal(0, status, output)
   end)

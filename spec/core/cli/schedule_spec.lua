@@ -93,8 +93,7 @@ describe("schedule", function()
   it("is loaded by run, and its jobs are run", function()
     place.run("run", "--drain")
     assert.truthy(select(2, place.run("job", "list", "--timer")):find("\n +1 +work +scheduled "))
-    assert.equal("moonshift.db: nothing is wrong\n",
-      select(2, place.run("check", "--store")):gsub("^sqlite:", ""))
+    assert.equal(place.given() .. ": nothing is wrong\n", select(2, place.run("check", "--store")))
   end)
 end)
 

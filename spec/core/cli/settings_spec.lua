@@ -29,7 +29,7 @@ describe("settings", function()
     assert.same({ "PT5M", "default" }, { shown(output, "lock_time") })
   end)
 
-  it("are one array with --json", function()
+  it("are one array with --json #file", function()
     local _, output = place.run("settings", "--json")
     assert.truthy(output:find('^%[{"name":"store","value":"sqlite:shop.db"'), output)
   end)

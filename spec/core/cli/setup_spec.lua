@@ -3,7 +3,7 @@ local program = require "spec.support.program"
 
 local work = "return function() end\n"
 
-describe("the script folder", function()
+describe("the script folder #file", function()
   local place
 
   before_each(function()
@@ -86,7 +86,7 @@ describe("the script folder", function()
   end)
 end)
 
-describe("the store", function()
+describe("the store #file", function()
   local place
 
   before_each(function()
@@ -131,7 +131,7 @@ describe("the store", function()
   end)
 end)
 
-describe("jobs left in the working directory", function()
+describe("jobs left in the working directory #file", function()
   local place
 
   before_each(function()
@@ -183,7 +183,7 @@ describe("jobs left in the working directory", function()
   end)
 end)
 
-describe("a store named by its path", function()
+describe("a store named by its path #file", function()
   it("needs no scheme, in flags, variables and moonshift.lua", function()
     local place = program.place { ["moonshift.lua"] = 'return { store = "file.db" }\n',
       ["handlers/work.lua"] = work }

@@ -1,4 +1,5 @@
 local program = require "spec.support.program"
+local stores = require "spec.support.stores"
 
 describe("stats", function()
   local place
@@ -20,7 +21,7 @@ describe("stats", function()
     assert.truthy(output:find("\nscheduled +1\n"), output)
   end)
 
-  it("shows how long the write-ahead log is", function()
+  it("shows how long the write-ahead log is #file", function()
     local _, output = place.run("stats")
     assert.truthy(output:find("\nwrite%-ahead log +%d+%.%d MB\n"), output)
   end)
@@ -38,7 +39,7 @@ describe("stats", function()
   end)
 
   it("names the store while no executor runs on it, as job why and executor list do", function()
-    local note = ('moonshift: no executor runs on "%s"\n'):format(place.store)
+    local note = ('moonshift: no executor runs on "%s"\n'):format(stores.shown(place.store))
     for _, line in ipairs { { "stats" }, { "job", "why", "1" }, { "executor", "list" } } do
       local status, _, errors = place.run(table.unpack(line))
       assert.equal(0, status)
@@ -49,6 +50,6 @@ describe("stats", function()
   end)
 
   it("shows nothing of a store that is not there", function()
-    assert.equal(4, (place.run("stats", "--store", "sqlite:none.db")))
+    assert.equal(4, (place.run("stats", "--store", stores.absent())))
   end)
 end)

@@ -5,7 +5,7 @@ local program = require "spec.support.program"
 
 local FILES = { ["handlers/work.lua"] = "return function() end\n" }
 
-describe("store create, store migrate and store grants", function()
+describe("store create, store migrate and store grants #file", function()
   local place
 
   before_each(function()

@@ -80,12 +80,13 @@ describe("a signal to moonshift run", function()
   it("makes it say what it does: USR2", function()
     start()
     logged("event=started")
-    local code = process.moonshift("enqueue", "hold", ('{"path":"%s/pipe"}'):format(folder), "-C",
-      folder, "--store", "sqlite:" .. store)
+    local code, id = process.moonshift("enqueue", "hold", ('{"path":"%s/pipe"}'):format(folder),
+      "-C", folder, "--store", "sqlite:" .. store)
     assert.equal(0, code)
     process.await("the job to run", 20, function()
       process.kill(pid, "USR2")
-      return process.read(folder .. "/log"):find("event=worker worker=%d job=1 handler=hold for=")
+      return process.read(folder .. "/log"):find(
+        ("event=worker worker=%%d job=%d handler=hold for="):format(id))
     end)
     local log = process.read(folder .. "/log")
     assert.matches("event=state executor=[^ ]+ store=[^ ]+ stage=working running=1 waiting=0", log)
