@@ -1,6 +1,7 @@
 -- Executors and commands that reach their server through pgbouncer.
 local executors = require "spec.support.executors"
 local postgres = require "spec.support.postgres"
+local prepare = require "spec.postgres.prepare"
 local process = require "spec.support.process"
 
 -- A line for each run.
@@ -130,6 +131,7 @@ describe("a pool of connections", function()
   end)
 
   it("in transaction mode keeps the contract of a store", function()
+    prepare(server)
     for _, name in ipairs { "store", "verbs" } do
       local store = ("%s&port=%d&pool=transaction"):format(postgres.url(server, name .. "_{}"),
         ports.transaction)

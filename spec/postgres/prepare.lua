@@ -10,4 +10,5 @@ return function(server)
   local made, _, errors = process.moonshift("store", "create", "--store",
     postgres.url(server, "template"))
   assert(made == 0, errors)
+  postgres.rows(server, "spec", "SELECT spec.remember()")
 end

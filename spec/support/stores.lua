@@ -7,31 +7,51 @@
 -- out again when no session has it open and the folder of its path is gone.
 local stores = { template = os.getenv("SPEC_STORE") }
 
--- spec.empty(name) makes a schema what the schema "template" is, unless its tables have changed.
+-- spec.empty(name) makes a schema what the schema "template" was when spec.remember() was called.
+-- One whose tables have changed goes; one that is not there is none. A session that has just begun
+-- pays for every table that it opens, so tables whose files are empty are left alone. A large table
+-- gets a new file.
 -- spec.fresh(kept) empties a schema that is not in use, and gives its name. Where there is none, it
 -- gives the name of one that is still to be made. The session that asked has it from then on. A
 -- session of the program is named as its schema is.
 stores.prepare = [[
 CREATE SCHEMA spec;
 CREATE SEQUENCE spec.number;
-CREATE FUNCTION spec.columns(name text) RETURNS bigint LANGUAGE sql AS $$
-  SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid=a.attrelid
-    WHERE c.relnamespace=name::regnamespace AND c.relkind IN ('r', 'i') AND NOT a.attisdropped $$;
+CREATE FUNCTION spec.size(relation oid) RETURNS bigint LANGUAGE sql AS $$
+  SELECT (pg_stat_file(pg_relation_filepath(relation))).size $$;
+CREATE FUNCTION spec.relations(name text)
+RETURNS TABLE(id oid, relation name, kind "char", columns bigint) LANGUAGE sql AS $$
+  SELECT oid, relname, relkind, (SELECT count(*) FROM pg_attribute WHERE attrelid=c.oid
+      AND NOT attisdropped) FROM pg_class c
+    WHERE relnamespace=name::regnamespace AND relkind IN ('r', 'i', 'S') $$;
+CREATE TABLE spec.template(relation name, kind "char", columns bigint, filled bool, start bigint,
+  value bigint);
+CREATE FUNCTION spec.remember() RETURNS void LANGUAGE sql AS $$
+  INSERT INTO spec.template SELECT relation, kind, columns, kind='r' AND spec.size(id)>0,
+    (SELECT seqstart FROM pg_sequence WHERE seqrelid=id),
+    CASE WHEN kind='S' THEN pg_sequence_last_value(id) END FROM spec.relations('template') $$;
 CREATE FUNCTION spec.empty(name text) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE one record; value record;
+DECLARE one record; bytes bigint;
 BEGIN
-  IF spec.columns(name) <> spec.columns('template') THEN
-    RAISE 'the schema was changed';
+  IF to_regnamespace(name) IS NULL THEN
+    RETURN;
+  ELSIF EXISTS(SELECT 1 FROM spec.template t FULL JOIN spec.relations(name) r USING (relation, kind)
+      WHERE r.columns IS DISTINCT FROM t.columns) THEN
+    EXECUTE format('DROP SCHEMA %I CASCADE', name);
+    RETURN;
   END IF;
-  FOR one IN SELECT c.relname, c.relkind FROM pg_class c
-    WHERE c.relnamespace='template'::regnamespace AND c.relkind IN ('r', 'S') LOOP
-    IF one.relkind='r' THEN
-      EXECUTE format('DELETE FROM %I.%I', name, one.relname);
-      EXECUTE format('INSERT INTO %I.%I SELECT * FROM template.%I', name, one.relname, one.relname);
-    ELSE
-      EXECUTE format('SELECT * FROM template.%I', one.relname) INTO value;
-      PERFORM setval(format('%I.%I', name, one.relname)::regclass, value.last_value,
-        value.is_called);
+  FOR one IN SELECT * FROM spec.template JOIN spec.relations(name) USING (relation, kind) LOOP
+    bytes := CASE one.kind WHEN 'r' THEN spec.size(one.id) END;
+    IF bytes > 100000 THEN
+      EXECUTE format('TRUNCATE %I.%I', name, one.relation);
+    ELSIF bytes > 0 THEN
+      EXECUTE format('DELETE FROM %I.%I', name, one.relation);
+    END IF;
+    IF one.filled THEN
+      EXECUTE format('INSERT INTO %I.%I SELECT * FROM template.%I', name, one.relation,
+        one.relation);
+    ELSIF one.kind='S' AND pg_sequence_last_value(one.id) IS DISTINCT FROM one.value THEN
+      PERFORM setval(one.id::regclass, coalesce(one.value, one.start), one.value IS NOT NULL);
     END IF;
   END LOOP;
 END $$;

@@ -182,8 +182,8 @@ static void killed(struct contract *c) {
         EXPECT(rows(c, "{\"due_after\": \"2026-01-01T00:00:00Z\"}") <= 2);
         EXPECT(rows(c, "{}") >= 1);
         contract_verify(c);
-        contract_url(c, false);
         store_close(c->store);
+        contract_renew(c, false);
         EXPECT((c->store = contract_join(c, "node", NOW, &c->self)));
         EXPECT(cycle(c, (struct job_spec){0}, "R/PT1H") == 1);
     }

@@ -201,7 +201,7 @@ static void histories(struct contract *c, bool changes) {
             printf("# seed %u\n", seed);
         contract_verify(c);
         store_close(c->store);
-        contract_url(c, false);
+        contract_renew(c, false);
         c->store = contract_join(c, "node", NOW, &c->self);
         if (!c->store)
             return;

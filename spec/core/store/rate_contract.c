@@ -147,7 +147,7 @@ static void many_windows(struct contract *c) {
             printf("# seed %u\n", seed);
         contract_verify(c);
         store_close(c->store);
-        contract_url(c, false);
+        contract_renew(c, false);
         c->store = contract_join(c, "node", NOW, &c->self);
         if (!c->store)
             return;
