@@ -1,4 +1,5 @@
 #include "engine/maintenance.h"
+#include "job/store_url.h"
 #include "store/store.h"
 
 bool engine_backup(const struct settings *settings, const char *file, struct store_backup *backup,
@@ -11,6 +12,12 @@ bool engine_backup(const struct settings *settings, const char *file, struct sto
 
 bool engine_restore(const struct settings *settings, const char *file,
                     struct store_restored *restored, struct error *error) {
+    char shown[STORE_SHOWN];
+    if (store_url_server(settings->store))
+        return error_set(
+            error, ERROR_CONFIG,
+            "store \"%s\": a server is restored by its own tools (expected pg_restore)",
+            store_url_show(settings->store, shown));
     return store_restore(file, settings, restored, clock_now(clock_system()), error);
 }
 

@@ -151,6 +151,8 @@ bool postgres_migrate(struct store *store, struct error *error);
 bool postgres_rights(struct store *store, struct error *error);
 /* Reads the version of the schema; and can this program work with it? False: ERROR_CONFIG. */
 bool postgres_schema_read(struct store *store, struct error *error);
+/* Tells that there is none. False. */
+bool postgres_version_missing(struct store *store, struct error *error);
 bool postgres_version_fits(struct store *store, struct error *error);
 
 extern const struct txn_hook postgres_sign_hook, postgres_bell_hook, postgres_left_hook;

@@ -13,6 +13,13 @@ static bool refuse_version(struct store *store, const char *is, const char *reme
                      (long long)postgres_of(store)->program, remedy);
 }
 
+/* Somebody has emptied the table. */
+bool postgres_version_missing(struct store *store, struct error *error) {
+    return error_set(error, ERROR_DAMAGED,
+                     "store \"%s\": damaged: schema_version has no row (expected one)",
+                     store->db.name);
+}
+
 /* A later version may be one that this program can work with: it is only wider. */
 bool postgres_version_fits(struct store *store, struct error *error) {
     struct postgres *postgres = postgres_of(store);
@@ -33,10 +40,10 @@ bool postgres_schema_read(struct store *store, struct error *error) {
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
         return false;
-    store->schema.version = step == YES ? row_int(row, 0) : 0;
-    store->schema.oldest = step == YES ? row_int(row, 1) : 0;
-    if (step != YES)
-        return true;
+    if (step == NO)
+        return postgres_version_missing(store, error);
+    store->schema.version = row_int(row, 0);
+    store->schema.oldest = row_int(row, 1);
     postgres_note_clock(store, begun, row_int(row, 2));
     row_done(row);
     return true;

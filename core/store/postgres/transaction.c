@@ -69,14 +69,15 @@ static bool read_begun(struct store *store, bool writing, time_ms begun, struct 
     enum answer step = db_step(&store->db, row, error);
     if (step == FAILED)
         return false;
-    store->schema.version = step == YES ? row_int(row, 0) : 0;
-    store->schema.oldest = step == YES ? row_int(row, 1) : 0;
-    if (step == YES)
-        postgres_note_clock(store, begun, row_int(row, 2));
-    bool read_only = step == YES && row_int(row, 3);
-    postgres_of(store)->timeline.server = step == YES ? row_int(row, 4) : 0;
-    bool own = step != YES || !row_text(row, 5) ||
-               strcmp(row_text(row, 5), postgres_of(store)->address.schema) == 0;
+    if (step == NO)
+        return postgres_version_missing(store, error);
+    store->schema.version = row_int(row, 0);
+    store->schema.oldest = row_int(row, 1);
+    postgres_note_clock(store, begun, row_int(row, 2));
+    bool read_only = row_int(row, 3);
+    postgres_of(store)->timeline.server = row_int(row, 4);
+    bool own =
+        !row_text(row, 5) || strcmp(row_text(row, 5), postgres_of(store)->address.schema) == 0;
     row_done(row);
     if (!own)
         return error_set(error, ERROR_CONFIG, "store \"%s\": " SESSION_SHARED, store->db.name);

@@ -114,6 +114,18 @@ describe("the roles of a server", function()
     has(as("moonshift_reader", "first", 0, "log", "--json"), '"work"')
   end)
 
+  it("are told of a store without a version, and back up and restore by other tools", function()
+    as("owner", "third", 0, "store", "create")
+    for verb, tool in pairs { backup = "pg_dump --schema=third", restore = "pg_restore" } do
+      has(as("owner", "third", 78, verb, "jobs.db"), ("by its own tools (expected %s)"):format(tool))
+    end
+    psql("DELETE FROM third.schema_version;")
+    for _, words in ipairs { { "stats" }, { "store", "migrate" }, { "run", "--drain" } } do
+      has(as("owner", "third", 65, table.unpack(words)),
+        "damaged: schema_version has no row (expected one)")
+    end
+  end)
+
   it("make no store of the tables of another program", function()
     psql("CREATE SCHEMA other; CREATE TABLE other.schema_version(n bigint);")
     has(as("owner", "other", 78, "store", "create"),
