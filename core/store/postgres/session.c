@@ -366,7 +366,8 @@ static bool refuse_connection(struct session *session, const struct address *add
     why = why ? why + strlen("FATAL:  ") : text;
     size_t size = strcspn(why, "\n");
     session->lost = true;
-    return error_set(error, code_of(connect_refusal(address, state)),
+    const bool silent = strstr(text, "timeout expired") != NULL; /* it would be so again */
+    return error_set(error, silent ? ERROR_UNAVAILABLE : code_of(connect_refusal(address, state)),
                      "store \"%s\": cannot connect: %.*s", session->db->name,
                      (int)(size < 500 ? size : 500), why);
 }

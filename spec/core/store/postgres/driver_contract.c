@@ -4,6 +4,7 @@
 #include "store/postgres/driver.h"
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -384,13 +385,20 @@ static void greet(int listener, const struct greeting *greeting) {
     _exit(0);
 }
 
-static pid_t begin_greeting(const char *folder, const struct greeting *greeting) {
+/* A socket where libpq looks for a server. -1: none can be made. */
+static int server_socket(const char *folder) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     snprintf(name.sun_path, sizeof name.sun_path, "%s/.s.PGSQL.5432", folder);
-    bool listens =
-        bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 10) == 0;
-    pid_t child = listens ? fork() : -1;
+    if (bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 10) == 0)
+        return listener;
+    close(listener);
+    return -1;
+}
+
+static pid_t begin_greeting(const char *folder, const struct greeting *greeting) {
+    int listener = server_socket(folder);
+    pid_t child = listener >= 0 ? fork() : -1;
     if (child == 0)
         greet(listener, greeting);
     close(listener);
@@ -456,6 +464,32 @@ static void unsuited(struct contract *c) {
                    "the server asks for a password (expected one in ~/.pgpass or PGPASSWORD)"));
 }
 
+/* Accepts whoever connects, says nothing, and counts. */
+static pid_t begin_silence(int listener, int *count) {
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    while (accept(listener, NULL, NULL) >= 0)
+        ++*count;
+    _exit(0);
+}
+
+/* One attempt takes as long as it is told; nothing is asked twice. */
+static void silent(struct contract *c) {
+    char url[200];
+    int *count =
+        mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int listener = server_socket(c->directory);
+    snprintf(url, sizeof url, "postgres://owner@/postgres?host=%s&connect_timeout=2", c->directory);
+    pid_t child = begin_silence(listener, count);
+    bool opened = opens(c, url);
+    end_greeting(child, c->directory);
+    close(listener);
+    EXPECT(!opened && c->error.code == ERROR_UNAVAILABLE);
+    EXPECT(*count == 1);
+    munmap(count, sizeof *count);
+}
+
 /* As a pool in transaction mode would have it. */
 static void shared_session(struct contract *c) {
     struct server server;
@@ -488,6 +522,7 @@ static const struct check checks[] = {
     {"a password that parts the URL is refused, and not shown", parted_passwords},
     {"a server that is not there is refused with a reason", nobody},
     {"a server that cannot hold a store, or wants a password, is refused", unsuited},
+    {"a server that says nothing is asked once", silent},
     {"a session that others change is told", shared_session},
     {"the server behind a host that hangs up is found", hung_up},
 };
