@@ -11,7 +11,7 @@ static bool put_asked(json_t *report, const struct bench_options *options) {
            json_put_text(report, "history", rig_history(options)) &&
            json_put(report, "priorities", json_integer(options->priorities)) &&
            json_put(report, "payload", json_integer(options->payload)) &&
-           json_put_text(report, "synchronous", "FULL") &&
+           (options->store || json_put_text(report, "synchronous", "FULL")) &&
            json_put(report, "sync_ms", json_integer(options->sync));
 }
 

@@ -62,7 +62,7 @@ static bool put(struct bench *bench, const struct asked *asked, const struct cli
     snprintf(key, sizeof key, "%s_per_second", asked->prefix);
     bool fine =
         meter_put(bench->report, key, meter_rate(done, client_group_ended(group) - group->began));
-    if (asked->clients > 1)
+    if (asked->clients > 1 || bench->options->store)
         return fine; /* what other processes write is not counted here */
     snprintf(key, sizeof key, "%s_syncs_per_10000", asked->prefix);
     return fine && meter_put(bench->report, key,

@@ -96,8 +96,7 @@ static bool put(struct kind *kind, json_t *list, double *base) {
     fine =
         fine && meter_put(row, "cpu_us", used->cpu * 1e6 / (double)runs) &&
         (used->server == 0 || meter_put(row, "server_cpu_us", used->server * 1e6 / (double)runs)) &&
-        meter_put(row, "log_bytes", (double)used->writes.log / (double)runs) &&
-        meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / (double)runs) &&
+        meter_put_written(row, used, (double)runs, kind->bench->options->store) &&
         meter_put(row, "peak_kb", (double)used->peak);
     return json_array_append_new(list, row) == 0 && fine;
 }

@@ -69,3 +69,9 @@ bool meter_put(json_t *object, const char *key, double value) {
     bool whole = fabs(rounded) >= 100;
     return json_put(object, key, whole ? json_integer(llround(value)) : json_real(rounded));
 }
+
+bool meter_put_written(json_t *object, const struct meter *used, double count, const char *server) {
+    return server ||
+           (meter_put(object, "log_bytes", (double)used->writes.log / count) &&
+            meter_put(object, "syncs_per_10000", (double)used->writes.syncs * 1e4 / count));
+}

@@ -32,4 +32,8 @@ double meter_part(int64_t *values, size_t count, double part);
 /* Puts a number: a whole one from 100 on, else with three digits behind the point. */
 bool meter_put(json_t *object, const char *key, double value);
 
+/* Puts what was written to the log, and how often it was synced, by each of so many. A server
+ * writes by itself: nothing is put. */
+bool meter_put_written(json_t *object, const struct meter *used, double count, const char *server);
+
 #endif

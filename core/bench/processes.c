@@ -122,8 +122,7 @@ static bool put(const struct flow *flow, json_t *list) {
                 meter_put(row, "units_per_second", meter_rate(units, used->at));
     fine = fine && meter_put(row, "cpu_us", used->cpu * 1e6 / instances) &&
            (used->server == 0 || meter_put(row, "server_cpu_us", used->server * 1e6 / instances)) &&
-           meter_put(row, "log_bytes", (double)used->writes.log / instances) &&
-           meter_put(row, "syncs_per_10000", (double)used->writes.syncs * 1e4 / instances) &&
+           meter_put_written(row, used, instances, flow->bench->options->store) &&
            meter_put(row, "commands_per_second", meter_rate(commands, began.at)) &&
            meter_put(row, "peak_kb", (double)used->peak);
     return json_array_append_new(list, row) == 0 && fine;

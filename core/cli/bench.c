@@ -148,11 +148,13 @@ static bool report_print(const json_t *report, struct error *error) {
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (json_object_get(report, lines[i].key))
             json_array_append_new(rows, row_make(report, &lines[i]));
-    output_add("%lld jobs of %lld bytes, %lld workers, history %s, synchronous=FULL\n\n",
+    const bool file = json_object_get(report, "synchronous");
+    output_add("%lld jobs of %lld bytes, %lld workers, history %s%s\n\n",
                (long long)json_integer_value(json_object_get(report, "jobs")),
                (long long)json_integer_value(json_object_get(report, "payload")),
                (long long)json_integer_value(json_object_get(report, "workers")),
-               json_string_value(json_object_get(report, "history")));
+               json_string_value(json_object_get(report, "history")),
+               file ? ", synchronous=FULL" : ", on a server");
     bool fine = table_print(columns, rows, output_width(), error);
     json_decref(rows);
     return fine;
@@ -219,12 +221,13 @@ static const struct column work_columns[] = {
 
 enum { COLUMNS_MAX = 16 };
 
-/* The server's column stands only where a server was measured on this machine. */
+/* The server's column stands only where one was measured on this machine, and what is written to
+ * the log only where this program writes it. */
 static bool rows_print(const struct column *all, json_t *list, struct error *error) {
     struct column some[COLUMNS_MAX] = {{0}};
-    const bool server = json_object_get(json_array_get(list, 0), "server_cpu_us");
+    const json_t *first = json_array_get(list, 0);
     for (size_t count = 0; all->key; all++)
-        if (server || strcmp(all->key, "server_cpu_us") != 0)
+        if (json_object_get(first, all->key))
             some[count++] = *all;
     return table_print(some, list, output_width(), error);
 }
