@@ -75,12 +75,25 @@ static void reader_write(const json_t *log, char *text, size_t size) {
         snprintf(text, size, "process %lld (%s)", process, program);
 }
 
+enum { OLD = 60 }; /* seconds that a state of a server is held until a person is told */
+
+/* A server keeps the rows that a reader may still look at. NULL: there is no such reader. */
+static json_t *rows_text(const json_t *log) {
+    char reader[128], span[TIME_TEXT_SIZE];
+    double age = json_number_value(json_object_get(log, "held_age"));
+    if (!json_is_null(json_object_get(log, "bytes")) || age < OLD)
+        return NULL;
+    reader_write(log, reader, sizeof reader);
+    span_format((time_ms)age * 1000, span);
+    return json_sprintf("kept for %s by %s", span, reader);
+}
+
 /* NULL: there is no log. */
 static json_t *log_text(const json_t *log) {
     char reader[128], span[TIME_TEXT_SIZE];
     double megabytes = json_number_value(json_object_get(log, "bytes")) / 1e6;
     double age = json_number_value(json_object_get(log, "held_age"));
-    if (!json_is_object(log))
+    if (!json_is_integer(json_object_get(log, "bytes")))
         return NULL;
     if (!json_object_get(log, "held_bytes"))
         return json_sprintf("%.1f MB", megabytes);
@@ -99,6 +112,7 @@ static bool stats_print(const json_t *stats, struct error *error) {
         json_object_set(totals, "oldest ready", json_object_get(stats, "oldest_ready"));
         json_object_set(totals, "open incidents", json_object_get(stats, "open_incidents"));
         json_object_set_new(totals, "write-ahead log", log_text(json_object_get(stats, "log")));
+        json_object_set_new(totals, "old rows", rows_text(json_object_get(stats, "log")));
         output_fields(totals);
     }
     fine = fine && section_print(definition_columns, rows, error) &&

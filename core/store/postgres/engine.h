@@ -91,6 +91,9 @@ void postgres_sign_drop(struct store *store, int64_t sign);
 void postgres_sign_drop_after(struct store *store, int64_t sign);
 bool postgres_sign_alive(const struct store *store, int64_t sign);
 
+/* held.c */
+json_t *postgres_log(struct store *store, struct error *error);
+
 /* payload.c */
 void postgres_payload_is(struct query *query, const char *path, const json_t *value);
 

@@ -55,11 +55,6 @@ bool postgres_backup(struct store *store, const char *to, struct store_backup *b
                      store->db.name, postgres_of(store)->address.schema);
 }
 
-static json_t *no_log(struct store *store, struct error *error) {
-    (void)store, (void)error;
-    return json_null();
-}
-
 static bool all_of_them(struct store *store, struct query *query, const json_t *wanted,
                         struct error *error) {
     (void)store, (void)query, (void)wanted, (void)error;
@@ -123,7 +118,7 @@ static const struct store_engine engine = {
     .has_died = postgres_has_died,
     .leases_rest = postgres_leases_rest,
     .running = postgres_running,
-    .log = no_log,
+    .log = postgres_log,
     .notify = postgres_notify,
     .payload_is = postgres_payload_is,
 };

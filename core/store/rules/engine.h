@@ -168,8 +168,8 @@ struct store_engine {
     bool (*running)(struct store *store, int64_t executor, struct running *running);
     void (*notify)(struct store *store, int64_t executor);
 
-    /* Tells how long the log of changes is, and who keeps it so, for statistics; JSON null: there
-     * is none. Outside of a transaction. NULL: error. */
+    /* Tells how long the log of changes is, and who keeps an old state of the database, for
+     * statistics; JSON null: there is neither. Outside of a transaction. NULL: error. */
     json_t *(*log)(struct store *store, struct error *error);
 
     /* Adds " AND j.id IN (...)" to a question for jobs where few are meant and the database would

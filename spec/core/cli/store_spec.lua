@@ -117,7 +117,8 @@ describe("the roles of a server", function()
   it("are told of a store without a version, and back up and restore by other tools", function()
     as("owner", "third", 0, "store", "create")
     for verb, tool in pairs { backup = "pg_dump --schema=third", restore = "pg_restore" } do
-      has(as("owner", "third", 78, verb, "jobs.db"), ("by its own tools (expected %s)"):format(tool))
+      local expected = ("by its own tools (expected %s)"):format(tool)
+      has(as("owner", "third", 78, verb, "jobs.db"), expected)
     end
     psql("DELETE FROM third.schema_version;")
     for _, words in ipairs { { "stats" }, { "store", "migrate" }, { "run", "--drain" } } do
