@@ -28,7 +28,7 @@ PQ_INCDIR ?= /usr/include/postgresql
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DMOONSHIFT_VERSION='"$(VERSION)"' $(WARN) $(WERROR) -fPIC -Icore \
 	-I$(LUA_INCDIR) -I$(PQ_INCDIR) $(CPPFLAGS) $(CFLAGS) $(SANITIZE)
 LINK     = $(CC) $(CFLAGS) $(SANITIZE) $(LDFLAGS)
-LIBS     := -lsqlite3 -lpq -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm
+LIBS     := -lsqlite3 -lev -ljansson -lmd -lexpat -llua5.4-lpeg -lpthread -lm -ldl
 
 SOURCES  := $(filter-out core/main.c core/host.c,$(wildcard core/*.c core/*/*.c core/*/*/*.c core/*/*/*/*.c))
 OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/gen/embedded.o

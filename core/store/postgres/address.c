@@ -7,7 +7,8 @@
 #include <string.h>
 
 void address_clear(struct address *address) {
-    PQconninfoFree(address->options);
+    if (address->options)
+        PQconninfoFree(address->options);
     free(address->name);
     *address = (struct address){0};
 }
@@ -231,6 +232,8 @@ bool address_read(struct address *address, const char *url, struct error *error)
     strcpy(address->schema, STORE_SCHEMA);
     if (!store_url_server(url))
         return refuse(url, error);
+    if (!libpq_load(error))
+        return false;
     bool fine = split(address, url, &rest, error);
     if (fine && !(address->options = PQconninfoParse(rest.data, NULL)))
         fine = refuse(url, error);

@@ -3,8 +3,7 @@
 #ifndef MOONSHIFT_STORE_POSTGRES_ADDRESS_H
 #define MOONSHIFT_STORE_POSTGRES_ADDRESS_H
 
-#include "base/error.h"
-#include <libpq-fe.h>
+#include "store/postgres/libpq.h"
 
 enum { SCHEMA_MAX = 63 };
 
