@@ -357,7 +357,8 @@ describe("the house", function()
   it("calls at most three that can fail in one chain of &&", function()
     assert.equal("", each_body(function(_, body, report)
       for position, statement in body.text:gmatch("()([^;{}]+)") do
-        for _, chain in ipairs(chains(statement)) do
+        local _, all = statement:gsub("%f[%w_]error%)", "")
+        for _, chain in ipairs(all > 3 and chains(statement) or {}) do
           local calls = 0
           for _, term in ipairs(chain) do
             calls = calls + (term:find("[%w_]%(.*%f[%w_]error%)") and 1 or 0)
@@ -373,12 +374,15 @@ describe("the house", function()
   it("declares what a file shares in a header of the same layer", function()
     local headers, offenders = {}, {}
     for _, path in ipairs(source.files("core", "%.h$")) do
-      headers[layer(path)] = (headers[layer(path)] or "") .. source.c_code(path)
+      local words = headers[layer(path)] or {}
+      for word in source.c_code(path):gmatch("[%w_]+") do
+        words[word] = true
+      end
+      headers[layer(path)] = words
     end
     for _, path in ipairs(source.files("core/*/", "%.c$")) do
       for _, one in ipairs(source.c_functions(path)) do
-        local name = ("%%f[%%w_]%s%%f[^%%w_]"):format(one.name)
-        if not one.static and not headers[layer(path)]:find(name) then
+        if not one.static and not headers[layer(path)][one.name] then
           offenders[#offenders + 1] = ("%s:%d: %s"):format(path, one.first, one.name)
         end
       end

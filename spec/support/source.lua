@@ -38,12 +38,17 @@ local function blank(text)
   return (text:gsub("[^\n]", " "))
 end
 
+local codes = {}
+
 -- The text of a C file without its comments and string literals; lines stay where they are.
 function source.c_code(path)
-  local text = source.read(path)
-  text = text:gsub("\\[\"'\\]", "  ")
-  text = text:gsub('"[^"\n]*"', blank)
-  return (text:gsub("/%*.-%*/", blank):gsub("//[^\n]*", blank))
+  if not codes[path] then
+    local text = source.read(path)
+    text = text:gsub("\\[\"'\\]", "  ")
+    text = text:gsub('"[^"\n]*"', blank)
+    codes[path] = text:gsub("/%*.-%*/", blank):gsub("//[^\n]*", blank)
+  end
+  return codes[path]
 end
 
 -- The same for Lua: comments and short strings.
