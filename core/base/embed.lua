@@ -1,13 +1,11 @@
 -- Writes C that holds each file named on the command line, for core/base/embedded.h. Modules are
 -- there a second time as this interpreter compiles them: a program start then needs half the work.
-local function bytes(text)
-  local out = {}
-  for i = 1, #text do
-    local byte = text:byte(i)
-    out[#out + 1] = (byte < 128 and byte or byte - 256) .. (i % 20 == 0 and ",\n" or ",")
-  end
-  out[#out + 1] = "0"
-  return table.concat(out)
+
+-- A literal is read ten times as fast by a compiler as a list of numbers. "?" may begin a trigraph.
+local function literal(text)
+  return '"' .. text:gsub("[^ !#->@-%[%]-~]", function(byte)
+    return byte == "\n" and '\\n"\n"' or ("\\%03o"):format(byte:byte())
+  end) .. '"'
 end
 
 -- What `lua -v` says of its release, as lua_ident has it.
@@ -17,7 +15,7 @@ local function release()
 end
 
 local function array(name, text)
-  print(("static const char %s[] = {%s};"):format(name, bytes(text)))
+  print(("static const char %s[] = %s;"):format(name, literal(text)))
 end
 
 -- The last two members of the entry.
