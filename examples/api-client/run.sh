@@ -1,6 +1,7 @@
 #!/bin/sh
 # The API client example from an empty store to its report: run.sh [WORKERS [DIRECTORY]]. The store
 # and the server's log lie in DIRECTORY (a new temporary one unless it is given).
+# STORE is the URL of another store.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +17,7 @@ need bash "its HTTP client"
 
 workers=${1:-4}
 work=${2:-$(mktemp -d "${TMPDIR:-/tmp}/moonshift-api-client.XXXXXX")}
-store=sqlite:$work/jobs.db
+store=${STORE:-sqlite:$work/jobs.db}
 server=
 executor=
 

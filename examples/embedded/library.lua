@@ -1,11 +1,12 @@
 -- A program with its own store: library.lua lend READER BOOK [AFTER] notes that a book is due,
 -- library.lua work runs the reminders that are, library.lua list shows the others. Run it as
--- lua5.4 examples/embedded/library.lua …; the store is library.db in the working directory.
+-- lua5.4 examples/embedded/library.lua …; the store is library.db in the working directory, or
+-- the one whose URL is STORE.
 local moonshift = require "moonshift"
 
 local folder = arg[0]:match("^(.*)/") or "."
 local engine = assert(moonshift.open {
-  store = "sqlite:" .. (os.getenv("LIBRARY") or "library.db"),
+  store = os.getenv("STORE") or "sqlite:library.db",
   scripts = folder .. "/scripts",
 })
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The orders example from an empty store to its report: run.sh [WORKERS [DIRECTORY]]. The store and
 # the ledger lie in DIRECTORY (a new temporary one unless it is given).
+# STORE is the URL of another store.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +9,7 @@ moonshift=${MOONSHIFT:-moonshift}
 lua=${LUA:-lua5.4}
 workers=${1:-4}
 work=${2:-$(mktemp -d "${TMPDIR:-/tmp}/moonshift-orders.XXXXXX")}
-store=sqlite:$work/orders.db
+store=${STORE:-sqlite:$work/orders.db}
 
 say() {
   printf '\n== %s\n' "$1"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The thumbnails example from an empty store to its report: run.sh [WORKERS [DIRECTORY]]. The images,
 # the thumbnails and the store lie in DIRECTORY (a new temporary one unless it is given).
+# STORE is the URL of another store.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,7 +9,7 @@ moonshift=${MOONSHIFT:-moonshift}
 lua=${LUA:-lua5.4}
 workers=${1:-4}
 work=${2:-$(mktemp -d "${TMPDIR:-/tmp}/moonshift-thumbnails.XXXXXX")}
-store=sqlite:$work/jobs.db
+store=${STORE:-sqlite:$work/jobs.db}
 executor=
 
 say() {

@@ -15,8 +15,9 @@ describe("examples/api-client", function()
   end)
 
   local function run(environment)
-    local command = "MOONSHIFT=%s LUA=%s %s sh examples/api-client/run.sh 4 %s"
-    return process.run(command:format(process.command(), lua, environment, dir))
+    local command = "MOONSHIFT=%s LUA=%s STORE=%s %s sh examples/api-client/run.sh 4 %s"
+    return process.run(command:format(process.command(), lua, process.store(dir .. "/jobs.db"),
+      environment, dir))
   end
 
   -- The report on a log that is written here.

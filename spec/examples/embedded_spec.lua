@@ -14,8 +14,9 @@ describe("examples/embedded", function()
   end)
 
   local function library(arguments)
-    local status, output, errors = process.run(("LIBRARY=%s/library.db SHELF=%s %s " ..
-      "examples/embedded/library.lua %s"):format(dir, dir, lua, arguments))
+    local status, output, errors = process.run(("STORE=%s SHELF=%s %s " ..
+      "examples/embedded/library.lua %s"):format(process.store(dir .. "/library.db"), dir, lua,
+      arguments))
     assert.equal(0, status, errors)
     return output
   end

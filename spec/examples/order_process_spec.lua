@@ -19,8 +19,9 @@ describe("examples/order-process", function()
   end)
 
   local function run(workers)
-    local command = "MOONSHIFT=%s LUA=%s sh examples/order-process/run.sh %d %s"
-    local status, output, errors = process.run(command:format(process.command(), lua, workers, dir))
+    local command = "MOONSHIFT=%s LUA=%s STORE=%s sh examples/order-process/run.sh %d %s"
+    local status, output, errors = process.run(command:format(process.command(), lua,
+      process.store(dir .. "/orders.db"), workers, dir))
     assert.equal(0, status, output .. errors)
     return output
   end

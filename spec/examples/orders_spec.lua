@@ -15,8 +15,9 @@ describe("examples/orders", function()
   end)
 
   local function run(workers)
-    local command = "MOONSHIFT=%s LUA=%s sh examples/orders/run.sh %d %s"
-    local status, output, errors = process.run(command:format(process.command(), lua, workers, dir))
+    local command = "MOONSHIFT=%s LUA=%s STORE=%s sh examples/orders/run.sh %d %s"
+    local status, output, errors = process.run(command:format(process.command(), lua,
+      process.store(dir .. "/orders.db"), workers, dir))
     assert.equal(0, status, output .. errors)
     return output:match("== the report[^\n]*\n(.*)$")
   end

@@ -15,8 +15,9 @@ describe("examples/thumbnails", function()
   end)
 
   it("makes every thumbnail, the damaged image's once it is mended", function()
-    local command = "MOONSHIFT=%s LUA=%s sh examples/thumbnails/run.sh 4 %s"
-    local status, output, errors = process.run(command:format(process.command(), lua, dir))
+    local command = "MOONSHIFT=%s LUA=%s STORE=%s sh examples/thumbnails/run.sh 4 %s"
+    local status, output, errors = process.run(command:format(process.command(), lua,
+      process.store(dir .. "/jobs.db"), dir))
     assert.equal(0, status, output .. errors)
     assert.matches("\nFAILED +JOB  REASON\n%S*/13%.ppm +%d+  %S*/13.ppm: 29400 of 58800 bytes",
       output)

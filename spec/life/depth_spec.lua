@@ -90,7 +90,7 @@ describe("the depth of a payload", function()
     refused("batch", "create", "mark", "--ids-from", "ids")
   end)
 
-  describe("that an older version has let in", function()
+  describe("that an older version has let in #file", function()
     before_each(function()
       for i = 1, 3 do
         assert.equal(0, (place.run("enqueue", "work", '{"n":' .. i .. "}")))

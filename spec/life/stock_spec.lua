@@ -77,13 +77,14 @@ describe("the stock handlers", function()
     place = program.place { ["moonshift.lua"] = 'return { stock = { "shell" } }' }
     assert.equal(0, (place.run("run", "--drain")))
     os.remove(place.path .. "/moonshift.lua")
-    assert.equal(0, (place.run("enqueue", "shell", '{"command":"touch ran"}')))
-    local status, _, errors = place.run("job", "execute", "1")
+    local _, id = place.run("enqueue", "shell", '{"command":"touch ran"}')
+    id = id:match("%d+")
+    local status, _, errors = place.run("job", "execute", id)
     assert.is_true(status ~= 0)
     assert.equal("moonshift: " .. UNKNOWN .. "\n", errors)
     assert.is_nil((io.open(place.path .. "/ran")))
     local env = { MOONSHIFT_STOCK = "shell" }
-    assert.equal(0, (program.run({ "job", "execute", "1" }, { dir = place.path, env = env })))
+    assert.equal(0, (program.run({ "job", "execute", id }, { dir = place.path, env = env })))
     assert(io.open(place.path .. "/ran")):close()
   end)
 

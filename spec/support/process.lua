@@ -23,6 +23,11 @@ function process.command(...)
   return table.concat(words, " ")
 end
 
+-- The URL of the store of this path, for the shell.
+function process.store(path)
+  return process.quote(stores.url("sqlite:" .. path))
+end
+
 -- Runs a shell command to its end: exit status (128 + n for signal n), standard output, standard
 -- error.
 function process.run(command)

@@ -123,16 +123,18 @@ describe("run", function()
     write("first")
     place.start("log", "run", place.path, "--watch")
     says("event=watching folder=" .. place.path)
-    place.run("enqueue", "talk")
-    says("event=print job=1 handler=talk text=first")
-    for i, text in ipairs { "second", "first" } do -- back as well
+    local function printed(text)
+      local _, id = place.run("enqueue", "talk")
+      says(("event=print job=%d handler=talk text=%s"):format(id, text))
+    end
+    printed("first")
+    for _, text in ipairs { "second", "first" } do -- back as well
       local loads = select(2, process.read(log):gsub('event="folder loaded"', ""))
       write(text)
       process.await("the folder to be loaded", 10, function()
         return select(2, process.read(log):gsub('event="folder loaded"', "")) > loads
       end)
-      place.run("enqueue", "talk")
-      says(("event=print job=%d handler=talk text=%s"):format(i + 1, text))
+      printed(text)
     end
     write("broken (")
     local file = assert(io.open(place.path .. "/handlers/talk.lua", "a"))

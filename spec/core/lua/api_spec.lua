@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
 -- Asks for work in the host's thread and in an executor's, with most of the module on the way.
 local WORK = [[
 local moonshift = require "moonshift"
-local engine = assert(moonshift.open { store = "sqlite:guest.db", scripts = "." })
+local engine = assert(moonshift.open { store = os.getenv("STORE"), scripts = "." })
 assert(engine:enqueue("greet", { who = "host", list = { 1, 2 }, text = ("x"):rep(3000) }))
 assert(engine:enqueue("greet", { who = "later" }, { after = "PT1H", lane = "a", unique = "b" }))
 print(engine:drain().done, engine:jobs { payload = { who = "later" } }:count())
@@ -95,8 +95,9 @@ describe("the module in a host program", function()
     local names = names_of_ours()
     assert.is_true(names.text_add and names.json_read)
     assert.is_true(host(place, names) > 500)
-    local line = "cd %s && LUA_PATH=%s LUA_CPATH=%s ./host work.lua"
+    local line = "cd %s && STORE=%s LUA_PATH=%s LUA_CPATH=%s ./host work.lua"
     local status, output, errors = process.run(line:format(quote(place),
+      process.store(place .. "/guest.db"),
       quote(root .. "/lua/?.lua;" .. root .. "/lua/?/init.lua"), quote(build .. "/lua/?.so")))
     assert.equal("", errors)
     assert.equal("1\t1\ntrue\t1\n", output)
