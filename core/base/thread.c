@@ -7,7 +7,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-static _Atomic bool told_to_stop;
+static atomic_int told_to_stop;
 static void (*volatile stop_then)(int signal); /* NULL: nobody acts on it yet */
 
 bool thread_start(struct thread *thread, void *(*run)(void *arg), void *arg) {
@@ -80,7 +80,7 @@ static void nothing(int signal) {
 }
 
 static void on_stop(int signal) {
-    bool again = atomic_exchange(&told_to_stop, true);
+    bool again = atomic_fetch_add(&told_to_stop, 1) > 0;
     void (*then)(int) = stop_then;
     if (then)
         then(signal);
@@ -109,7 +109,7 @@ void thread_on_question(void (*then)(int signal)) {
     handle(SIGUSR2, then ? then : nothing);
 }
 
-bool thread_told_to_stop(void) {
+int thread_told_to_stop(void) {
     return atomic_load(&told_to_stop);
 }
 

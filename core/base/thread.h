@@ -48,7 +48,7 @@ void thread_hold_stops(bool hold);
  * has come already. What the signal says is true from that instant on, however long the thread that
  * acts on it is busy. NULL: the program ends, they do nothing any more. */
 void thread_on_stop(void (*then)(int signal));
-bool thread_told_to_stop(void);
+int thread_told_to_stop(void); /* so many times */
 /* USR2, in the program only: `then` is called inside the signal; NULL: it does nothing. */
 void thread_on_question(void (*then)(int signal));
 /* Writing to a closed pipe is an error, not the end of the program. An empty handler rather than

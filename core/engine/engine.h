@@ -19,7 +19,7 @@ struct engine_options {
     const struct script_borrowed *borrowed; /* see script_options; must outlive the engine */
     bool takes_back;  /* the folder counts although a live executor has a newer one */
     bool checks_only; /* jobs run in other threads: the folder is loaded, no Lua state is kept */
-    bool (*hurries)(void); /* the store is not waited for once it says true; NULL: never */
+    int (*hurries)(void); /* see store_set_impatient; NULL: never */
 };
 
 /* Opens the store; loads and deploys the folder if there is one. NULL: error. */

@@ -24,7 +24,7 @@ struct store_backup;
     DO(set_clock, (struct store *store, struct clock *clock), (store, clock))                      \
     OP(bool, tend, (struct store *store, enum store_chore chore, int limit, bool *more,            \
         struct error *error), (store, chore, limit, more, error))                                  \
-    DO(set_impatient, (struct store *store, bool (*hurried)(void)), (store, hurried))              \
+    DO(set_impatient, (struct store *store, int (*hurried)(void)), (store, hurried))              \
     DO(budget, (struct store *store, time_ms until), (store, until))                               \
     DO(purge_behind, (struct store *store), (store))                                               \
     OP(bool, has_pending_purge, (const struct store *store), (store))                              \

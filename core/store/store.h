@@ -28,10 +28,12 @@ enum store_kind { STORE_MEMORY, STORE_FILE, STORE_SERVER };
 struct store *store_open(const char *url, enum store_mode mode, const struct settings *settings,
                          struct error *error);
 void store_close(struct store *store); /* leaves (store_leave) if joined; NULL is fine */
-/* While `hurried` says so a transaction waits a second for other writers, not half a minute. On a
- * connection that only reads, a question ends with an error then. */
-static inline void store_set_impatient(struct store *store, bool (*hurried)(void));
-/* Then it waits until this monotonic instant, a tenth of a second at least and a second at most. */
+/* `hurried` says how often somebody was told to stop. Then a transaction waits a second for other
+ * writers, not half a minute. On a connection that only reads, a question ends with an error. */
+static inline void store_set_impatient(struct store *store, int (*hurried)(void));
+/* Then it waits until this monotonic instant, a tenth of a second at least. Who was told twice
+ * waits a second at most. Writers of a server wait in a queue: who gives up begins behind all
+ * others. */
 static inline void store_budget(struct store *store, time_ms until);
 
 /* How messages call it; a file: its path; NULL: in memory. Owned by the store. */

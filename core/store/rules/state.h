@@ -103,9 +103,9 @@ struct tells {
 
 /* How long the store waits for other writers; see transaction.h. */
 struct patience {
-    bool (*hurried)(void); /* may be NULL; see store_set_impatient */
-    time_ms until;         /* monotonic; see store_budget */
-    time_ms contended;     /* monotonic: other writers were met, until then; see store_contended */
+    int (*hurried)(void); /* may be NULL; see store_set_impatient */
+    time_ms until;        /* monotonic; see store_budget */
+    time_ms contended;    /* monotonic: other writers were met, until then; see store_contended */
 };
 
 /* The config of a batch, for the jobs of it that are taken. */

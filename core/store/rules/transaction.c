@@ -8,7 +8,7 @@
 
 /* ---- beginning ---- */
 
-void transaction_set_impatient(struct store *store, bool (*hurried)(void)) {
+void transaction_set_impatient(struct store *store, int (*hurried)(void)) {
     store->patience.hurried = hurried;
     if (store->mode == STORE_READ) /* what is asked on the way to a change is part of it */
         store->db.hurried = hurried;
@@ -20,10 +20,11 @@ void transaction_budget(struct store *store, time_ms until) {
 
 time_ms transaction_patience(const struct store *store, time_ms begun) {
     const struct patience *patience = &store->patience;
-    if (!patience->hurried || !patience->hurried())
-        return begun + BEGIN_WAIT;
-    if (patience->until == 0 || patience->until > begun + HURRIED_WAIT)
-        return begun + HURRIED_WAIT;
+    const int told = patience->hurried ? patience->hurried() : 0;
+    const bool has_time = told == 0 || (told == 1 && patience->until);
+    const time_ms most = begun + (has_time ? BEGIN_WAIT : HURRIED_WAIT);
+    if (!told || !patience->until || patience->until > most)
+        return most;
     return patience->until > begun + HURRIED_LEAST ? patience->until : begun + HURRIED_LEAST;
 }
 

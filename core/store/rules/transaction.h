@@ -6,7 +6,7 @@
 #include "store/rules/state.h"
 
 /* See store.h. */
-void transaction_set_impatient(struct store *store, bool (*hurried)(void));
+void transaction_set_impatient(struct store *store, int (*hurried)(void));
 void transaction_budget(struct store *store, time_ms until);
 bool transaction_contended(const struct store *store);
 

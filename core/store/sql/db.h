@@ -30,11 +30,11 @@ struct db {
     char *name;               /* as the user wrote it, for messages */
     struct db_entry *entries; /* kept statements, a hash table */
     size_t room, count;
-    const char *question;  /* what is being asked, for messages; NULL: it goes without a name */
-    time_ms budget;        /* ms that a question may take */
-    bool (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
-    time_ms deadline;      /* monotonic end of the present question; 0: none is put */
-    bool patient;          /* a question without one may take any time */
+    const char *question; /* what is being asked, for messages; NULL: it goes without a name */
+    time_ms budget;       /* ms that a question may take */
+    int (*hurried)(void); /* ends the present question at once when it says so; may be NULL */
+    time_ms deadline;     /* monotonic end of the present question; 0: none is put */
+    bool patient;         /* a question without one may take any time */
 };
 
 enum row_type { ROW_NULL, ROW_INTEGER, ROW_REAL, ROW_TEXT };

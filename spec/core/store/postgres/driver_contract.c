@@ -231,7 +231,7 @@ static void too_long(struct contract *c) {
 
 static _Atomic bool stop;
 
-static bool hurried(void) {
+static int hurried(void) {
     return stop;
 }
 

@@ -4,8 +4,10 @@
 
 enum { SOON = 200 }; /* ms that a writer waits for others here */
 
-static bool hurried(void) {
-    return true;
+static int told = 1;
+
+static int hurried(void) {
+    return told;
 }
 
 static struct store *another(struct contract *c) {
@@ -50,10 +52,9 @@ static void turns(struct contract *c) {
     EXPECT(acquire_count(c, c->store, NOW) == 2);
 }
 
-/* The second one hears of the first. */
 static time_ms called_at;
 
-static bool called(void) {
+static int called(void) {
     return clock_monotonic() >= called_at;
 }
 
@@ -72,6 +73,7 @@ static void stops(struct contract *c) {
     EXPECT(store_commit(c->store, &c->error));
 }
 
+/* The second one hears of the first. */
 static void keys(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) == 1);
     struct store *other = another(c);
@@ -94,10 +96,27 @@ static void drawn(struct contract *c) {
     EXPECT(create(c, c->store, (struct job){0}, NOW) >= next + 10);
 }
 
+/* Writers wait in a queue: who would give up after a second would begin at its end again. */
+static void budget(struct contract *c) {
+    const time_ms begun = clock_monotonic();
+    EXPECT(transaction_patience(c->store, begun) == begun + 30000);
+    store_set_impatient(c->store, hurried);
+    EXPECT(transaction_patience(c->store, begun) == begun + 1000);
+    store_budget(c->store, begun + 5000);
+    EXPECT(transaction_patience(c->store, begun) == begun + 5000);
+    EXPECT(transaction_patience(c->store, begun + 4990) == begun + 5090);
+    store_budget(c->store, begun + 60000);
+    EXPECT(transaction_patience(c->store, begun) == begun + 30000);
+    told = 2;
+    EXPECT(transaction_patience(c->store, begun) == begun + 1000);
+    told = 1;
+}
+
 static const struct check checks[] = {
     {"creations run beside each other", creations},
     {"a turn waits for a creation", turns},
     {"who is called to stop while it waits for a creation waits no longer", stops},
+    {"who is told to stop waits as long as it has time", budget},
     {"of two creations with one key one is told of the other", keys},
     {"ids that were drawn before a loss are not given", drawn},
 };
