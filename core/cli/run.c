@@ -209,7 +209,8 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
             retries_tell(&folders[i], watch->cli->interactive);
     }
     executor_free(watch->executor);
-    return fine;
+    /* Whether the server would have answered was no matter any more. */
+    return fine || (error->code == ERROR_UNAVAILABLE && thread_told_to_stop());
 }
 
 /* Loads the folder into the store and prints its name and hash. */

@@ -103,6 +103,22 @@ describe("a server", function()
     assert.equal("", said)
   end
 
+  it("that does not answer as an executor starts lets TERM end it without an error", function()
+    local postmaster = process.read(server.folder .. "/data/postmaster.pid"):match("%d+")
+    place.url = place.url .. "&connect_timeout=2"
+    process.kill(postmaster, "STOP")
+    local fine, why = pcall(function()
+      local pid = place.start("log", "run", "-C", place.path)
+      process.await("its connection", 10, function()
+        return process.run(("ls -l /proc/%s/fd | grep -q socket:"):format(pid)) == 0
+      end)
+      place.stop(pid)
+    end)
+    process.kill(postmaster, "CONT")
+    assert(fine, why)
+    assert.is_nil(place.log():find("cannot connect", 1, true))
+  end)
+
   it("that is away is told once, and so is its return", function()
     place.executor()
     read_only(true)
