@@ -202,8 +202,9 @@ static void add_hosts(struct text *name, const char *host, const char *port) {
     const bool list = strchr(port, ',') != NULL;
     for (size_t part = 0; *host || *port; host += *host == ',', port += *port == ',') {
         size_t size = strcspn(host, list ? "," : ""), digits = strcspn(port, ",");
-        text_add(name, "%s%.*s%s%.*s", part++ ? "," : "", (int)size, host, digits ? ":" : "",
-                 (int)digits, port);
+        const bool colons = memchr(host, ':', size) != NULL; /* of IPv6 */
+        text_add(name, "%s%s%.*s%s%s%.*s", part++ ? "," : "", colons ? "[" : "", (int)size, host,
+                 colons ? "]" : "", digits ? ":" : "", (int)digits, port);
         host += size;
         port += digits;
     }

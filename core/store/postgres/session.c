@@ -383,7 +383,9 @@ static const char *const settings[][2] = {
     {"enable_memoize", "off"},
     {"max_parallel_workers_per_gather", "0"},
     {"statement_timeout", "30000"}, /* STATEMENT_WAIT */
+    {"lock_timeout", "0"},          /* the gate is waited for as long as a statement may take */
     {"idle_in_transaction_session_timeout", "10000"},
+    {"idle_session_timeout", "0"}, /* an executor waits for work in its session */
     {"client_min_messages", "warning"},
     {"bytea_output", "hex"},
 };

@@ -309,6 +309,8 @@ static bool reads_as(const char *url, const char *expected, struct error *error)
 static void addresses(struct contract *c) {
     EXPECT(reads_as("postgres://me:secret@h:1/d?sslmode=disable&schema=jobs",
                     "postgres://me@h:1/d?schema=jobs", &c->error));
+    EXPECT(reads_as("postgres://me@[::1]:5432,[::2]:5433/d",
+                    "postgres://me@[::1]:5432,[::2]:5433/d?schema=moonshift", &c->error));
     EXPECT(reads_as("postgresql://me@/d?host=/run/pg",
                     "postgres://me@/d?host=/run/pg&schema=moonshift", &c->error));
     EXPECT(reads_as("postgres://h/d?schema=Jobs;",
@@ -490,6 +492,24 @@ static void silent(struct contract *c) {
     munmap(count, sizeof *count);
 }
 
+/* A role may have settings of its own, which would end waits or sessions too early. */
+static void own_settings(struct contract *c) {
+    struct server server = {0};
+    char url[400];
+    int64_t same = 0;
+    contract_url(c, false);
+    snprintf(url, sizeof url,
+             "%s&options=-c%%20lock_timeout%%3D1%%20-c%%20idle_session_timeout%%3D60000", c->url);
+    bool fine = address_read(&server.address, url, &c->error) &&
+                session_open(&server.session, &server.db, &server.address, &c->error) &&
+                db_value(&server.db, &c->error, &same,
+                         "SELECT current_setting('lock_timeout')='0'"
+                         " AND current_setting('idle_session_timeout')='0'",
+                         "") == YES;
+    server_close(&server);
+    EXPECT(fine && same);
+}
+
 /* As a pool in transaction mode would have it. */
 static void shared_session(struct contract *c) {
     struct server server;
@@ -524,6 +544,7 @@ static const struct check checks[] = {
     {"a server that cannot hold a store, or wants a password, is refused", unsuited},
     {"a server that says nothing is asked once", silent},
     {"a session that others change is told", shared_session},
+    {"settings of the role that end waits or sessions do not hold", own_settings},
     {"the server behind a host that hangs up is found", hung_up},
 };
 
