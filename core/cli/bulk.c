@@ -246,24 +246,30 @@ static bool specs_write(struct bulk *bulk, size_t from, size_t to, size_t *refus
     return specs_note(bulk, from, to, error);
 }
 
-/* As specs_write, but leaves out what is refused: what is before it goes in first. */
+enum { BEHIND_REFUSED = 32 }; /* lines that are tried at once, then twice as many each time */
+
+/* As specs_write, but leaves out what is refused: what is before it goes in first. A server looks
+ * at all lines of a try before it refuses one, and what is refused seldom comes alone. */
 static bool specs_write_good(struct bulk *bulk, struct error *error) {
-    for (size_t from = 0, to = bulk->count, refused = 0; from < bulk->count;) {
+    size_t step = bulk->count, to = bulk->count;
+    for (size_t from = 0, refused = 0; from < bulk->count;) {
         struct error why = {0};
         if (specs_write(bulk, from, to, &refused, &why)) {
             from = to;
-            to = bulk->count;
+            step *= 2;
         } else if (refused >= to || !is_bad_line(&why)) {
             return error_set(error, why.code, "%s", why.text);
         } else if (refused > from) {
             to = refused;
+            continue;
         } else {
             bad_say(bulk, bulk->lines_of[from].number, &why);
             bulk->refused++;
             bulk->good--;
             from++;
-            to = bulk->count;
+            step = BEHIND_REFUSED;
         }
+        to = bulk->count - from < step ? bulk->count : from + step;
     }
     return true;
 }
