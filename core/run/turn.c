@@ -407,8 +407,8 @@ static void count_acquired(struct metrics *metrics, const struct work_item *item
 
 static void tell_reaped(const struct store_reaped *reaped) {
     if (reaped->freed > 0 || reaped->crashed > 0)
-        log_event(LOG_WARN, "dead executor found", "freed:d crashed:d", reaped->freed,
-                  reaped->crashed);
+        log_event(LOG_WARN, "dead executor found", "freed:d crashed:d suspects:d", reaped->freed,
+                  reaped->crashed, reaped->suspects);
     for (const struct job *job = reaped->worker_died; job; job = job->next)
         log_event(LOG_ERROR, "incident", "job:l handler:s reason:s crashes:d", job->id,
                   job->handler, failure_reason_name(REASON_WORKER_DIED), (int)job->crashes);

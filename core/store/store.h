@@ -192,7 +192,8 @@ bool store_misses(const struct store *store, const struct acquire *serves);
 bool store_sees_dead(struct store *store, time_ms now);
 
 struct store_reaped {
-    int freed; /* locks given back */
+    int freed;    /* locks given back */
+    int suspects; /* of them, as their executor vanished with its machine */
     struct job
         *worker_died; /* jobs at crash_limit now: dead with an incident; owned by the caller */
     int crashed;      /* jobs whose crashes went up, those included */

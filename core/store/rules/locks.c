@@ -95,8 +95,10 @@ static bool locks_free_one(struct store *store, const struct locks_free *what,
     struct job_row row;
     if (!place_unlock_job(store, lock->id, error))
         return false;
-    if (what->reaped)
+    if (what->reaped) {
         what->reaped->freed++;
+        what->reaped->suspects += what->vanished;
+    }
     CRASH_POINT("lock_freed");
     enum answer found = row_load_placeless(store, lock->id, &row, error);
     if (found != YES)

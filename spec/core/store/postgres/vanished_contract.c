@@ -49,7 +49,8 @@ static bool reap(struct contract *c, struct store_reaped *reaped) {
 static void seen(struct contract *c) {
     struct store_reaped reaped = {0};
     struct store *other = taker(c, 2);
-    bool fine = other && reap(c, &reaped) && reaped.freed == 2 && suspects(c) == 0;
+    bool fine =
+        other && reap(c, &reaped) && reaped.freed == 2 && reaped.suspects == 0 && suspects(c) == 0;
     store_close(other);
     EXPECT(fine);
 }
@@ -58,7 +59,7 @@ static void unseen(struct contract *c) {
     struct store_reaped reaped = {0};
     struct store *other = taker(c, 2);
     bool fine = other && hide(c) && reap(c, &reaped) && reaped.freed == 2 && suspects(c) == 2 &&
-                reaped.crashed == 0;
+                reaped.suspects == 2 && reaped.crashed == 0;
     store_close(other);
     EXPECT(fine);
 }
