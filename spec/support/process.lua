@@ -156,11 +156,18 @@ end
 
 -- A fresh folder with these files { ["handlers/x.lua"] = text }.
 function process.folder(files)
-  local pipe = io.popen("mktemp -d")
+  local words, made = { "" }, {}
+  for name in pairs(files or {}) do
+    local inner = name:match("^(.*)/")
+    if inner and not made[inner] then
+      words[#words + 1], made[inner] = '"$path"/' .. process.quote(inner), true
+    end
+  end
+  local pipe = io.popen("path=$(mktemp -d) && echo $path"
+    .. (#words > 1 and " && mkdir -p" .. table.concat(words, " ") or ""))
   local path = pipe:read("l")
   pipe:close()
   for name, text in pairs(files or {}) do
-    os.execute("mkdir -p " .. process.quote(path .. "/" .. (name:match("^(.*)/") or "")))
     local file = assert(io.open(path .. "/" .. name, "wb"))
     file:write(text)
     file:close()
