@@ -163,7 +163,7 @@ def main():
                 executor.process.kill()
         soak.world.store.end()
     checker = os.path.join(here.HERE, "checker.py")
-    sys.exit(subprocess.run([sys.executable, checker, options.root], check=False).returncode)
+    sys.exit(subprocess.run([sys.executable, "-B", checker, options.root], check=False).returncode)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,14 @@ function executors.at(place)
   end
 
   -- Starts the program on the store with these words behind the verb; `log` is a file of the place.
+  -- So is what a killed executor of a server leaves behind.
   function place.start(log, verb, ...)
-    local pid = process.start(place.path .. "/" .. log, verb, "--store", place.url, ...)
+    local words = { ... }
+    if verb == "run" and place.url:find("^postgres") then
+      table.move({ "--state-dir", place.path }, 1, 2, #words + 1, words)
+    end
+    local pid = process.start(place.path .. "/" .. log, verb, "--store", place.url,
+      table.unpack(words))
     place.pids[#place.pids + 1] = pid
     return pid
   end
