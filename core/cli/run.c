@@ -200,6 +200,8 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
                                        .arg = watch};
     watch->executor = executor_new(&options, error);
     bool fine = watch->executor && engines_add(watch, folders, count, error);
+    /* Whether a server would have answered is no matter to who is to stop and has begun nothing. */
+    bool unasked = !fine && error->code == ERROR_UNAVAILABLE && thread_told_to_stop();
     if (fine && !thread_told_to_stop()) {
         if (watch->cli->interactive)
             display_start(&watch->display);
@@ -209,8 +211,7 @@ static bool executor_go(struct watch *watch, struct cli *folders, int count, boo
             retries_tell(&folders[i], watch->cli->interactive);
     }
     executor_free(watch->executor);
-    /* Whether the server would have answered was no matter any more. */
-    return fine || (error->code == ERROR_UNAVAILABLE && thread_told_to_stop());
+    return fine || unasked;
 }
 
 /* Loads the folder into the store and prints its name and hash. */

@@ -142,6 +142,21 @@ describe("a server", function()
     assert.equal(1, select(2, place.log():gsub('event="store away"', "")))
   end)
 
+  it("that is away while an executor ends is told, as results could not be written", function()
+    place.write("handlers/held.lua", work:format(place.path .. "/runs"):gsub("file:close%(%)", [[%0
+  repeat os.execute("sleep 0.05") until io.open("]] .. place.path .. [[/on")]]))
+    place.enqueue("held", 1)
+    local pid = place.executor("--shutdown-wait", "PT2S")
+    process.await("a run", 30, function()
+      return runs() == 1
+    end)
+    read_only(true)
+    place.logged('event="store away"', 1)
+    place.write("on", "")
+    place.stop(pid)
+    assert.truthy(place.log():find("\nmoonshift: results could not be written: store", 1, true))
+  end)
+
   it("that is away while an executor loads its folder gets the folder later", function()
     local pid = place.executor()
     place.write("handlers/more.lua", "return function() end\n")
