@@ -85,14 +85,7 @@ static bool turn(struct contract *c, struct job **running, int *count) {
     return done;
 }
 
-#define ROWS(of) rows(c, "SELECT count(*) FROM " of)
-static int64_t rows(struct contract *c, const char *sql) {
-    int64_t count = -1;
-    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
-                db_value(&c->store->db, &c->error, &count, sql, "") == YES;
-    store_rollback(c->store);
-    return done ? count : -1;
-}
+#define ROWS(of) contract_number(c, "SELECT count(*) FROM " of)
 
 static void drain(struct contract *c) {
     struct job *running = NULL;

@@ -34,15 +34,7 @@ static struct job *take(struct contract *c) {
     return make(c, PAGE, 0) ? take_page(c) : NULL;
 }
 
-/* A statement is kept by the address of its text. */
-#define ROWS(of) rows(c, "SELECT count(*) FROM " of)
-static int64_t rows(struct contract *c, const char *sql) {
-    int64_t count = -1;
-    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
-                db_value(&c->store->db, &c->error, &count, sql, "") == YES;
-    store_rollback(c->store);
-    return done ? count : -1;
-}
+#define ROWS(of) contract_number(c, "SELECT count(*) FROM " of)
 
 /* Settles so many of the list in one transaction, the first ones. How many had lost their lock; -1:
  * error. */
@@ -229,6 +221,29 @@ static void waits(struct contract *c) {
     job_free_list(jobs[1]);
 }
 
+/* Two jobs of a vanished machine among many others: one of them begins, and the other one waits.
+ * Who asks whether one runs looks for its own row. */
+static void suspects(struct contract *c) {
+    struct acquire all = everything;
+    struct job *jobs = NULL, *more_jobs = NULL;
+    int count = 0, more_count = 0;
+    bool more = false;
+    all.want = all.idle = 2 * PAGE;
+    EXPECT(make(c, PAGE, 0));
+    EXPECT(db_execute(&c->store->db,
+                      "INSERT INTO suspect(job) SELECT id FROM job ORDER BY id LIMIT 2 OFFSET 80;"
+                      "UPDATE meta SET value=value+1 WHERE key='executors'",
+                      &c->error));
+    bool took = store_acquire(c->store, &all, NOW, &jobs, &count, &more, &c->error) &&
+                store_acquire(c->store, &all, NOW, &more_jobs, &more_count, &more, &c->error);
+    EXPECT(took);
+    EXPECT(count == PAGE - 1 && more_count == 0);
+    EXPECT(ROWS("lock_page") == 1);
+    EXPECT(ROWS("suspect s JOIN locked l ON l.id=s.job AND l.token=s.token") == 1);
+    job_free_list(jobs);
+    job_free_list(more_jobs);
+}
+
 static const struct check checks[] = {
     {"the locks of a page are one row, settled in parts", one_row},
     {"a turn that is given up has ended none of them", given_up},
@@ -239,6 +254,7 @@ static const struct check checks[] = {
     {"a turn of plain jobs waits for the server four times", waits},
     {"runs that are settled by themselves end their locks", by_themselves},
     {"it says of which lanes they are", lanes},
+    {"a suspect has a lock of its own among those of a page", suspects},
 };
 
 int main(void) {

@@ -133,15 +133,7 @@ static struct outcome failure(int32_t retries, time_ms wait) {
                             .lane_ends = true};
 }
 
-/* A statement is kept by the address of its text. */
-#define ROWS(of) rows(c, "SELECT count(*) FROM " of)
-static int64_t rows(struct contract *c, const char *sql) {
-    int64_t count = -1;
-    bool done = store_begin(c->store, STORE_COMMAND, &c->error) &&
-                db_value(&c->store->db, &c->error, &count, sql, "") == YES;
-    store_rollback(c->store);
-    return done ? count : -1;
-}
+#define ROWS(of) contract_number(c, "SELECT count(*) FROM " of)
 
 static void tried_again(struct contract *c) {
     struct command_run run = {0};
