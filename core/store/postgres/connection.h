@@ -5,6 +5,7 @@
 #include "store/postgres/driver.h"
 #include "store/postgres/engine.h"
 #include "store/postgres/lock_page.h"
+#include "store/postgres/reader.h"
 #include "store/rules/fleet/slots.h"
 #include "store/rules/transaction.h"
 
@@ -77,6 +78,7 @@ struct postgres {
     struct clock *clock; /* that goes as the server's; NULL: none */
     struct timeline timeline;
     struct direct direct;
+    struct reader reader;
     struct signs signs;
     struct left left;
     struct lock_pages lock_pages;

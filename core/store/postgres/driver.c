@@ -1,6 +1,7 @@
 /* driver.c - statements of PostgreSQL: their parameters, their rows, and values on the wire. */
 #include "store/postgres/driver.h"
 #include "store/postgres/array.h"
+#include "store/postgres/reader.h"
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static bool postgres_prepare(struct db *db, struct row *row, const char *sql, bo
     size_t size = 0;
     statement->session = session;
     statement->count = renumber(sql, NULL, &size);
+    statement->minded = reader_minds(sql);
     statement->sql = malloc(size + 1);
     if (!statement->sql || !make_room(statement)) {
         release(statement);

@@ -49,6 +49,8 @@ struct session {
     bool ending;                /* a commit is under way */
     struct statement *settings; /* not NULL: they hold for a transaction, and this makes them */
     bool settled;               /* it was sent in the open transaction */
+    bool minded;                /* the open transaction has written what pages show; see reader.h */
+    bool spare; /* another connection can do its work: nobody waits for it for long */
 };
 
 /* Connects to the server. The schema is the only one in which unqualified names are looked for; it
@@ -73,6 +75,10 @@ void session_close(struct session *session);
 /* Sends the statement with its bound values; with `name` as a kept one. */
 bool session_send(struct session *session, struct statement *statement, struct error *error);
 
+/* What was sent so far goes to the server at once, which begins with it. Whoever waits for the
+ * answers is told of a loss. */
+void session_push(struct session *session);
+
 /* Runs statements without parameters, one behind another, and waits for them. */
 bool session_execute(struct session *session, const char *sql, struct error *error);
 
@@ -95,6 +101,7 @@ struct statement {
     unsigned known; /* generation of the connection that knows it by its name; 0: none */
     bool stands;    /* `result` has rows; `at` is the present one */
     bool ahead;     /* it was sent before its rows are asked for */
+    bool minded;    /* it may write what pages show; see reader.h */
     int count;      /* of parameters */
     Oid *types;     /* of each parameter; 0: the server finds out */
     const char **values;

@@ -13,7 +13,7 @@
     F(PQbackendPID) F(PQcancel) F(PQclear) F(PQcmdTuples) F(PQconndefaults) F(PQconnectPoll) \
     F(PQconnectStartParams) F(PQconnectdbParams) F(PQconnectionNeedsPassword) F(PQconninfoFree) \
     F(PQconninfoParse) F(PQconsumeInput) F(PQenterPipelineMode) F(PQerrorMessage) F(PQexec) \
-    F(PQexitPipelineMode) F(PQfinish) F(PQfreeCancel) F(PQfreemem) F(PQftype) F(PQgetCancel) \
+    F(PQexitPipelineMode) F(PQfinish) F(PQflush) F(PQfreeCancel) F(PQfreemem) F(PQftype) F(PQgetCancel) \
     F(PQgetResult) F(PQgetisnull) F(PQgetlength) F(PQgetvalue) F(PQisBusy) F(PQnfields) \
     F(PQnotifies) F(PQntuples) F(PQparameterStatus) F(PQpipelineStatus) F(PQpipelineSync) \
     F(PQresultErrorField) F(PQresultErrorMessage) F(PQresultStatus) F(PQsendPrepare) \
@@ -49,6 +49,7 @@ bool libpq_load(struct error *error);
 #define PQexec libpq.PQexec
 #define PQexitPipelineMode libpq.PQexitPipelineMode
 #define PQfinish libpq.PQfinish
+#define PQflush libpq.PQflush
 #define PQfreeCancel libpq.PQfreeCancel
 #define PQfreemem libpq.PQfreemem
 #define PQftype libpq.PQftype

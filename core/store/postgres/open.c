@@ -174,6 +174,7 @@ void postgres_close(struct store *store) {
     if (store->self.id)
         store_leave(store, NULL);
     turn_forget(store);
+    reader_close(store);
     direct_close(store);
     /* The server would notice a little later that nobody holds them any more. */
     if (store->db.driver && !postgres->session.lost && !postgres->address.pooled)

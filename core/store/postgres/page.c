@@ -49,15 +49,60 @@ static bool fill(struct array arrays[COLUMNS], const struct ready_page *page) {
     return !failed;
 }
 
-bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error) {
-    struct array arrays[COLUMNS];
+/* NULL: error. */
+static struct row *ask(struct db *db, const struct ready_page *page, struct array arrays[COLUMNS],
+                       struct error *error) {
     struct row *row =
-        db_query(&store->db, error, page_sql[page->rows], "nnnnni", 0, 0, 0, 0, 0, page->rank_max);
-    bool filled = fill(arrays, page) || db_no_memory(&store->db, error);
+        db_query(db, error, page_sql[page->rows], "nnnnni", 0, 0, 0, 0, 0, page->rank_max);
+    bool filled = fill(arrays, page) || db_no_memory(db, error);
     for (int at = 0; row && at < COLUMNS; at++)
         statement_bind_array(row, at, &arrays[at]);
-    bool done = row && filled && page->read(page, store, row, error);
+    return filled ? row : NULL;
+}
+
+static void clear(struct array arrays[COLUMNS]) {
     for (int at = 0; at < COLUMNS; at++)
         array_clear(&arrays[at]);
+}
+
+/* Sends the question to the second connection. NULL: it cannot be asked. */
+static struct row *ask_beside(struct store *store, const struct ready_page *page) {
+    struct array arrays[COLUMNS];
+    struct db *db = reader_fits(store, page) ? reader_begin(store) : NULL;
+    if (!db)
+        return NULL;
+    struct row *row = ask(db, page, arrays, NULL);
+    bool sent = row && statement_send_ahead(row, NULL);
+    clear(arrays);
+    if (!sent)
+        reader_close(store);
+    return sent && reader_send(store) ? row : NULL;
+}
+
+/* What a turn writes in any case goes to the first connection meanwhile. NO: nothing was read. */
+static enum answer read_beside(struct store *store, struct ready_page *page, struct error *error) {
+    struct row *row = ask_beside(store, page);
+    if (!row)
+        return NO;
+    if (!bulk_settled_ahead(store, error)) {
+        reader_close(store);
+        return FAILED;
+    }
+    session_push(&postgres_of(store)->session);
+    const int64_t begun = clock_monotonic_us();
+    if (!reader_land(store))
+        return NO;
+    page->waited = clock_monotonic_us() - begun;
+    return page->read(page, store, row, error) ? YES : FAILED;
+}
+
+bool postgres_ready_page(struct store *store, struct ready_page *page, struct error *error) {
+    struct array arrays[COLUMNS];
+    enum answer beside = read_beside(store, page, error);
+    if (beside != NO)
+        return beside == YES;
+    struct row *row = ask(&store->db, page, arrays, error);
+    bool done = row && page->read(page, store, row, error);
+    clear(arrays);
     return done;
 }

@@ -126,7 +126,7 @@ static bool await_result(struct session *session) {
         if (ready > 0)
             continue;
         if (!session->cancelled && wait_is_over(session, begun)) {
-            if (session->ending)
+            if (session->ending || session->spare)
                 return false;
             cancel(session);
         }
@@ -237,6 +237,7 @@ bool session_land(struct session *session, struct statement *into, struct error 
 bool session_execute(struct session *session, const char *sql, struct error *error) {
     if (!session_land(session, NULL, error))
         return false;
+    session->minded = true;
     bool piped = PQpipelineStatus(session->link) != PQ_PIPELINE_OFF;
     if (piped && PQexitPipelineMode(session->link) != 1)
         return error_set(error, ERROR_FAILED, "store \"%s\": %s", session->db->name,
@@ -291,6 +292,7 @@ static bool send_settled(struct session *session, struct statement *statement) {
 bool session_send(struct session *session, struct statement *statement, struct error *error) {
     if (session->lost && !session->failed)
         note_loss(session, "earlier");
+    session->minded = session->minded || statement->minded;
     if (session->failed || session->count + 3 > FLIGHT_MAX)
         if (!session_land(session, NULL, error))
             return false;
@@ -302,6 +304,11 @@ bool session_send(struct session *session, struct statement *statement, struct e
     return send_settled(session, statement) || send_refused(session, statement, error);
 }
 
+void session_push(struct session *session) {
+    if (!session->lost)
+        PQflush(session->link);
+}
+
 bool session_send_ahead(struct session *session, struct statement *statement, struct error *error) {
     if (!session_send(session, statement, error))
         return false;
@@ -311,7 +318,7 @@ bool session_send_ahead(struct session *session, struct statement *statement, st
 
 void session_enter(struct session *session) {
     session->queues = true;
-    session->settled = false;
+    session->settled = session->minded = false;
 }
 
 void session_leave(struct session *session) {

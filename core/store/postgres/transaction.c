@@ -28,6 +28,7 @@ static bool connected(struct store *store, struct error *error) {
     if (postgres_of(store)->session.lost && !postgres_reconnect(store, error))
         return false;
     direct_again(store, NULL);
+    reader_prepare(store);
     return true;
 }
 
@@ -93,7 +94,7 @@ enum beginning { LOOKING, ALONE, BESIDE_CREATIONS };
 
 /* What is asked for in the flight that begins. NULL: it is asked for later, or not at all. */
 struct first {
-    struct row *meta, *work;
+    struct row *meta, *work, *snapshot;
 };
 
 /* A schema that has not been looked at yet may lack what is asked for. */
@@ -104,8 +105,11 @@ static bool ask_first(struct store *store, enum store_purpose purpose, struct fi
         return true;
     first->meta = meta_ask(store, error);
     first->work = purpose == STORE_TURN ? work_ask(store, error) : NULL;
-    return first->meta && statement_send_ahead(first->meta, error) &&
-           (purpose != STORE_TURN || (first->work && statement_send_ahead(first->work, error)));
+    if (!first->meta || !statement_send_ahead(first->meta, error) ||
+        (purpose == STORE_TURN && !(first->work && statement_send_ahead(first->work, error))))
+        return false;
+    first->snapshot = purpose == STORE_TURN ? reader_ask(store, error) : NULL;
+    return true;
 }
 
 static bool begin_flight(struct store *store, enum beginning how, time_ms begun,
@@ -143,7 +147,8 @@ static bool begin_any(struct store *store, bool writing, enum store_purpose purp
 
 static bool read_first(struct store *store, const struct first *first, struct error *error) {
     bool done = first->meta ? meta_answer(store, first->meta, error) : meta_read(store, error);
-    return done && (!first->work || work_answer(store, first->work, error));
+    return done && (!first->work || work_answer(store, first->work, error)) &&
+           reader_answer(store, first->snapshot, error);
 }
 
 bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, struct error *error) {

@@ -218,7 +218,7 @@ static bool cursor_page(struct store *store, struct cursor *cursor, enum page_ro
                         struct error *error) {
     const struct head *head = &cursor->head;
     const struct ready_list list = {cursor->stream, cursor->ask, head->rank, head->place, head->id};
-    struct cursor_page page = {{&list, 1, INT64_MAX, rows, cursor_page_read}, cursor};
+    struct cursor_page page = {{&list, 1, INT64_MAX, rows, .read = cursor_page_read}, cursor};
     return store->engine->ready_page(store, &page.page, error);
 }
 

@@ -24,6 +24,7 @@ struct ready_page {
     size_t count;
     int64_t rank_max;
     enum page_rows rows;
+    int64_t waited; /* µs for which the engine has waited for the rows before it reads them */
     bool (*read)(struct ready_page *page, struct store *store, struct row *row,
                  struct error *error);
 };

@@ -140,7 +140,7 @@ static bool page_read(struct ready_page *of, struct store *store, struct row *ro
     struct merge_page *page = (struct merge_page *)of;
     const int64_t begun = clock_monotonic_us();
     enum answer step = db_step(&store->db, row, error);
-    const int64_t took = clock_monotonic_us() - begun;
+    const int64_t took = of->waited + clock_monotonic_us() - begun;
     int rows = 0;
     for (; step == YES; step = db_step(&store->db, row, error), rows++)
         if (!page_row(page, store, row, error)) {

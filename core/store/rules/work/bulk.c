@@ -302,6 +302,10 @@ bool bulk_settled(struct store *store, struct error *error) {
     return bulk_write(store, bulk, most, error);
 }
 
+bool bulk_settled_ahead(struct store *store, struct error *error) {
+    return store->meta.ended || bulk_settled(store, error);
+}
+
 bool bulk_settle(struct store *store, const struct outcome *outcome, struct error *error) {
     const struct bulk_row row = {.job = outcome->job, .outcome = outcome};
     bool full = false;

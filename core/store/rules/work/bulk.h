@@ -112,6 +112,8 @@ bool bulk_lock(struct store *store, struct error *error);
 /* Keeps what the history says of a success for later; and writes what is kept, in order. */
 bool bulk_settle(struct store *store, const struct outcome *outcome, struct error *error);
 bool bulk_settled(struct store *store, struct error *error);
+/* The same before all ends of the turn are known, if their numbers simply follow. */
+bool bulk_settled_ahead(struct store *store, struct error *error);
 
 /* Keeps a failed run for later: no command has edited the row of its job, which becomes `row`.
  * And writes all that is kept. */

@@ -1,0 +1,173 @@
+#include "store/postgres/reader.h"
+#include "store/postgres/connection.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Rows, and ends of runs: with fewer two connections are not worth while. A soak has fewer. */
+#ifndef READER_LONG
+#define READER_LONG 128
+#endif
+
+enum {
+    WANTED = 200,        /* ms for which a long turn says that turns are long */
+    AGAIN_EVERY = 10000, /* ms between two attempts to connect */
+    KEPT = 60000,        /* ms for which an unused connection stays */
+    PATIENCE = 2000      /* ms; then the first connection reads the page */
+};
+
+static struct reader *reader_of(const struct store *store) {
+    return &postgres_of(store)->reader;
+}
+
+static bool is_open(const struct reader *reader) {
+    return reader->db.driver != NULL;
+}
+
+/* ---- which statements matter ---- */
+
+/* The name of a table, as a whole word. */
+static bool names(const char *at, const char *table) {
+    size_t size = strlen(table);
+    return strncmp(at, table, size) == 0 && !isalnum((unsigned char)at[size]) && at[size] != '_';
+}
+
+static bool writes(const char *sql, const char *verb, const char *table) {
+    for (const char *at = strstr(sql, verb); at; at = strstr(at + 1, verb))
+        if (names(at + strlen(verb), table))
+            return true;
+    return false;
+}
+
+bool reader_minds(const char *sql) {
+    static const char *const writing[][2] = {{"INTO ", "ready"},        {"UPDATE ", "ready"},
+                                             {"DELETE FROM ", "ready"}, {"INTO ", "lane"},
+                                             {"UPDATE ", "lane"},       {"DELETE FROM ", "lane"},
+                                             {"INTO ", "job"},          {"UPDATE ", "job"}};
+    for (size_t i = 0; i < sizeof writing / sizeof *writing; i++)
+        if (writes(sql, writing[i][0], writing[i][1]))
+            return true;
+    return false;
+}
+
+/* ---- the connection ---- */
+
+void reader_close(struct store *store) {
+    struct reader *reader = reader_of(store);
+    db_forget(reader->imports);
+    reader->imports = NULL;
+    reader->snapshot[0] = 0;
+    db_close(&reader->db);
+    reader->session = (struct session){0};
+}
+
+/* A server may have no connection left for it: the store does without. */
+static void reader_open(struct store *store, time_ms now) {
+    struct postgres *postgres = postgres_of(store);
+    struct reader *reader = &postgres->reader;
+    reader->tried = reader->used = now;
+    reader->generation = postgres->session.generation;
+    if (session_open(&reader->session, &reader->db, &postgres->address, NULL))
+        reader->session.spare = true;
+    else
+        reader_close(store);
+}
+
+void reader_prepare(struct store *store) {
+    const struct postgres *postgres = postgres_of(store);
+    const struct reader *reader = &postgres->reader;
+    const time_ms now = clock_monotonic();
+    if (is_open(reader) &&
+        (reader->session.lost || reader->generation != postgres->session.generation ||
+         now >= reader->used + KEPT))
+        reader_close(store);
+    if (now < reader->wanted && !is_open(reader) && !postgres->address.pooled &&
+        (!reader->tried || now >= reader->tried + AGAIN_EVERY))
+        reader_open(store, now);
+}
+
+/* ---- the snapshot ---- */
+
+struct row *reader_ask(struct store *store, struct error *error) {
+    const struct reader *reader = reader_of(store);
+    if (!is_open(reader) || clock_monotonic() >= reader->wanted)
+        return NULL;
+    struct row *row = db_query(&store->db, error, "SELECT pg_export_snapshot()", "");
+    return row && statement_send_ahead(row, error) ? row : NULL;
+}
+
+/* It becomes part of a statement, which takes no parameters. */
+static bool is_name(const char *text) {
+    return text && strspn(text, "0123456789ABCDEF-") == strlen(text);
+}
+
+bool reader_answer(struct store *store, struct row *row, struct error *error) {
+    struct reader *reader = reader_of(store);
+    reader->snapshot[0] = 0;
+    if (!row)
+        return true;
+    enum answer step = db_step(&store->db, row, error);
+    const char *text = step == YES ? row_text(row, 0) : NULL;
+    if (is_name(text))
+        snprintf(reader->snapshot, sizeof reader->snapshot, "%s", text);
+    if (step == YES)
+        row_done(row);
+    return step != FAILED;
+}
+
+static bool take_over(struct reader *reader) {
+    char sql[sizeof reader->snapshot + 40];
+    snprintf(sql, sizeof sql, "SET TRANSACTION SNAPSHOT '%s'", reader->snapshot);
+    reader->imports = db_prepare(&reader->db, sql, NULL, 0, NULL);
+    return reader->imports && db_run_row(&reader->db, reader->imports, NULL);
+}
+
+/* ---- a page ---- */
+
+bool reader_fits(struct store *store, const struct ready_page *page) {
+    struct reader *reader = reader_of(store);
+    int64_t rows = 0;
+    for (size_t i = 0; i < page->count; i++)
+        rows += page->lists[i].quota;
+    const bool fits = rows >= READER_LONG && store->endings.count >= READER_LONG;
+    if (fits)
+        reader->wanted = clock_monotonic() + WANTED;
+    return fits;
+}
+
+struct db *reader_begin(struct store *store) {
+    struct reader *reader = reader_of(store);
+    if (!reader->snapshot[0] || postgres_of(store)->session.minded)
+        return NULL;
+    session_enter(&reader->session);
+    reader->used = clock_monotonic();
+    reader->db.deadline = reader->used + PATIENCE;
+    if (db_run(&reader->db, NULL, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "") &&
+        take_over(reader))
+        return &reader->db;
+    reader_close(store);
+    return NULL;
+}
+
+bool reader_send(struct store *store) {
+    struct reader *reader = reader_of(store);
+    bool sent = db_run(&reader->db, NULL, "COMMIT", "");
+    if (sent)
+        session_push(&reader->session);
+    else
+        reader_close(store);
+    return sent;
+}
+
+bool reader_land(struct store *store) {
+    struct reader *reader = reader_of(store);
+    if (!session_land(&reader->session, NULL, NULL)) {
+        reader_close(store);
+        return false;
+    }
+    session_leave(&reader->session);
+    reader->db.deadline = 0;
+    db_forget(reader->imports);
+    reader->imports = NULL;
+    return true;
+}
