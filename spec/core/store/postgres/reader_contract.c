@@ -1,0 +1,185 @@
+/* reader_contract.c - a second connection reads the page of a long turn, and nothing depends on it.
+ * Run with spec/postgres/contracts. */
+#include "../contract.h"
+#include "store/postgres/connection.h"
+
+enum { PAGE = 200 }; /* more than makes a turn a long one */
+
+static struct reader *reader_of_store(struct contract *c) {
+    return &postgres_of(c->store)->reader;
+}
+
+/* How many pages it has read so far. */
+static int64_t pages(struct contract *c) {
+    return reader_of_store(c)->session.waits;
+}
+
+static bool make(struct contract *c, int count) {
+    bool fine = store_begin(c->store, STORE_COMMAND, &c->error);
+    for (int i = 0; fine && i < count; i++)
+        fine = create(c, c->store, (struct job){.retries = 3, .priority = i % 10}, NOW) != 0;
+    return fine && store_commit(c->store, &c->error);
+}
+
+/* A turn: these runs end, the first as `first` says, and the next jobs are taken. What comes
+ * between the two is called with the store. The jobs are freed. NULL: error, or there are none. */
+static struct job *turn(struct contract *c, struct job *jobs, struct outcome first,
+                        void (*between)(struct contract *c)) {
+    static struct outcome outcomes[PAGE];
+    struct acquire all = everything;
+    enum settled settled = SETTLED;
+    struct job *taken = NULL;
+    int count = 0, n = 0;
+    bool more = false;
+    for (const struct job *job = jobs; job && n < PAGE; job = job->next, n++) {
+        outcomes[n] = n == 0 ? first : (struct outcome){.due = TIME_NONE};
+        outcomes[n].job = (struct job *)job;
+        outcomes[n].started = outcomes[n].ended = NOW;
+        outcomes[n].lane_ends = true;
+        outcomes[n].lane_token = job->token;
+        outcomes[n].next = job->next ? &outcomes[n + 1] : NULL;
+    }
+    bool done = store_begin(c->store, STORE_TURN, &c->error) &&
+                (!n || store_settle_bulk(c->store, outcomes, &c->error));
+    for (int i = 0; done && i < n; i++)
+        done = store_settle(c->store, &outcomes[i], NOW, &settled, &c->error) && settled == SETTLED;
+    done = done && store_settle_end(c->store, &c->error);
+    if (between)
+        between(c);
+    all.want = PAGE;
+    done = done && store_acquire(c->store, &all, NOW, &taken, &count, &more, &c->error) &&
+           store_commit(c->store, &c->error);
+    job_free_list(jobs);
+    if (done)
+        return taken;
+    store_rollback(c->store);
+    job_free_list(taken);
+    return NULL;
+}
+
+static const struct outcome success = {.due = TIME_NONE};
+static const struct outcome failure = {.kind = OUTCOME_FAILURE, .due = TIME_NONE, .retries = 2};
+
+static int count_of(const struct job *jobs) {
+    int count = 0;
+    for (; jobs; jobs = jobs->next)
+        count++;
+    return count;
+}
+
+/* The turn of which the third one is read beside: one takes, the next one is found to be long. */
+static struct job *two_turns(struct contract *c) {
+    struct job *jobs = turn(c, NULL, success, NULL);
+    return jobs ? turn(c, jobs, success, NULL) : NULL;
+}
+
+static void reads(struct contract *c) {
+    EXPECT(make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs && pages(c) == 0);
+    jobs = turn(c, jobs, success, NULL);
+    EXPECT(pages(c) == 1 && count_of(jobs) == PAGE);
+    EXPECT(jobs->priority == 4 && jobs->retries == 3);
+    EXPECT(contract_number(c, "SELECT count(*) FROM ended") == 2 * PAGE);
+    jobs = turn(c, jobs, success, NULL);
+    EXPECT(pages(c) == 2 && count_of(jobs) == PAGE);
+    jobs = turn(c, jobs, success, NULL);
+    EXPECT(!jobs && contract_number(c, "SELECT count(*) FROM ended") == 4 * PAGE);
+    EXPECT(contract_number(c, "SELECT count(*) FROM ready") == 0);
+}
+
+/* It is the best, so it is the first of the page that is read in the same turn. */
+static void own_writes(struct contract *c) {
+    EXPECT(make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs);
+    const int64_t id = jobs->id, priority = jobs->priority;
+    jobs = turn(c, jobs, failure, NULL);
+    EXPECT(count_of(jobs) == PAGE && jobs->id == id && jobs->priority == priority);
+    EXPECT(pages(c) == 0);
+    job_free_list(jobs);
+}
+
+static void others(struct contract *c) {
+    struct store_executor self;
+    struct store *other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    int64_t best = create(c, other, (struct job){.retries = 3, .priority = 50}, NOW);
+    store_close(other);
+    EXPECT(jobs && best);
+    jobs = turn(c, jobs, success, NULL);
+    EXPECT(pages(c) == 1 && count_of(jobs) == PAGE && jobs->id == best);
+    job_free_list(jobs);
+}
+
+/* The process of the server that serves it ends. */
+static void kill_reader(struct contract *c) {
+    char sql[80];
+    snprintf(sql, sizeof sql, "SELECT pg_terminate_backend(%d, 5000)",
+             PQbackendPID(reader_of_store(c)->session.link));
+    contract_number(c, sql);
+}
+
+static void lost(struct contract *c) {
+    EXPECT(make(c, 5 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs && (jobs = turn(c, jobs, success, NULL)) && pages(c) == 1);
+    jobs = turn(c, jobs, success, kill_reader);
+    EXPECT(count_of(jobs) == PAGE && !reader_of_store(c)->db.driver);
+    EXPECT(contract_number(c, "SELECT count(*) FROM ended") == 3 * PAGE);
+    jobs = turn(c, jobs, success, NULL);
+    EXPECT(count_of(jobs) == PAGE && pages(c) == 0);
+    job_free_list(jobs);
+}
+
+/* As if it were connected to a server that has never heard of the transaction. */
+static void forge(struct contract *c) {
+    struct reader *reader = reader_of_store(c);
+    snprintf(reader->snapshot, sizeof reader->snapshot, "0000FFFF-0000FFFF-1");
+}
+
+static void another_server(struct contract *c) {
+    EXPECT(make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs);
+    jobs = turn(c, jobs, success, forge);
+    EXPECT(count_of(jobs) == PAGE && !reader_of_store(c)->db.driver);
+    job_free_list(jobs);
+}
+
+static void short_turns(struct contract *c) {
+    struct job *jobs = NULL;
+    for (int i = 0; i < 4; i++) {
+        EXPECT(make(c, PAGE / 2));
+        jobs = turn(c, jobs, success, NULL);
+        EXPECT(count_of(jobs) == PAGE / 2);
+    }
+    EXPECT(!reader_of_store(c)->db.driver);
+    job_free_list(jobs);
+}
+
+static void texts(struct contract *c) {
+    EXPECT(reader_minds("INSERT INTO ready(stream) VALUES(?1)"));
+    EXPECT(reader_minds("WITH g AS (DELETE FROM ready WHERE ctid=ANY(?)) SELECT 1"));
+    EXPECT(reader_minds("UPDATE job SET rev=rev+1 WHERE id=?1"));
+    EXPECT(reader_minds("INSERT INTO ended(job) VALUES(1); INSERT INTO lane(id) VALUES(2)"));
+    EXPECT(!reader_minds("SELECT id FROM ready"));
+    EXPECT(!reader_minds("DELETE FROM job WHERE id=ANY(?)"));
+    EXPECT(!reader_minds("INSERT INTO job_log(id) VALUES(1)"));
+    EXPECT(!reader_minds("INSERT INTO ended(job, stream) SELECT unnest(?), unnest(?)"));
+}
+
+static const struct check checks[] = {
+    {"the page of a long turn is read on a second connection", reads},
+    {"what a turn makes ready is in its page", own_writes},
+    {"what others have created before is in it", others},
+    {"a second connection that is lost costs no job", lost},
+    {"a server that does not know the transaction is not asked", another_server},
+    {"short turns need no second connection", short_turns},
+    {"which statements change what a page shows", texts},
+};
+
+int main(void) {
+    return contract_run_of_server(checks, sizeof checks / sizeof *checks);
+}
