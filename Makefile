@@ -52,10 +52,11 @@ CHECK_PACKAGES := $(BUILD_PACKAGES) lua-busted lua-check clang clang-format sqli
 	strace faketime python3 curl mount e2fsprogs lua5.1 luajit zsh fish postgresql pgbouncer
 FUZZ_PACKAGES := $(BUILD_PACKAGES) clang libclang-rt-14-dev python3
 SOAK_PACKAGES := $(BUILD_PACKAGES) sqlite3 faketime python3 mount e2fsprogs
+SERVER_PROGRAM := $(or $(PROGRAM),$(BUILD)/soak/moonshift)
 PROGRAM  ?= $(BUILD)/moonshift
 SOAK     := python3 -B spec/soak/soak.py --program $(PROGRAM) --probe $(BUILD)/soak/probe.so \
 	--root $(BUILD)/soak/run
-SERVER_SOAK := $(SOAK)-server --server
+SERVER_SOAK := $(SOAK)-server --server --program $(SERVER_PROGRAM)
 
 all: $(BUILD)/moonshift $(BUILD)/lua/moonshift/core.so ## build the program and the Lua module
 
@@ -97,7 +98,8 @@ STORED := spec/life spec/lua spec/core/run/loop_spec.lua spec/core/run/account_s
 # and make would wait for it.
 STEP_MAKE = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(MAKE) -s --no-print-directory BUILD=$(BUILD)
 
-checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.so $(BUILD)/soak/probe.so
+checked: all contracts testing $(BUILD)/spec/fuzz/replay $(BUILD)/faults/memory.so $(BUILD)/soak/probe.so \
+	$(BUILD)/soak/moonshift
 	@$(LENGTH) LUA=$(LUA) BUILD=$(BUILD) $(LUA) spec/run --jobs $$((2 * $$(nproc))) $(SPECS) \
 	  --step "PostgreSQL keeps the contracts of the store" \
 	    "$(LUA) spec/postgres/contracts $(SERVED)" \
@@ -184,7 +186,7 @@ soak: ## two executors under faults for SECONDS=180, then the records are checke
 
 soak-server: ## five executors of PostgreSQL servers under faults for MINUTES=3 (SEED=, PROGRAM=)
 	@$(call install-packages,$(SOAK_PACKAGES) postgresql pgbouncer)
-	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so
+	@$(MAKE) --no-print-directory all $(BUILD)/soak/probe.so $(SERVER_PROGRAM)
 	@$(SERVER_SOAK) --seconds $$((60 * $(or $(MINUTES),3))) $(if $(SEED),--seed $(SEED))
 
 # YARDSTICK= another program that takes the same flags and prints the same line.
@@ -343,6 +345,18 @@ $(BUILD)/faults/memory.so: spec/faults/memory.c
 	@mkdir -p $(@D)
 	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
+# The program to which nearly every turn is a long one: a soak reads its pages on two connections.
+$(BUILD)/soak/moonshift: $(BUILD)/core/main.o $(BUILD)/soak/reader.o \
+	$(filter-out %/postgres/reader.o,$(OBJECTS))
+	@echo LINK $@
+	@ln -sfn ../lua $(@D)/lua
+	@$(LINK) -o $@ $^ $(LIBS) -llua5.4
+
+$(BUILD)/soak/reader.o: core/store/postgres/reader.c
+	@echo CC $< for a soak
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) -DREADER_LONG=2 -MMD -MP -c -o $@ $<
+
 $(BUILD)/soak/probe.so: spec/soak/probe.c
 	@echo CC $<
 	@mkdir -p $(@D)
@@ -405,6 +419,6 @@ $(BUILD)/gen/embedded.c: core/base/embed.lua $(EMBED)
 	contracts FORCE
 .PHONY: bench yardstick fuzz fuzz-deps soak soak-server mutants power valgrind
 .PRECIOUS: $(BUILD)/%.o
--include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
+-include $(OBJECTS:.o=.d) $(TESTING_OBJECTS:.o=.d) $(BUILD)/soak/reader.d $(BUILD)/core/main.d $(BUILD)/core/host.d $(CONTRACTS:=.d) \
 	$(YARDSTICK_OBJECTS:.o=.d) $(FUZZED:.o=.d) $(BUILD)/spec/fuzz/replay.d $(BUILD)/spec/fuzz/libfuzzer.d \
 	$(POWER:.o=.d) $(BUILD)/spec/core/store/sqlite/error_memory.d
