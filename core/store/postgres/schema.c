@@ -42,6 +42,18 @@ static const char own[] =
     " BEGIN RETURN convert_from(payload, 'UTF8')::jsonb;"
     " EXCEPTION WHEN OTHERS THEN RETURN NULL; END $$;\n";
 
+/* Rows come and go with each job. By default a fifth of a long queue would have to be dead before
+ * it is cleared of them, and an idle store's few dead rows would be cleared each minute. */
+static const char *const hot[] = {"ready", "timer", "parked", "locked", "lane", "limited"};
+
+static void add_hot(struct text *out) {
+    for (size_t i = 0; i < sizeof hot / sizeof *hot; i++)
+        text_add(out,
+                 "ALTER TABLE %s SET (autovacuum_vacuum_scale_factor=0,"
+                 " autovacuum_vacuum_threshold=20000, autovacuum_vacuum_cost_delay=0);\n",
+                 hot[i]);
+}
+
 static bool in_word(char byte) {
     return isalnum((unsigned char)byte) || byte == '_';
 }
@@ -77,6 +89,7 @@ char *postgres_schema(void) {
         at = behind > at ? behind : copy_word(&out, at);
     }
     text_add(&out, "%s%s", own, lock_page_schema);
+    add_hot(&out);
     if (out.failed)
         text_clear(&out);
     return out.data;
