@@ -35,6 +35,7 @@ static const int keys[] = {F(definition), F(unique_key), F(id), BULK_NOW, -1};
 static const int incidents[] = {F(id), BULK_INCIDENT, BULK_NOW, -1};
 static const int ended_short[] = {ENDED, -1};
 static const int ended_plain[] = {ENDED, MORE, -1};
+static const int ended_lane[] = {ENDED, F(lane), -1};
 static const int ended_whole[] = {ENDED, MORE, F(instance), F(root), F(activity), F(tenant),
                                   F(lane), -1};
 
@@ -67,6 +68,7 @@ static const struct {
     [BULK_TAKEN_SPOTS] = {"DELETE FROM ready WHERE ctid=ANY(?)", spots},
     [BULK_ENDED_SHORT] = {INSERT_ENDED("", ""), ended_short},
     [BULK_ENDED_PLAIN] = {INSERT_ENDED(", result, due, batch", ", " MORE_EACH), ended_plain},
+    [BULK_ENDED_LANE] = {INSERT_ENDED(", lane_key", ", " EACH), ended_lane},
     [BULK_ENDED_WHOLE] = {INSERT_ENDED(", result, due, batch, " BELONGS,
                                        ", " MORE_EACH ", " EACH4 ", " EACH), ended_whole},
     [BULK_ATTEMPTS] = {"INSERT INTO attempt(" ATTEMPT ") SELECT " EACH4 ", " EACH4 ", " EACH4 ", "

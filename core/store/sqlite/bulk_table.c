@@ -150,6 +150,7 @@ bool bulk_table_write(struct store *store, struct bulk *bulk, enum bulk_kind kin
                         " SELECT id, token, owner, stream, lane_id FROM bulk",
         [BULK_ENDED_SHORT] = INSERT_ENDED ") SELECT " ENDING " FROM endings",
         [BULK_ENDED_PLAIN] = INSERT_ENDED ", " MORE ") SELECT " ENDING ", " MORE " FROM endings",
+        [BULK_ENDED_LANE] = INSERT_ENDED ", lane_key) SELECT " ENDING ", lane_key FROM endings",
         [BULK_ENDED_WHOLE] = INSERT_ENDED ", " MORE ", " BELONGS ") SELECT " ENDING ", " MORE
                                           ", " BELONGS_TO " FROM endings"};
     (void)bulk; /* the tables read it */

@@ -276,30 +276,31 @@ bool bulk_take(struct store *store, const struct job *job, const struct head *he
 /* ---- ends ---- */
 
 static bool row_belongs(const struct job *job) {
-    return job->instance || job->root || job->activity || job->tenant || job->lane;
+    return job->instance || job->root || job->activity || job->tenant;
 }
 
-/* How much an entry has to say; a list is written with what the longest of it needs. */
-static enum bulk_kind row_ending(const struct bulk_row *row) {
-    if (row_belongs(row->job))
-        return BULK_ENDED_WHOLE;
-    bool is_short = row->job->due == TIME_NONE && !row->job->batch && !row->outcome->result;
-    return is_short ? BULK_ENDED_SHORT : BULK_ENDED_PLAIN;
+/* How much an entry has to say, above BULK_ENDED_SHORT. */
+static int row_says(const struct bulk_row *row) {
+    const struct job *job = row->job;
+    if (row_belongs(job))
+        return BULK_ENDED_WHOLE - BULK_ENDED_SHORT;
+    bool more = job->due != TIME_NONE || job->batch || row->outcome->result;
+    return (more ? BULK_ENDED_PLAIN - BULK_ENDED_SHORT : 0) +
+           (job->lane ? BULK_ENDED_LANE - BULK_ENDED_SHORT : 0);
 }
 
+/* A list is written with the columns that any of it needs. */
 bool bulk_settled(struct store *store, struct error *error) {
     struct bulk *bulk = &store->endings;
-    enum bulk_kind most = BULK_ENDED_SHORT;
+    int says = 0;
     if (!bulk->count)
         return true;
-    for (size_t i = 0; most < BULK_ENDED_WHOLE && i < bulk->count; i++) {
-        enum bulk_kind ending = row_ending(&bulk->rows[i]);
-        most = ending > most ? ending : most;
-    }
+    for (size_t i = 0; i < bulk->count; i++)
+        says |= row_says(&bulk->rows[i]);
     bulk->from = 0;
     bulk->to = bulk->count;
     bulk->count = 0;
-    return bulk_write(store, bulk, most, error);
+    return bulk_write(store, bulk, (enum bulk_kind)(BULK_ENDED_SHORT + says), error);
 }
 
 bool bulk_settled_ahead(struct store *store, struct error *error) {

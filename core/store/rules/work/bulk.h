@@ -44,9 +44,10 @@ enum bulk_kind {
     BULK_TAKEN, /* removes rows of `ready` by their keys, or by their spots; ERROR_DAMAGED if one is
                    not there; for an engine with `sets` */
     BULK_TAKEN_SPOTS,
-    BULK_ENDED_SHORT, /* entries of the history; plain: also due date, batch and result */
-    BULK_ENDED_PLAIN,
-    BULK_ENDED_WHOLE, /* also what the job belonged to */
+    BULK_ENDED_SHORT, /* entries of the history; what they say besides adds up: */
+    BULK_ENDED_PLAIN = BULK_ENDED_SHORT + 1, /* due date, batch and result, */
+    BULK_ENDED_LANE = BULK_ENDED_SHORT + 2,  /* the key of the lane, */
+    BULK_ENDED_WHOLE = BULK_ENDED_SHORT + 3, /* or all that the job belonged to as well */
     /* Of failed runs, for an engine with `sets`: attempts, what becomes of the rows of `job`,
        where the jobs wait, and incidents of the dead. */
     BULK_ATTEMPTS,
