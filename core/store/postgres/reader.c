@@ -88,9 +88,12 @@ void reader_prepare(struct store *store) {
 
 /* ---- the snapshot ---- */
 
+/* A page says where its rows are. They stay there until the transaction ends: nobody may rewrite
+ * the table, as VACUUM FULL does, once the second connection has let go of it. */
 struct row *reader_ask(struct store *store, struct error *error) {
     const struct reader *reader = reader_of(store);
-    if (!is_open(reader) || clock_monotonic() >= reader->wanted)
+    if (!is_open(reader) || clock_monotonic() >= reader->wanted ||
+        !db_run(&store->db, error, "LOCK TABLE ready IN ACCESS SHARE MODE", ""))
         return NULL;
     struct row *row = db_query(&store->db, error, "SELECT pg_export_snapshot()", "");
     return row && statement_send_ahead(row, error) ? row : NULL;

@@ -133,6 +133,29 @@ static void lost(struct contract *c) {
     job_free_list(jobs);
 }
 
+static struct store *other;
+static bool moved;
+
+/* What VACUUM FULL needs. */
+static void move_rows(struct contract *c) {
+    struct error refused = {ERROR_NONE, ""};
+    (void)c;
+    moved = db_execute(&other->db, "SELECT 1; LOCK TABLE ready IN ACCESS EXCLUSIVE MODE NOWAIT",
+                       &refused);
+}
+
+static void places_stay(struct contract *c) {
+    struct store_executor self;
+    other = contract_join(c, "other", NOW, &self);
+    EXPECT(other && make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs);
+    jobs = turn(c, jobs, success, move_rows);
+    store_close(other);
+    EXPECT(pages(c) == 1 && count_of(jobs) == PAGE && !moved);
+    job_free_list(jobs);
+}
+
 /* As if it were connected to a server that has never heard of the transaction. */
 static void forge(struct contract *c) {
     struct reader *reader = reader_of_store(c);
@@ -175,6 +198,7 @@ static const struct check checks[] = {
     {"what a turn makes ready is in its page", own_writes},
     {"what others have created before is in it", others},
     {"a second connection that is lost costs no job", lost},
+    {"nobody moves the rows of a page before they are taken", places_stay},
     {"a server that does not know the transaction is not asked", another_server},
     {"short turns need no second connection", short_turns},
     {"which statements change what a page shows", texts},
