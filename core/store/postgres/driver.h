@@ -50,7 +50,8 @@ struct session {
     struct statement *settings; /* not NULL: they hold for a transaction, and this makes them */
     bool settled;               /* it was sent in the open transaction */
     bool minded;                /* the open transaction has written what pages show; see reader.h */
-    bool spare; /* another connection can do its work: nobody waits for it for long */
+    bool spare; /* set before it is opened: another connection can do its work, and nobody waits
+                   for it beyond the deadline */
 };
 
 /* Connects to the server. The schema is the only one in which unqualified names are looked for; it

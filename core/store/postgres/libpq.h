@@ -17,7 +17,7 @@
     F(PQgetResult) F(PQgetisnull) F(PQgetlength) F(PQgetvalue) F(PQisBusy) F(PQnfields) \
     F(PQnotifies) F(PQntuples) F(PQparameterStatus) F(PQpipelineStatus) F(PQpipelineSync) \
     F(PQresultErrorField) F(PQresultErrorMessage) F(PQresultStatus) F(PQsendPrepare) \
-    F(PQsendQueryParams) F(PQsendQueryPrepared) F(PQserverVersion) F(PQsetErrorVerbosity) \
+    F(PQsendQuery) F(PQsendQueryParams) F(PQsendQueryPrepared) F(PQserverVersion) F(PQsetErrorVerbosity) \
     F(PQsetNoticeReceiver) F(PQsocket) F(PQstatus)
 /* clang-format on */
 
@@ -69,6 +69,7 @@ bool libpq_load(struct error *error);
 #define PQresultErrorMessage libpq.PQresultErrorMessage
 #define PQresultStatus libpq.PQresultStatus
 #define PQsendPrepare libpq.PQsendPrepare
+#define PQsendQuery libpq.PQsendQuery
 #define PQsendQueryParams libpq.PQsendQueryParams
 #define PQsendQueryPrepared libpq.PQsendQueryPrepared
 #define PQserverVersion libpq.PQserverVersion

@@ -11,9 +11,9 @@
 
 enum {
     WANTED = 200,        /* ms for which a long turn says that turns are long */
-    AGAIN_EVERY = 10000, /* ms between two attempts to connect */
+    AGAIN_EVERY = 60000, /* ms between two attempts to connect; turns wait for each */
     KEPT = 60000,        /* ms for which an unused connection stays */
-    PATIENCE = 2000      /* ms; then the first connection reads the page */
+    PATIENCE = 2000      /* ms to begin a session; and for a page, which the first one reads then */
 };
 
 static struct reader *reader_of(const struct store *store) {
@@ -61,16 +61,18 @@ void reader_close(struct store *store) {
     reader->session = (struct session){0};
 }
 
-/* A server may have no connection left for it: the store does without. */
+/* A server may have no connection left for it, and a pool lets it wait for one: the store does
+ * without. */
 static void reader_open(struct store *store, time_ms now) {
     struct postgres *postgres = postgres_of(store);
     struct reader *reader = &postgres->reader;
-    reader->tried = reader->used = now;
     reader->generation = postgres->session.generation;
-    if (session_open(&reader->session, &reader->db, &postgres->address, NULL))
-        reader->session.spare = true;
-    else
+    reader->session.spare = true;
+    reader->db.deadline = now + PATIENCE;
+    if (!session_open(&reader->session, &reader->db, &postgres->address, NULL))
         reader_close(store);
+    reader->db.deadline = 0;
+    reader->tried = reader->used = clock_monotonic();
 }
 
 void reader_prepare(struct store *store) {

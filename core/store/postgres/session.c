@@ -233,6 +233,16 @@ bool session_land(struct session *session, struct statement *into, struct error 
     return false;
 }
 
+/* A pool may have accepted a connection for which it has no server yet. */
+static PGresult *execute(struct session *session, const char *sql) {
+    if (!session->spare)
+        return PQexec(session->link, sql);
+    PGresult *result = PQsendQuery(session->link, sql) == 1 ? next_result(session) : NULL;
+    if (result)
+        PQclear(next_result(session)); /* nothing more of this statement */
+    return result;
+}
+
 /* Several statements at once are run only outside of the pipeline. */
 bool session_execute(struct session *session, const char *sql, struct error *error) {
     if (!session_land(session, NULL, error))
@@ -242,7 +252,7 @@ bool session_execute(struct session *session, const char *sql, struct error *err
     if (piped && PQexitPipelineMode(session->link) != 1)
         return error_set(error, ERROR_FAILED, "store \"%s\": %s", session->db->name,
                          PQerrorMessage(session->link));
-    PGresult *result = PQexec(session->link, sql);
+    PGresult *result = execute(session, sql);
     ExecStatusType status = PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
         note_refusal(session, result);
@@ -476,7 +486,7 @@ static bool begin_session(struct session *session, const struct address *address
 
 bool session_open(struct session *session, struct db *db, const struct address *address,
                   struct error *error) {
-    *session = (struct session){.db = db};
+    *session = (struct session){.db = db, .spare = session->spare};
     db->driver = &postgres_driver;
     db->handle = session;
     db->budget = QUESTION_BUDGET;

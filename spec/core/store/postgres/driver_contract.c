@@ -360,7 +360,7 @@ static void parted_passwords(struct contract *c) {
 
 static void nobody(struct contract *c) {
     struct address address = {0};
-    struct session session;
+    struct session session = {0};
     struct db db = {0};
     EXPECT(address_read(&address, "postgres://me:secret@/d?host=/nowhere", &c->error));
     bool opened = session_open(&session, &db, &address, &c->error);

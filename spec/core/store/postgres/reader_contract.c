@@ -2,6 +2,10 @@
  * Run with spec/postgres/contracts. */
 #include "../contract.h"
 #include "store/postgres/connection.h"
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 
 enum { PAGE = 200 }; /* more than makes a turn a long one */
 
@@ -171,6 +175,57 @@ static void another_server(struct contract *c) {
     job_free_list(jobs);
 }
 
+/* Accepts one client, and answers nothing else for eight seconds. */
+static void keep_waiting(int listener) {
+    static const char words[] = "R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\0"
+                                "16.0\0Z\0\0\0\x05I";
+    char asked[1000];
+    alarm(8);
+    int one = accept(listener, NULL, NULL);
+    if (read(one, asked, sizeof asked) > 0 && write(one, words, sizeof words - 1) > 0)
+        while (read(one, asked, sizeof asked) > 0)
+            continue;
+    _exit(0);
+}
+
+/* Such a pool stands in the folder. */
+static pid_t begin_pool(const char *folder) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(name.sun_path, sizeof name.sun_path, "%s/.s.PGSQL.5432", folder);
+    unlink(name.sun_path);
+    bool fine =
+        bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 10) == 0;
+    pid_t child = fine ? fork() : -1;
+    if (child == 0)
+        keep_waiting(listener);
+    close(listener);
+    return child;
+}
+
+/* Has no server left for the second connection. */
+static void full_pool(struct contract *c) {
+    struct postgres *postgres = postgres_of(c->store);
+    const struct address address = postgres->address;
+    char url[128];
+    snprintf(url, sizeof url, "postgres://me@/d?host=%s&connect_timeout=5", c->directory);
+    EXPECT(make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    const pid_t pool = begin_pool(c->directory);
+    EXPECT(jobs && pool > 0 && address_read(&postgres->address, url, &c->error));
+    memcpy(postgres->address.schema, address.schema, sizeof address.schema);
+    const time_ms begun = clock_monotonic();
+    jobs = turn(c, jobs, success, NULL);
+    const time_ms took = clock_monotonic() - begun;
+    address_clear(&postgres->address);
+    postgres->address = address;
+    kill(pool, SIGKILL);
+    waitpid(pool, NULL, 0);
+    EXPECT(count_of(jobs) == PAGE && !reader_of_store(c)->db.driver);
+    EXPECT(took >= 1000 && took < 5000);
+    job_free_list(jobs);
+}
+
 static void short_turns(struct contract *c) {
     struct job *jobs = NULL;
     for (int i = 0; i < 4; i++) {
@@ -200,6 +255,7 @@ static const struct check checks[] = {
     {"a second connection that is lost costs no job", lost},
     {"nobody moves the rows of a page before they are taken", places_stay},
     {"a server that does not know the transaction is not asked", another_server},
+    {"a pool that has no server left is not waited for", full_pool},
     {"short turns need no second connection", short_turns},
     {"which statements change what a page shows", texts},
 };
