@@ -137,6 +137,30 @@ static void lost(struct contract *c) {
     job_free_list(jobs);
 }
 
+static pid_t stopped;
+
+/* The process of the server that serves it lives, and does nothing. */
+static void stop_reader(struct contract *c) {
+    stopped = PQbackendPID(reader_of_store(c)->session.link);
+    if (kill(stopped, SIGSTOP) != 0)
+        stopped = 0; /* it is another user's */
+}
+
+static void silent(struct contract *c) {
+    EXPECT(make(c, 5 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs && (jobs = turn(c, jobs, success, NULL)) && pages(c) == 1);
+    const time_ms begun = clock_monotonic();
+    jobs = turn(c, jobs, success, stop_reader);
+    const time_ms took = clock_monotonic() - begun;
+    if (stopped)
+        kill(stopped, SIGCONT);
+    EXPECT(count_of(jobs) == PAGE);
+    EXPECT(!stopped || (took >= 2000 && took < 5000 && !reader_of_store(c)->db.driver));
+    EXPECT(contract_number(c, "SELECT count(*) FROM ended") == 3 * PAGE);
+    job_free_list(jobs);
+}
+
 static struct store *other;
 static bool moved;
 
@@ -253,6 +277,7 @@ static const struct check checks[] = {
     {"what a turn makes ready is in its page", own_writes},
     {"what others have created before is in it", others},
     {"a second connection that is lost costs no job", lost},
+    {"one that is silent is waited for two seconds", silent},
     {"nobody moves the rows of a page before they are taken", places_stay},
     {"a server that does not know the transaction is not asked", another_server},
     {"a pool that has no server left is not waited for", full_pool},
