@@ -24,6 +24,13 @@ static bool is_open(const struct reader *reader) {
     return reader->db.driver != NULL;
 }
 
+/* It was opened behind the present first connection, and is there. */
+static bool is_current(const struct store *store) {
+    const struct reader *reader = reader_of(store);
+    return is_open(reader) && !reader->session.lost &&
+           reader->generation == postgres_of(store)->session.generation;
+}
+
 /* ---- which statements matter ---- */
 
 /* The name of a table, as a whole word. */
@@ -79,12 +86,10 @@ void reader_prepare(struct store *store) {
     const struct postgres *postgres = postgres_of(store);
     const struct reader *reader = &postgres->reader;
     const time_ms now = clock_monotonic();
-    if (is_open(reader) &&
-        (reader->session.lost || reader->generation != postgres->session.generation ||
-         now >= reader->used + KEPT))
+    if (is_open(reader) && (!is_current(store) || now >= reader->used + KEPT))
         reader_close(store);
-    if (now < reader->wanted && !is_open(reader) && !postgres->address.pooled &&
-        (!reader->tried || now >= reader->tried + AGAIN_EVERY))
+    if (now < reader->wanted && !is_open(reader) && !postgres->session.lost &&
+        !postgres->address.pooled && (!reader->tried || now >= reader->tried + AGAIN_EVERY))
         reader_open(store, now);
 }
 
@@ -93,8 +98,7 @@ void reader_prepare(struct store *store) {
 /* A page says where its rows are. They stay there until the transaction ends: nobody may rewrite
  * the table, as VACUUM FULL does, once the second connection has let go of it. */
 struct row *reader_ask(struct store *store, struct error *error) {
-    const struct reader *reader = reader_of(store);
-    if (!is_open(reader) || clock_monotonic() >= reader->wanted ||
+    if (!is_current(store) || clock_monotonic() >= reader_of(store)->wanted ||
         !db_run(&store->db, error, "LOCK TABLE ready IN ACCESS SHARE MODE", ""))
         return NULL;
     struct row *row = db_query(&store->db, error, "SELECT pg_export_snapshot()", "");

@@ -28,7 +28,6 @@ static bool connected(struct store *store, struct error *error) {
     if (postgres_of(store)->session.lost && !postgres_reconnect(store, error))
         return false;
     direct_again(store, NULL);
-    reader_prepare(store);
     return true;
 }
 
@@ -156,6 +155,7 @@ bool postgres_begin_anyway(struct store *store, enum store_purpose purpose, stru
     if (!transaction_may_begin(store, error))
         return false;
     struct error reason = {ERROR_NONE, ""};
+    reader_prepare(store); /* what that takes is no wait for the gate */
     time_ms begun = clock_monotonic();
     postgres->session.begins = store;
     postgres->session.begun = begun;
