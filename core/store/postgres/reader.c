@@ -1,5 +1,6 @@
 #include "store/postgres/reader.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/timeline.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,6 +132,21 @@ static bool take_over(struct reader *reader) {
     return reader->imports && db_run_row(&reader->db, reader->imports, NULL);
 }
 
+/* Two servers that were one may know snapshots of the same name. */
+static bool ask_server(struct reader *reader) {
+    reader->server = db_query(&reader->db, NULL, "SELECT " TIMELINE, "");
+    return reader->server && statement_send_ahead(reader->server, NULL);
+}
+
+static bool is_same_server(const struct store *store) {
+    struct reader *reader = reader_of(store);
+    if (db_step(&reader->db, reader->server, NULL) != YES)
+        return false;
+    bool same = row_int(reader->server, 0) == postgres_of(store)->timeline.server;
+    row_done(reader->server);
+    return same;
+}
+
 /* ---- a page ---- */
 
 bool reader_fits(struct store *store, const struct ready_page *page) {
@@ -152,7 +168,7 @@ struct db *reader_begin(struct store *store) {
     reader->used = clock_monotonic();
     reader->db.deadline = reader->used + PATIENCE;
     if (db_run(&reader->db, NULL, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "") &&
-        take_over(reader))
+        take_over(reader) && ask_server(reader))
         return &reader->db;
     reader_close(store);
     return NULL;
@@ -170,7 +186,7 @@ bool reader_send(struct store *store) {
 
 bool reader_land(struct store *store) {
     struct reader *reader = reader_of(store);
-    if (!session_land(&reader->session, NULL, NULL)) {
+    if (!session_land(&reader->session, NULL, NULL) || !is_same_server(store)) {
         reader_close(store);
         return false;
     }

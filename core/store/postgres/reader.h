@@ -3,7 +3,7 @@
  * To find ready jobs and their rows is a third of what a long turn costs the server, and to write
  * the ends of runs is another. On two connections two processes of the server do both at once. The
  * second one sees the snapshot that the open transaction has exported. A server that knows the
- * snapshot is the one of the first connection, so no former primary can answer. */
+ * snapshot and has the same timeline is that of the first connection: no former primary answers. */
 #ifndef MOONSHIFT_STORE_POSTGRES_READER_H
 #define MOONSHIFT_STORE_POSTGRES_READER_H
 
@@ -20,6 +20,7 @@ struct reader {
     time_ms used;        /* monotonic: by the last page that was read so */
     char snapshot[64];   /* that the open transaction has exported; "": none */
     struct row *imports; /* the statement by which it is taken over; NULL: none */
+    struct row *server;  /* asks which server answers */
 };
 
 /* True if a statement may change what a page of ready jobs shows: places, lanes, rows of jobs. The

@@ -250,6 +250,20 @@ static void full_pool(struct contract *c) {
     job_free_list(jobs);
 }
 
+/* A primary that was cut off and one that was promoted may know snapshots of the same name. */
+static void promote(struct contract *c) {
+    postgres_of(c->store)->timeline.server++;
+}
+
+static void former_primary(struct contract *c) {
+    EXPECT(make(c, 4 * PAGE));
+    struct job *jobs = two_turns(c);
+    EXPECT(jobs);
+    jobs = turn(c, jobs, success, promote);
+    EXPECT(count_of(jobs) == PAGE && !reader_of_store(c)->db.driver);
+    job_free_list(jobs);
+}
+
 static void short_turns(struct contract *c) {
     struct job *jobs = NULL;
     for (int i = 0; i < 4; i++) {
@@ -281,6 +295,7 @@ static const struct check checks[] = {
     {"nobody moves the rows of a page before they are taken", places_stay},
     {"a server that does not know the transaction is not asked", another_server},
     {"a pool that has no server left is not waited for", full_pool},
+    {"a server on another timeline is not believed", former_primary},
     {"short turns need no second connection", short_turns},
     {"which statements change what a page shows", texts},
 };
