@@ -13,6 +13,7 @@ RSS_MOST = 200 << 10   # KiB
 FILES_SLOPE = 0.5      # a second
 FILES_MOST = 120
 LOG_MOST = 64 << 20    # bytes of SQLite's log
+START = 5              # seconds that a start may take on a busy machine
 WARM = 25.0            # seconds until the caches of a process are full
 LONG = 20.0            # seconds that it lives at least after that before its slope counts
 
@@ -108,7 +109,7 @@ def excused(evidence, died):
     if died.attempt == 0 and "event=drained " in evidence.logs.get("%s.log" % died.node, ""):
         return True
     begun = max((e.t for e in evidence.by["N", "started"] if e.pid == died.pid), default=died.t)
-    if died.node == "command" or died.t - begun > 2 * SECOND * evidence.slow:
+    if died.node == "command" or died.t - begun > START * SECOND * evidence.slow:
         return False
     return died.attempt in (78, -1) or evidence.server and died.attempt == 69 or died.attempt == 74 and any(
         a < died.t and begun < b for _, a, b in evidence.full)
