@@ -7,6 +7,7 @@
 
 #define ROUND_MOST 1000 /* ms; a longer round trip says nothing new */
 #define TOLD 1000       /* ms; a clock that is as far away is told of */
+#define SAME 2          /* ms; so far this machine's clock may be ahead of what the server said */
 
 static time_ms distance(time_ms a, time_ms b) {
     return a < b ? b - a : a - b;
@@ -22,10 +23,12 @@ void postgres_set_clock(struct store *store, struct clock *clock) {
     follow(postgres_of(store));
 }
 
-/* This machine's clock counts where no difference can be told. */
+/* What the server said was so at some time of the round trip, and by now it is later. As if it were
+ * not, for nothing may begin before its date. This machine's clock counts if it is as good. */
 static time_ms server_ahead(time_ms server, time_ms round) {
-    const time_ms wall = clock_now(clock_system()), at = server + round / 2;
-    return (distance(at, wall) <= round ? wall : at) - clock_since_boot();
+    const time_ms wall = clock_now(clock_system()), most = round < SAME ? round : SAME;
+    const bool same = wall >= server && wall <= server + most;
+    return (same ? wall : server) - clock_since_boot();
 }
 
 static void tell_step(const struct store *store, time_ms step) {

@@ -5,10 +5,10 @@
 
 enum { FAR = 300000, NEAR = 100 }; /* ms; a busy machine takes a while between two looks */
 
-/* The server's clock is so many ms ahead of this machine's, by a round trip of so many. */
+/* The server says a time that is so many ms ahead of this machine's, by a round trip of so many. */
 static void measure(struct contract *c, time_ms ahead, time_ms round) {
     const time_ms begun = clock_monotonic() - round;
-    postgres_note_clock(c->store, begun, clock_now(clock_system()) + ahead - round / 2);
+    postgres_note_clock(c->store, begun, clock_now(clock_system()) + ahead);
 }
 
 /* A clock that goes as the store's; it is released with the check. */
@@ -46,15 +46,28 @@ static void tells_apart(struct contract *c) {
     struct clock *clock = clock_real_new();
     EXPECT(clock);
     forget(c);
-    measure(c, 400, 900);
-    time_ms same = off(c, clock);
     measure(c, 400, 1);
-    time_ms other = off(c, clock);
+    time_ms first = off(c, clock);
     measure(c, 0, 900);
     time_ms stays = off(c, clock);
+    measure(c, -800, 900);
+    time_ms other = off(c, clock);
     clock_release(clock);
-    EXPECT(is_near(same, 0));
-    EXPECT(is_near(other, 400) && is_near(stays, 400));
+    EXPECT(is_near(first, 400) && is_near(stays, 400));
+    EXPECT(is_near(other, -800));
+}
+
+/* The answer was under way for as long as it may have been, or for no time at all. */
+static void never_early(struct contract *c) {
+    struct clock *clock = clock_real_new();
+    bool early = !clock;
+    for (time_ms ahead = -1000; !early && ahead <= 1000; ahead += 100) {
+        forget(c);
+        measure(c, ahead, 900);
+        early = off(c, clock) > ahead + 2;
+    }
+    clock_release(clock);
+    EXPECT(!early);
 }
 
 static void waits(struct contract *c) {
@@ -71,6 +84,7 @@ static void waits(struct contract *c) {
 static const struct check checks[] = {
     {"a clock goes as the server's, also when that is set", follows},
     {"a difference counts if the round trip does not explain it", tells_apart},
+    {"after a slow round trip the clock is not early", never_early},
     {"a round trip that waited long changes nothing", waits},
 };
 
