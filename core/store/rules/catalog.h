@@ -25,6 +25,7 @@ struct catalog_stream {
     const struct catalog_definition *definition;
     enum job_type type;
     char *category; /* NULL: none */
+    int used;       /* of its ready jobs by the last acquisition that has read pages */
 };
 
 struct catalog {

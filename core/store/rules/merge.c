@@ -155,15 +155,30 @@ enum { WASTE = 4 }; /* rows read for each that is wanted, at most */
 enum { LANED = 4 }; /* the part of a page with lanes that is read first: many of them may run */
 enum { LANED_LEAST = 1000 }; /* rows; fewer are read at once */
 
-/* As much of each stream as if those that had rows last gave the same, and a little more. One row
- * more than is wanted tells that some are left. */
-static int64_t page_quota(const struct store *store, int64_t wanted) {
-    int64_t quota = wanted / (store->paged > 0 ? store->paged : 1);
-    int64_t bound = WASTE * wanted / ((int64_t)store->catalog.stream_count + 1) + 1;
-    quota += quota / 4 + 8;
-    quota = quota < bound ? quota : bound;
+/* What it gave last, if that was about as long an acquisition. */
+static bool page_knows(const struct store *store, int64_t wanted) {
+    return store->used > 0 && store->used >= wanted / 2;
+}
+
+/* A little more than that; else as much as if all that had rows last gave the same, but not too
+ * much in all. One row more than is wanted tells that some are left. */
+static int64_t page_quota(const struct store *store, const struct catalog_stream *stream,
+                          int64_t wanted) {
+    const bool knows = page_knows(store, wanted);
+    const int64_t bound = WASTE * wanted / ((int64_t)store->catalog.stream_count + 1) + 1;
+    int64_t guess = knows ? stream->used * wanted / store->used
+                          : wanted / (store->paged > 0 ? store->paged : 1);
+    int64_t quota = guess + guess / 4 + 8;
+    if (quota > bound && (!knows || guess < bound))
+        quota = bound;
     quota = quota <= wanted ? quota : wanted + 1;
     return store->laned && quota >= LANED_LEAST ? quota / LANED : quota;
+}
+
+static void page_forget(struct store *store) {
+    store->paged = store->used = 0;
+    for (size_t i = 0; i < store->catalog.stream_count; i++)
+        store->catalog.streams[i].used = 0;
 }
 
 static struct ready_list page_from(const struct store *store, const struct merge *merge,
@@ -178,7 +193,7 @@ static bool page_list(struct merge_page *page, struct store *store, const struct
                       struct error *error) {
     const struct catalog *catalog = &store->catalog;
     const struct merge *merge = page->merge;
-    const int64_t quota = page_quota(store, merge->wanted > 0 ? merge->wanted : 1);
+    const int64_t wanted = merge->wanted > 0 ? merge->wanted : 1;
     for (size_t i = 0; i < catalog->stream_count; i++) {
         const struct catalog_stream *stream = &catalog->streams[i];
         enum answer open = serves_stream(serves, stream)
@@ -187,7 +202,8 @@ static bool page_list(struct merge_page *page, struct store *store, const struct
         if (open == FAILED)
             return false;
         if (open == YES)
-            page->lists[page->page.count++] = page_from(store, merge, stream->id, quota);
+            page->lists[page->page.count++] =
+                page_from(store, merge, stream->id, page_quota(store, stream, wanted));
     }
     return true;
 }
@@ -203,7 +219,7 @@ static bool merge_page(struct merge *merge, struct store *store, const struct se
         page.page.rows = PAGE_LANES;
     bool done =
         (page.lists || db_no_memory(&store->db, error)) && page_list(&page, store, serves, error);
-    store->paged = 0;
+    page_forget(store);
     done = done && (!page.page.count || store->engine->ready_page(store, &page.page, error));
     free(page.lists);
     return done;
@@ -255,7 +271,19 @@ bool merge_before(const struct merge *merge, const struct cursor *other) {
     return merge->count && cursor_before(merge->order, &merge->cursors[0], other);
 }
 
+/* A page is made by what the one before was good for. */
+static void count_used(struct store *store, const struct cursor *cursor) {
+    const struct catalog *catalog = &store->catalog;
+    const struct catalog_stream *of =
+        cursor->lane || !store->engine->sets ? NULL : catalog_stream(catalog, cursor->stream);
+    if (!of)
+        return;
+    store->used++;
+    catalog->streams[of - catalog->streams].used++;
+}
+
 bool merge_next(struct merge *merge, struct store *store, struct error *error) {
+    count_used(store, &merge->cursors[0]);
     enum answer step = cursor_next(store, &merge->cursors[0], merge->wanted, error);
     if (step == NO || (step == YES && merge->cursors[0].head.rank > merge->rank_max))
         return merge_drop(merge);
