@@ -166,8 +166,8 @@ static int64_t page_quota(const struct store *store, const struct catalog_stream
                           int64_t wanted) {
     const bool knows = page_knows(store, wanted);
     const int64_t bound = WASTE * wanted / ((int64_t)store->catalog.stream_count + 1) + 1;
-    int64_t guess = knows ? stream->used * wanted / store->used
-                          : wanted / (store->paged > 0 ? store->paged : 1);
+    const int64_t share = wanted / (store->paged > 0 ? store->paged : 1);
+    const int64_t guess = knows ? stream->used * wanted / store->used : share;
     int64_t quota = guess + guess / 4 + 8;
     if (quota > bound && (!knows || guess < bound))
         quota = bound;
