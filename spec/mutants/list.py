@@ -891,10 +891,12 @@ const struct txn_hook batch_hook = {.before_commit = batch_write};
     {"name": "commit-cancelled", "by": "spec/faults/failover_spec.lua",
      "breaks": "a commit that waits for the standby is cancelled, and acknowledged",
      "changes": [("core/store/postgres/session.c", """
-            if (session->ending)
+            if (session->ending || session->spare || session->opens)
                 return false;
             cancel(session);
 """, """
+            if (session->spare || session->opens)
+                return false;
             cancel(session);
 """)]},
 ]

@@ -131,7 +131,7 @@ listen_port = %d
 auth_type = trust
 auth_file = %s/users
 pool_mode = %s
-default_pool_size = 4
+default_pool_size = %d
 max_client_conn = 200
 server_login_retry = 1
 logfile = %s/pool-%s.log
@@ -144,7 +144,7 @@ function postgres.pooler()
   return file and file:close() and "/usr/sbin/pgbouncer"
 end
 
--- Starts a pool before the server that hands out four connections, by the "session" or by the
+-- Starts a pool before the server that hands out connections by the "session", or four by the
 -- "transaction". Returns its port; stop ends it. `target`: the folder of the server's socket, if
 -- that is another one.
 function postgres.pool(server, mode, target)
@@ -157,7 +157,9 @@ function postgres.pool(server, mode, target)
     os.execute("chmod 644 " .. path)
   end
   write(folder .. "/users", '"owner" ""\n')
-  write(ini, POOL:format(target or folder, folder, port, folder, mode, folder, mode, folder, mode))
+  local size = mode == "session" and 20 or 4
+  write(ini, POOL:format(target or folder, folder, port, folder, mode, size, folder, mode, folder,
+    mode))
   server.pools = server.pools or {}
   table.insert(server.pools, ("%s/pool-%s.pid"):format(folder, mode))
   run(server, ("pgbouncer -q -d %s >/dev/null"):format(ini), "/usr/sbin")

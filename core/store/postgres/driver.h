@@ -50,6 +50,7 @@ struct session {
     struct statement *settings; /* not NULL: they hold for a transaction, and this makes them */
     bool settled;               /* it was sent in the open transaction */
     bool minded;                /* the open transaction has written what pages show; see reader.h */
+    bool opens;                 /* its settings are on their way */
     bool spare; /* set before it is opened: another connection can do its work, and nobody waits
                    for it beyond the deadline */
 };

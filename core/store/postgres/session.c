@@ -13,6 +13,7 @@
 #define QUESTION_BUDGET 5000 /* ms, as in every engine */
 #define STATEMENT_WAIT 30000 /* ms; the server ends what takes longer, */
 #define ANSWER_WAIT 40000    /* and a server that does not even do that is gone */
+#define OPENING_WAIT 10000   /* ms for the settings of a new session */
 #define LOOK_EVERY 100       /* ms between two looks at what may end a wait */
 
 /* ---- errors ---- */
@@ -100,6 +101,8 @@ static void cancel(struct session *session) {
 
 /* Monotonic: when the present wait is ended by us. Patience may end while a transaction waits. */
 static time_ms wait_end(const struct session *session, time_ms begun) {
+    if (session->opens && !session->spare)
+        return begun + OPENING_WAIT;
     if (session->begins)
         return transaction_patience(session->begins, session->begun);
     if (session->db->patient)
@@ -126,7 +129,7 @@ static bool await_result(struct session *session) {
         if (ready > 0)
             continue;
         if (!session->cancelled && wait_is_over(session, begun)) {
-            if (session->ending || session->spare)
+            if (session->ending || session->spare || session->opens)
                 return false;
             cancel(session);
         }
@@ -235,11 +238,14 @@ bool session_land(struct session *session, struct statement *into, struct error 
 
 /* A pool may have accepted a connection for which it has no server yet. */
 static PGresult *execute(struct session *session, const char *sql) {
-    if (!session->spare)
+    if (!session->opens)
         return PQexec(session->link, sql);
     PGresult *result = PQsendQuery(session->link, sql) == 1 ? next_result(session) : NULL;
+    const char *why = PQerrorMessage(session->link);
     if (result)
         PQclear(next_result(session)); /* nothing more of this statement */
+    else
+        note_loss(session, *why ? why : "no answer; a pool may have no connection left");
     return result;
 }
 
@@ -254,7 +260,8 @@ bool session_execute(struct session *session, const char *sql, struct error *err
                          PQerrorMessage(session->link));
     PGresult *result = execute(session, sql);
     ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+    bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (!fine && !session->failed)
         note_refusal(session, result);
     PQclear(result);
     if (piped && PQenterPipelineMode(session->link) != 1)
@@ -480,7 +487,10 @@ static bool begin_session(struct session *session, const struct address *address
     if (!suits(session, error))
         return false;
     PQsetNoticeReceiver(session->link, ignore_notice, NULL);
-    return configure(session, address, error) &&
+    session->opens = true;
+    const bool configured = configure(session, address, error);
+    session->opens = false;
+    return configured &&
            (PQenterPipelineMode(session->link) == 1 || refuse_connection(session, address, error));
 }
 
