@@ -2,11 +2,13 @@
 #include "base/clock.h"
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REFUSAL_WAIT 5000 /* ms */
 
-/* What holds unless the URL says otherwise. The server is given up when it is silent for 10 s. */
+/* What holds unless the URL or the environment says otherwise. The server is given up when it is
+ * silent for 10 s. */
 static const char *const defaults[][2] = {
     {"connect_timeout", "5"},     {"tcp_user_timeout", "10000"}, {"keepalives_idle", "5"},
     {"keepalives_interval", "2"}, {"keepalives_count", "3"},     {"application_name", "moonshift"},
@@ -14,9 +16,12 @@ static const char *const defaults[][2] = {
 
 enum { OPTIONS_MAX = 80 };
 
-static const char *default_of(const char *keyword) {
+/* libpq asks the environment by itself. */
+static const char *default_of(const PQconninfoOption *option) {
+    if (option->envvar && getenv(option->envvar))
+        return NULL;
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
-        if (strcmp(defaults[i][0], keyword) == 0)
+        if (strcmp(defaults[i][0], option->keyword) == 0)
             return defaults[i][1];
     return NULL;
 }
@@ -29,7 +34,7 @@ static void collect(struct words *words, const struct address *address) {
     size_t count = 0;
     for (const PQconninfoOption *one = address->options; one->keyword && count < OPTIONS_MAX;
          one++) {
-        const char *value = one->val ? one->val : default_of(one->keyword);
+        const char *value = one->val ? one->val : default_of(one);
         if (strcmp(one->keyword, "client_encoding") == 0)
             value = "UTF8";
         if (!value || !*value)
