@@ -94,6 +94,24 @@ describe("a pool of connections", function()
     assert.is_nil(place.log():find("behind a pool", 1, true))
   end)
 
+  it("in session mode is not waited for when it has no connection left", function()
+    through("session", "first")
+    local function sleepers(what)
+      return postgres.rows(server, "first",
+        ("SELECT %s FROM pg_stat_activity WHERE query='SELECT pg_sleep(60)'"):format(what))
+    end
+    os.execute(("for i in $(seq 20); do %s/psql -h %s -p %d -U owner postgres -c "
+      .. "'SELECT pg_sleep(60)' >/dev/null 2>&1 & done"):format(server.programs, server.folder,
+      ports.session))
+    process.await("the pool is full", 30, function()
+      return #sleepers("pid") == 20
+    end)
+    local status, _, text = process.moonshift("stats", "--store", place.url)
+    sleepers("pg_terminate_backend(pid)")
+    assert.equal(69, status)
+    assert.truthy(text:find("no answer; a pool may have no connection left", 1, true), text)
+  end)
+
   it("in transaction mode is worked through, and says that the bell is polled", function()
     through("transaction", "second")
     everything("--wait", "1", "--max-wait", "1")
