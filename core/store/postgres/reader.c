@@ -13,8 +13,7 @@
 enum {
     WANTED = 200,        /* ms for which a long turn says that turns are long */
     AGAIN_EVERY = 60000, /* ms between two attempts to connect; turns wait for each */
-    KEPT = 60000,        /* ms for which an unused connection stays */
-    PATIENCE = 2000      /* ms to begin a session; and for a page, which the first one reads then */
+    KEPT = 60000         /* ms for which an unused connection stays */
 };
 
 static struct reader *reader_of(const struct store *store) {
@@ -23,6 +22,10 @@ static struct reader *reader_of(const struct store *store) {
 
 static bool is_open(const struct reader *reader) {
     return reader->db.driver != NULL;
+}
+
+static time_ms patience(const struct reader *reader) {
+    return reader->patience ? reader->patience : READER_PATIENCE;
 }
 
 /* It was opened behind the present first connection, and is there. */
@@ -76,7 +79,7 @@ static void reader_open(struct store *store, time_ms now) {
     struct reader *reader = &postgres->reader;
     reader->generation = postgres->session.generation;
     reader->session.spare = true;
-    reader->db.deadline = now + PATIENCE;
+    reader->db.deadline = now + patience(reader);
     if (!session_open(&reader->session, &reader->db, &postgres->address, NULL))
         reader_close(store);
     reader->db.deadline = 0;
@@ -166,7 +169,7 @@ struct db *reader_begin(struct store *store) {
         return NULL;
     session_enter(&reader->session);
     reader->used = clock_monotonic();
-    reader->db.deadline = reader->used + PATIENCE;
+    reader->db.deadline = reader->used + patience(reader);
     if (db_run(&reader->db, NULL, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "") &&
         take_over(reader) && ask_server(reader))
         return &reader->db;

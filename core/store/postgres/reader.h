@@ -11,10 +11,13 @@
 
 struct ready_page;
 
+enum { READER_PATIENCE = 2000 };
+
 struct reader {
     struct db db; /* all zero: there is none */
     struct session session;
     unsigned generation; /* of the first connection, with which it was opened */
+    time_ms patience;    /* ms to begin a session, and for a page; 0: READER_PATIENCE */
     time_ms wanted;      /* monotonic: turns are long, until then */
     time_ms tried;       /* monotonic: to open it, last at this instant; 0: never */
     time_ms used;        /* monotonic: by the last page that was read so */
