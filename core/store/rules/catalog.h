@@ -39,6 +39,7 @@ struct catalog {
     const struct catalog_stream *last;      /* found by key last */
     bool instances;                         /* some instance is suspended */
     bool processes;                         /* some process, or a version of one, is */
+    int used;                               /* what `used` of all streams adds up to */
     unsigned hooks;                         /* events of which hooks are told, see hook.h */
     bool backlogs;                          /* some definition has a backlog limit */
 };

@@ -157,7 +157,7 @@ enum { LANED_LEAST = 1000 }; /* rows; fewer are read at once */
 
 /* What it gave last, if that was about as long an acquisition. */
 static bool page_knows(const struct store *store, int64_t wanted) {
-    return store->used > 0 && store->used >= wanted / 2;
+    return store->catalog.used > 0 && store->catalog.used >= wanted / 2;
 }
 
 /* A little more than that; else as much as if all that had rows last gave the same, but not too
@@ -167,7 +167,7 @@ static int64_t page_quota(const struct store *store, const struct catalog_stream
     const bool knows = page_knows(store, wanted);
     const int64_t bound = WASTE * wanted / ((int64_t)store->catalog.stream_count + 1) + 1;
     const int64_t share = wanted / (store->paged > 0 ? store->paged : 1);
-    const int64_t guess = knows ? stream->used * wanted / store->used : share;
+    const int64_t guess = knows ? stream->used * wanted / store->catalog.used : share;
     int64_t quota = guess + guess / 4 + 8;
     if (quota > bound && (!knows || guess < bound))
         quota = bound;
@@ -176,7 +176,7 @@ static int64_t page_quota(const struct store *store, const struct catalog_stream
 }
 
 static void page_forget(struct store *store) {
-    store->paged = store->used = 0;
+    store->paged = store->catalog.used = 0;
     for (size_t i = 0; i < store->catalog.stream_count; i++)
         store->catalog.streams[i].used = 0;
 }
@@ -278,7 +278,7 @@ static void count_used(struct store *store, const struct cursor *cursor) {
         cursor->lane || !store->engine->sets ? NULL : catalog_stream(catalog, cursor->stream);
     if (!of)
         return;
-    store->used++;
+    store->catalog.used++;
     catalog->streams[of - catalog->streams].used++;
 }
 

@@ -232,8 +232,7 @@ struct store {
     int lines;      /* what runs have said, the same way */
     time_ms timer;  /* the first of `timer`, in this transaction; TIME_NONE: not looked yet */
     int64_t placed; /* rows that were put into `ready` behind an acquisition's back */
-    int paged;      /* streams of which the last page of ready jobs had rows, */
-    int used;       /* and rows that the acquisition used, of all of them */
+    int paged;      /* streams of which the last page of ready jobs had rows */
     bool laned;     /* most jobs that the last acquisition met were in lanes */
     struct store_acquire_stats met;
     bool progress;             /* this store has written progress */
