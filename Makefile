@@ -345,7 +345,7 @@ $(BUILD)/faults/memory.so: spec/faults/memory.c
 	@mkdir -p $(@D)
 	@$(CC) $(filter-out $(SANITIZE),$(ALL_CFLAGS)) $(LDFLAGS) -shared -o $@ $<
 
-# The program to which nearly every turn is a long one: a soak reads its pages on two connections.
+# To this program a turn with two ends of runs is a long one: then a soak uses two connections, too.
 $(BUILD)/soak/moonshift: $(BUILD)/core/main.o $(BUILD)/soak/reader.o \
 	$(filter-out %/postgres/reader.o,$(OBJECTS))
 	@echo LINK $@
