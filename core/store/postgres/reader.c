@@ -54,7 +54,8 @@ bool reader_minds(const char *sql) {
     static const char *const writing[][2] = {{"INTO ", "ready"},        {"UPDATE ", "ready"},
                                              {"DELETE FROM ", "ready"}, {"INTO ", "lane"},
                                              {"UPDATE ", "lane"},       {"DELETE FROM ", "lane"},
-                                             {"INTO ", "job"},          {"UPDATE ", "job"}};
+                                             {"INTO ", "job"},          {"UPDATE ", "job"},
+                                             {"INTO ", "parked"},       {"DELETE FROM ", "parked"}};
     for (size_t i = 0; i < sizeof writing / sizeof *writing; i++)
         if (writes(sql, writing[i][0], writing[i][1]))
             return true;

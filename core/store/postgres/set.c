@@ -9,22 +9,18 @@
 #include <string.h>
 
 /* The first parked job of each (stream, rank) of a lane is found behind the one before. */
-#define FIRST(where)                                                                               \
-    "(SELECT ctid AS spot, lane, stream, rank FROM parked WHERE " where                            \
-    " ORDER BY stream, rank, place, id LIMIT 1)"
+#define PARKED "SELECT ctid AS spot, lane, stream, rank FROM parked WHERE "
+#define FIRST " ORDER BY stream, rank, place, id LIMIT 1"
 #define HEADS                                                                                      \
-    "SELECT h.spot FROM free f CROSS JOIN LATERAL (WITH RECURSIVE t AS (" FIRST(                   \
-        "lane=f.id") " UNION ALL SELECT n.* FROM t CROSS JOIN LATERAL " FIRST("lane=t.lane AND "   \
-                                                                              "(stream, "          \
-                                                                              "rank)>(t.stream, "  \
-                                                                              "t.rank)") " AS n) " \
-                                                                                         "SELECT " \
-                                                                                         "* FROM " \
-                                                                                         "t) AS h"
+    "SELECT h.* FROM free CROSS JOIN LATERAL"                                                      \
+    " (" PARKED "lane=free.id" FIRST ") AS h"                                                      \
+    " UNION ALL SELECT h.* FROM head AS b CROSS JOIN LATERAL"                                      \
+    " (" PARKED "lane=b.lane AND (stream, rank)>(b.stream, b.rank)" FIRST ") AS h"
 
-#define SHOWN                                                                                      \
-    ", gone AS (DELETE FROM parked WHERE ctid=ANY(ARRAY(" HEADS                                    \
-    ")) RETURNING stream, rank, place, id, lane)"                                                  \
+#define SHOWN(free)                                                                                \
+    "WITH RECURSIVE free AS (" free "), head AS (" HEADS ")"                                       \
+    ", gone AS (DELETE FROM parked WHERE ctid=ANY(ARRAY(SELECT spot FROM head))"                   \
+    " RETURNING stream, rank, place, id, lane)"                                                    \
     " INSERT INTO ready(stream, rank, place, id, lane) SELECT * FROM gone"                         \
     " ON CONFLICT DO NOTHING RETURNING stream, rank, place, id, lane"
 
@@ -47,18 +43,18 @@ static const struct {
                    1, ARRAY_INT8},
     [SET_HOLD] = {"INSERT INTO lane(id, token, owner) SELECT * FROM unnest(?, ?, ?)", 3,
                   ARRAY_INT8},
-    [SET_EXPOSE] = {"WITH free AS (SELECT DISTINCT k.id FROM unnest(?) AS k(id)"
-                    " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=k.id))" SHOWN,
+    [SET_EXPOSE] = {SHOWN("SELECT DISTINCT k.id FROM unnest(?) AS k(id)"
+                          " WHERE NOT EXISTS(SELECT 1 FROM lane WHERE id=k.id)"),
                     1, ARRAY_INT8},
     [SET_UNCOUNT] = {"DELETE FROM limited WHERE ctid=ANY(ARRAY(SELECT l.ctid"
                      " FROM unnest(?, ?) AS k(definition, token) CROSS JOIN LATERAL"
                      " (SELECT ctid FROM limited WHERE definition=k.definition AND token=k.token"
                      " OFFSET 0) AS l))",
                      2, ARRAY_INT8},
-    [SET_RELEASE] = {"WITH free AS (DELETE FROM lane WHERE ctid=ANY(ARRAY"
-                     "(SELECT l.ctid FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
-                     " (SELECT ctid FROM lane WHERE id=k.id AND token=k.token OFFSET 0) AS l))"
-                     " RETURNING id)" SHOWN,
+    [SET_RELEASE] = {SHOWN("DELETE FROM lane WHERE ctid=ANY(ARRAY"
+                           "(SELECT l.ctid FROM unnest(?, ?) AS k(id, token) CROSS JOIN LATERAL"
+                           " (SELECT ctid FROM lane WHERE id=k.id AND token=k.token OFFSET 0) AS"
+                           " l)) RETURNING id"),
                      2, ARRAY_INT8},
     [SET_ROWS] = {ROWS("live"), 1, ARRAY_INT8},
     [SET_ROWS_PLACELESS] = {ROWS("job"), 1, ARRAY_INT8},

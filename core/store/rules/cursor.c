@@ -134,7 +134,8 @@ enum {
     LANES_ID,
     LANES_LANE,
     LANES_STREAM,
-    LANES_RUNS
+    LANES_RUNS,
+    LANES_PARKS
 };
 
 int64_t page_stream(struct row *row, enum page_rows rows) {
@@ -158,7 +159,7 @@ static bool ahead_lanes(struct store *store, struct row *row, struct ahead *ahea
     if (!row_null(row, LANES_RUNS))
         return ahead_runs(row, ahead);
     bool done = ahead_whole(store, row, ahead, error);
-    ahead->head.seen = LANE_FREE;
+    ahead->head.seen = row_null(row, LANES_PARKS) ? LANE_EMPTY : LANE_PARKS;
     return done;
 }
 

@@ -9,7 +9,8 @@
 struct head {
     int64_t rank, place, id, lane; /* lane 0: none */
     int64_t spot; /* by which the engine finds the row again; 0: by its key alone */
-    enum { LANE_UNSEEN, LANE_FREE, LANE_RUNS } seen; /* of the lane, as the row was read */
+    /* Of the lane, as the row was read: it runs, or it is free and jobs are parked in it or not. */
+    enum { LANE_UNSEEN, LANE_EMPTY, LANE_PARKS, LANE_RUNS } seen;
 };
 
 /* A head to come. */

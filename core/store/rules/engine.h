@@ -15,9 +15,9 @@ struct ready_list {
     int64_t stream, quota;   /* so many at most */
     int64_t rank, place, id; /* behind these */
 };
-/* What a page has of each place: rank, place, id, lane, plain, stream and spot; or ROW_COLUMNS,
- * place and spot; or these, rank, id, lane, stream, and whether the lane runs. Of a lane that runs
- * no job is read. */
+/* What a page has of each place. Places: rank, place, id, lane, plain, stream and spot. Jobs:
+ * ROW_COLUMNS, place and spot. Lanes: the same, rank, id, lane, stream, whether the lane runs, and
+ * whether jobs are parked in it. Of a lane that runs no job is read. */
 enum page_rows { PAGE_PLACES, PAGE_JOBS, PAGE_LANES };
 struct ready_page {
     const struct ready_list *lists;

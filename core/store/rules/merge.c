@@ -152,7 +152,7 @@ static bool page_read(struct ready_page *of, struct store *store, struct row *ro
 }
 
 enum { WASTE = 4 }; /* rows read for each that is wanted, at most */
-enum { LANED = 4 }; /* the part of a page with lanes that is read first: many of them may run */
+enum { LANED = 2 }; /* the part of a page with lanes that is read first: many of them may run */
 enum { LANED_LEAST = 1000 }; /* rows; fewer are read at once */
 
 /* What it gave last, if that was about as long an acquisition. */

@@ -37,7 +37,7 @@ static void add(struct lane_set *set, size_t known, const struct head *head) {
         set->lanes[set->count++] = (struct known_lane){.id = head->lane,
                                                        .asked = head->seen != LANE_UNSEEN,
                                                        .runs = head->seen == LANE_RUNS,
-                                                       .has_parked = head->seen != LANE_UNSEEN};
+                                                       .has_parked = head->seen == LANE_PARKS};
 }
 
 static size_t heads_of(const struct merge *merge) {

@@ -291,6 +291,7 @@ static void texts(struct contract *c) {
     EXPECT(reader_minds("WITH g AS (DELETE FROM ready WHERE ctid=ANY(?)) SELECT 1"));
     EXPECT(reader_minds("UPDATE job SET rev=rev+1 WHERE id=?1"));
     EXPECT(reader_minds("INSERT INTO ended(job) VALUES(1); INSERT INTO lane(id) VALUES(2)"));
+    EXPECT(reader_minds("DELETE FROM parked WHERE ctid=ANY(?)"));
     EXPECT(!reader_minds("SELECT id FROM ready"));
     EXPECT(!reader_minds("DELETE FROM job WHERE id=ANY(?)"));
     EXPECT(!reader_minds("INSERT INTO job_log(id) VALUES(1)"));
