@@ -166,9 +166,14 @@ sanitized:
 	@$(MAKE) --no-print-directory BUILD=build/$(NAME) \
 	  CFLAGS="-O1 -g -Wno-format-truncation -DTESTING" all contracts build/$(NAME)/host
 	@LUA=build/$(NAME)/host BUILD=build/$(NAME) TESTING=build/$(NAME) LIMIT=1800 \
+	  SPEC_PROGRAM=$(CURDIR)/build/$(NAME)/moonshift \
 	  SPEC_HITS=1 SPEC_FAULTS=1 CUTS=500 \
 	  ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(LUA) spec/run --jobs $$(nproc) $(SPECS) \
+	  --step "PostgreSQL keeps the contracts of the store" \
+	    "$(LUA) spec/postgres/contracts $(patsubst $(BUILD)/%,build/$(NAME)/%,$(SERVED))" \
+	  --step "the specs that open stores hold over PostgreSQL" \
+	    "$(LUA) spec/postgres/specs --jobs 2 $(STORED)" \
 	  $(foreach contract,$(CONTRACT_FILES), \
 	    --step $(contract) build/$(NAME)/$(contract:.c=))
 
