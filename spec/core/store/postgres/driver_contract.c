@@ -492,6 +492,16 @@ static void silent(struct contract *c) {
     munmap(count, sizeof *count);
 }
 
+/* libpq reads the environment, but not where it is given another value. */
+static void environment(struct contract *c) {
+    contract_url(c, false);
+    setenv("PGCONNECT_TIMEOUT", "soon", 1);
+    bool opened = opens(c, c->url);
+    unsetenv("PGCONNECT_TIMEOUT");
+    EXPECT(!opened && strstr(c->error.text, "connect_timeout"));
+    EXPECT(opens(c, c->url));
+}
+
 /* A role may have settings of its own, which would end waits or sessions too early. */
 static void own_settings(struct contract *c) {
     struct server server = {0};
@@ -543,6 +553,7 @@ static const struct check checks[] = {
     {"a server that is not there is refused with a reason", nobody},
     {"a server that cannot hold a store, or wants a password, is refused", unsuited},
     {"a server that says nothing is asked once", silent},
+    {"how long to wait for a server is said by the environment as well", environment},
     {"a session that others change is told", shared_session},
     {"settings of the role that end waits or sessions do not hold", own_settings},
     {"the server behind a host that hangs up is found", hung_up},
