@@ -1,8 +1,10 @@
 local process = require "spec.support.process"
 
+local lua = os.getenv("LUA") or "lua5.4"
+
 -- What a new interpreter prints that finds the module alone.
 local function said(program)
-  local status, output, errors = process.run(("lua5.4 -e '%s'"):format([[
+  local status, output, errors = process.run(("%s -e '%s'"):format(lua, [[
     package.cpath = (os.getenv "BUILD" or "build") .. "/lua/?.so"
     ]] .. program))
   assert.equal(0, status, errors)
