@@ -4,8 +4,7 @@ local library = require "spec.support.faketime"
 local postgres = require "spec.support.postgres"
 local process = require "spec.support.process"
 
--- A sanitizer wants to be the first library itself.
-local sanitized = process.run("ldd " .. process.command() .. " | grep -q 'lib[at]san'") == 0
+local sanitized = process.is_sanitized()
 
 local handlers = {
   ["handlers/long.lua"] = [[

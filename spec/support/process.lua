@@ -23,6 +23,11 @@ function process.command(...)
   return table.concat(words, " ")
 end
 
+-- True: a sanitizer is in the program. It wants to be the first library itself: none is preloaded.
+function process.is_sanitized()
+  return process.run("ldd " .. process.command() .. " | grep -q 'lib[at]san'") == 0
+end
+
 -- The URL of the store of this path, for the shell.
 function process.store(path)
   return process.quote(stores.url("sqlite:" .. path))
