@@ -173,6 +173,8 @@ describe("a failover", function()
     await_standby()
     postgres.say(server,
       "ALTER SYSTEM SET synchronous_standby_names='*';\nSELECT pg_reload_conf();\n")
+    -- The process that writes checkpoints tells the others of it, and reads its settings first.
+    postgres.say(server, "CHECKPOINT;\n")
     hold_back()
 
     local function waiting()
