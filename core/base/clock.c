@@ -11,6 +11,7 @@ struct clock {
     _Atomic int owners;
     _Atomic time_ms now;   /* of a virtual clock */
     _Atomic time_ms ahead; /* of clock_since_boot; 0: it is as the system's */
+    _Atomic time_ms lag;   /* the clock that it follows may be later */
 };
 
 static struct clock system_clock;
@@ -35,9 +36,11 @@ struct clock *clock_virtual_new(time_ms start) {
     return clock;
 }
 
-void clock_follow(struct clock *clock, time_ms ahead) {
-    if (clock != &system_clock)
-        atomic_store(&clock->ahead, ahead);
+void clock_follow(struct clock *clock, time_ms ahead, time_ms lag) {
+    if (clock == &system_clock)
+        return;
+    atomic_store(&clock->lag, lag);
+    atomic_store(&clock->ahead, ahead);
 }
 
 struct clock *clock_retain(struct clock *clock) {
@@ -66,6 +69,10 @@ time_ms clock_now(const struct clock *clock) {
         return atomic_load(&clock->now);
     time_ms ahead = atomic_load(&clock->ahead);
     return ahead ? clock_since_boot() + ahead : read_us(CLOCK_REALTIME) / 1000;
+}
+
+time_ms clock_lag(const struct clock *clock) {
+    return clock->is_virtual ? 0 : atomic_load(&clock->lag);
 }
 
 void clock_advance(struct clock *clock, time_ms span) {

@@ -27,8 +27,9 @@ struct clock *clock_virtual_new(time_ms start);
 /* A clock that is as the system's until clock_follow. Released like a virtual one. NULL: no memory.
  */
 struct clock *clock_real_new(void);
-/* From now on `clock` is so many ms ahead of clock_since_boot, whatever the system's clock says. */
-void clock_follow(struct clock *clock, time_ms ahead);
+/* From now on `clock` is so many ms ahead of clock_since_boot, whatever the system's clock says.
+ * The other machine's may be later than that by up to `lag` ms, but not earlier. */
+void clock_follow(struct clock *clock, time_ms ahead, time_ms lag);
 
 /* One owner more / less of a clock; no effect on the system's. */
 struct clock *clock_retain(struct clock *clock);
@@ -38,6 +39,8 @@ bool clock_is_virtual(const struct clock *clock);
 
 /* The wall-clock instant: due dates, lock expiry, history. */
 time_ms clock_now(const struct clock *clock);
+/* By so many ms clock_now may be late; 0, but of a clock that follows another machine's. */
+time_ms clock_lag(const struct clock *clock);
 
 /* Moves a virtual clock by `span` ms (may be negative; saturates). */
 void clock_advance(struct clock *clock, time_ms span);

@@ -16,7 +16,8 @@ struct outcome *outcome_new(struct job *job, enum outcome_kind kind) {
         return NULL;
     outcome->job = job;
     outcome->kind = kind;
-    outcome->started = outcome->ended = outcome->due = TIME_NONE;
+    outcome->started = outcome->due = TIME_NONE;
+    outcome->ended = outcome->ended_by = TIME_NONE;
     outcome->retries = job->retries;
     outcome->took = -1;
     return outcome;
@@ -55,6 +56,13 @@ void outcome_free_list(struct outcome *outcome) {
         outcome_free(outcome);
         outcome = next;
     }
+}
+
+/* Nothing runs before its delay is over, also if this clock is late and that of another executor,
+ * which takes the job then, is not. */
+void outcome_end(struct outcome *outcome, const struct clock *clock) {
+    outcome->ended = clock_now(clock);
+    outcome->ended_by = outcome->ended + clock_lag(clock);
 }
 
 void outcome_decide(struct outcome *outcome, time_ms wait, time_ms at) {

@@ -68,6 +68,8 @@ struct outcome {
     struct job *follows;        /* what it created that is locked to run next in its lane; owned */
     time_ms started;            /* wall clock; TIME_NONE if it never ran */
     time_ms ended;
+    time_ms
+        ended_by;    /* as late as `ended` can be; the delays of failure and snooze count from it */
     int32_t retries; /* left, after a failure */
     time_ms due;     /* after a failure or snooze; TIME_NONE: at once, due date stays absent */
     char *message;   /* of a failure; valid UTF-8, at most JOB_STACK_MAX bytes; owned, as below */
@@ -89,6 +91,9 @@ struct outcome *outcome_new(struct job *job, enum outcome_kind kind);
 void outcome_free(struct outcome *outcome);
 void outcome_free_list(struct outcome *outcome);
 void outcome_lines_free(struct outcome_line *line);
+
+/* The run has ended now. */
+void outcome_end(struct outcome *outcome, const struct clock *clock);
 
 /* The standard rule, for a failure that no strategy has decided (rules §8): a retry less, due
  * `wait` ms after `at` (0: at once); permanent: none left. */

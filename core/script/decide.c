@@ -180,7 +180,7 @@ static bool decide_by_strategy(struct script *script, struct outcome *outcome) {
         return false;
     int32_t left = outcome->job->retries - 1;
     bool again = decision.delay != TIME_NONE;
-    outcome->due = again ? outcome->ended + decision.delay : TIME_NONE;
+    outcome->due = again ? outcome->ended_by + decision.delay : TIME_NONE;
     outcome->retries = 0;
     if (again)
         outcome->retries = decision.given ? decision.retries : (int32_t)clamp(left, 1, INT32_MAX);
@@ -191,13 +191,13 @@ void script_decide(struct script *script, struct outcome *outcome) {
     ptrdiff_t at = script_find(script, outcome->job->handler);
     const struct plan *plan = at < 0 ? NULL : &script->plans[at];
     if (outcome->ended == TIME_NONE)
-        outcome->ended = clock_now(script->clock);
+        outcome_end(outcome, script->clock);
     /* An activity that the folder has no longer is decided by the version of its instance. */
     bool asks = plan ? plan->strategy : outcome->job->instance_id != 0;
     outcome->decided = asks && decide_by_strategy(script, outcome);
     if (outcome->decided)
         return;
-    outcome_decide(outcome, script->settings->failed_job_wait, outcome->ended);
+    outcome_decide(outcome, script->settings->failed_job_wait, outcome->ended_by);
     if (plan && plan->retry && !outcome->permanent)
-        outcome->due = retry_due(plan->retry, outcome->job->retries, outcome->ended);
+        outcome->due = retry_due(plan->retry, outcome->job->retries, outcome->ended_by);
 }

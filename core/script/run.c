@@ -245,7 +245,7 @@ static void fail_by_conflict(struct script *script, struct outcome *outcome) {
         return;
     }
     outcome->kind = OUTCOME_CONFLICT;
-    outcome->due = wait > 0 ? outcome->ended + wait : TIME_NONE;
+    outcome->due = wait > 0 ? outcome->ended_by + wait : TIME_NONE;
     span_format(wait, in);
     if (wait > 0)
         snprintf(times, sizeof times, " in %s (%d in a row)", in, (int)count);
@@ -259,7 +259,7 @@ static void fail_by_conflict(struct script *script, struct outcome *outcome) {
 /* A newer program of the cluster knows what to do with the job, and may be faster. */
 static void put_off(struct outcome *outcome) {
     outcome->kind = OUTCOME_SNOOZE;
-    outcome->due = outcome->ended + LATER_WAIT;
+    outcome->due = outcome->ended_by + LATER_WAIT;
 }
 
 static void fail_by_error(struct script *script, struct outcome *outcome) {
@@ -297,7 +297,7 @@ static void succeed(struct run *run) {
     struct outcome *outcome = run->outcome;
     if (outcome->kind == OUTCOME_SUCCESS && run->snooze != TIME_NONE) {
         outcome->kind = OUTCOME_SNOOZE;
-        outcome->due = outcome->ended + run->snooze;
+        outcome->due = outcome->ended_by + run->snooze;
     }
 }
 
@@ -307,7 +307,7 @@ static void finish(struct run *run, int status, time_ms timeout) {
     handle_end(run->handle);
     program_end_all(&script->state);
     int64_t job = atomic_exchange(&script->state.running, 0);
-    outcome->ended = clock_now(script->clock);
+    outcome_end(outcome, script->clock);
     if (status == LUA_OK)
         succeed(run);
     else

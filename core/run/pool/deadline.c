@@ -43,8 +43,8 @@ static void decide(const struct client *client, const struct definition *definit
     const char *text = definition && definition->retry_text ? definition->retry_text : NULL;
     if (!text || !retry_parse(text, &retry, NULL))
         return;
-    outcome_decide(outcome, settings->failed_job_wait, outcome->ended);
-    outcome->due = retry_due(&retry, outcome->job->retries, outcome->ended);
+    outcome_decide(outcome, settings->failed_job_wait, outcome->ended_by);
+    outcome->due = retry_due(&retry, outcome->job->retries, outcome->ended_by);
 }
 
 static void say(struct outcome *outcome, time_ms timeout) {
@@ -67,7 +67,7 @@ static void fail(const struct client *client, const struct worker *worker, struc
     time_ms timeout = definition ? definition->timeout : 0;
     time_ms deadline = script_deadline(worker->script);
     bool late = deadline <= now;
-    outcome->ended = clock_now(client->options.clock);
+    outcome_end(outcome, client->options.clock);
     outcome->started = outcome->ended - (late ? now - (deadline - timeout) : 0);
     outcome->took = (double)(outcome->ended - outcome->started);
     outcome->reason = REASON_TIMEOUT;

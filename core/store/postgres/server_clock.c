@@ -14,8 +14,9 @@ static time_ms distance(time_ms a, time_ms b) {
 }
 
 static void follow(struct postgres *postgres) {
-    if (postgres->clock && postgres->server_clock.measured)
-        clock_follow(postgres->clock, postgres->server_clock.ahead);
+    const struct server_clock *clock = &postgres->server_clock;
+    if (postgres->clock && clock->measured)
+        clock_follow(postgres->clock, clock->ahead, clock->round);
 }
 
 void postgres_set_clock(struct store *store, struct clock *clock) {

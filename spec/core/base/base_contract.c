@@ -122,6 +122,7 @@ static void check_job_spec(void) {
 }
 
 static void check_clock(void) {
+    struct outcome outcome = {0};
     struct clock *clock = clock_virtual_new(5);
     clock_advance(clock, 10);
     check("a virtual clock moves when it is told to", clock_now(clock) == 15);
@@ -134,10 +135,16 @@ static void check_clock(void) {
     clock = clock_real_new();
     time_ms off = clock_now(clock) - clock_now(clock_system());
     check("a new clock is as the system's", off >= 0 && off < 1000);
-    clock_follow(clock, 5 - clock_since_boot());
+    clock_follow(clock, 5 - clock_since_boot(), 20);
     check("a clock that follows another machine's has its time",
           clock_now(clock) >= 5 && clock_now(clock) < 1005);
     check("such a clock goes on by itself", !clock_is_virtual(clock));
+    outcome_end(&outcome, clock);
+    check("a delay is counted from the latest time that the end of a run can be",
+          outcome.ended >= 5 && outcome.ended < 1005 && outcome.ended_by == outcome.ended + 20);
+    outcome_end(&outcome, clock_system());
+    check("which is the time itself where the clock is this machine's",
+          outcome.ended > 1005 && outcome.ended_by == outcome.ended);
     clock_release(clock);
 }
 

@@ -70,6 +70,22 @@ static void never_early(struct contract *c) {
     EXPECT(!early);
 }
 
+/* A run ends by the late clock; another executor's is right. */
+static void counts_late(struct contract *c) {
+    struct clock *clock = clock_real_new();
+    struct outcome outcome = {0};
+    EXPECT(clock);
+    forget(c);
+    measure(c, FAR - 900, 900); /* said at once, and heard after the rest of the round trip */
+    store_set_clock(c->store, clock);
+    outcome_end(&outcome, clock);
+    const time_ms right = clock_now(clock_system()) + FAR;
+    store_set_clock(c->store, NULL);
+    clock_release(clock);
+    EXPECT(is_near(outcome.ended, right - 900));
+    EXPECT(is_near(outcome.ended_by, right));
+}
+
 static void waits(struct contract *c) {
     struct clock *clock = clock_real_new();
     EXPECT(clock);
@@ -85,6 +101,7 @@ static const struct check checks[] = {
     {"a clock goes as the server's, also when that is set", follows},
     {"a difference counts if the round trip does not explain it", tells_apart},
     {"after a slow round trip the clock is not early", never_early},
+    {"the delay of a retry counts from the latest that the server's clock can be", counts_late},
     {"a round trip that waited long changes nothing", waits},
 };
 
